@@ -1,9 +1,9 @@
-"""How the club stands many games at once: programs play random moves on a server of its own.
+"""Measure the club under load: bots play random moves on a server started for it.
 
     python benchmarks/club.py [--games 200] [--minutes 10] [--pause 1.0] [--club postgresql://USER@HOST/NAME]
 
-Every move that was acknowledged must be in the books at the end.  What happens when the server is killed, its database
-is, or its disk is full, is seen by `benchmarks/club_trouble.py`.
+Every acknowledged move must be stored at the end.  `benchmarks/club_trouble.py` kills the server or its database, or
+fills its disk.
 """
 
 import argparse
@@ -27,29 +27,31 @@ from urllib.request import urlopen
 from websockets.asyncio.client import connect
 from websockets.exceptions import ConnectionClosed
 
-from awello.club.accounts import make_token, open_account
+from awello.club.accounts import create_account, create_token
 from awello.club.game_state import GameState
 from awello.club.schema import games
 from awello.club.store import ClubStore
-from awello.club.stored_games import game_state_of, last_heartbeat
+from awello.club.stored_games import game_state_of, load_heartbeat
 
-PROGRAMS, GAMES_PER_PROGRAM = 20, 20  # at least so many programs, and more for many games
-AT_ONCE = 100  # challenges that wait for their games
+MIN_BOTS, GAMES_PER_BOT = 20, 20  # more bots for many games
+MAX_OPEN_CHALLENGES = 100  # challenges without a game yet
 
 
-class Program:
-    """A program that plays random moves, a little later than it could, and counts what comes back."""
+class BenchmarkBot:
+    """A bot that plays random moves after a short pause, and measures the responses."""
 
     def __init__(self, name: str, token: str, pause: float, seed: int) -> None:
-        self.name, self.token, self.pause, self.chance = name, token, pause, random.Random(seed)
+        self.name, self.token, self.pause, self.rng = name, token, pause, random.Random(seed)
         self.waits: list[float] = []
-        self.acknowledged: dict[int, int] = {}  # the plies of each game that were acknowledged
+        self.acknowledged: dict[int, int] = {}  # plies by game
         self.sent: dict[int, tuple[float, int]] = {}
-        self.trouble: Counter[str] = Counter()
-        self.told: dict[int, tuple[float, dict[str, Any]]] = {}  # each game as it was last told, and when
-        self.again: dict[int, tuple[float, dict[str, Any]]] = {}  # and as it was told without a move
+        self.refusals: Counter[str] = Counter()
+        self.states: dict[int, tuple[float, dict[str, Any]]] = {}  # time and latest state, by game
+        self.repeated_states: dict[
+            int, tuple[float, dict[str, Any]]
+        ] = {}  # time and latest state sent again without a move, by game
         self.ready, self.ended = asyncio.Event(), False
-        self.challenges: set[int] = set()  # requests that have led neither to a game nor to a refusal
+        self.challenges: set[int] = set()  # ids of open challenge requests
 
     async def run(self, address: str, rivals: list[str]) -> None:
         """Play until the connection ends."""
@@ -61,44 +63,44 @@ class Program:
             async with connect(address, additional_headers=headers) as self.socket:
                 self.ready.set()
                 async for text in self.socket:
-                    await self.hear(json.loads(text))
+                    await self.handle(json.loads(text))
         self.ended = True
 
-    async def ask(self, do: str, **fields: Any) -> int:
+    async def request(self, type: str, **fields: Any) -> int:
         self.number += 1
-        await self.socket.send(json.dumps({"id": self.number, "type": do, **fields}))
+        await self.socket.send(json.dumps({"id": self.number, "type": type, **fields}))
         return self.number
 
     async def challenge(self) -> None:
-        """Challenge another program, and move first."""
+        """Challenge another bot, moving first."""
         self.challenges.add(self.number + 1)
-        await self.ask("challenge", name=self.chance.choice(self.rivals), kind="othello", seconds=300, side=0)
+        await self.request("challenge", name=self.rng.choice(self.rivals), variant="othello", seconds=300, side=0)
 
-    async def hear(self, message: dict[str, Any]) -> None:
+    async def handle(self, message: dict[str, Any]) -> None:
         event = message.get("type")
         if event == "ping":
             await self.socket.send(json.dumps({"type": "pong", "number": message["number"]}))
         elif event == "challenge":
-            await self.ask("accept", number=message["number"])
+            await self.request("accept", number=message["number"])
         elif event == "game":
-            await self.look(message)
-        elif "ok" in message and message["id"] in self.sent:
+            await self.handle_game(message)
+        elif message.get("id") in self.sent:
             moment, game = self.sent.pop(message["id"])
             if message["type"] == "done":
                 self.waits.append(time.perf_counter() - moment)
                 self.acknowledged[game] = max(self.acknowledged.get(game, 0), message["ply"])
             else:
-                self.trouble[message["code"]] += 1
-        elif message.get("ok") is False:
+                self.refusals[message["code"]] += 1
+        elif event == "error":
             self.challenges.discard(message["id"])
-            self.trouble[message["code"]] += 1
+            self.refusals[message["code"]] += 1
 
-    async def look(self, state: dict[str, Any]) -> None:
+    async def handle_game(self, state: dict[str, Any]) -> None:
         names = [player["name"] for player in state["players"]]
-        _, before = self.told.get(state["game"], (0.0, state))
+        _, before = self.states.get(state["game"], (0.0, state))
         if before is not state and before["ply"] == state["ply"]:
-            self.again[state["game"]] = time.time(), state
-        self.told[state["game"]] = time.time(), state
+            self.repeated_states[state["game"]] = time.time(), state
+        self.states[state["game"]] = time.time(), state
         if state["over"]:
             self.playing.discard(state["game"])
             if names[0] == self.name:
@@ -109,69 +111,69 @@ class Program:
             self.playing.add(state["game"])
             if names[state["mover"]] == self.name:
                 asyncio.get_running_loop().call_later(
-                    self.pause * self.chance.uniform(0.5, 1.5), lambda: asyncio.ensure_future(self.move(state))
+                    self.pause * self.rng.uniform(0.5, 1.5), lambda: asyncio.ensure_future(self.move(state))
                 )
 
     async def move(self, state: dict[str, Any]) -> None:
         if self.ended:
             return
         moment = time.perf_counter()
-        move = self.chance.choice(state["legal"])
+        move = self.rng.choice(state["legal"])
         self.sent[self.number + 1] = moment, state["game"]
         with suppress(ConnectionClosed):
-            await self.ask("move", game=state["game"], ply=state["ply"], move=move)
+            await self.request("move", game=state["game"], ply=state["ply"], move=move)
 
 
-async def gather(programs: list[Program], address: str, games: int) -> list[asyncio.Task[None]]:
-    """Let programs come in, and begin games until there are enough."""
-    names = [program.name for program in programs]
+async def start_bots(bots: list[BenchmarkBot], address: str, games: int) -> list[asyncio.Task[None]]:
+    """Connect bots and start games until there are enough."""
+    names = [bot.name for bot in bots]
     tasks = []
-    for program in programs:
-        program.ready = asyncio.Event()
-        rivals = [name for name in names if name != program.name]
-        tasks.append(asyncio.create_task(program.run(address, rivals)))
-    await asyncio.gather(*(asyncio.wait_for(program.ready.wait(), 60) for program in programs))
+    for bot in bots:
+        bot.ready = asyncio.Event()
+        rivals = [name for name in names if name != bot.name]
+        tasks.append(asyncio.create_task(bot.run(address, rivals)))
+    await asyncio.gather(*(asyncio.wait_for(bot.ready.wait(), 60) for bot in bots))
     await asyncio.sleep(0.5)
-    while (playing := sum(len(program.playing) for program in programs) // 2) < games:
-        waiting = sum(len(program.challenges) for program in programs)
-        few = sorted(programs, key=lambda program: len(program.playing) + len(program.challenges))
-        for program in few[: max(0, min(games - playing, AT_ONCE) - waiting)]:
-            await program.challenge()
+    while (playing := sum(len(bot.playing) for bot in bots) // 2) < games:
+        waiting = sum(len(bot.challenges) for bot in bots)
+        few = sorted(bots, key=lambda bot: len(bot.playing) + len(bot.challenges))
+        for bot in few[: max(0, min(games - playing, MAX_OPEN_CHALLENGES) - waiting)]:
+            await bot.challenge()
         await asyncio.sleep(0.05)
     return tasks
 
 
-async def part(programs: list[Program], tasks: list[asyncio.Task[None]]) -> None:
-    """Let programs go."""
-    for program in programs:
-        program.ended = True
-    await asyncio.sleep(1.0)  # for the answers that are on their way
+async def stop_bots(bots: list[BenchmarkBot], tasks: list[asyncio.Task[None]]) -> None:
+    """Stop the bots."""
+    for bot in bots:
+        bot.ended = True
+    await asyncio.sleep(1.0)  # for pending responses
     for task in tasks:
         task.cancel()
     await asyncio.gather(*tasks, return_exceptions=True)
 
 
-async def play(programs: list[Program], address: str, options: argparse.Namespace, server: int) -> None:
-    """Let programs play for the time, and print how it goes."""
-    tasks = await gather(programs, address, options.games)
-    begun, counted = time.monotonic(), [0] * len(programs)
-    for program in programs:
-        program.waits.clear()  # of moves beside hundreds of games that began
+async def play(bots: list[BenchmarkBot], address: str, options: argparse.Namespace, server: int) -> None:
+    """Let bots play for the given time, and print measurements."""
+    tasks = await start_bots(bots, address, options.games)
+    begun, counted = time.monotonic(), [0] * len(bots)
+    for bot in bots:
+        bot.waits.clear()  # measured while games were starting
     while time.monotonic() - begun < 60 * options.minutes:
         await asyncio.sleep(min(30.0, 60 * options.minutes / 4))
-        waits = [wait for program, seen in zip(programs, counted, strict=True) for wait in program.waits[seen:]]
-        counted = [len(program.waits) for program in programs]
-        playing = sum(len(program.playing) for program in programs) // 2
-        trouble = sum((program.trouble for program in programs), Counter[str]())
+        waits = [wait for bot, seen in zip(bots, counted, strict=True) for wait in bot.waits[seen:]]
+        counted = [len(bot.waits) for bot in bots]
+        playing = sum(len(bot.playing) for bot in bots) // 2
+        trouble = sum((bot.refusals for bot in bots), Counter[str]())
         p95 = statistics.quantiles(waits, n=20)[-1] if len(waits) > 20 else 0.0
-        moves = sum(len(program.waits) for program in programs)
+        moves = sum(len(bot.waits) for bot in bots)
         print(
             f"{time.monotonic() - begun:5.0f} s: {playing} games, {moves:,d} moves, p95 {1000 * p95:.0f} ms, "
             f"{memory(server):.0f} MiB, {cpu_seconds(server):.0f} s of CPU "
-            f"(these programs {time.process_time():.0f}), {dict(trouble)}",
+            f"(these bots {time.process_time():.0f}), {dict(trouble)}",
             flush=True,
         )
-    await part(programs, tasks)
+    await stop_bots(bots, tasks)
 
 
 def memory(process: int) -> float:
@@ -192,28 +194,28 @@ def main() -> None:
     parser.add_argument("--games", type=int, default=200)
     parser.add_argument("--minutes", type=float, default=10.0)
     parser.add_argument("--pause", type=float, default=1.0, help="seconds before a move, on average")
-    parser.add_argument("--club", default="", help="the books, if not a file that is thrown away")
+    parser.add_argument("--club", default="", help="the database; default: a temporary file")
     options = parser.parse_args()
     with tempfile.TemporaryDirectory() as folder:
-        place = options.club or str(Path(folder) / "club.sqlite")
-        programs = prepare(place, options.pause, max(PROGRAMS, options.games // GAMES_PER_PROGRAM))
-        server, address = serve(place)
+        database = options.club or str(Path(folder) / "club.sqlite")
+        bots = create_bots(database, options.pause, max(MIN_BOTS, options.games // GAMES_PER_BOT))
+        server, address = serve(database)
         try:
-            asyncio.run(play(programs, address, options, server.pid))
+            asyncio.run(play(bots, address, options, server.pid))
         finally:
             server.terminate()
             server.wait()
-        tables, _ = look(place)
-        report(tables, programs)
+        states, _ = load_games(database)
+        report(states, bots)
 
 
-def serve(place: str, *options: str) -> tuple[subprocess.Popen[str], str]:
-    """A server that is ready, and the address of its channel."""
+def serve(database: str, *options: str) -> tuple[subprocess.Popen[str], str]:
+    """Start a server; return its process and WebSocket URL."""
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))
         port = free.getsockname()[1]
     command = [sys.executable, "-m", "awello", "serve", "--no-archive", "--no-browser", "--threads", "1"]
-    command += ["--port", str(port), "--club", place, *options]
+    command += ["--port", str(port), "--club", database, *options]
     server = subprocess.Popen(command, stdout=subprocess.DEVNULL, text=True)
     for _ in range(600):
         with suppress(OSError), urlopen(f"http://127.0.0.1:{port}/api/health"):  # nosec B310 # our own
@@ -222,35 +224,35 @@ def serve(place: str, *options: str) -> tuple[subprocess.Popen[str], str]:
     raise RuntimeError("the server does not answer")
 
 
-def look(place: str) -> tuple[dict[int, GameState], float]:
-    """The games in the books, each replayed by the rules, and when the club was last known to be open."""
-    store = ClubStore(place)
-    tables = store.read(lambda connection: [game_state_of(row) for row in connection.execute(games.select())])
-    stopped = store.read(last_heartbeat)
+def load_games(database: str) -> tuple[dict[int, GameState], float]:
+    """The stored games, each replayed by the rules, and the last heartbeat."""
+    store = ClubStore(database)
+    states = store.read(lambda connection: [game_state_of(row) for row in connection.execute(games.select())])
+    stopped = store.read(load_heartbeat)
     store.close()
-    return {table.number: table for table in tables}, stopped or 0.0
+    return {state.number: state for state in states}, stopped or 0.0
 
 
-def prepare(place: str, pause: float, count: int = PROGRAMS) -> list[Program]:
-    """New programs."""
-    store = ClubStore(place)
-    programs = []
+def create_bots(database: str, pause: float, count: int = MIN_BOTS) -> list[BenchmarkBot]:
+    """Create bots."""
+    store = ClubStore(database)
+    bots = []
     for number in range(count):
-        owner = store.submit(partial(open_account, name=f"owner{number}", hashed="none")).result()
-        name = f"program{number}"
-        made = store.submit(partial(open_account, name=name, hashed=None, owner=owner.number)).result()
-        token = store.submit(partial(make_token, account=made, label="benchmark")).result()
-        programs.append(Program(name, token, pause, number))
+        owner = store.submit(partial(create_account, name=f"owner{number}", hashed="none")).result()
+        name = f"bot{number}"
+        made = store.submit(partial(create_account, name=name, hashed=None, owner=owner.number)).result()
+        token = store.submit(partial(create_token, account=made, label="benchmark")).result()
+        bots.append(BenchmarkBot(name, token, pause, number))
     store.close()
-    return programs
+    return bots
 
 
-def report(tables: dict[int, GameState], programs: list[Program]) -> None:
-    """Compare what was acknowledged with what is in the books."""
-    lost = sum(len(tables[game].moves) < ply for program in programs for game, ply in program.acknowledged.items())
-    waits = [wait for program in programs for wait in program.waits]
+def report(states: dict[int, GameState], bots: list[BenchmarkBot]) -> None:
+    """Compare the acknowledged moves with the stored ones."""
+    lost = sum(len(states[game].moves) < ply for bot in bots for game, ply in bot.acknowledged.items())
+    waits = [wait for bot in bots for wait in bot.waits]
     late = statistics.quantiles(waits, n=100)[94]
-    print(f"{len(tables):,d} games, {len(waits):,d} moves acknowledged, {lost} games in which one was lost")
+    print(f"{len(states):,d} games, {len(waits):,d} moves acknowledged, {lost} games in which one was lost")
     times = (
         f"{1000 * statistics.median(waits):.1f} ms (median), {1000 * late:.1f} (p95), {1000 * max(waits):.0f} (most)"
     )

@@ -1,12 +1,12 @@
-"""What becomes of games when the club's server is killed, its database is, or its disk is full.
+"""Test the club when its server or its database is killed, or its disk is full.
 
     python benchmarks/club_trouble.py server [--times 50] [--games 200]
     python benchmarks/club_trouble.py database [--times 50]   # a PostgreSQL server of its own, killed and started again
     python benchmarks/club_trouble.py disk [--times 50]       # a small disk of its own, filled and emptied; by root
 
-Programs play random moves.  After each time the books are compared with what the programs were told: every move that
-was acknowledged must be there, every game must be one that the rules allow, and the clocks must be right within a
-second.  The exit status says whether they were.
+Bots play random moves.  After each failure the stored games are compared with what the bots received: every
+acknowledged move must be stored, every game must be legal, and the clocks must be right within a second.  The exit
+status tells whether they were.
 """
 
 import argparse
@@ -24,7 +24,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from club import Program, gather, look, part, prepare, serve
+from club import BenchmarkBot, create_bots, load_games, serve, start_bots, stop_bots
 
 from awello.club.game_state import GameState
 from awello.position import Position
@@ -33,29 +33,29 @@ sys.path.insert(0, str(Path(__file__).parent.parent / "tests"))
 from database import Postgres, new_database
 
 DISK = 16  # MiB
-PATIENCE = 60.0  # seconds until games must go on
+PATIENCE = 60.0  # until games must continue
 
-Told = dict[int, tuple[float, dict[str, Any]]]
+StatesByGame = dict[int, tuple[float, dict[str, Any]]]
 
 
 @dataclass
-class Trouble:
-    """Something that happens to the books while the server runs."""
+class Failure:
+    """A failure of the database while the server runs."""
 
-    place: str
+    database: str
     begin: Callable[[], object]
     end: Callable[[], object]
 
 
-def lose_database(stack: ExitStack) -> Trouble:
-    """A database that is killed."""
+def kill_database(stack: ExitStack) -> Failure:
+    """Kill the database."""
     server = Postgres()
     stack.callback(server.remove)
-    return Trouble(new_database(str(server.folder), "club"), server.kill, server.start)
+    return Failure(new_database(str(server.folder), "club"), server.kill, server.start)
 
 
-def fill_disk(stack: ExitStack) -> Trouble:
-    """A disk that is full."""
+def fill_disk(stack: ExitStack) -> Failure:
+    """Fill the disk."""
     folder = Path(stack.enter_context(tempfile.TemporaryDirectory()))
     subprocess.run(["/bin/mount", "-t", "tmpfs", "-o", f"size={DISK}m", "tmpfs", str(folder)], check=True)
     stack.callback(subprocess.run, ["/bin/umount", "--lazy", str(folder)], check=True)
@@ -69,24 +69,24 @@ def fill_disk(stack: ExitStack) -> Trouble:
             except OSError:
                 return
 
-    return Trouble(str(folder / "club.sqlite"), fill, rest.unlink)
+    return Failure(str(folder / "club.sqlite"), fill, rest.unlink)
 
 
 # ---- the server is killed --------------------------------------------------------------------------------------------
-def kill_server(place: str, programs: list[Program], options: argparse.Namespace) -> bool:
-    """Kill the server again and again; whether all was well."""
+def kill_server(database: str, bots: list[BenchmarkBot], options: argparse.Namespace) -> bool:
+    """Kill the server repeatedly; return whether nothing was lost."""
     worst, wrong = 0.0, 0
     for number in range(1, options.times + 1):
-        server, address = serve(place)
+        server, address = serve(database)
         try:
-            moment = asyncio.run(interrupt(programs, address, server, options.games))
+            moment = asyncio.run(play_and_kill(bots, address, server, options.games))
         finally:
             server.kill()
-        tables, stopped = look(place)
-        wrong += count_wrong(tables, plies(programs))
-        worst = max(worst, worst_clock(tables, programs, moment, stopped))
-        moves = sum(len(program.waits) for program in programs)
-        playing = sum(not table.over for table in tables.values())
+        states, stopped = load_games(database)
+        wrong += count_errors(states, known_plies(bots))
+        worst = max(worst, max_clock_error(states, bots, moment, stopped))
+        moves = sum(len(bot.waits) for bot in bots)
+        playing = sum(not state.over for state in states.values())
         print(
             f"kill {number}: {playing} games, {moves:,d} moves acknowledged, {wrong} wrong, "
             f"clocks within {worst:.2f} s",
@@ -95,9 +95,9 @@ def kill_server(place: str, programs: list[Program], options: argparse.Namespace
     return not wrong and worst <= 1.0
 
 
-async def interrupt(programs: list[Program], address: str, server: subprocess.Popen[str], games: int) -> float:
-    """Let programs play for a moment, and kill the server; when that was."""
-    tasks = await gather(programs, address, games)
+async def play_and_kill(bots: list[BenchmarkBot], address: str, server: subprocess.Popen[str], games: int) -> float:
+    """Let bots play for a short time and kill the server; return the time of the kill."""
+    tasks = await start_bots(bots, address, games)
     await asyncio.sleep(random.uniform(0.2, 3.0))
     server.send_signal(signal.SIGKILL)
     moment = time.time()
@@ -106,74 +106,76 @@ async def interrupt(programs: list[Program], address: str, server: subprocess.Po
     return moment
 
 
-def worst_clock(tables: dict[int, GameState], programs: list[Program], moment: float, stopped: float) -> float:
-    """By how much a clock in the books differs at most from what programs were told before a moment."""
+def max_clock_error(states: dict[int, GameState], bots: list[BenchmarkBot], moment: float, stopped: float) -> float:
+    """The largest difference between a stored clock and the one sent to bots before the kill."""
     worst = 0.0
-    for program in programs:
-        for game, (told, state) in program.told.items():
-            table = tables[game]
-            if len(table.moves) == state["ply"] and not table.over and told > moment - 10:
-                left = state["clocks"][table.mover] - (moment - told)
-                worst = max(worst, abs(table.resume(stopped, moment).left(moment)[table.mover] - left))
+    for bot in bots:
+        for game, (told, message) in bot.states.items():
+            state = states[game]
+            if len(state.moves) == message["ply"] and not state.over and told > moment - 10:
+                left = message["clocks"][state.mover] - (moment - told)
+                worst = max(worst, abs(state.resume(stopped, moment).clocks_at(moment)[state.mover] - left))
     return worst
 
 
-# ---- something happens to the books ----------------------------------------------------------------------------------
-async def suffer(trouble: Trouble, programs: list[Program], address: str, options: argparse.Namespace) -> bool:
-    """Let something happen again and again while the server runs; whether all was well."""
-    tasks = await gather(programs, address, options.games)
+# ---- failures of the database ----------------------------------------------------------------------------------------
+async def play_with_failures(
+    failure: Failure, bots: list[BenchmarkBot], address: str, options: argparse.Namespace
+) -> bool:
+    """Let the database fail repeatedly while the server runs; return whether nothing was lost."""
+    tasks = await start_bots(bots, address, options.games)
     worst, wrong, compared = 0.0, 0, 0
     for number in range(1, options.times + 1):
         await asyncio.sleep(random.uniform(0.5, 3.0))
-        refused = refusals(programs)
+        refused = count_refusals(bots)
         begun = time.time()
-        await asyncio.to_thread(trouble.begin)
-        await until(lambda before=refused: refusals(programs) > before)  # type: ignore[misc]
+        await asyncio.to_thread(failure.begin)
+        await until(lambda before=refused: count_refusals(bots) > before)  # type: ignore[misc]
         stopped = time.time()
         await asyncio.sleep(random.uniform(0.2, 2.0))
-        told = {game: entry for program in programs for game, entry in program.told.items()}
-        for program in programs:
-            program.again.clear()
-        acknowledged = sum(len(program.waits) for program in programs)
-        await asyncio.to_thread(trouble.end)
-        await until(lambda before=acknowledged: sum(len(p.waits) for p in programs) > before)  # type: ignore[misc]
+        told = {game: entry for bot in bots for game, entry in bot.states.items()}
+        for bot in bots:
+            bot.repeated_states.clear()
+        acknowledged = sum(len(bot.waits) for bot in bots)
+        await asyncio.to_thread(failure.end)
+        await until(lambda before=acknowledged: sum(len(p.waits) for p in bots) > before)  # type: ignore[misc]
         back = time.time()
         await asyncio.sleep(0.5)
-        found = differences(told, programs, begun, stopped)
+        found = clock_errors(told, bots, begun, stopped)
         worst, compared = max([worst, *found]), compared + len(found)
-        known = plies(programs)  # while the books are read the games go on
-        tables, _ = await asyncio.to_thread(look, trouble.place)
-        wrong += count_wrong(tables, known)
-        moves = sum(len(program.waits) for program in programs)
+        known = known_plies(bots)  # while the games are loaded, play continues
+        states, _ = await asyncio.to_thread(load_games, failure.database)
+        wrong += count_errors(states, known)
+        moves = sum(len(bot.waits) for bot in bots)
         print(
-            f"time {number}: {len(found)} games, {moves:,d} moves acknowledged, {refusals(programs):,d} refused with "
-            f"a reason, {wrong} wrong, clocks within {worst:.2f} s, after {back - begun:.1f} s they went on",
+            f"time {number}: {len(found)} games, {moves:,d} moves acknowledged, {count_refusals(bots):,d} refused with "
+            f"a reason, {wrong} wrong, clocks within {worst:.2f} s, resumed after {back - begun:.1f} s",
             flush=True,
         )
-    await part(programs, tasks)
-    print(f"other refusals: {dict(sum((program.trouble for program in programs), Counter[str]()))}")
+    await stop_bots(bots, tasks)
+    print(f"other refusals: {dict(sum((bot.refusals for bot in bots), Counter[str]()))}")
     return not wrong and worst <= 1.0 and compared > 0
 
 
-def refusals(programs: list[Program]) -> int:
-    """How often programs were told that nothing can be written."""
-    return sum(program.trouble["storage"] for program in programs)
+def count_refusals(bots: list[BenchmarkBot]) -> int:
+    """The number of refusals because of the database."""
+    return sum(bot.refusals["storage"] for bot in bots)
 
 
 async def until(condition: Callable[[], bool]) -> None:
-    """Wait for something."""
+    """Wait for a condition."""
     async with asyncio.timeout(PATIENCE):
         while not condition():
             await asyncio.sleep(0.02)
 
 
-def differences(told: Told, programs: list[Program], begun: float, stopped: float) -> list[float]:
-    """By how much clocks differ from what they were when nothing could be written any more.
+def clock_errors(told: StatesByGame, bots: list[BenchmarkBot], begun: float, stopped: float) -> list[float]:
+    """The differences between clocks after a failure and when the database failed.
 
-    That was at some moment between two: what the clock says now must be right for one of them.
+    It failed at some time between two; the clock must be right for one of them.
     """
     found = []
-    for game, (_, after) in {game: entry for program in programs for game, entry in program.again.items()}.items():
+    for game, (_, after) in {game: entry for bot in bots for game, entry in bot.repeated_states.items()}.items():
         if game in told and told[game][1]["ply"] == after["ply"] and not after["over"]:
             moment, before = told[game]
             side = before["mover"]
@@ -183,26 +185,26 @@ def differences(told: Told, programs: list[Program], begun: float, stopped: floa
     return found
 
 
-def plies(programs: list[Program]) -> list[tuple[int, int]]:
-    """Games, and how many moves of them were acknowledged or told."""
-    acknowledged = [entry for program in programs for entry in program.acknowledged.items()]
-    return acknowledged + [(game, state["ply"]) for program in programs for game, (_, state) in program.told.items()]
+def known_plies(bots: list[BenchmarkBot]) -> list[tuple[int, int]]:
+    """Games, and the number of moves known to the bots."""
+    acknowledged = [entry for bot in bots for entry in bot.acknowledged.items()]
+    return acknowledged + [(game, state["ply"]) for bot in bots for game, (_, state) in bot.states.items()]
 
 
-def count_wrong(tables: dict[int, GameState], known: list[tuple[int, int]]) -> int:
-    """How often a game lacks a move that is known, or is none that the rules allow."""
-    wrong = sum(len(tables[game].moves) < ply for game, ply in known)
-    for table in tables.values():
-        position = Position.start(table.game)
-        for move in table.moves:
+def count_errors(states: dict[int, GameState], known: list[tuple[int, int]]) -> int:
+    """The number of missing or illegal moves."""
+    wrong = sum(len(states[game].moves) < ply for game, ply in known)
+    for state in states.values():
+        position = Position.start(state.game)
+        for move in state.moves:
             wrong += move not in position.legal_moves()
             position = position.after(move)
-        wrong += any(left < -1 for left in table.clocks)
+        wrong += any(left < -1 for left in state.clocks)
     return wrong
 
 
 def main() -> None:
-    """Let it happen, and print what came of it."""
+    """Run the failures and print the results."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("what", choices=["server", "database", "disk"])
     parser.add_argument("--times", type=int, default=50)
@@ -211,14 +213,14 @@ def main() -> None:
     options = parser.parse_args()
     with ExitStack() as stack:
         if options.what == "server":
-            place = str(Path(stack.enter_context(tempfile.TemporaryDirectory())) / "club.sqlite")
-            well = kill_server(place, prepare(place, options.pause), options)
+            database = str(Path(stack.enter_context(tempfile.TemporaryDirectory())) / "club.sqlite")
+            well = kill_server(database, create_bots(database, options.pause), options)
         else:
-            trouble = lose_database(stack) if options.what == "database" else fill_disk(stack)
-            programs = prepare(trouble.place, options.pause)
-            server, address = serve(trouble.place)
+            failure = kill_database(stack) if options.what == "database" else fill_disk(stack)
+            bots = create_bots(failure.database, options.pause)
+            server, address = serve(failure.database)
             try:
-                well = asyncio.run(suffer(trouble, programs, address, options))
+                well = asyncio.run(play_with_failures(failure, bots, address, options))
             finally:
                 server.kill()
     print("all is well" if well else "something is wrong")

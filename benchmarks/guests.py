@@ -25,41 +25,41 @@ from awello import Game, Position
 
 HOSTILE, ORDINARY, SCHOOL = "127.0.0.2", "127.0.0.3", "127.0.0.4"
 NAME = "club.example.org"
-PAUSE = 2.0  # seconds between two things that an ordinary guest does, on average
+PAUSE = 2.0  # average seconds between two actions of an ordinary guest
 GONE = (OSError, ConnectionClosed, InvalidHandshake, TimeoutError, httpx.TransportError)
 
 Attack = Callable[[str, float], Coroutine[Any, Any, str]]
 
 
-def host_of(address: str) -> tuple[str, int]:
-    """Where a channel is."""
+def host_and_port(address: str) -> tuple[str, int]:
+    """The host and port of a URL."""
     parts = urlsplit(address)
     return parts.hostname or "", parts.port or 0
 
 
-def browse(address: str, whence: str) -> httpx.AsyncClient:
-    """A client that comes from an address."""
-    host, port = host_of(address)
-    transport = httpx.AsyncHTTPTransport(local_address=whence, limits=httpx.Limits(max_connections=None))
+def http_client(address: str, source: str) -> httpx.AsyncClient:
+    """An HTTP client with a source address."""
+    host, port = host_and_port(address)
+    transport = httpx.AsyncHTTPTransport(local_address=source, limits=httpx.Limits(max_connections=None))
     return httpx.AsyncClient(base_url=f"http://{host}:{port}", transport=transport, timeout=60)
 
 
-def channel(address: str, whence: str, **headers: str) -> Any:
-    """A live channel from an address."""
-    host, port = host_of(address)
+def channel(address: str, source: str, **headers: str) -> Any:
+    """A WebSocket connection with a source address."""
+    host, port = host_and_port(address)
     where = f"ws://{host}:{port}/api/live"
-    return connect(where, local_addr=(whence, 0), additional_headers=headers, ping_interval=None)
+    return connect(where, local_addr=(source, 0), additional_headers=headers, ping_interval=None)
 
 
-async def together(attackers: list[Awaitable[None]], seconds: float) -> None:
-    """Let them do for a while."""
+async def run_for(attackers: list[Awaitable[None]], seconds: float) -> None:
+    """Run attackers for a while."""
     with suppress(TimeoutError):
         async with asyncio.timeout(seconds):
             await asyncio.gather(*attackers)
 
 
-async def again_and_again(act: Callable[[], Awaitable[None]]) -> None:
-    """Do something for ever, whatever comes of it."""
+async def repeat_forever(act: Callable[[], Awaitable[None]]) -> None:
+    """Repeat an action forever, ignoring errors."""
     while True:
         with suppress(*GONE):
             await act()
@@ -68,14 +68,14 @@ async def again_and_again(act: Callable[[], Awaitable[None]]) -> None:
 
 @cache
 def long_game() -> dict[str, Any]:
-    """A game of Awalé with as many moves as may be sent, or nearly."""
+    """A game of Awalé of nearly the largest length allowed."""
     best: list[str] = []
     for seed in range(200):
-        chance, position, names = random.Random(seed), Position.start(Game.ROMEIN), list[str]()
+        rng, position, names = random.Random(seed), Position.start(Game.ROMEIN), list[str]()
         while not position.over and len(names) < 600:
             moves = list(position.legal_moves())
             quiet = [move for move in moves if position.after(move).opp >> 48 == position.own >> 48]
-            move = chance.choice(quiet or moves)
+            move = rng.choice(quiet or moves)
             names.append(position.format_move(move))
             position = position.after(move)
         best = max(best, names, key=len)
@@ -87,41 +87,41 @@ MIDGAME = {"moves": ["f5", "d6", "c3", "d3", "c4"]}
 
 # ---- ordinary guests ------------------------------------------------------------------------------------------------
 class Guest:
-    """Somebody who plays and analyses, and notes how long everything takes and what is refused."""
+    """A guest who plays and analyses, and records waiting times and refusals."""
 
-    def __init__(self, address: str, whence: str = ORDINARY, seed: int = 0) -> None:
-        self.address, self.whence, self.chance = address, whence, random.Random(seed)
+    def __init__(self, address: str, source: str = ORDINARY, seed: int = 0) -> None:
+        self.address, self.source, self.rng = address, source, random.Random(seed)
         self.waits: dict[str, list[float]] = defaultdict(list)
         self.refused: Counter[str] = Counter()
 
     async def run(self) -> None:
-        """Use the page like anybody, for ever."""
-        await asyncio.sleep(PAUSE * self.chance.random())
-        async with browse(self.address, self.whence) as client:
+        """Use the page until cancelled."""
+        await asyncio.sleep(PAUSE * self.rng.random())
+        async with http_client(self.address, self.source) as client:
             while True:
                 for kind, act in (("page", self._open), ("line", self._line), ("choose", None), ("analyse", None)):
-                    begun = time.perf_counter()
+                    started = time.perf_counter()
                     try:
-                        await (act(client) if act else self._ask(kind))
+                        await (act(client) if act else self._request(kind))
                     except GONE as error:
                         self.refused[f"{kind}: {type(error).__name__}"] += 1
-                    self.waits[kind].append(time.perf_counter() - begun)
-                    await asyncio.sleep(PAUSE * self.chance.uniform(0.5, 1.5) / 4)
+                    self.waits[kind].append(time.perf_counter() - started)
+                    await asyncio.sleep(PAUSE * self.rng.uniform(0.5, 1.5) / 4)
 
     async def _open(self, client: httpx.AsyncClient) -> None:
         for path in ("/", "/static/js/server.js", "/api/rules"):
-            self._note("page", (await client.get(path)).status_code)
+            self._record_status("page", (await client.get(path)).status_code)
 
     async def _line(self, client: httpx.AsyncClient) -> None:
-        self._note("line", (await client.post("/api/line", json={**MIDGAME, "since": 4})).status_code)
+        self._record_status("line", (await client.post("/api/line", json={**MIDGAME, "since": 4})).status_code)
 
-    def _note(self, kind: str, status: int) -> None:
+    def _record_status(self, kind: str, status: int) -> None:
         if status != 200:
             self.refused[f"{kind}: {status}"] += 1
 
-    async def _ask(self, kind: str) -> None:
+    async def _request(self, kind: str) -> None:
         fields = {"player": "champion@level=4"} if kind == "choose" else {"seconds": 0.3}
-        async with channel(self.address, self.whence) as live:
+        async with channel(self.address, self.source) as live:
             await live.send(json.dumps({"id": 1, "type": kind, **MIDGAME, **fields}))
             while (answer := json.loads(await asyncio.wait_for(live.recv(), 60)))["type"] != "done":
                 if answer["type"] == "error":
@@ -129,7 +129,7 @@ class Guest:
                     return
 
     def report(self) -> str:
-        """The median and longest wait for each thing, and what was refused; then begin anew."""
+        """The median and longest wait per action, and what was refused; then reset."""
         waits = [f"{kind} {statistics.median(each):.2f}/{max(each):.2f} s" for kind, each in self.waits.items() if each]
         said = f"{', '.join(waits)}, refused {dict(self.refused) or 0}"
         self.waits.clear()
@@ -138,9 +138,9 @@ class Guest:
 
 
 async def school_class(address: str, seconds: float) -> str:
-    """Thirty people behind one address, who play and analyse: no attack."""
+    """Thirty people behind one address who play and analyse: no attack."""
     people = [Guest(address, SCHOOL, seed) for seed in range(30)]
-    await together([person.run() for person in people], seconds)
+    await run_for([person.run() for person in people], seconds)
     everybody = Guest(address)
     for person in people:
         everybody.refused.update(person.refused)
@@ -151,10 +151,10 @@ async def school_class(address: str, seconds: float) -> str:
 
 # ---- attacks --------------------------------------------------------------------------------------------------------
 async def queue_reviews(address: str, seconds: float) -> str:
-    """26 channels with 8 reviews each, asked for again when they are refused."""
+    """26 connections with 8 reviews each, requested again when refused."""
     codes: Counter[str] = Counter()
 
-    async def ask() -> None:
+    async def attack_once() -> None:
         async with channel(address, HOSTILE) as live:
             for identity in range(8):
                 await live.send(json.dumps({"id": identity, "type": "review", "seconds": 10, **long_game()}))
@@ -165,7 +165,7 @@ async def queue_reviews(address: str, seconds: float) -> str:
                     await asyncio.sleep(0.1)
                     await live.send(json.dumps({"id": answer["id"], "type": "review", "seconds": 10, **long_game()}))
 
-    await together([again_and_again(ask) for _ in range(26)], seconds)
+    await run_for([repeat_forever(attack_once) for _ in range(26)], seconds)
     return f"{dict(codes)}"
 
 
@@ -176,43 +176,43 @@ def _post(path: str, fields: dict[str, Any]) -> bytes:
 
 
 async def close_reviews(address: str, seconds: float) -> str:
-    """Reviews whose clients disconnect at once."""
+    """Reviews whose clients disconnect immediately."""
     sent, asked = count(), _post("/api/review", {"seconds": 10, **long_game()})
 
-    async def ask() -> None:
-        _, writer = await asyncio.open_connection(*host_of(address), local_addr=(HOSTILE, 0))
+    async def attack_once() -> None:
+        _, writer = await asyncio.open_connection(*host_and_port(address), local_addr=(HOSTILE, 0))
         writer.write(asked)
         await writer.drain()
         writer.close()
         next(sent)
 
-    await together([again_and_again(ask) for _ in range(20)], seconds)
+    await run_for([repeat_forever(attack_once) for _ in range(20)], seconds)
     return f"{next(sent):,d} reviews"
 
 
 def flood_with(method: str, path: str, fields: Callable[[], dict[str, Any]] | None = None, at_once: int = 16) -> Attack:
-    """One kind of request over connections that are kept, as fast as it is answered."""
+    """One kind of request over persistent connections, as fast as possible."""
 
     async def attack(address: str, seconds: float) -> str:
         statuses: Counter[int] = Counter()
         body = fields() if fields else None
-        async with browse(address, HOSTILE) as client:
+        async with http_client(address, HOSTILE) as client:
 
-            async def ask() -> None:
+            async def attack_once() -> None:
                 while True:
                     statuses[(await client.request(method, path, json=body)).status_code] += 1
 
-            await together([again_and_again(ask) for _ in range(at_once)], seconds)
+            await run_for([repeat_forever(attack_once) for _ in range(at_once)], seconds)
         return f"{dict(statuses)}"
 
     return attack
 
 
 async def analyse_long_games(address: str, seconds: float) -> str:
-    """Analyses of the longest game on 8 channels, each taking the place of the one before."""
+    """Analyses of the longest game on 8 connections, each replacing the previous one."""
     sent = count()
 
-    async def ask() -> None:
+    async def attack_once() -> None:
         async with channel(address, HOSTILE) as live:
             text = json.dumps({"id": 1, "type": "analyse", "seconds": 60, **long_game()})
             reading = asyncio.create_task(_drain(live))
@@ -223,7 +223,7 @@ async def analyse_long_games(address: str, seconds: float) -> str:
             finally:
                 reading.cancel()
 
-    await together([again_and_again(ask) for _ in range(8)], seconds)
+    await run_for([repeat_forever(attack_once) for _ in range(8)], seconds)
     return f"{next(sent):,d} messages"
 
 
@@ -239,18 +239,18 @@ def _contest() -> dict[str, Any]:
 
 
 async def never_read(address: str, seconds: float) -> str:
-    """60 connections that ask for large answers and read none of them, and come again when they are cut off."""
+    """60 connections that request large responses and read none, and reconnect when cut off."""
     cut, asked = count(), _post("/api/tree", {**MIDGAME, "search": "minimax@4"})
     asked += _post("/api/line", long_game()) * 5
 
-    async def ask() -> None:
+    async def attack_once() -> None:
         connection = socket.socket()
         connection.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)
         connection.bind((HOSTILE, 0))
         connection.setblocking(False)
         loop = asyncio.get_running_loop()
         try:
-            await loop.sock_connect(connection, host_of(address))
+            await loop.sock_connect(connection, host_and_port(address))
             while True:
                 await loop.sock_sendall(connection, asked)
                 await asyncio.sleep(0.5)
@@ -258,12 +258,12 @@ async def never_read(address: str, seconds: float) -> str:
             connection.close()
             next(cut)
 
-    await together([again_and_again(ask) for _ in range(60)], seconds)
+    await run_for([repeat_forever(attack_once) for _ in range(60)], seconds)
     return f"{max(0, next(cut) - 60):,d} cut off"
 
 
 async def open_channels(address: str, seconds: float) -> str:
-    """700 channels from one /64, through the web server on this machine."""
+    """700 connections from one /64, through a reverse proxy on this machine."""
     held, refused = 0, 0
     async with AsyncExitStack() as stack:
         for number in range(700):

@@ -14,7 +14,7 @@ from awello.web import club_service
 HERE = Path(__file__).parent
 sys.path.insert(0, str(HERE.parent / "tests"))
 import clubs  # noqa: E402
-from browser import Visitor, browsing, serving  # noqa: E402
+from browser import ClubHttpClient, browsing, serving  # noqa: E402
 
 GAME = "d3c5f6f5e6e3f4f3e2c3d2f1b4f2c6c2d1c4e1d6g1c7d7g5b5a3b6g4c1b2a4b7g6e8b3f7a8h6g7b1a1a2b8g2d8h8e7c8h4a7f8h5h1h3"
 AWALE = "FdBeFcEcDeEfEcDdCcDaEf"
@@ -57,38 +57,38 @@ class Members:
     """Those who are in the club, each on a channel of their own."""
 
     def __init__(self, stack: ExitStack, address: str) -> None:
-        self.visitors = {name: clubs.Visitor(base_url=address) for name in MEMBERS}
+        self.visitors = {name: clubs.ClubHttpClient(base_url=address) for name in MEMBERS}
         for name, visitor in self.visitors.items():
             clubs.sign_up(visitor, name)
-        self.talks = {name: stack.enter_context(visitor.channel()) for name, visitor in self.visitors.items()}
+        self.channels = {name: stack.enter_context(visitor.connect()) for name, visitor in self.visitors.items()}
 
     def play(self, first: str, second: str, moves: list[str], **terms: Any) -> int:
         """The number of a game in which these two have played some moves."""
-        talks = self.talks[first], self.talks[second]
-        seek = talks[0].ask("seek", side=0, **terms)["seek"]
-        number: int = talks[1].ask("accept", number=seek)["game"]
+        channels = self.channels[first], self.channels[second]
+        seek = channels[0].request("seek", side=0, **terms)["seek"]
+        number: int = channels[1].request("accept", number=seek)["game"]
         for ply, move in enumerate(moves):
-            assert talks[ply % 2].ask("move", game=number, ply=ply, move=move)["ok"]
+            assert channels[ply % 2].request("move", game=number, ply=ply, move=move)["type"] == "done"
         return number
 
     def fill(self) -> None:
         """Some games that have ended, some that go on, and some that are wanted; the first player of all plays."""
         for place, loser in enumerate(LOST):
             other = MEMBERS[place % 2] if MEMBERS[place % 2] != loser else MEMBERS[2]
-            number = self.play(other, loser, ["d3", "c5"], kind="othello", seconds=300)
-            assert self.talks[loser].ask("resign", game=number)["ok"]
-        self.play("Eve", "Dan", re.findall(".", AWALE), kind="abapa", seconds=1800)
-        self.play("Ann", "Bob", re.findall("..", GAME[:40]), kind="othello", seconds=300)
-        self.talks["Eve"].ask("seek", kind="othello", seconds=300)
-        self.talks["Dan"].ask("seek", kind="abapa", seconds=600, increment=5, side=1)
+            number = self.play(other, loser, ["d3", "c5"], variant="othello", seconds=300)
+            assert self.channels[loser].request("resign", game=number)["type"] == "done"
+        self.play("Eve", "Dan", re.findall(".", AWALE), variant="abapa", seconds=1800)
+        self.play("Ann", "Bob", re.findall("..", GAME[:40]), variant="othello", seconds=300)
+        self.channels["Eve"].request("seek", variant="othello", seconds=300)
+        self.channels["Dan"].request("seek", variant="abapa", seconds=600, increment=5, side=1)
 
 
 def photograph_club(browser: Browser) -> None:
     """A game that is played, and the lobby beside it."""
-    club_service.SIGN_UPS = (100, 1)
+    club_service.SIGNUP_RATE = (100, 1)
     with TemporaryDirectory() as folder, clubs.serving(Path(folder) / "club.sqlite") as address, ExitStack() as stack:
         members = Members(stack, address)
-        visitor = Visitor(browser, address, viewport={"width": 1200, "height": 960})
+        visitor = ClubHttpClient(browser, address, viewport={"width": 1200, "height": 960})
         login = {"name": "Ann", "password": clubs.PASSWORD}
         assert visitor.context.request.post(f"{address}api/club/session", data=login).ok
         members.fill()
@@ -107,7 +107,7 @@ def main() -> None:
         photograph_club(browser)
     with serving() as address, browsing() as browser:
         for name, (link, prepare, settings) in SHOTS.items():
-            visitor = Visitor(browser, address, **{"viewport": {"width": 1200, "height": 960}, **settings})
+            visitor = ClubHttpClient(browser, address, **{"viewport": {"width": 1200, "height": 960}, **settings})
             page = visitor.open(link)
             page.wait_for_selector(".moves-line button")
             prepare(page)

@@ -17,18 +17,18 @@ from websockets.asyncio.client import ClientConnection, connect
 from websockets.exceptions import ConnectionClosed
 
 numbers = itertools.count(1)
-sent: dict[int, str] = {}  # messages that have not been answered, by their id
+sent: dict[int, str] = {}  # unanswered requests, by id
 
 
-async def ask(club: ClientConnection, type: str, **fields: Any) -> None:
-    """Send a message; its answer will carry the same id."""
+async def send_request(club: ClientConnection, type: str, **fields: Any) -> None:
+    """Send a request; its response has the same id."""
     number = next(numbers)
     sent[number] = json.dumps({"id": number, "type": type, **fields})
     await club.send(sent[number])
 
 
-def choose(game: dict[str, Any]) -> str:
-    """Your idea goes here: `game` holds the position, the moves so far, the clocks and the legal moves."""
+def choose_move(game: dict[str, Any]) -> str:
+    """Choose a move; `game` has the position, the moves, the clocks and the legal moves."""
     return str(random.choice(game["legal"]))
 
 
@@ -39,36 +39,38 @@ async def play(club: ClientConnection) -> None:
         match message["type"]:
             case "welcome":
                 me = message["name"]
-                print(f"in the club as {me}")
+                print(f"online as {me}")
             case "ping":
                 await club.send(json.dumps({"type": "pong", "number": message["number"]}))
             case "challenge":
-                await ask(club, "accept", number=message["number"])
+                await send_request(club, "accept", number=message["number"])
             case "game":
                 names = [player["name"] for player in message["players"]]
                 if message["over"]:
                     print(f"game {message['game']} is over: {message['reason'] or message['score']}")
                 elif me in names and names[message["mover"]] == me:
-                    await ask(club, "move", game=message["game"], ply=message["ply"], move=choose(message))
+                    await send_request(
+                        club, "move", game=message["game"], ply=message["ply"], move=choose_move(message)
+                    )
             case "error":
-                asked = sent.pop(message["id"])
+                request = sent.pop(message["id"])
                 print(f"refused: {message['message']}", file=sys.stderr)
-                if message["code"] in ("often", "storage"):  # the club is busy: the same again in a moment
+                if message["code"] in ("often", "storage"):  # the club is busy: send it again later
                     await asyncio.sleep(0.5)
-                    await club.send(sent.setdefault(message["id"], asked))
+                    await club.send(sent.setdefault(message["id"], request))
             case "done":
                 del sent[message["id"]]
 
 
 async def main(server: str, token: str) -> None:
-    """Connect, and again whenever the connection breaks: the club then sends every game anew."""
+    """Connect, and reconnect when the connection is lost; the club then sends every game again."""
     address = server.replace("http", "ws", 1).rstrip("/") + "/api/club/live"
     async for club in connect(address, additional_headers={"authorization": f"Bearer {token}"}):
         try:
             await play(club)
         except ConnectionClosed as closed:
             if closed.rcvd and closed.rcvd.code == 1008:
-                sys.exit(f"the club has closed the connection: {closed.rcvd.reason}")
+                sys.exit(f"the club closed the connection: {closed.rcvd.reason}")
 
 
 if __name__ == "__main__":

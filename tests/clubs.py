@@ -1,4 +1,4 @@
-"""A club on a real server for tests, and people who come there."""
+"""A real server with a club for tests, and clients of its HTTP API and WebSocket."""
 
 import json
 import threading
@@ -10,7 +10,7 @@ from typing import Any
 import httpx2
 import uvicorn
 from waiting import TIMEOUT, wait_until
-from websockets.sync.client import connect
+from websockets.sync.client import connect as connect_websocket
 
 from awello.cli.serve import listen
 from awello.web.app import create_app
@@ -19,69 +19,69 @@ from awello.web.http_server import HttpServerConfig
 PASSWORD = "correct horse"
 
 
-class Visitor(httpx2.Client):
-    """Somebody with a browser of their own."""
+class ClubHttpClient(httpx2.Client):
+    """An HTTP client with its own cookies."""
 
     @contextmanager
-    def channel(self, **headers: str) -> Iterator["Talk"]:
-        """The club's channel."""
+    def connect(self, **headers: str) -> Iterator["ClubChannel"]:
+        """A WebSocket connection to the club."""
         cookies = "; ".join(f"{name}={value}" for name, value in self.cookies.items())
         sent = ({"cookie": cookies} if cookies else {}) | headers
         address = str(self.base_url).replace("http", "ws") + "api/club/live"
-        with connect(address, additional_headers=sent) as socket:
-            yield Talk(socket)
+        with connect_websocket(address, additional_headers=sent) as socket:
+            yield ClubChannel(socket)
 
 
 @contextmanager
 def serving(club: Path | None, port: int = 0, names: Sequence[str] = ()) -> Iterator[str]:
-    """The address of a server that runs in a thread."""
-    door = listen("127.0.0.1", port)
+    """Run a server in a thread; yields its address."""
+    listener = listen("127.0.0.1", port)
     archive = None if club is None else str(club.with_name("archive.sqlite"))
     app = create_app(0, archive=archive, club=None if club is None else str(club), names=names)
     server = uvicorn.Server(HttpServerConfig(app, behind=bool(names)))
-    thread = threading.Thread(target=server.run, kwargs={"sockets": [door]})
+    thread = threading.Thread(target=server.run, kwargs={"sockets": [listener]})
     thread.start()
     wait_until(lambda: server.started or not thread.is_alive())
     try:
-        yield f"http://127.0.0.1:{door.getsockname()[1]}/"
+        yield f"http://127.0.0.1:{listener.getsockname()[1]}/"
     finally:
         server.should_exit = True
         thread.join()
 
 
-def sign_up(client: Visitor, name: str) -> None:
+def sign_up(client: ClubHttpClient, name: str) -> None:
     assert client.post("/api/club/accounts", json={"name": name, "password": PASSWORD}).json()["name"] == name
 
 
-class Talk:
-    """A channel, and what was told on it."""
+class ClubChannel:
+    """A WebSocket connection, and the events received on it."""
 
     def __init__(self, socket: Any) -> None:
         self.socket, self.events, self.number = socket, list[dict[str, Any]](), 0
 
-    def read(self) -> dict[str, Any]:
+    def receive(self) -> dict[str, Any]:
         message: dict[str, Any] = json.loads(self.socket.recv(timeout=TIMEOUT))
         return message
 
-    def ask(self, type: str, **fields: Any) -> dict[str, Any]:
+    def request(self, type: str, **fields: Any) -> dict[str, Any]:
         self.number += 1
         self.socket.send(json.dumps({"id": self.number, "type": type, **fields}))
         while True:
-            message = self.read()
+            message = self.receive()
             if "id" in message:
                 assert message["id"] == self.number
                 return message
             self.events.append(message)
 
     def state(self, number: int) -> dict[str, Any]:
-        """The game as it was last told."""
+        """The latest state of a game."""
         while not (states := [event for event in self.events if event["type"] == "game" and event["game"] == number]):
-            self.hear("game")
+            self.wait_for("game")
         return states[-1]
 
-    def hear(self, event: str) -> dict[str, Any]:
+    def wait_for(self, event_type: str) -> dict[str, Any]:
         while True:
-            message = self.read()
+            message = self.receive()
             self.events.append(message)
-            if message.get("type") == event:
+            if message.get("type") == event_type:
                 return message

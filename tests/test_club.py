@@ -1,4 +1,4 @@
-"""The club without a network: tables and their clocks, ratings, accounts, and books that keep everything."""
+"""The club without a network: game states and clocks, ratings, accounts, the store."""
 
 import random
 import sqlite3
@@ -15,20 +15,20 @@ from waiting import TIMEOUT
 from awello import PASS, Game, Position, Record
 from awello.cli.club import audit as show_audit
 from awello.club import accounts as people
-from awello.club.accounts import Account, note
-from awello.club.game_state import ABORTED, AGREED, RESIGNED, TIME, ClubError, GameState, new_game_state
-from awello.club.lag import MOST_LAG
-from awello.club.rating import START, UNSURE, Rating, pool_of, rate
-from awello.club.schema import audit, changes, games, sessions, tokens
+from awello.club.accounts import Account, log_event
+from awello.club.game_state import ABORTED, DRAW_AGREED, RESIGNED, TIMED_OUT, ClubError, GameState, create_game_state
+from awello.club.lag import MAX_LAG_COMPENSATION
+from awello.club.rating import INITIAL_DEVIATION, INITIAL_RATING, Rating, pool_of, rate
+from awello.club.schema import audit, games, rating_changes, sessions, tokens
 from awello.club.store import ClubStore
 from awello.club.stored_games import (
     SaveGame,
     add_game,
     game_state_of,
-    ladder,
-    last_heartbeat,
-    load_games,
-    rating_of,
+    load_heartbeat,
+    load_leaderboard,
+    load_live_games,
+    load_rating,
     save_heartbeat,
 )
 from awello.errors import AwelloError, StorageError
@@ -39,144 +39,152 @@ BLITZ = Clock(300.0, 0.0)
 
 
 def begin(game: Game = Game.OTHELLO, control: Clock = BLITZ, now: float = 100.0, rated: bool = True) -> GameState:
-    return new_game_state(7, game, (ANN, BOB), control, rated, now)
+    return create_game_state(7, game, (ANN, BOB), control, rated, now)
 
 
 def refused(code: str) -> pytest.RaisesExc[ClubError]:
     return pytest.raises(ClubError, check=lambda error: error.code == code)
 
 
-def play_on(table: GameState, seed: int = 0, most: int = 500) -> GameState:
-    """The table after random moves, one second each."""
-    chance = random.Random(seed)
-    while not table.over and len(table.moves) < most:
-        move = table.position.format_move(chance.choice(table.position.legal_moves()))
-        table = table.play(table.players[table.mover], len(table.moves), move, table.since + 1)
-    return table
+def play_on(state: GameState, seed: int = 0, most: int = 500) -> GameState:
+    """The state after random moves of one second each."""
+    rng = random.Random(seed)
+    while not state.over and len(state.moves) < most:
+        move = state.position.format_move(rng.choice(state.position.legal_moves()))
+        state = state.play(state.players[state.mover], len(state.moves), move, state.turn_started + 1)
+    return state
 
 
-# ---- tables ---------------------------------------------------------------------------------------------------------
+# ---- game states -----------------------------------------------------------------------------------------------------
 def test_clocks_run_for_the_mover_alone() -> None:
-    table = begin(control=Clock(300.0, 2.0)).play(ANN, 0, "f5", 110.0)
-    assert table.clocks == (292.0, 300.0) and table.seconds == (10.0,) and table.mover == 1
-    assert table.left(115.0) == (292.0, 295.0)
-    table = table.play(BOB, 1, "d6", 113.5)
-    assert table.clocks == (292.0, 298.5)
+    state = begin(control=Clock(300.0, 2.0)).play(ANN, 0, "f5", 110.0)
+    assert state.clocks == (292.0, 300.0) and state.seconds == (10.0,) and state.mover == 1
+    assert state.clocks_at(115.0) == (292.0, 295.0)
+    state = state.play(BOB, 1, "d6", 113.5)
+    assert state.clocks == (292.0, 298.5)
 
 
-def test_only_the_mover_moves_and_only_now() -> None:
-    table = begin()
-    with refused("turn"):
-        table.play(BOB, 0, "f5", 101.0)
-    with refused("guest"):
-        table.play(EVE, 0, "f5", 101.0)
-    with refused("ply"):
-        table.play(ANN, 1, "f5", 101.0)
+def test_only_the_mover_can_move_at_the_current_ply() -> None:
+    state = begin()
+    with refused("not_your_turn"):
+        state.play(BOB, 0, "f5", 101.0)
+    with refused("not_your_game"):
+        state.play(EVE, 0, "f5", 101.0)
+    with refused("wrong_ply"):
+        state.play(ANN, 1, "f5", 101.0)
     with pytest.raises(AwelloError, match="a1"):
-        table.play(ANN, 0, "a1", 101.0)
-    after = table.play(ANN, 0, "f5", 101.0)
-    with refused("ply"):
-        after.play(ANN, 0, "f5", 102.0)  # sent again
-    with refused("turn"):
+        state.play(ANN, 0, "a1", 101.0)
+    after = state.play(ANN, 0, "f5", 101.0)
+    with refused("wrong_ply"):
+        after.play(ANN, 0, "f5", 102.0)  # sent twice
+    with refused("not_your_turn"):
         after.play(ANN, 1, "d6", 102.0)
 
 
 def test_time_runs_out() -> None:
-    table = begin(control=Clock(60.0)).play(ANN, 0, "f5", 100.0).play(BOB, 1, "d6", 100.0)
-    assert not table.flag(160.0).over
-    lost = table.flag(160.1)
-    assert lost.over and lost.loser == 0 and lost.winner == 1 and lost.reason == TIME and lost.clocks == (0.0, 60.0)
-    assert table.play(ANN, 2, "c3", 161.0) == table.flag(161.0)
-    assert not table.play(ANN, 2, "c3", 160.0 + MOST_LAG, lag=9.0).over, "what the network took is given back"
-    assert table.play(ANN, 2, "c3", 160.1 + MOST_LAG, lag=9.0).over, "but not more than a little"
-    assert table.deadline == 160.0 + MOST_LAG
-    with refused("over"):
+    state = begin(control=Clock(60.0)).play(ANN, 0, "f5", 100.0).play(BOB, 1, "d6", 100.0)
+    assert not state.flag(160.0).over
+    lost = state.flag(160.1)
+    assert (
+        lost.over and lost.loser == 0 and lost.winner == 1 and lost.reason == TIMED_OUT and lost.clocks == (0.0, 60.0)
+    )
+    assert state.play(ANN, 2, "c3", 161.0) == state.flag(161.0)
+    assert not state.play(ANN, 2, "c3", 160.0 + MAX_LAG_COMPENSATION, lag=9.0).over, (
+        "what the network took is given back"
+    )
+    assert state.play(ANN, 2, "c3", 160.1 + MAX_LAG_COMPENSATION, lag=9.0).over, "but not more than a little"
+    assert state.deadline == 160.0 + MAX_LAG_COMPENSATION
+    with refused("game_over"):
         lost.play(ANN, 2, "c3", 162.0)
     assert lost.flag(500.0) == lost
 
 
 def test_lag_is_never_charged_nor_invented() -> None:
-    table = begin()
-    assert table.play(ANN, 0, "f5", 100.2, lag=0.5).seconds == (0.0,)
-    assert table.play(ANN, 0, "f5", 103.0, lag=-5).seconds == (3.0,)
+    state = begin()
+    assert state.play(ANN, 0, "f5", 100.2, lag=0.5).seconds == (0.0,)
+    assert state.play(ANN, 0, "f5", 103.0, lag=-5).seconds == (3.0,)
 
 
 def test_passes_are_played_at_once() -> None:
     seen = 0
     for seed in range(30):
-        table = play_on(begin(Game.OTHELLO6, Clock(1e6)), seed)
+        state = play_on(begin(Game.OTHELLO6, Clock(1e6)), seed)
         position = Position.start(Game.OTHELLO6)
-        for move, seconds in zip(table.moves, table.seconds, strict=True):
+        for move, seconds in zip(state.moves, state.seconds, strict=True):
             assert move in position.legal_moves()
             assert seconds == (0 if move == PASS else 1)
             seen += move == PASS
             position = position.after(move)
-        assert position == table.position and table.over
+        assert position == state.position and state.over
     assert seen > 5
 
 
 def test_the_board_decides() -> None:
     results = set()
     for seed in range(20):
-        table = play_on(begin(Game.OTHELLO4, Clock(1e6)), seed)
-        first, second = table.position.score()
-        assert table.winner == (None if first == second else int(second > first))
-        record = Record(Position.start(table.game), table.moves)
-        assert record.final == table.position and record.winner == table.winner
-        results.add(table.winner)
+        state = play_on(begin(Game.OTHELLO4, Clock(1e6)), seed)
+        first, second = state.position.score()
+        assert state.winner == (None if first == second else int(second > first))
+        record = Record(Position.start(state.game), state.moves)
+        assert record.final == state.position and record.winner == state.winner
+        results.add(state.winner)
     assert results == {0, 1, None}
 
 
 def test_resigning_and_leaving() -> None:
-    table = begin()
-    assert table.resign(BOB).winner == 0 and table.resign(BOB).reason == RESIGNED
-    assert table.abort(ANN).reason == ABORTED and table.abort(ANN).winner is None
-    begun = table.play(ANN, 0, "f5", 101.0)
+    state = begin()
+    assert state.resign(BOB).winner == 0 and state.resign(BOB).reason == RESIGNED
+    assert state.abort(ANN).reason == ABORTED and state.abort(ANN).winner is None
+    begun = state.play(ANN, 0, "f5", 101.0)
     assert begun.abort(BOB).over
-    with refused("begun"):
+    with refused("game_started"):
         begun.abort(ANN)
-    with refused("over"):
-        table.resign(BOB).resign(ANN)
-    with refused("guest"):
-        table.resign(EVE)
+    with refused("game_over"):
+        state.resign(BOB).resign(ANN)
+    with refused("not_your_game"):
+        state.resign(EVE)
 
 
 def test_draws_are_agreed_where_the_rules_allow() -> None:
-    with refused("rules"):
+    with refused("no_draw_offers"):
         begin().offer_draw(ANN)
-    table = begin(Game.ABAPA).offer_draw(ANN)
-    assert not table.over and table.offer == 0 and table.offer_draw(ANN) == table
-    agreed = table.offer_draw(BOB)
-    assert agreed.over and agreed.reason == AGREED and agreed.winner is None and agreed.loser is None
-    assert table.decline_draw(BOB).offer is None
-    moved = table.play(ANN, 0, "A", 101.0)
+    state = begin(Game.ABAPA).offer_draw(ANN)
+    assert not state.over and state.offer == 0 and state.offer_draw(ANN) == state
+    agreed = state.offer_draw(BOB)
+    assert agreed.over and agreed.reason == DRAW_AGREED and agreed.winner is None and agreed.loser is None
+    assert state.decline_draw(BOB).offer is None
+    moved = state.play(ANN, 0, "A", 101.0)
     assert moved.offer == 0
     assert moved.play(BOB, 1, "a", 102.0).offer is None, "moving on declines"
 
 
-def test_a_server_that_stood_still_takes_nobodys_time() -> None:
-    table = begin(now=100.0)
-    assert table.resume(stopped=104.0, now=5000.0).left(5000.0) == (296.0, 300.0)
-    assert table.resume(stopped=90.0, now=5000.0).left(5000.0) == (300.0, 300.0)
+def test_downtime_is_not_charged() -> None:
+    state = begin(now=100.0)
+    assert state.resume(stopped=104.0, now=5000.0).clocks_at(5000.0) == (296.0, 300.0)
+    assert state.resume(stopped=90.0, now=5000.0).clocks_at(5000.0) == (300.0, 300.0)
 
 
 # ---- ratings --------------------------------------------------------------------------------------------------------
 def test_ratings_follow_results() -> None:
     won, lost = rate(Rating(), Rating(), 0)
-    assert won.mean > START > lost.mean and won.doubt < UNSURE and won.mean - START == pytest.approx(START - lost.mean)
+    assert (
+        won.mean > INITIAL_RATING > lost.mean
+        and won.deviation < INITIAL_DEVIATION
+        and won.mean - INITIAL_RATING == pytest.approx(INITIAL_RATING - lost.mean)
+    )
     assert rate(Rating(), Rating(), 1) == (lost, won)
     even = rate(Rating(1700, 60), Rating(1500, 60), None)
     assert even[0].mean < 1700 and even[1].mean > 1500
-    assert Rating().view() == {"rating": 1500, "sure": False}
-    assert Rating(1612.4, 50).view() == {"rating": 1612, "sure": True}
+    assert Rating().to_json() == {"rating": 1500, "established": False}
+    assert Rating(1612.4, 50).to_json() == {"rating": 1612, "established": True}
 
 
-def test_a_rating_finds_its_place() -> None:
-    """Somebody who wins ten games of eleven against a player of 1500 comes to some 400 points more."""
-    chance, rating = random.Random(3), Rating()
+def test_a_rating_converges() -> None:
+    """A player who wins ten games of eleven against a player of 1500 gains some 400 points."""
+    rng, rating = random.Random(3), Rating()
     means = []
     for number in range(1500):
-        rating, _ = rate(rating, Rating(1500, 30), 0 if chance.random() < 10 / 11 else 1)
+        rating, _ = rate(rating, Rating(1500, 30), 0 if rng.random() < 10 / 11 else 1)
         means += [rating.mean] if number > 500 else []
     assert sum(means) / len(means) == pytest.approx(1900, abs=60)
 
@@ -195,148 +203,148 @@ def store(tmp_path: Path) -> Iterator[ClubStore]:
     store.close()
 
 
-def member(store: ClubStore, name: str, password: str = "correct horse") -> Account:
+def create_user(store: ClubStore, name: str, password: str = "correct horse") -> Account:
     hashed = people.hash_password(password)
-    return store.submit(lambda connection: people.open_account(connection, name, hashed)).result()
+    return store.submit(lambda connection: people.create_account(connection, name, hashed)).result()
 
 
-def test_people_log_in(store: ClubStore) -> None:
-    ann = member(store, "Ann")
-    found, hashed = store.read(lambda connection: people.stored_password(connection, "ANN"))
+def test_passwords_and_sessions(store: ClubStore) -> None:
+    ann = create_user(store, "Ann")
+    found, hashed = store.read(lambda connection: people.load_password(connection, "ANN"))
     assert found == ann and hashed and hashed.startswith("$argon2id$") and "horse" not in hashed
-    assert people.is_password(hashed, "correct horse") and not people.is_password(hashed, "wrong horse!")
-    assert not people.is_password(None, "correct horse")
+    assert people.verify_password(hashed, "correct horse") and not people.verify_password(hashed, "wrong horse!")
+    assert not people.verify_password(None, "correct horse")
     for name in ("ann", "a", "1st", "x" * 21, "a b", "Zoë", ""):
         with pytest.raises(ClubError):
-            member(store, name)
-    with refused("weak"):
+            create_user(store, name)
+    with refused("password_length"):
         people.hash_password("short")
-    secret = store.submit(lambda connection: people.open_session(connection, ann)).result()
-    assert store.read(lambda connection: people.by_session(connection, secret)) == ann
-    assert store.read(lambda connection: people.by_session(connection, secret + "x")) is None
-    store.submit(lambda connection: people.close_session(connection, secret)).result()
-    assert store.read(lambda connection: people.by_session(connection, secret)) is None
+    secret = store.submit(lambda connection: people.create_session(connection, ann)).result()
+    assert store.read(lambda connection: people.find_by_session(connection, secret)) == ann
+    assert store.read(lambda connection: people.find_by_session(connection, secret + "x")) is None
+    store.submit(lambda connection: people.delete_session(connection, secret)).result()
+    assert store.read(lambda connection: people.find_by_session(connection, secret)) is None
 
 
-def test_a_session_ends(store: ClubStore, monkeypatch: pytest.MonkeyPatch) -> None:
-    ann = member(store, "Ann")
-    secret = store.submit(lambda connection: people.open_session(connection, ann)).result()
+def test_a_session_expires(store: ClubStore, monkeypatch: pytest.MonkeyPatch) -> None:
+    ann = create_user(store, "Ann")
+    secret = store.submit(lambda connection: people.create_session(connection, ann)).result()
     now = time.time()
-    monkeypatch.setattr(time, "time", lambda: now + people.SESSION + 1)
-    assert store.read(lambda connection: people.by_session(connection, secret)) is None
-    store.submit(lambda connection: people.open_session(connection, ann)).result()
+    monkeypatch.setattr(time, "time", lambda: now + people.SESSION_SECONDS + 1)
+    assert store.read(lambda connection: people.find_by_session(connection, secret)) is None
+    store.submit(lambda connection: people.create_session(connection, ann)).result()
     assert len(store.read(lambda connection: connection.execute(select(sessions)).all())) == 1
 
 
-def test_programs_have_tokens_that_can_be_revoked(store: ClubStore) -> None:
-    ann = member(store, "Ann")
-    bot = store.submit(lambda connection: people.open_account(connection, "Ann-bot", None, ann.number)).result()
-    assert bot.program and bot.owner == ann.number
-    secret = store.submit(lambda connection: people.make_token(connection, bot, "laptop")).result()
-    assert store.read(lambda connection: people.by_token(connection, secret)) == bot
+def test_tokens_of_bots_can_be_revoked(store: ClubStore) -> None:
+    ann = create_user(store, "Ann")
+    bot = store.submit(lambda connection: people.create_account(connection, "Ann-bot", None, ann.number)).result()
+    assert bot.bot and bot.owner == ann.number
+    secret = store.submit(lambda connection: people.create_token(connection, bot, "laptop")).result()
+    assert store.read(lambda connection: people.find_by_token(connection, secret)) == bot
     (token,) = store.read(lambda connection: people.list_tokens(connection, bot))
     assert token["label"] == "laptop" and secret not in str(token)
     assert not store.submit(lambda connection: people.revoke_token(connection, ann, token["id"])).result()
     assert store.submit(lambda connection: people.revoke_token(connection, bot, token["id"])).result()
-    assert store.read(lambda connection: people.by_token(connection, secret)) is None
-    for number in range(people.MOST_TOKENS):
-        store.submit(lambda connection: people.make_token(connection, bot, "more")).result()
-        assert number < people.MOST_TOKENS
-    with refused("many"):
-        store.submit(lambda connection: people.make_token(connection, bot, "more")).result()
+    assert store.read(lambda connection: people.find_by_token(connection, secret)) is None
+    for number in range(people.MAX_TOKENS):
+        store.submit(lambda connection: people.create_token(connection, bot, "more")).result()
+        assert number < people.MAX_TOKENS
+    with refused("too_many_tokens"):
+        store.submit(lambda connection: people.create_token(connection, bot, "more")).result()
     store.submit(lambda connection: people.close_account(connection, bot)).result()
     assert store.read(lambda connection: people.find_account(connection, "ann-BOT")) is None
     assert not store.read(lambda connection: connection.execute(select(tokens)).all())
 
 
-# ---- books ----------------------------------------------------------------------------------------------------------
-def seat(store: ClubStore, game: Game = Game.OTHELLO, control: Clock = BLITZ, rated: bool = True) -> GameState:
-    """A game between Ann and Bob."""
+# ---- store -----------------------------------------------------------------------------------------------------------
+def store_game(store: ClubStore, game: Game = Game.OTHELLO, control: Clock = BLITZ, rated: bool = True) -> GameState:
+    """Store a game between Ann and Bob."""
     players = []
     for name in ("Ann", "Bob"):
         found = store.read(partial(people.find_account, name=name))
-        players.append((found or member(store, name)).number)
+        players.append((found or create_user(store, name)).number)
 
     def make(number: int) -> GameState:
-        return new_game_state(number, game, (players[0], players[1]), control, rated, 100.0)
+        return create_game_state(number, game, (players[0], players[1]), control, rated, 100.0)
 
     return store.submit(lambda connection: add_game(connection, make)).result()
 
 
-def save(store: ClubStore, table: GameState) -> None:
-    store.submit(SaveGame(table)).result()
+def save(store: ClubStore, state: GameState) -> None:
+    store.submit(SaveGame(state)).result()
 
 
-def test_programs_are_closed_with_their_owner(store: ClubStore) -> None:
-    def act(connection: Connection) -> tuple[str, str]:
-        eve, ann = (people.open_account(connection, name, "hash") for name in ("Eve", "Ann"))
-        mine, other = (people.open_account(connection, f"{who.name}Bot", None, who.number) for who in (eve, ann))
-        secrets = people.make_token(connection, mine, "one"), people.make_token(connection, other, "one")
+def test_bots_are_closed_with_their_owner(store: ClubStore) -> None:
+    def operation(connection: Connection) -> tuple[str, str]:
+        eve, ann = (people.create_account(connection, name, "hash") for name in ("Eve", "Ann"))
+        mine, other = (people.create_account(connection, f"{who.name}Bot", None, who.number) for who in (eve, ann))
+        secrets = people.create_token(connection, mine, "one"), people.create_token(connection, other, "one")
         people.close_account(connection, eve)
         return secrets
 
-    mine, other = store.submit(act).result()
-    assert store.read(partial(people.by_token, secret=mine)) is None
-    assert store.read(partial(people.by_token, secret=other)) is not None
+    mine, other = store.submit(operation).result()
+    assert store.read(partial(people.find_by_token, secret=mine)) is None
+    assert store.read(partial(people.find_by_token, secret=other)) is not None
 
 
-def test_names_of_those_who_guess_do_nothing_to_a_terminal(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_the_audit_log_prints_no_control_characters(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     store = ClubStore(tmp_path / "club.sqlite")
-    store.submit(partial(note, what="wrong password for \x1b[2J\nx")).result()
+    store.submit(partial(log_event, event="wrong password for \x1b[2J\nx")).result()
     store.close()
     show_audit(str(tmp_path / "club.sqlite"), 50)
     assert capsys.readouterr().out.endswith("wrong password for ?[2J?x\n")
 
 
 @pytest.mark.parametrize("game", [Game.OTHELLO6, Game.TOURNAMENT])
-def test_a_game_comes_back_as_it_was(store: ClubStore, game: Game) -> None:
-    table = seat(store, game, Clock(1e6, 3.0))
+def test_a_stored_game_is_loaded_unchanged(store: ClubStore, game: Game) -> None:
+    state = store_game(store, game, Clock(1e6, 3.0))
     for most in (0, 7, 20):
-        table = play_on(table, 1, most)
-        save(store, table)
-        (found,) = store.read(load_games)
-        assert found == table
-    table = play_on(table, 1)
-    save(store, table)
-    assert store.read(load_games) == []
+        state = play_on(state, 1, most)
+        save(store, state)
+        (found,) = store.read(load_live_games)
+        assert found == state
+    state = play_on(state, 1)
+    save(store, state)
+    assert store.read(load_live_games) == []
     row = store.read(lambda connection: connection.execute(select(games)).one())
-    assert game_state_of(row) == table and game_state_of(row).winner == table.winner
+    assert game_state_of(row) == state and game_state_of(row).winner == state.winner
 
 
 def test_a_damaged_game_is_named(store: ClubStore) -> None:
-    table = seat(store, Game.OTHELLO6, Clock(300.0))
-    damaged = update(games).where(games.c.id == table.number).values(moves=b"\x00")
+    state = store_game(store, Game.OTHELLO6, Clock(300.0))
+    damaged = update(games).where(games.c.id == state.number).values(moves=b"\x00")
     store.submit(lambda connection: connection.execute(damaged).rowcount).result()
-    with pytest.raises(StorageError, match=f"game {table.number} of the club is damaged: its move 1 is not legal"):
-        store.read(load_games)
+    with pytest.raises(StorageError, match=f"game {state.number} of the club is damaged: its move 1 is not legal"):
+        store.read(load_live_games)
 
 
-def test_numbers_follow_each_other(store: ClubStore) -> None:
-    assert [seat(store).number for _ in range(3)] == [1, 2, 3]
+def test_games_are_numbered_consecutively(store: ClubStore) -> None:
+    assert [store_game(store).number for _ in range(3)] == [1, 2, 3]
 
 
-def test_a_game_counts_once(store: ClubStore) -> None:
-    table = play_on(seat(store), most=10).resign(1)
+def test_a_game_is_rated_once(store: ClubStore) -> None:
+    state = play_on(store_game(store), most=10).resign(1)
     for _ in range(2):
-        save(store, table)
-    ann, bob = (store.read(partial(rating_of, account=number, pool="othello blitz")) for number in (1, 2))
-    assert bob.mean > START > ann.mean
-    assert store.read(partial(ladder, pool="othello blitz", count=10)) == [], "these ratings are provisional"
-    assert store.read(lambda connection: rating_of(connection, 1, "othello standard")) == Rating()
-    assert len(store.read(lambda connection: connection.execute(select(changes)).all())) == 2
-    save(store, seat(store, rated=False).resign(1))
-    save(store, seat(store).abort(1))
-    assert len(store.read(lambda connection: connection.execute(select(changes)).all())) == 2
+        save(store, state)
+    ann, bob = (store.read(partial(load_rating, account=number, pool="othello blitz")) for number in (1, 2))
+    assert bob.mean > INITIAL_RATING > ann.mean
+    assert store.read(partial(load_leaderboard, pool="othello blitz", count=10)) == [], "these ratings are provisional"
+    assert store.read(lambda connection: load_rating(connection, 1, "othello standard")) == Rating()
+    assert len(store.read(lambda connection: connection.execute(select(rating_changes)).all())) == 2
+    save(store, store_game(store, rated=False).resign(1))
+    save(store, store_game(store).abort(1))
+    assert len(store.read(lambda connection: connection.execute(select(rating_changes)).all())) == 2
 
 
-def test_what_fails_harms_nothing_else(store: ClubStore) -> None:
+def test_a_failing_operation_affects_no_other(store: ClubStore) -> None:
     def wrong(connection: object) -> None:
         raise ClubError("wrong", "wrong")
 
     handed_in = threading.Event()
     store.submit(lambda connection: handed_in.wait(TIMEOUT))  # so that the others come into the same transaction
     futures = [
-        store.submit(wrong if number == 3 else lambda connection: note(connection, "fine")) for number in range(8)
+        store.submit(wrong if number == 3 else lambda connection: log_event(connection, "fine")) for number in range(8)
     ]
     handed_in.set()
     for number, future in enumerate(futures):
@@ -348,22 +356,22 @@ def test_what_fails_harms_nothing_else(store: ClubStore) -> None:
     assert len(store.read(lambda connection: connection.execute(select(audit)).all())) == 7
 
 
-def test_what_waits_is_written_before_the_desk_closes(tmp_path: Path) -> None:
+def test_the_queue_is_written_before_the_store_closes(tmp_path: Path) -> None:
     store = ClubStore(tmp_path / "club.sqlite")
-    futures = [store.submit(lambda connection: note(connection, "fine")) for _ in range(600)]
+    futures = [store.submit(lambda connection: log_event(connection, "fine")) for _ in range(600)]
     store.close()
     assert all(future.done() for future in futures)
     assert sqlite3.connect(tmp_path / "club.sqlite").execute("SELECT count(*) FROM audit").fetchone() == (600,)
 
 
-def test_the_last_moment_is_known(store: ClubStore) -> None:
-    assert store.read(last_heartbeat) is None
+def test_the_heartbeat_is_stored(store: ClubStore) -> None:
+    assert store.read(load_heartbeat) is None
     for moment in (5.0, 6.5):
-        store.submit(partial(save_heartbeat, moment=moment)).result()
-        assert store.read(last_heartbeat) == moment
+        store.submit(partial(save_heartbeat, now=moment)).result()
+        assert store.read(load_heartbeat) == moment
 
 
-def test_a_club_that_cannot_be_opened_is_told_in_a_line(tmp_path: Path) -> None:
+def test_a_database_that_cannot_be_opened_is_reported(tmp_path: Path) -> None:
     (tmp_path / "club.sqlite").write_bytes(b"no database at all, but long enough to be looked at" * 100)
     with pytest.raises(StorageError, match=r"the club .* cannot be used"):
         ClubStore(tmp_path / "club.sqlite")

@@ -1,4 +1,4 @@
-"""Accounts of the club: passwords that two change at once, guesses that lock nobody out, and known devices."""
+"""Accounts: concurrent password changes, limits of login attempts, known devices, sessions."""
 
 import threading
 import time
@@ -9,10 +9,10 @@ from typing import Any
 
 import pytest
 from argon2 import PasswordHasher
-from clubs import PASSWORD, Visitor, serving, sign_up
+from clubs import PASSWORD, ClubHttpClient, serving, sign_up
 from database import find_programs, new_database, postgres
 from sqlalchemy import select
-from test_club import member
+from test_club import create_user
 
 from awello.club import accounts
 from awello.club.schema import audit, known_devices
@@ -24,37 +24,37 @@ OWNERS, GUESSERS, ELSEWHERE = "10.0.0.1", "10.6.6.6", "10.0.0.2"
 
 @pytest.fixture(autouse=True)
 def exact_limits(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Passwords are hashed fast, and what is used up does not come back while a test runs."""
+    """Hash fast, and do not refill rate limits during a test."""
     monkeypatch.setattr(accounts, "_hasher", PasswordHasher(time_cost=1, memory_cost=8, parallelism=1))
-    monkeypatch.setattr(logins, "OF_PAIR", (10, 0))
+    monkeypatch.setattr(logins, "PAIR_RATE", (10, 0))
 
 
 @contextmanager
-def club(place: Path) -> Iterator[Any]:
-    """A way to come to a club, each time with another browser."""
-    with serving(place) as address, ExitStack() as stack:
-        yield lambda: stack.enter_context(Visitor(base_url=address))
+def club(database: Path) -> Iterator[Any]:
+    """A club; yields a function that creates a new HTTP client."""
+    with serving(database) as address, ExitStack() as stack:
+        yield lambda: stack.enter_context(ClubHttpClient(base_url=address))
 
 
-def log_in(visitor: Visitor, network: str, password: str = PASSWORD) -> int:
+def log_in(visitor: ClubHttpClient, network: str, password: str = PASSWORD) -> int:
     login = {"name": "Ann", "password": password}
     return int(visitor.post("/api/club/session", json=login, headers={"x-forwarded-for": network}).status_code)
 
 
-def guess(visitor: Visitor, network: str) -> int:
+def guess(visitor: ClubHttpClient, network: str) -> int:
     return log_in(visitor, network, "guess guess")
 
 
-def notes(place: Path) -> list[str]:
-    store = ClubStore(place)
-    found = [row.what for row in store.read(lambda connection: connection.execute(select(audit)).all())]
+def audit_events(database: Path) -> list[str]:
+    store = ClubStore(database)
+    found = [row.event for row in store.read(lambda connection: connection.execute(select(audit)).all())]
     store.close()
     return found
 
 
 # ---- passwords -------------------------------------------------------------------------------------------------------
-def test_one_of_two_who_change_a_password_at_once_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(club_service, "HASHES", 2)
+def test_one_of_two_concurrent_password_changes_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(club_service, "MAX_CONCURRENT_HASHES", 2)
     hash_password, both = accounts.hash_password, threading.Barrier(2, timeout=30)
 
     def wait_for_the_other(password: str) -> str:
@@ -65,10 +65,12 @@ def test_one_of_two_who_change_a_password_at_once_is_refused(tmp_path: Path, mon
         owner, thief = visit(), visit()
         sign_up(owner, "Ann")
         assert log_in(thief, GUESSERS) == 200
-        monkeypatch.setattr(accounts, "hash_password", wait_for_the_other)  # both have shown the old password by then
+        monkeypatch.setattr(
+            accounts, "hash_password", wait_for_the_other
+        )  # both have verified the old password by then
         answers: dict[str, Any] = {}
 
-        def change(visitor: Visitor, new: str) -> None:
+        def change(visitor: ClubHttpClient, new: str) -> None:
             answers[new] = visitor.put("/api/club/password", json={"old": PASSWORD, "new": new})
 
         tries = [(owner, "battery staple"), (thief, "stolen horse!")]
@@ -78,43 +80,43 @@ def test_one_of_two_who_change_a_password_at_once_is_refused(tmp_path: Path, mon
         for thread in threads:
             thread.join()
         (lost,) = [answer for answer in answers.values() if answer.status_code != 200]
-        assert (lost.status_code, lost.json()["code"]) == (403, "password") and "just been changed" in lost.text
+        assert (lost.status_code, lost.json()["code"]) == (403, "password_changed") and "just been changed" in lost.text
         for new, answer in answers.items():
             assert log_in(visit(), ELSEWHERE, new) == (200 if answer.status_code == 200 else 401)
 
 
-def test_what_is_typed_as_a_name_is_not_written_down(tmp_path: Path) -> None:
+def test_unknown_login_names_are_not_logged(tmp_path: Path) -> None:
     with club(tmp_path / "club.sqlite") as visit:
         sign_up(visit(), "Ann")
         visit().post("/api/club/session", json={"name": PASSWORD, "password": "Ann"})
         guess(visit(), GUESSERS)
-    assert notes(tmp_path / "club.sqlite")[1:] == ["wrong password for an unknown name", "wrong password for Ann"]
+    events = audit_events(tmp_path / "club.sqlite")[1:]
+    assert events == ["wrong password for an unknown name", "wrong password for Ann"]
 
 
-@pytest.mark.parametrize("path", ["programs", "programs/rex/tokens"])
-def test_a_session_that_has_just_ended_makes_nothing(
+@pytest.mark.parametrize("path", ["bots", "bots/rex/tokens"])
+def test_a_session_that_has_just_ended_creates_nothing(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, path: str
 ) -> None:
-    """Nothing that outlives it, though it was good when the request came."""
-    who = accounts_api._person
+    """Although it was valid when the request arrived."""
+    require_user = accounts_api._require_user
 
-    async def logged_out_at_once(house: Any, request: Any) -> Any:
-        person = await who(house, request)
-        await house.write(lambda connection: accounts.change_password(connection, person, "another"))
+    async def logged_out_at_once(club: Any, request: Any) -> Any:
+        person = await require_user(club, request)
+        await club.write(lambda connection: accounts.change_password(connection, person, "another"))
         return person
 
     with club(tmp_path / "club.sqlite") as visit:
         ann = visit()
         sign_up(ann, "Ann")
-        assert ann.post("/api/club/programs", json={"name": "rex"}).status_code == 200
-        monkeypatch.setattr(accounts_api, "_person", logged_out_at_once)
+        assert ann.post("/api/club/bots", json={"name": "rex"}).status_code == 200
+        monkeypatch.setattr(accounts_api, "_require_user", logged_out_at_once)
         assert (
-            ann.post(f"/api/club/{path}", json={"name": "max"} if path == "programs" else {"label": "x"}).status_code
-            == 401
+            ann.post(f"/api/club/{path}", json={"name": "max"} if path == "bots" else {"label": "x"}).status_code == 401
         )
 
 
-# ---- guesses ---------------------------------------------------------------------------------------------------------
+# ---- login attempts --------------------------------------------------------------------------------------------------
 def test_guesses_from_one_address_lock_out_that_address_only(tmp_path: Path) -> None:
     with club(tmp_path / "club.sqlite") as visit:
         sign_up(visit(), "Ann")
@@ -135,17 +137,17 @@ def test_guesses_in_the_same_network_do_not_lock_out_a_known_device(tmp_path: Pa
 def test_guesses_from_everywhere_lock_out_no_device_or_network_that_is_known(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Even after a restart, and by whatever limit the guesses have used up."""
-    place = tmp_path / "club.sqlite"
-    with club(place) as visit:
+    """Even after a restart, and whichever limit is used up."""
+    database = tmp_path / "club.sqlite"
+    with club(database) as visit:
         owner = visit()
         sign_up(owner, "Ann")
         assert log_in(owner, OWNERS) == 200
         cookies = dict(owner.cookies)
-    for limit, elsewhere in (("OF_ACCOUNT", "10.0.0.2"), ("OF_STRANGERS", "10.0.0.3")):
+    for limit, elsewhere in (("NAME_RATE", "10.0.0.2"), ("UNKNOWN_ORIGIN_RATE", "10.0.0.3")):
         with monkeypatch.context() as patch:
             patch.setattr(logins, limit, (3, 0))
-            with club(place) as visit:
+            with club(database) as visit:
                 assert [guess(visit(), f"10.1.0.{number}") for number in range(5)] == [401] * 3 + [429] * 2
                 assert log_in(visit(), elsewhere) == 429, "a new device in a new network"
                 assert log_in(visit(), OWNERS) == 200, "a new device in a known network"
@@ -155,7 +157,7 @@ def test_guesses_from_everywhere_lock_out_no_device_or_network_that_is_known(
 
 
 def test_a_device_is_known_for_its_own_account_only(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(logins, "OF_ACCOUNT", (3, 0))
+    monkeypatch.setattr(logins, "NAME_RATE", (3, 0))
     with club(tmp_path / "club.sqlite") as visit:
         sign_up(visit(), "Ann")
         eve = visit()
@@ -163,7 +165,7 @@ def test_a_device_is_known_for_its_own_account_only(tmp_path: Path, monkeypatch:
         assert [guess(eve, f"10.1.0.{number}") for number in range(4)][-1] == 429
 
 
-# ---- what is stored --------------------------------------------------------------------------------------------------
+# ---- stored data -----------------------------------------------------------------------------------------------------
 @pytest.fixture(params=["sqlite", "postgresql"])
 def store(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[ClubStore]:
     if request.param == "sqlite":
@@ -180,45 +182,45 @@ def store(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[ClubStore]
 
 
 def test_known_devices_are_bounded_hashed_and_forgotten(store: ClubStore, monkeypatch: pytest.MonkeyPatch) -> None:
-    ann, now = member(store, "Ann"), time.time()
+    ann, now = create_user(store, "Ann"), time.time()
 
     def use(number: int) -> None:
         monkeypatch.setattr(time, "time", lambda: now + number)
         store.submit(
-            lambda connection: accounts.remember_device(connection, ann, f"device{number}", f"net{number}")
+            lambda connection: accounts.save_device(connection, ann, f"device{number}", f"net{number}")
         ).result()
 
     def known(device: str, network: str) -> str | None:
-        return store.read(lambda connection: accounts.is_known(connection, ann.number, device, network))
+        return store.read(lambda connection: accounts.recognise_origin(connection, ann.number, device, network))
 
-    for number in range(accounts.MOST_DEVICES):
+    for number in range(accounts.MAX_DEVICES):
         use(number)
     rows = store.read(lambda connection: connection.execute(select(known_devices)).all())
-    assert len(rows) == accounts.MOST_DEVICES and all(len(row.digest) == 32 for row in rows)
+    assert len(rows) == accounts.MAX_DEVICES and all(len(row.digest) == 32 for row in rows)
     assert known("device0", "net0") is None, "it was used longest ago"
-    last = accounts.MOST_DEVICES - 1
+    last = accounts.MAX_DEVICES - 1
     assert known(f"device{last}", "net0") == "device" and known("other", f"net{last}") == "network"
     use(last)
-    assert len(store.read(lambda connection: connection.execute(select(known_devices)).all())) == accounts.MOST_DEVICES
-    monkeypatch.setattr(time, "time", lambda: now + last + accounts.KNOWN + 1)
+    assert len(store.read(lambda connection: connection.execute(select(known_devices)).all())) == accounts.MAX_DEVICES
+    monkeypatch.setattr(time, "time", lambda: now + last + accounts.DEVICE_SECONDS + 1)
     assert known(f"device{last}", f"net{last}") is None
     use(0)
     store.submit(lambda connection: accounts.change_password(connection, ann, "another")).result()
     assert known("device0", "net0") is None, "after another password, all must log in again"
 
 
-def test_an_account_has_so_many_sessions(store: ClubStore, monkeypatch: pytest.MonkeyPatch) -> None:
-    ann, bob, now = member(store, "Ann"), member(store, "Bob"), time.time()
-    others = store.submit(lambda connection: accounts.open_session(connection, bob)).result()
+def test_sessions_of_an_account_are_limited(store: ClubStore, monkeypatch: pytest.MonkeyPatch) -> None:
+    ann, bob, now = create_user(store, "Ann"), create_user(store, "Bob"), time.time()
+    others = store.submit(lambda connection: accounts.create_session(connection, bob)).result()
     secrets = []
-    for number in range(accounts.MOST_SESSIONS + 1):
+    for number in range(accounts.MAX_SESSIONS + 1):
         monkeypatch.setattr(time, "time", lambda number=number: now + number)
-        secrets.append(store.submit(lambda connection: accounts.open_session(connection, ann)).result())
+        secrets.append(store.submit(lambda connection: accounts.create_session(connection, ann)).result())
 
     def whose(secret: str) -> accounts.Account | None:
-        return store.read(lambda connection: accounts.by_session(connection, secret))
+        return store.read(lambda connection: accounts.find_by_session(connection, secret))
 
-    assert [whose(secret) for secret in secrets] == [None] + [ann] * accounts.MOST_SESSIONS
+    assert [whose(secret) for secret in secrets] == [None] + [ann] * accounts.MAX_SESSIONS
     assert whose(others) == bob
 
 
@@ -226,6 +228,6 @@ def test_control_characters_are_refused_before_a_database_sees_them(tmp_path: Pa
     with club(tmp_path / "club.sqlite") as visit:
         ann = visit()
         sign_up(ann, "Ann")
-        ann.post("/api/club/programs", json={"name": "rex"})
-        assert ann.post("/api/club/programs/rex/tokens", json={"label": "a\0b"}).status_code == 422
+        ann.post("/api/club/bots", json={"name": "rex"})
+        assert ann.post("/api/club/bots/rex/tokens", json={"label": "a\0b"}).status_code == 422
         assert ann.post("/api/club/session", json={"name": "A\0nn", "password": PASSWORD}).status_code == 422

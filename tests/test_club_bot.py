@@ -1,4 +1,4 @@
-"""Programs in the club: `awello bot`, the commands that look after the books."""
+"""Bots of the club: `awello bot`, and the commands for the club's database."""
 
 import asyncio
 import json
@@ -15,13 +15,13 @@ from pathlib import Path
 from typing import Any, ClassVar
 
 import pytest
-from clubs import Visitor, serving
+from clubs import ClubHttpClient, serving
 from conftest import awello
 from sqlalchemy import select
 from waiting import TIMEOUT, wait_until_async
 
 from awello import Game, Player, Position, Record, register
-from awello.club.accounts import make_token, open_account
+from awello.club.accounts import create_account, create_token
 from awello.club.game_state import GameState
 from awello.club.schema import games
 from awello.club.store import ClubStore
@@ -37,7 +37,7 @@ SEEK = BotPolicy(seek=(Game.OTHELLO4, Clock(60.0)))
 
 STATE = {
     "game": 1,
-    "kind": "othello4",
+    "variant": "othello4",
     "players": [{"name": "rex"}, {"name": "Ann"}],
     "over": False,
     "mover": 0,
@@ -49,8 +49,8 @@ STATE = {
 OVER = {"over": True, "winner": 0, "reason": "resigned", "score": None}
 
 
-class Line:
-    """A connection that keeps what is sent."""
+class FakeSocket:
+    """A fake WebSocket that records what is sent."""
 
     def __init__(self) -> None:
         self.sent: list[dict[str, Any]] = []
@@ -59,27 +59,27 @@ class Line:
         self.sent.append(json.loads(text))
 
 
-def tokens_of(file: Path, *names: str) -> list[str]:
-    """The tokens of new programs of Ann's."""
+def create_bots(file: Path, *names: str) -> list[str]:
+    """The tokens of new bots of Ann's."""
     store = ClubStore(file)
-    ann = store.submit(partial(open_account, name="Ann", hashed="none")).result()
+    ann = store.submit(partial(create_account, name="Ann", hashed="none")).result()
     found = []
     for name in names:
-        program = store.submit(partial(open_account, name=name, hashed=None, owner=ann.number)).result()
-        found.append(store.submit(partial(make_token, account=program, label="test")).result())
+        program = store.submit(partial(create_account, name=name, hashed=None, owner=ann.number)).result()
+        found.append(store.submit(partial(create_token, account=program, label="test")).result())
     store.close()
     return found
 
 
-def tables(store: ClubStore) -> list[GameState]:
-    """The games in the books."""
+def load_games(store: ClubStore) -> list[GameState]:
+    """The stored games."""
     rows = store.read(lambda connection: connection.execute(select(games).order_by(games.c.id)).all())
     return [game_state_of(row) for row in rows]
 
 
 @asynccontextmanager
-async def playing(bots: list[ClubBot]) -> AsyncIterator[None]:
-    """Bots that play in the background."""
+async def run_bots(bots: list[ClubBot]) -> AsyncIterator[None]:
+    """Run bots in the background."""
     tasks = [asyncio.create_task(bot.run()) for bot in bots]
     yield
     for task in tasks:
@@ -88,52 +88,53 @@ async def playing(bots: list[ClubBot]) -> AsyncIterator[None]:
 
 
 def test_two_bots_find_each_other(tmp_path: Path) -> None:
-    file, said = tmp_path / "club.sqlite", list[str]()
-    one, two = tokens_of(file, "rex", "max")
+    file, log = tmp_path / "club.sqlite", list[str]()
+    one, two = create_bots(file, "rex", "max")
 
     def results() -> list[str]:
-        return [line for line in said if "won" in line or "drawn" in line]
+        return [line for line in log if "won" in line or "drawn" in line]
 
     async def play(bots: list[ClubBot]) -> None:
-        async with playing(bots):
-            await wait_until_async(lambda: len(results()) >= 4)  # each of two games, told by both
+        async with run_bots(bots):
+            await wait_until_async(lambda: len(results()) >= 4)  # two games, logged by both
 
     with serving(file) as address:
         asyncio.run(
-            play(
-                [ClubBot(address, one, "greedy", SEEK, said.append), ClubBot(address, two, "random", SEEK, said.append)]
-            )
+            play([ClubBot(address, one, "greedy", SEEK, log.append), ClubBot(address, two, "random", SEEK, log.append)])
         )
     with closing(ClubStore(file)) as store:
-        ended = [table for table in tables(store) if table.over]
-    assert len(ended) >= 2 and all(table.position.over for table in ended)
-    assert "greedy is in the club as rex" in said
+        ended = [state for state in load_games(store) if state.over]
+    assert len(ended) >= 2 and all(state.position.over for state in ended)
+    assert "greedy is online as rex" in log
 
 
 def test_a_bot_whose_player_fails_resigns(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    file, said = tmp_path / "club.sqlite", list[str]()
-    one, two = tokens_of(file, "rex", "max")
+    file, log = tmp_path / "club.sqlite", list[str]()
+    one, two = create_bots(file, "rex", "max")
 
     def fail(*_: Any) -> Choice:
         raise RuntimeError("boom")
 
     async def play(bots: list[ClubBot]) -> None:
-        async with playing(bots):
-            await wait_until_async(lambda: any("won, resigned" in line for line in said))
+        async with run_bots(bots):
+            await wait_until_async(lambda: any("won, resigned" in line for line in log))
 
-    monkeypatch.setattr(clubs, "choose", fail)
+    monkeypatch.setattr(clubs, "choose_move", fail)
     with serving(file) as address:
-        asyncio.run(play([ClubBot(address, token, "greedy", SEEK, said.append) for token in (one, two)]))
-    assert any("RuntimeError: boom; the bot resigns" in line for line in said)
+        asyncio.run(play([ClubBot(address, token, "greedy", SEEK, log.append) for token in (one, two)]))
+    assert any("RuntimeError: boom; the bot resigns" in line for line in log)
 
 
 def test_a_bot_survives_a_restart_of_the_club(tmp_path: Path) -> None:
-    file, said = tmp_path / "club.sqlite", list[str]()
+    file, log = tmp_path / "club.sqlite", list[str]()
     policy = BotPolicy(seek=(Game.OTHELLO, Clock(300.0)))
-    one, two = tokens_of(file, "rex", "max")
+    one, two = create_bots(file, "rex", "max")
 
     def moves(store: ClubStore) -> int:
-        return sum(len(table.moves) for table in tables(store)[:1])
+        return sum(len(state.moves) for state in load_games(store)[:1])
+
+    def has_reached(store: ClubStore, target: int) -> bool:
+        return moves(store) >= target or any(state.over for state in load_games(store))
 
     async def run(store: ClubStore) -> None:
         port = 0
@@ -143,19 +144,19 @@ def test_a_bot_survives_a_restart_of_the_club(tmp_path: Path) -> None:
                 with serving(file, port) as address:
                     if not port:
                         port = int(address.split(":")[2].strip("/"))
-                        bots = [ClubBot(address, each, "uct@30ms", policy, said.append) for each in (one, two)]
-                        await stack.enter_async_context(playing(bots))
-                    await wait_until_async(lambda: moves(store) >= target or any(table.over for table in tables(store)))  # noqa: B023
+                        bots = [ClubBot(address, each, "uct@30ms", policy, log.append) for each in (one, two)]
+                        await stack.enter_async_context(run_bots(bots))
+                    await wait_until_async(partial(has_reached, store, target))
 
     with closing(ClubStore(file)) as store:
         asyncio.run(run(store))
-        first = tables(store)[0]
+        first = load_games(store)[0]
     assert first.position.over and first.reason == "", "the game that was broken off twice was played to its end"
-    assert sum("is in the club" in line for line in said) == 6, "each bot has come three times"
+    assert sum("is online as" in line for line in log) == 6, "each bot has come three times"
 
 
-def test_a_game_that_is_told_again_is_thought_about_once(monkeypatch: pytest.MonkeyPatch) -> None:
-    """As after a draw that is offered, or a connection that broke: the move goes out by the connection there is."""
+def test_a_game_that_is_sent_again_is_searched_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    """As after a draw offer or a lost connection; the move is sent on the current connection."""
     thoughts, decided = list[int](), threading.Event()
 
     def slow(player: Any, record: Record, clock: Clock) -> Choice:
@@ -164,21 +165,21 @@ def test_a_game_that_is_told_again_is_thought_about_once(monkeypatch: pytest.Mon
         return Choice(record.final.legal_moves()[0])
 
     async def play() -> None:
-        bot = ClubBot("http://127.0.0.1", "token", "random", tell=lambda line: None)
-        bot.name, first, second = "rex", Line(), Line()
+        bot = ClubBot("http://127.0.0.1", "token", "random", log=lambda line: None)
+        bot.name, first, second = "rex", FakeSocket(), FakeSocket()
         bot.socket = first  # type: ignore[assignment]
-        bot._look(STATE)
+        bot._handle_game(STATE)
         await wait_until_async(lambda: thoughts)
         bot.socket = second  # type: ignore[assignment]
-        bot._look(STATE)
+        bot._handle_game(STATE)
         decided.set()
         await wait_until_async(lambda: not bot.tasks)
         assert thoughts == [0] and not first.sent and [sent["type"] for sent in second.sent] == ["move"]
-        bot._look(STATE)  # the club could not keep it
+        bot._handle_game(STATE)  # the club could not store it
         await wait_until_async(lambda: not bot.tasks)
         assert thoughts == [0, 0] and len(second.sent) == 2
 
-    monkeypatch.setattr(clubs, "choose", slow)
+    monkeypatch.setattr(clubs, "choose_move", slow)
     asyncio.run(play())
 
 
@@ -186,44 +187,44 @@ def test_a_game_that_is_told_again_is_thought_about_once(monkeypatch: pytest.Mon
     ("policy", "challenge", "playing", "taken"),
     [
         (BotPolicy(), {}, 0, True),
-        (BotPolicy(most=2), {}, 2, False),
+        (BotPolicy(max_games=2), {}, 2, False),
         (BotPolicy(names=frozenset({"bob"})), {}, 0, False),
         (BotPolicy(names=frozenset({"ann"})), {}, 0, True),
         (BotPolicy(games=frozenset({Game.ABAPA})), {}, 0, False),
     ],
 )
 def test_policy(policy: BotPolicy, challenge: dict[str, str], playing: int, taken: bool) -> None:
-    assert policy.accepts({"from": "Ann", "kind": "othello"} | challenge, playing) == taken
+    assert policy.accepts({"from": "Ann", "variant": "othello"} | challenge, playing) == taken
 
 
-def test_what_is_wrong_is_said_in_a_line(tmp_path: Path) -> None:
+def test_errors_are_one_line(tmp_path: Path) -> None:
     file = tmp_path / "club.sqlite"
-    tokens_of(file)
+    create_bots(file)
     with serving(file) as address:
-        with pytest.raises(ConfigError, match="does not let random in: this token is not valid"):
+        with pytest.raises(ConfigError, match="the club refused random: the token is not valid"):
             asyncio.run(asyncio.wait_for(ClubBot(address, "forged", "random").run(), TIMEOUT))
-        assert Visitor(base_url=address).get("/api/health").json()["ok"]
+        assert ClubHttpClient(base_url=address).get("/api/health").json()["ok"]
     with pytest.raises(SpecError):
         ClubBot("http://127.0.0.1", "token", "nobody")
     for server in ("ftp://x", "http://"):
         with pytest.raises(ConfigError, match="is not the address of a club"):
             ClubBot(server, "token", "random")
-    assert ClubBot("https://x.org/awello/", "t", "random").address == "wss://x.org/awello/api/club/live"
+    assert ClubBot("https://x.org/awello/", "t", "random").url == "wss://x.org/awello/api/club/live"
 
 
-def test_commands_look_after_the_database(tmp_path: Path) -> None:
+def test_commands_for_the_database(tmp_path: Path) -> None:
     file = str(tmp_path / "club.sqlite")
     assert awello("club", "accounts", file).stderr.startswith("awello: there is no club")
     assert (
         awello("club", "open", file, "Ann", stdin="short\n").stderr
-        == "awello: a password has 10 to 200 letters: choose another\n"
+        == "awello: a password has 10 to 200 characters: choose another\n"
     )
     assert awello("club", "open", file, "Ann", stdin="correct horse\n").stdout == "Ann can log in now\n"
     assert stat.S_IMODE(Path(file).stat().st_mode) == 0o600, "nobody else may read it"
     token = awello("club", "program", file, "ann", "rex").stdout.strip()
     assert token.startswith("awello_")
     rows = json.loads(awello("club", "accounts", file, "--json").stdout)["accounts"]
-    assert [(row["name"], row["program"]) for row in rows] == [("Ann", False), ("rex", True)]
+    assert [(row["name"], row["bot"]) for row in rows] == [("Ann", False), ("rex", True)]
     assert awello("club", "password", file, "ann", stdin="battery staple\n").stdout == "Ann has another password now\n"
     assert "is a program" in awello("club", "password", file, "rex", stdin="battery staple\n").stderr
     awello("club", "close", file, "rex")
@@ -231,12 +232,12 @@ def test_commands_look_after_the_database(tmp_path: Path) -> None:
     assert (
         "account opened" in noted
         and "password changed" in noted
-        and "program rex registered" in noted
+        and "bot rex registered" in noted
         and "account closed" in noted
     )
     assert token not in noted
     last = json.loads(awello("club", "audit", file, "--last", "2", "--json").stdout)["audit"]
-    assert [row["what"] for row in last] == ["password changed", "account closed"]
+    assert [row["event"] for row in last] == ["password changed", "account closed"]
     copy = tmp_path / "copy.sqlite"
     assert awello("club", "backup", file, str(copy)).returncode == 0
     assert sqlite3.connect(copy).execute("SELECT count(*) FROM accounts").fetchone() == (2,)
@@ -246,7 +247,7 @@ def test_commands_look_after_the_database(tmp_path: Path) -> None:
     assert "there is no account 'bob'" in awello("club", "close", file, "bob").stderr
 
 
-def test_a_bot_without_a_token_is_told_how_to_get_one(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_bot_needs_a_token(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv("AWELLO_TOKEN", raising=False)
     assert "needs a token" in awello("bot", "random", "--server", "http://127.0.0.1:1").stderr
     wrong = awello("bot", "random", "--server", "http://127.0.0.1:1", "--token", "t", "--seek", "chess 5m")
@@ -284,12 +285,12 @@ def words(calls: list[tuple[str, Any]]) -> list[str]:
 
 def test_a_bot_learns_from_each_game_before_its_next_one(tmp_path: Path) -> None:
     file = tmp_path / "club.sqlite"
-    one, two = tokens_of(file, "rex", "max")
+    one, two = create_bots(file, "rex", "max")
     Pupil.calls.clear()
     Pupil.lesson.set()
 
     async def play(bots: list[ClubBot]) -> None:
-        async with playing(bots):
+        async with run_bots(bots):
             await wait_until_async(lambda: words(Pupil.calls).count("learn") >= 3)
 
     def ignore(line: str) -> None:
@@ -307,19 +308,19 @@ def test_a_bot_learns_from_each_game_before_its_next_one(tmp_path: Path) -> None
     assert {side for _, _, side in learnt} <= {0, 1} and len({id(player) for player, _, _ in learnt}) == len(learnt)
 
 
-def test_a_challenge_and_a_game_wait_until_the_last_game_is_learnt() -> None:
+def test_challenges_and_games_wait_until_learning_is_done() -> None:
     Pupil.calls.clear()
     Pupil.lesson.clear()
 
     async def play() -> None:
-        bot, line = ClubBot("http://127.0.0.1", "token", "pupil", tell=lambda line: None), Line()
+        bot, line = ClubBot("http://127.0.0.1", "token", "pupil", log=lambda line: None), FakeSocket()
         bot.name, bot.socket = "rex", line  # type: ignore[assignment]
-        bot._look(STATE)
+        bot._handle_game(STATE)
         await wait_until_async(lambda: line.sent)
-        bot._look(STATE | OVER)
-        bot._look(STATE | OVER)  # the club may say it twice
-        bot._look(STATE | {"game": 2})
-        challenge = bot._later(bot._answer_challenge, {"from": "Ann", "kind": "othello", "number": 5})
+        bot._handle_game(STATE | OVER)
+        bot._handle_game(STATE | OVER)  # the club may send it twice
+        bot._handle_game(STATE | {"game": 2})
+        challenge = bot._schedule(bot._answer_challenge, {"from": "Ann", "variant": "othello", "number": 5})
         await wait_until_async(lambda: words(Pupil.calls)[-1] == "end")
         assert [sent["type"] for sent in line.sent] == ["move"] and not challenge.done()
         Pupil.lesson.set()
@@ -332,53 +333,53 @@ def test_a_challenge_and_a_game_wait_until_the_last_game_is_learnt() -> None:
     assert (record.loser, record.reason, side) == (1, "resigned", 0)
 
 
-@pytest.mark.parametrize("reason", ["was not begun", "agreed"])
-def test_a_game_that_was_not_begun_teaches_nothing(reason: str) -> None:
+@pytest.mark.parametrize("reason", ["aborted", "agreed"])
+def test_an_aborted_game_is_not_learnt_from(reason: str) -> None:
     Pupil.calls.clear()
     Pupil.lesson.set()
 
     async def play() -> None:
-        bot = ClubBot("http://127.0.0.1", "token", "pupil", tell=lambda line: None)
+        bot = ClubBot("http://127.0.0.1", "token", "pupil", log=lambda line: None)
         bot.name = "rex"
-        bot._look(STATE | {"mover": 1})
-        bot._look(STATE | OVER | {"winner": None, "reason": reason})
+        bot._handle_game(STATE | {"mover": 1})
+        bot._handle_game(STATE | OVER | {"winner": None, "reason": reason})
         await wait_until_async(lambda: not bot.tasks)
 
     asyncio.run(play())
     assert words(Pupil.calls) == ["begin", "end", *["learn"] * (reason == "agreed")]
 
 
-def test_a_player_that_fails_to_learn_goes_on(monkeypatch: pytest.MonkeyPatch) -> None:
-    said = list[str]()
+def test_a_bot_continues_after_a_failure_to_learn(monkeypatch: pytest.MonkeyPatch) -> None:
+    log = list[str]()
 
     def fail(player: Pupil, record: Record, side: int) -> None:
         raise RuntimeError("boom")
 
     async def play() -> None:
-        bot = ClubBot("http://127.0.0.1", "token", "pupil", tell=said.append)
+        bot = ClubBot("http://127.0.0.1", "token", "pupil", log=log.append)
         bot.name = "rex"
-        bot._look(STATE | {"mover": 1})
-        bot._look(STATE | OVER)
+        bot._handle_game(STATE | {"mover": 1})
+        bot._handle_game(STATE | OVER)
         await wait_until_async(lambda: not bot.tasks)
-        assert not bot.learning and not bot.players
+        assert not bot.learning_tasks and not bot.players
 
     monkeypatch.setattr(Pupil, "learn", fail)
     asyncio.run(play())
-    assert said[-1] == "game 1: nothing was learnt: RuntimeError: boom"
+    assert log[-1] == "game 1: learning failed: RuntimeError: boom"
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("learning", [True, False])
 def test_otage_does_not_repeat_a_lost_game(learning: bool, tmp_path: Path) -> None:
-    """Ten games from the start against an opponent that always plays the same; without learning they repeat."""
+    """Ten games against an opponent that always plays the same; without learning they repeat."""
     file, memory = tmp_path / "club.sqlite", tmp_path / "otage"
     memory.mkdir()
-    one, two = tokens_of(file, "otage", "max")
+    one, two = create_bots(file, "otage", "max")
     policy = BotPolicy(seek=(Game.OTHELLO, Clock(600.0)))
     over: list[str] = []
 
     async def play(bots: list[ClubBot]) -> None:
-        async with playing(bots):
+        async with run_bots(bots):
             await wait_until_async(lambda: sum("won" in line or "drawn" in line for line in over) >= 10)
 
     spec = f"otage@2,memory={memory}" + ("" if learning else ",learning=false")
@@ -386,7 +387,7 @@ def test_otage_does_not_repeat_a_lost_game(learning: bool, tmp_path: Path) -> No
         rival = ClubBot(address, two, "champion@level=3,hash=1", policy, lambda line: None)
         asyncio.run(play([ClubBot(address, one, spec, policy, over.append), rival]))
     with closing(ClubStore(file)) as store:
-        finished = [table for table in tables(store) if table.over][:10]
-    lost = [table.moves for table in finished if table.winner is not None and table.players[table.winner] != 2]
+        finished = [state for state in load_games(store) if state.over][:10]
+    lost = [state.moves for state in finished if state.winner is not None and state.players[state.winner] != 2]
     assert len(lost) > 5, "the opponent is stronger"
     assert (len(set(lost)) == len(lost)) == learning

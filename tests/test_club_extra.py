@@ -1,4 +1,4 @@
-"""Awello without the extra `club`: its commands say what to install, and the server answers as one without a club."""
+"""Awello without the extra `club`: commands tell what to install, and the server behaves as without a club."""
 
 import json
 import subprocess
@@ -47,7 +47,7 @@ def without_extra(script: str, *words: str) -> subprocess.CompletedProcess[str]:
     return run("-c", BLOCK + script, *words, stdin="correct horse\n" * 20)
 
 
-def test_commands_say_what_to_install(tmp_path: Path) -> None:
+def test_commands_tell_what_to_install(tmp_path: Path) -> None:
     words = [[word.replace("FILE", f"{tmp_path}/club.sqlite") for word in command] for command in COMMANDS]
     done = without_extra(ALL, json.dumps(words))
     assert done.stdout.split() == ["2"] * len(COMMANDS), done.stderr
@@ -58,7 +58,7 @@ def test_commands_say_what_to_install(tmp_path: Path) -> None:
     assert "Traceback" not in done.stderr
 
 
-def test_the_server_answers_as_one_without_a_club() -> None:
-    paths = ["ladder", "players/ann", "players/ann/games", "session", "programs", "programs/rex/tokens", "tournaments"]
+def test_the_server_behaves_as_without_a_club() -> None:
+    paths = ["leaderboard", "players/ann", "players/ann/games", "session", "bots", "bots/rex/tokens", "tournaments"]
     done = without_extra(ASK, *(f"api/club/{path}" for path in paths), "api/club/tournaments/1")
-    assert done.stdout.splitlines() == ["404 noclub"] * (len(paths) + 1), done.stderr
+    assert done.stdout.splitlines() == ["404 no_club"] * (len(paths) + 1), done.stderr

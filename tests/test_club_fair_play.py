@@ -1,4 +1,4 @@
-"""Fair play in the club: what counts for ratings, who left, who waits, who is blocked, and one entry per person."""
+"""Fair play: rated games, early exits, disconnected players, blocks, and one tournament entry per person."""
 
 import random
 from dataclasses import replace
@@ -8,20 +8,20 @@ from types import SimpleNamespace
 from typing import Any
 
 import pytest
-from clubs import Visitor, serving, sign_up
+from clubs import ClubHttpClient, serving, sign_up
 from sqlalchemy import Connection, insert, select, update
-from test_club_server import Club, club, play_on, refused
+from test_club_server import ClubHarness, play_random_moves, refused, with_club
 
 from awello import Game
-from awello.club import absence, fair_play
-from awello.club.accounts import open_account
+from awello.club import disconnects, fair_play
+from awello.club.accounts import create_account
 from awello.club.fair_play import FairPlayMonitor
-from awello.club.game_state import ABORTED, LEFT, TIME
+from awello.club.game_state import ABORTED, LEFT_GAME, TIMED_OUT
 from awello.club.live_game import ClientConnection
 from awello.club.offers import GameTerms
 from awello.club.schema import entries, games, ratings
 from awello.club.store import ClubStore
-from awello.club.stored_games import SaveGame, ladder, rating_of
+from awello.club.stored_games import SaveGame, load_leaderboard, load_rating
 from awello.club.tournament_store import create_tournament
 from awello.limits import Clock
 from awello.web.club_connection import is_loopback
@@ -30,391 +30,414 @@ RATED = GameTerms(Game.OTHELLO, Clock(300.0))
 AWALE = GameTerms(Game.ABAPA, Clock(300.0))
 
 
-def pass_time(club: Club, seconds: float) -> None:
-    """Let the club's clock go forward."""
+def advance_clock(club: ClubHarness, seconds: float) -> None:
+    """Advance the club's clock."""
     club.clock.advance(seconds)
 
 
-def mean(club: Club, guest: ClientConnection, pool: str = "othello blitz") -> float:
-    return club.store.read(partial(rating_of, account=guest.member.number, pool=pool)).mean
+def mean_rating(club: ClubHarness, client: ClientConnection, pool: str = "othello blitz") -> float:
+    return club.store.read(partial(load_rating, account=client.require_account().number, pool=pool)).mean
 
 
-def told(club: Club, name: str, event: str) -> list[dict[str, Any]]:
-    return [message for message in club.told[name] if message["type"] == event]
+def events(club: ClubHarness, name: str, event: str) -> list[dict[str, Any]]:
+    return [message for message in club.received[name] if message["type"] == event]
 
 
 def add_rating(connection: Connection, row: dict[str, Any]) -> None:
     connection.execute(insert(ratings).values(**row, wins=1, draws=0, losses=0))
 
 
-# ---- what counts ----------------------------------------------------------------------------------------------------
-@club
-async def test_games_resigned_at_once_do_not_count(club: Club) -> None:
-    """Forty of them gave a rating of 2203 and the first place in less than a second."""
-    ann, eve = club.enter("Ann"), club.enter("Eve")
+# ---- rated games -----------------------------------------------------------------------------------------------------
+@with_club
+async def test_games_resigned_early_are_not_rated(club: ClubHarness) -> None:
+    """Forty such games gave a rating of 2203 and the first rank in less than a second."""
+    ann, eve = club.connect("Ann"), club.connect("Eve")
     for _ in range(8):
-        number = await club.begin(ann, eve, replace(RATED, control=Clock(300.0)))
-        await club.hall.resign(eve, number)
-        club.hall.conduct.early_exits.clear()
-    assert mean(club, ann) == 1500.0 == mean(club, eve)
+        number = await club.start_game(ann, eve, replace(RATED, control=Clock(300.0)))
+        await club.server.resign(eve, number)
+        club.server.fair_play.early_exits.clear()
+    assert mean_rating(club, ann) == 1500.0 == mean_rating(club, eve)
 
 
-@club
-async def test_a_rated_game_has_a_few_plies(club: Club) -> None:
-    ann, eve = club.enter("Ann"), club.enter("Eve")
+@with_club
+async def test_a_rated_game_has_a_few_plies(club: ClubHarness) -> None:
+    ann, eve = club.connect("Ann"), club.connect("Eve")
     for plies, counted in ((9, False), (10, True)):
-        number = await club.begin(ann, eve, RATED)
-        await play_on(club, number, [ann, eve], most=plies)
-        await club.hall.resign(eve, number)
-        assert (mean(club, ann) > 1500.0) == counted
-        assert (club.last("Ann")["players"][0]["after"] is not None) == counted
-    small = await club.begin(ann, eve, replace(RATED, game=Game.OTHELLO4))
-    await play_on(club, small, [ann, eve])
-    assert mean(club, ann, "othello4 blitz") != 1500.0, "a game that the board decides counts"
+        number = await club.start_game(ann, eve, RATED)
+        await play_random_moves(club, number, [ann, eve], max_moves=plies)
+        await club.server.resign(eve, number)
+        assert (mean_rating(club, ann) > 1500.0) == counted
+        assert (club.last_event("Ann")["players"][0]["after"] is not None) == counted
+    small = await club.start_game(ann, eve, replace(RATED, game=Game.OTHELLO4))
+    await play_random_moves(club, small, [ann, eve])
+    assert mean_rating(club, ann, "othello4 blitz") != 1500.0, "a game that the board decides counts"
 
 
-@club
-async def test_a_pair_has_so_many_rated_games_a_day(club: Club) -> None:
-    ann, eve, bob = club.enter("Ann"), club.enter("Eve"), club.enter("Bob")
-    for number in range(fair_play.MOST_RATED_PER_PAIR + 2):
+@with_club
+async def test_rated_games_of_two_players_are_limited_per_day(club: ClubHarness) -> None:
+    ann, eve, bob = club.connect("Ann"), club.connect("Eve"), club.connect("Bob")
+    for number in range(fair_play.MAX_RATED_GAMES_PER_PAIR + 2):
         pair = (ann, eve) if number % 2 else (eve, ann)
-        game = await club.begin(*pair, RATED)
-        within = number < fair_play.MOST_RATED_PER_PAIR
-        assert (club.last("Ann")["rated"], club.last("Eve")["unrated"]) == (within, None if within else "repeats")
-        await play_on(club, game, list(pair), most=10)
-        await club.hall.resign(eve, game)
-    assert await club.begin(ann, bob, RATED) and club.last("Ann")["rated"], "others are not concerned"
-    yesterday = update(games).values(begun=games.c.begun - fair_play.DAY)
+        game = await club.start_game(*pair, RATED)
+        within = number < fair_play.MAX_RATED_GAMES_PER_PAIR
+        assert (club.last_event("Ann")["rated"], club.last_event("Eve")["unrated"]) == (
+            within,
+            None if within else "repeats",
+        )
+        await play_random_moves(club, game, list(pair), max_moves=10)
+        await club.server.resign(eve, game)
+    assert await club.start_game(ann, bob, RATED) and club.last_event("Ann")["rated"], "others are not concerned"
+    yesterday = update(games).values(started=games.c.started - fair_play.DAY)
     club.store.submit(lambda connection: connection.execute(yesterday).rowcount).result()
-    assert await club.begin(ann, eve, RATED) and club.last("Ann")["rated"], "the next day they count again"
+    assert await club.start_game(ann, eve, RATED) and club.last_event("Ann")["rated"], "the next day they count again"
 
 
-@club
-async def test_aborted_games_do_not_use_up_a_pair(club: Club) -> None:
-    ann, eve = club.enter("Ann"), club.enter("Eve")
-    for _ in range(fair_play.MOST_RATED_PER_PAIR + 1):
-        number = await club.begin(ann, eve, RATED)
-        assert club.last("Ann")["rated"]
-        await club.hall.abort(eve, number)
-        club.hall.conduct.early_exits.clear()
+@with_club
+async def test_aborted_games_do_not_count_for_the_daily_limit(club: ClubHarness) -> None:
+    ann, eve = club.connect("Ann"), club.connect("Eve")
+    for _ in range(fair_play.MAX_RATED_GAMES_PER_PAIR + 1):
+        number = await club.start_game(ann, eve, RATED)
+        assert club.last_event("Ann")["rated"]
+        await club.server.abort(eve, number)
+        club.server.fair_play.early_exits.clear()
 
 
-@club
-async def test_accounts_of_one_network_play_unrated(club: Club) -> None:
-    ann, eve, bob = club.enter("Ann"), club.enter("Eve"), club.enter("Bob")
+@with_club
+async def test_accounts_of_one_network_play_unrated(club: ClubHarness) -> None:
+    ann, eve, bob = club.connect("Ann"), club.connect("Eve"), club.connect("Bob")
     ann.network = eve.network = "192.0.2.7"
     bob.network = "192.0.2.8"
-    assert await club.begin(ann, eve, RATED)
-    assert club.last("Eve")["rated"] is False and club.last("Eve")["unrated"] == "network"
-    assert await club.begin(ann, bob, RATED) and club.last("Bob")["rated"]
+    assert await club.start_game(ann, eve, RATED)
+    assert club.last_event("Eve")["rated"] is False and club.last_event("Eve")["unrated"] == "network"
+    assert await club.start_game(ann, bob, RATED) and club.last_event("Bob")["rated"]
     ann.network = eve.network = None  # the server's own machine
-    number = await club.begin(ann, eve, RATED)
-    assert club.last("Eve")["rated"] and club.last("Eve")["unrated"] is None
-    await club.hall.resign(ann, number)
+    number = await club.start_game(ann, eve, RATED)
+    assert club.last_event("Eve")["rated"] and club.last_event("Eve")["unrated"] is None
+    await club.server.resign(ann, number)
     ann.network = eve.network = "192.0.2.7"
-    await club.hall.rematch(ann, number)
-    await club.hall.rematch(eve, number)
-    assert club.last("Eve")["unrated"] == "network"
+    await club.server.rematch(ann, number)
+    await club.server.rematch(eve, number)
+    assert club.last_event("Eve")["unrated"] == "network"
 
 
 def test_the_channel_knows_networks(tmp_path: Path) -> None:
-    """Behind a web server the visitors' addresses count, not its own."""
+    """Behind a reverse proxy, the clients' addresses are used."""
     with serving(tmp_path / "club.sqlite", names=["club.example.org"]) as address:
-        ann, eve = Visitor(base_url=address), Visitor(base_url=address)
+        ann, eve = ClubHttpClient(base_url=address), ClubHttpClient(base_url=address)
         sign_up(ann, "Ann")
         sign_up(eve, "Eve")
         for network, rated in (("192.0.2.7", False), ("192.0.2.8", True), ("127.0.0.1", True)):
             here = "127.0.0.1" if network == "127.0.0.1" else "192.0.2.7"
             headers = {"x-forwarded-for": here}, {"x-forwarded-for": network}
-            with ann.channel(**headers[0]) as first, eve.channel(**headers[1]) as second:
-                seek = first.ask("seek", kind="othello4", seconds=60)["seek"]
-                number = second.ask("accept", number=seek)["game"]
+            with ann.connect(**headers[0]) as first, eve.connect(**headers[1]) as second:
+                seek = first.request("seek", variant="othello4", seconds=60)["seek"]
+                number = second.request("accept", number=seek)["game"]
                 assert second.state(number)["rated"] == rated
-                assert first.ask("abort", game=number)["type"] == "done"
+                assert first.request("abort", game=number)["type"] == "done"
 
 
-def test_loopback_is_this_machine() -> None:
+def test_loopback_addresses() -> None:
     assert all(map(is_loopback, ("127.0.0.1", "127.1.2.3", "::1", "")))
     assert not any(map(is_loopback, ("192.0.2.7", "10.0.0.1", "2001:db8::/64", "testclient")))
 
 
-def test_provisional_ratings_are_not_on_the_ladder(tmp_path: Path) -> None:
+def test_provisional_ratings_are_not_on_the_leaderboard(tmp_path: Path) -> None:
     store = ClubStore(tmp_path / "club.sqlite")
-    for name, doubt in (("Ann", 90.0), ("Eve", 111.0), ("Bob", 110.0)):
-        number = store.submit(partial(open_account, name=name, hashed="none")).result().number
-        row = {"account": number, "pool": "othello blitz", "mean": 1600.0 + number, "doubt": doubt}
+    for name, deviation in (("Ann", 90.0), ("Eve", 111.0), ("Bob", 110.0)):
+        number = store.submit(partial(create_account, name=name, hashed="none")).result().number
+        row = {"account": number, "pool": "othello blitz", "mean": 1600.0 + number, "deviation": deviation}
         store.submit(partial(add_rating, row=row)).result()
-    assert [row["name"] for row in store.read(partial(ladder, pool="othello blitz", count=10))] == ["Bob", "Ann"]
+    assert [row["name"] for row in store.read(partial(load_leaderboard, pool="othello blitz", count=10))] == [
+        "Bob",
+        "Ann",
+    ]
     store.close()
 
 
-# ---- games that are left early --------------------------------------------------------------------------------------
-@club
-async def test_who_leaves_games_early_again_and_again_waits(club: Club) -> None:
-    ann, eve = club.enter("Ann"), club.enter("Eve")
-    for left in range(1, fair_play.FREE_EXITS + 2):
-        number = await club.begin(ann, eve, RATED)
-        await (club.hall.abort if left % 2 else club.hall.resign)(eve, number)
-        await club.until(lambda: told(club, "Eve", "warning"))
-        assert club.last("Eve", "warning")["left"] == left
-        assert bool(club.last("Eve", "warning")["minutes"]) == (left > fair_play.FREE_EXITS)
-    with refused("wait"):
-        await club.hall.lobby.seek(eve, RATED)
-    with refused("wait"):
-        await club.hall.lobby.challenge(eve, "Ann", RATED)
-    seek = (await club.hall.lobby.seek(ann, RATED))["seek"]
-    with refused("wait"):
-        await club.hall.lobby.accept(eve, seek)
-    assert "seek" in await club.hall.lobby.seek(eve, replace(RATED, rated=False)), "unrated games are possible"
-    assert not told(club, "Ann", "warning")
-    pass_time(club, fair_play.PENALTY + 1)
-    assert "game" in await club.hall.lobby.accept(eve, seek)
+# ---- early exits -----------------------------------------------------------------------------------------------------
+@with_club
+async def test_repeated_early_exits_suspend_rated_games(club: ClubHarness) -> None:
+    ann, eve = club.connect("Ann"), club.connect("Eve")
+    for left in range(1, fair_play.MAX_FREE_EXITS + 2):
+        number = await club.start_game(ann, eve, RATED)
+        await (club.server.abort if left % 2 else club.server.resign)(eve, number)
+        await club.wait_until(lambda: events(club, "Eve", "warning"))
+        assert club.last_event("Eve", "warning")["exits"] == left
+        assert bool(club.last_event("Eve", "warning")["minutes"]) == (left > fair_play.MAX_FREE_EXITS)
+    with refused("rated_games_suspended"):
+        await club.server.lobby.seek(eve, RATED)
+    with refused("rated_games_suspended"):
+        await club.server.lobby.challenge(eve, "Ann", RATED)
+    seek = (await club.server.lobby.seek(ann, RATED))["seek"]
+    with refused("rated_games_suspended"):
+        await club.server.lobby.accept(eve, seek)
+    assert "seek" in await club.server.lobby.seek(eve, replace(RATED, rated=False)), "unrated games are possible"
+    assert not events(club, "Ann", "warning")
+    advance_clock(club, fair_play.PENALTY_SECONDS + 1)
+    assert "game" in await club.server.lobby.accept(eve, seek)
 
 
-@club
-async def test_a_seek_of_one_who_waits_does_not_keep_others_waiting(club: Club) -> None:
-    ann, eve, bob = club.enter("Ann"), club.enter("Eve"), club.enter("Bob")
-    await club.hall.lobby.seek(eve, RATED)
-    for _ in range(fair_play.FREE_EXITS + 1):
-        club.hall.conduct.note_exit(eve.member.number)
-    assert "seek" in await club.hall.lobby.seek(ann, RATED)
-    number = (await club.hall.lobby.seek(bob, RATED))["game"]
-    assert {person.name for person in club.hall.seats[number].people} == {"Ann", "Bob"}
+@with_club
+async def test_a_seek_of_a_suspended_player_is_skipped(club: ClubHarness) -> None:
+    ann, eve, bob = club.connect("Ann"), club.connect("Eve"), club.connect("Bob")
+    await club.server.lobby.seek(eve, RATED)
+    for _ in range(fair_play.MAX_FREE_EXITS + 1):
+        club.server.fair_play.record_exit(eve.require_account().number)
+    assert "seek" in await club.server.lobby.seek(ann, RATED)
+    number = (await club.server.lobby.seek(bob, RATED))["game"]
+    assert {person.name for person in club.server.live_games[number].accounts} == {"Ann", "Bob"}
 
 
-@club
-async def test_unrated_games_and_long_ones_cost_nothing(club: Club) -> None:
-    ann, eve = club.enter("Ann"), club.enter("Eve")
-    await club.hall.abort(eve, await club.begin(ann, eve, replace(RATED, rated=False)))
-    number = await club.begin(ann, eve, RATED)
-    await play_on(club, number, [ann, eve], most=12)
-    await club.hall.resign(eve, number)
-    assert not told(club, "Eve", "warning")
+@with_club
+async def test_leaving_unrated_or_long_games_has_no_penalty(club: ClubHarness) -> None:
+    ann, eve = club.connect("Ann"), club.connect("Eve")
+    await club.server.abort(eve, await club.start_game(ann, eve, replace(RATED, rated=False)))
+    number = await club.start_game(ann, eve, RATED)
+    await play_random_moves(club, number, [ann, eve], max_moves=12)
+    await club.server.resign(eve, number)
+    assert not events(club, "Eve", "warning")
 
 
-def test_exits_are_forgotten_after_an_hour() -> None:
-    hall: Any = SimpleNamespace()
-    conduct = FairPlayMonitor(hall)
+def test_exits_expire_after_an_hour() -> None:
+    server: Any = SimpleNamespace()
+    monitor = FairPlayMonitor(server)
 
     def exits(account: int, moment: float, note: bool = False) -> tuple[int, int]:
-        hall.now = lambda: moment
+        server.now = lambda: moment
         if note:
-            conduct.note_exit(account)
-        return conduct.recent_exits(account)
+            monitor.record_exit(account)
+        return monitor.count_recent_exits(account)
 
-    assert [exits(7, moment, note=True)[1] for moment in (0.0, 1.0, 2.0, 3.0)] == [0, 0, 0, fair_play.PENALTY / 60]
+    assert [exits(7, moment, note=True)[1] for moment in (0.0, 1.0, 2.0, 3.0)] == [
+        0,
+        0,
+        0,
+        fair_play.PENALTY_SECONDS / 60,
+    ]
     assert exits(7, 242.0)[1] == 2 and exits(7, 303.0)[1] == 0 and exits(8, 3.0) == (0, 0)
     assert exits(7, fair_play.HOUR + 1.5)[0] == 2
     for moment in range(4, 40):
         exits(7, float(moment), note=True)
-    assert exits(7, 39.0)[1] == fair_play.LONGEST_PENALTY / 60
+    assert exits(7, 39.0)[1] == fair_play.MAX_PENALTY_SECONDS / 60
 
 
-@club
-async def test_the_first_move_is_waited_for_a_little(club: Club) -> None:
-    ann, eve = club.enter("Ann"), club.enter("Eve")
-    await club.begin(ann, eve, RATED)
-    assert 29.0 < club.last("Eve")["first_move"] <= 30.0
-    pass_time(club, 31.0)
-    await club.until(lambda: club.last("Eve")["over"])
-    assert club.last("Eve")["reason"] == ABORTED and mean(club, ann) == 1500.0
-    assert club.last("Ann", "warning")["left"] == 1 and not told(club, "Eve", "warning")
-    number = await club.begin(ann, eve, RATED)
-    await play_on(club, number, [ann, eve], most=2)
-    assert club.last("Ann")["first_move"] is None
-    pass_time(club, 200.0)
-    assert not (await club.hall.watch(ann, number))["over"]
-    pass_time(club, 101.0)
-    await club.until(lambda: club.last("Eve")["over"])
-    assert club.last("Eve")["reason"] == TIME
+@with_club
+async def test_a_game_without_a_first_move_is_aborted(club: ClubHarness) -> None:
+    ann, eve = club.connect("Ann"), club.connect("Eve")
+    await club.start_game(ann, eve, RATED)
+    assert 29.0 < club.last_event("Eve")["first_move"] <= 30.0
+    advance_clock(club, 31.0)
+    await club.wait_until(lambda: club.last_event("Eve")["over"])
+    assert club.last_event("Eve")["reason"] == ABORTED and mean_rating(club, ann) == 1500.0
+    assert club.last_event("Ann", "warning")["exits"] == 1 and not events(club, "Eve", "warning")
+    number = await club.start_game(ann, eve, RATED)
+    await play_random_moves(club, number, [ann, eve], max_moves=2)
+    assert club.last_event("Ann")["first_move"] is None
+    advance_clock(club, 200.0)
+    assert not (await club.server.watch(ann, number))["over"]
+    advance_clock(club, 101.0)
+    await club.wait_until(lambda: club.last_event("Eve")["over"])
+    assert club.last_event("Eve")["reason"] == TIMED_OUT
 
 
-# ---- players who have left ------------------------------------------------------------------------------------------
-def test_the_waiting_time_depends_on_the_clock_and_on_returns() -> None:
-    assert absence.waiting_time(Clock(300.0), 0) == 30.0 and absence.waiting_time(Clock(90.0), 0) == 15.0
-    assert absence.waiting_time(Clock(5.0), 0) == 10.0
-    assert absence.waiting_time(Clock(300.0), 1) == 60.0 and absence.waiting_time(Clock(300.0), 99) == 120.0
+# ---- disconnected players --------------------------------------------------------------------------------------------
+def test_the_grace_period_depends_on_the_clock_and_on_reconnects() -> None:
+    assert disconnects.grace_period(Clock(300.0), 0) == 30.0 and disconnects.grace_period(Clock(90.0), 0) == 15.0
+    assert disconnects.grace_period(Clock(5.0), 0) == 10.0
+    assert disconnects.grace_period(Clock(300.0), 1) == 60.0 and disconnects.grace_period(Clock(300.0), 99) == 120.0
 
 
 @pytest.mark.parametrize("plies", [10, 11])
-def test_the_win_is_claimed_when_the_opponent_has_left(tmp_path: Path, plies: int) -> None:
-    """Whoever's turn it is."""
+def test_the_win_can_be_claimed_after_the_grace_period(tmp_path: Path, plies: int) -> None:
+    """On either side's turn."""
 
-    @club
-    async def play(club: Club) -> None:
-        ann, bob = club.enter("Ann"), club.enter("Bob")
-        number = await club.begin(ann, bob, RATED)
-        with refused("early"):
-            await club.hall.claim(ann, number)
-        await play_on(club, number, [ann, bob], most=plies)
-        with refused("here"):
-            await club.hall.claim(ann, number)
-        club.hall.leave(bob)
-        news = club.last("Ann", "opponent")
-        assert (news["game"], news["name"], news["here"]) == (number, "Bob", False) and 29.0 < news["claim"] <= 30.0
-        pass_time(club, 20.0)
-        with refused("early"):
-            await club.hall.claim(ann, number)
-        with refused("guest"):
-            await club.hall.claim(club.enter("Eve"), number)
-        pass_time(club, 10.1)
-        with refused("rules"):
-            await club.hall.claim(ann, number, draw=True)
-        await club.hall.claim(ann, number)
-        end = club.last("Ann")
-        assert end["over"] and end["winner"] == 0 and end["reason"] == LEFT and end["players"][0]["after"] > 1500
+    @with_club
+    async def play(club: ClubHarness) -> None:
+        ann, bob = club.connect("Ann"), club.connect("Bob")
+        number = await club.start_game(ann, bob, RATED)
+        with refused("claim_before_start"):
+            await club.server.claim(ann, number)
+        await play_random_moves(club, number, [ann, bob], max_moves=plies)
+        with refused("opponent_online"):
+            await club.server.claim(ann, number)
+        club.server.disconnect(bob)
+        news = club.last_event("Ann", "opponent")
+        assert (news["game"], news["name"], news["online"]) == (number, "Bob", False) and 29.0 < news[
+            "claim_in"
+        ] <= 30.0
+        advance_clock(club, 20.0)
+        with refused("claim_too_early"):
+            await club.server.claim(ann, number)
+        with refused("not_your_game"):
+            await club.server.claim(club.connect("Eve"), number)
+        advance_clock(club, 10.1)
+        with refused("no_draw_claims"):
+            await club.server.claim(ann, number, draw=True)
+        await club.server.claim(ann, number)
+        end = club.last_event("Ann")
+        assert end["over"] and end["winner"] == 0 and end["reason"] == LEFT_GAME and end["players"][0]["after"] > 1500
 
     play(tmp_path)
 
 
-@club
-async def test_who_comes_back_is_waited_for_longer(club: Club) -> None:
-    ann, bob = club.enter("Ann"), club.enter("Bob")
-    number = await club.begin(ann, bob, AWALE)
-    await play_on(club, number, [ann, bob], most=4)
-    club.hall.leave(bob)
-    pass_time(club, 31.0)
-    bob = club.enter("Bob")
-    assert club.last("Ann", "opponent")["here"] and club.last("Ann", "opponent")["claim"] is None
-    with refused("here"):
-        await club.hall.claim(ann, number)
-    other = club.enter("Bob")
-    club.hall.leave(bob)
-    assert club.last("Ann", "opponent")["here"], "one connection is enough"
-    club.hall.leave(other)
-    assert club.last("Ann", "opponent")["claim"] > 59.0
-    club.hall.leave(ann)
-    ann = club.enter("Ann")
-    assert not club.last("Ann", "opponent")["here"], "who comes in is told"
-    pass_time(club, 61.0)
-    await club.hall.claim(ann, number, draw=True)
-    assert club.last("Ann")["winner"] is None and club.last("Ann")["reason"] == "a draw was claimed"
+@with_club
+async def test_the_grace_period_grows_with_reconnects(club: ClubHarness) -> None:
+    ann, bob = club.connect("Ann"), club.connect("Bob")
+    number = await club.start_game(ann, bob, AWALE)
+    await play_random_moves(club, number, [ann, bob], max_moves=4)
+    club.server.disconnect(bob)
+    advance_clock(club, 31.0)
+    bob = club.connect("Bob")
+    assert club.last_event("Ann", "opponent")["online"] and club.last_event("Ann", "opponent")["claim_in"] is None
+    with refused("opponent_online"):
+        await club.server.claim(ann, number)
+    other = club.connect("Bob")
+    club.server.disconnect(bob)
+    assert club.last_event("Ann", "opponent")["online"], "one connection is enough"
+    club.server.disconnect(other)
+    assert club.last_event("Ann", "opponent")["claim_in"] > 59.0
+    club.server.disconnect(ann)
+    ann = club.connect("Ann")
+    assert not club.last_event("Ann", "opponent")["online"], "who comes in is told"
+    advance_clock(club, 61.0)
+    await club.server.claim(ann, number, draw=True)
+    assert club.last_event("Ann")["winner"] is None and club.last_event("Ann")["reason"] == "a draw was claimed"
 
 
-@club
-async def test_after_a_restart_there_is_time_to_come_back(club: Club) -> None:
-    ann, bob = club.enter("Ann"), club.enter("Bob")
-    number = await club.begin(ann, bob, RATED)
-    await play_on(club, number, [ann, bob], most=4)
+@with_club
+async def test_a_restart_extends_the_grace_period(club: ClubHarness) -> None:
+    ann, bob = club.connect("Ann"), club.connect("Bob")
+    number = await club.start_game(ann, bob, RATED)
+    await play_random_moves(club, number, [ann, bob], max_moves=4)
     await club.close()
     await club.open()
-    ann = club.enter("Ann")
-    assert club.last("Ann", "opponent")["claim"] > 55.0
-    with refused("early"):
-        await club.hall.claim(ann, number)
-    pass_time(club, 61.0)
-    assert (await club.hall.claim(ann, number))["over"]
+    ann = club.connect("Ann")
+    assert club.last_event("Ann", "opponent")["claim_in"] > 55.0
+    with refused("claim_too_early"):
+        await club.server.claim(ann, number)
+    advance_clock(club, 61.0)
+    assert (await club.server.claim(ann, number))["over"]
 
 
 # ---- blocked players ------------------------------------------------------------------------------------------------
-@club
-async def test_a_blocked_player_does_not_reach_you(club: Club) -> None:
-    ann, eve = club.enter("Ann"), club.enter("Eve")
-    waiting = (await club.hall.lobby.challenge(eve, "Ann", RATED))["challenge"]
-    assert await club.hall.blocks.block(ann, "eve") == {"blocked": ["Eve"]} == await club.hall.blocks.block(ann, "Eve")
-    assert club.last("Eve", "declined")["number"] == waiting and not club.hall.lobby.challenges
-    with refused("closed"):
-        await club.hall.lobby.challenge(eve, "Ann", RATED)
-    assert len(told(club, "Ann", "challenge")) == 1
-    seek = (await club.hall.lobby.seek(ann, RATED))["seek"]
-    assert "seek" in await club.hall.lobby.seek(eve, RATED), "they are not paired"
-    with refused("gone"):
-        await club.hall.lobby.accept(eve, seek)
-    assert "seek" in await club.hall.lobby.seek(ann, replace(RATED, side=0)), "nor the other way round"
+@with_club
+async def test_a_blocked_player_does_not_reach_you(club: ClubHarness) -> None:
+    ann, eve = club.connect("Ann"), club.connect("Eve")
+    waiting = (await club.server.lobby.challenge(eve, "Ann", RATED))["challenge"]
+    assert (
+        await club.server.blocks.block(ann, "eve") == {"blocked": ["Eve"]} == await club.server.blocks.block(ann, "Eve")
+    )
+    assert club.last_event("Eve", "declined")["number"] == waiting and not club.server.lobby.challenges
+    with refused("challenges_declined"):
+        await club.server.lobby.challenge(eve, "Ann", RATED)
+    assert len(events(club, "Ann", "challenge")) == 1
+    seek = (await club.server.lobby.seek(ann, RATED))["seek"]
+    assert "seek" in await club.server.lobby.seek(eve, RATED), "they are not paired"
+    with refused("offer_gone"):
+        await club.server.lobby.accept(eve, seek)
+    assert "seek" in await club.server.lobby.seek(ann, replace(RATED, side=0)), "nor the other way round"
     await club.close()
     await club.open()
-    ann, eve = club.enter("Ann"), club.enter("Eve")
-    assert club.last("Ann", "welcome")["blocked"] == ["Eve"] and club.last("Eve", "welcome")["blocked"] == []
-    with refused("closed"):
-        await club.hall.lobby.challenge(eve, "Ann", RATED)
-    asked = (await club.hall.lobby.challenge(ann, "Eve", RATED))["challenge"]  # the one who blocks may still ask
-    assert "game" in await club.hall.lobby.accept(eve, asked)
-    assert await club.hall.blocks.unblock(ann, "EVE") == {"blocked": []} == await club.hall.blocks.unblock(ann, "x")
-    assert "challenge" in await club.hall.lobby.challenge(eve, "Ann", RATED)
+    ann, eve = club.connect("Ann"), club.connect("Eve")
+    assert (
+        club.last_event("Ann", "welcome")["blocked"] == ["Eve"] and club.last_event("Eve", "welcome")["blocked"] == []
+    )
+    with refused("challenges_declined"):
+        await club.server.lobby.challenge(eve, "Ann", RATED)
+    asked = (await club.server.lobby.challenge(ann, "Eve", RATED))[
+        "challenge"
+    ]  # the one who blocks can still challenge
+    assert "game" in await club.server.lobby.accept(eve, asked)
+    assert await club.server.blocks.unblock(ann, "EVE") == {"blocked": []} == await club.server.blocks.unblock(ann, "x")
+    assert "challenge" in await club.server.lobby.challenge(eve, "Ann", RATED)
 
 
-@club
-async def test_a_blocked_player_gets_no_rematch_and_no_chat(club: Club) -> None:
-    ann, eve = club.enter("Ann"), club.enter("Eve")
-    number = await club.begin(ann, eve, RATED)
-    ann.chats = eve.chats = True
-    await club.hall.blocks.block(ann, "Eve")
-    with refused("quiet"):
-        await club.hall.chat.say(eve, number, "hello")
-    await club.hall.resign(eve, number)
-    with refused("closed"):
-        await club.hall.rematch(eve, number)
-    with refused("self"):
-        await club.hall.blocks.block(ann, "ann")
-    with refused("absent"):
-        await club.hall.blocks.block(ann, "nobody")
-    with refused("account"):
-        await club.hall.blocks.block(club.enter("eyes"), "Ann")
+@with_club
+async def test_a_blocked_player_gets_no_rematch_and_no_chat(club: ClubHarness) -> None:
+    ann, eve = club.connect("Ann"), club.connect("Eve")
+    number = await club.start_game(ann, eve, RATED)
+    ann.chat_enabled = eve.chat_enabled = True
+    await club.server.blocks.block(ann, "Eve")
+    with refused("opponent_chat_off"):
+        await club.server.chat.say(eve, number, "hello")
+    await club.server.resign(eve, number)
+    with refused("challenges_declined"):
+        await club.server.rematch(eve, number)
+    with refused("block_self"):
+        await club.server.blocks.block(ann, "ann")
+    with refused("unknown_player"):
+        await club.server.blocks.block(ann, "nobody")
+    with refused("not_logged_in"):
+        await club.server.blocks.block(club.connect("eyes"), "Ann")
 
 
 # ---- tournaments ----------------------------------------------------------------------------------------------------
-@club
-async def test_one_entry_per_person(club: Club) -> None:
-    ann, bob, eve = club.enter("Ann"), club.enter("Bob"), club.enter("Eve")
-    rex, max_ = club.enter("rex", program=True), club.enter("max", program=True)  # both are Ann's
+@with_club
+async def test_one_entry_per_person(club: ClubHarness) -> None:
+    ann, bob, eve = club.connect("Ann"), club.connect("Bob"), club.connect("Eve")
+    rex, max_ = club.connect("rex", bot=True), club.connect("max", bot=True)  # both are Ann's
     plan = partial(create_tournament, name="Friday", system="swiss", terms=RATED, rounds=3, grace=30.0)
-    number = club.store.submit(partial(plan, starts=club.hall.now() + 1000)).result().number
-    await club.hall.tournaments.join(rex, number)
+    number = club.store.submit(partial(plan, starts=club.server.now() + 1000)).result().number
+    await club.server.tournaments.join(rex, number)
     for twin in (ann, max_):
-        with refused("person"):
-            await club.hall.tournaments.join(twin, number)
-    await club.hall.tournaments.join(rex, number)
+        with refused("same_person_entered"):
+            await club.server.tournaments.join(twin, number)
+    await club.server.tournaments.join(rex, number)
     bob.network = eve.network = "192.0.2.7"
-    await club.hall.tournaments.join(bob, number)
-    with refused("person"):
-        await club.hall.tournaments.join(eve, number)
-    await club.hall.tournaments.withdraw(rex, number)
-    await club.hall.tournaments.join(ann, number)
-    await club.hall.tournaments.withdraw(bob, number)
-    await club.hall.tournaments.join(eve, number)
+    await club.server.tournaments.join(bob, number)
+    with refused("same_network_entered"):
+        await club.server.tournaments.join(eve, number)
+    await club.server.tournaments.withdraw(rex, number)
+    await club.server.tournaments.join(ann, number)
+    await club.server.tournaments.withdraw(bob, number)
+    await club.server.tournaments.join(eve, number)
     bob.network = None
-    await club.hall.tournaments.join(bob, number)
-    pass_time(club, 1001.0)
-    club.hall.tournaments.wake()
-    await club.until(lambda: club.hall.seats)
+    await club.server.tournaments.join(bob, number)
+    advance_clock(club, 1001.0)
+    club.server.tournaments.wake()
+    await club.wait_until(lambda: club.server.live_games)
     known = select(entries.c.network)
     rows = club.store.read(lambda connection: connection.execute(known).scalars().all())
     assert rows == [None] * 3, "networks are forgotten when it begins"
 
 
 # ---- many games -----------------------------------------------------------------------------------------------------
-@club
-async def test_the_games_and_offers_of_an_account_are_found_by_it(club: Club) -> None:
-    people = [club.enter(f"P{number}") for number in range(6)]
-    chance = random.Random(2)
+@with_club
+async def test_games_are_indexed_by_account(club: ClubHarness) -> None:
+    people = [club.connect(f"P{number}") for number in range(6)]
+    rng = random.Random(2)
     for _ in range(20):
-        first, second = chance.sample(people, 2)
-        if all(club.hall.can_play(each.member, AWALE) for each in (first, second)):
-            await club.begin(first, second, replace(AWALE, control=Clock(60.0 + chance.random())))
-    for number in list(club.hall.seats)[::2]:
-        await club.hall.resign(club.enter(club.hall.seats[number].people[0].name), number)
+        first, second = rng.sample(people, 2)
+        if all(club.server.can_play(each.require_account(), AWALE) for each in (first, second)):
+            await club.start_game(first, second, replace(AWALE, control=Clock(60.0 + rng.random())))
+    for number in list(club.server.live_games)[::2]:
+        await club.server.resign(club.connect(club.server.live_games[number].accounts[0].name), number)
     for each in people:
-        account = each.member.number
-        mine = [seat.table.number for seat in club.hall.seats.values() if account in seat.table.players]
-        assert [seat.table.number for seat in club.hall.seats.of(account)] == mine
+        account = each.require_account().number
+        mine = [
+            live_game.state.number
+            for live_game in club.server.live_games.values()
+            if account in live_game.state.players
+        ]
+        assert [live_game.state.number for live_game in club.server.live_games.with_key(account)] == mine
 
 
-@club
-async def test_a_draw_offer_that_stands_is_not_written_or_sent_again(club: Club) -> None:
+@with_club
+async def test_a_repeated_draw_offer_is_not_stored_or_sent_again(club: ClubHarness) -> None:
     """It was, 163 times in three seconds."""
-    ann, bob = club.enter("Ann"), club.enter("Bob")
-    number = await club.begin(ann, bob, AWALE)
-    await club.hall.draw(ann, number)
-    heard, writes = len(told(club, "Bob", "game")), list[Any]()
+    ann, bob = club.connect("Ann"), club.connect("Bob")
+    number = await club.start_game(ann, bob, AWALE)
+    await club.server.draw(ann, number)
+    heard, writes = len(events(club, "Bob", "game")), list[Any]()
     write = club.store.submit
-    club.store.submit = lambda act: writes.append(act) or write(act)  # type: ignore[method-assign, func-returns-value]
+    club.store.submit = lambda operation: writes.append(operation) or write(operation)  # type: ignore[method-assign, func-returns-value]
     for _ in range(20):
-        assert (await club.hall.draw(ann, number))["ply"] == 0
-    assert len(told(club, "Bob", "game")) == heard
+        assert (await club.server.draw(ann, number))["ply"] == 0
+    assert len(events(club, "Bob", "game")) == heard
     assert not [act for act in writes if isinstance(act, SaveGame)]
-    await club.hall.draw(bob, number, accept=False)
+    await club.server.draw(bob, number, accept=False)
     for _ in range(20):
-        with refused("offered"):
-            await club.hall.draw(ann, number)
-        await club.hall.draw(bob, number, accept=False)
-    assert len(told(club, "Bob", "game")) == heard + 1
+        with refused("draw_already_offered"):
+            await club.server.draw(ann, number)
+        await club.server.draw(bob, number, accept=False)
+    assert len(events(club, "Bob", "game")) == heard + 1

@@ -1,4 +1,4 @@
-"""The hall of the club: offers, games, spectators, restarts, and books that fail."""
+"""The club server: offers, games, spectators, restarts, and a database that fails."""
 
 import asyncio
 import random
@@ -12,81 +12,81 @@ from waiting import TIMEOUT, ManualClock, wait_until_async
 
 from awello import Game, Record
 from awello.club import lobby as lobbies
-from awello.club import server as halls
-from awello.club.accounts import Account, open_account
+from awello.club import server as server_module
+from awello.club.accounts import Account, create_account
 from awello.club.game_state import ClubError
-from awello.club.lag import MOST_LAG
+from awello.club.lag import MAX_LAG_COMPENSATION
 from awello.club.live_game import ClientConnection
 from awello.club.offers import GameTerms
 from awello.club.server import ClubServer
 from awello.club.store import ClubStore
-from awello.club.stored_games import last_heartbeat
+from awello.club.stored_games import load_heartbeat
 from awello.errors import ConfigError, StorageError
 from awello.limits import Clock
 
 BLITZ = GameTerms(Game.OTHELLO4, Clock(300.0))
-Play = Callable[["Club"], Awaitable[None]]
+Play = Callable[["ClubHarness"], Awaitable[None]]
 
 
-class Club:
-    """A hall with some members, a clock that the test moves, and what each of them was told."""
+class ClubHarness:
+    """A club server with a clock that the test moves, and the messages that each client has received."""
 
-    def __init__(self, place: Path | str, clock: ManualClock | None = None) -> None:
-        self.place, self.archived = place, list[Record]()
+    def __init__(self, database: Path | str, clock: ManualClock | None = None) -> None:
+        self.database, self.archived = database, list[Record]()
         self.clock = clock or ManualClock()
-        self.people: dict[str, Account] = {}
+        self.accounts: dict[str, Account] = {}
 
-    async def open(self) -> "Club":
-        self.store = ClubStore(self.place)
-        self.hall = ClubServer(self.store, self.keep, seed=1)
-        self.hall.now = self.clock  # type: ignore[method-assign]
-        self.told: dict[str, list[dict[str, Any]]] = {}
-        self.news = asyncio.Event()  # set whenever a player of a tournament is told something
-        await self.hall.open()
+    async def open(self) -> "ClubHarness":
+        self.store = ClubStore(self.database)
+        self.server = ClubServer(self.store, self.archive_record, seed=1)
+        self.server.now = self.clock  # type: ignore[method-assign]
+        self.received: dict[str, list[dict[str, Any]]] = {}
+        self.news = asyncio.Event()  # set whenever a player of a tournament receives a message
+        await self.server.open()
         return self
 
-    async def keep(self, record: Record) -> None:
+    async def archive_record(self, record: Record) -> None:
         self.archived.append(record)
 
     async def close(self) -> None:
-        await self.hall.close()
+        await self.server.close()
         self.store.close()
 
-    def enter(self, name: str, program: bool = False) -> ClientConnection:
-        """Somebody comes in; `eyes` has no account."""
-        if name not in self.people and name != "eyes":
-            owner = 1 if program else None
-            made = self.store.submit(lambda connection: open_account(connection, name, "hash", owner))
-            self.people[name] = made.result()
+    def connect(self, name: str, bot: bool = False) -> ClientConnection:
+        """Connect a client; `eyes` has no account."""
+        if name not in self.accounts and name != "eyes":
+            owner = 1 if bot else None
+            made = self.store.submit(lambda connection: create_account(connection, name, "hash", owner))
+            self.accounts[name] = made.result()
         heard: list[dict[str, Any]] = []
-        self.told[name] = heard
-        guest = ClientConnection(self.people.get(name), heard.append, curious=True)
-        self.hall.enter(guest)
-        return guest
+        self.received[name] = heard
+        client = ClientConnection(self.accounts.get(name), heard.append, lobby_updates=True)
+        self.server.connect(client)
+        return client
 
-    def last(self, name: str, event: str = "game") -> dict[str, Any]:
-        return next(message for message in reversed(self.told[name]) if message["type"] == event)
+    def last_event(self, name: str, event: str = "game") -> dict[str, Any]:
+        return next(message for message in reversed(self.received[name]) if message["type"] == event)
 
-    async def until(self, condition: Callable[[], object]) -> None:
-        """Wait for something that happens by itself."""
+    async def wait_until(self, condition: Callable[[], object]) -> None:
+        """Wait for a condition while the server runs."""
         await wait_until_async(condition)
 
-    async def until_noted(self) -> None:
-        """Wait until the books say that the club is open at this moment."""
-        await self.until(lambda: self.store.read(last_heartbeat) == self.clock())
+    async def wait_for_heartbeat(self) -> None:
+        """Wait until the heartbeat has been stored at the present time."""
+        await self.wait_until(lambda: self.store.read(load_heartbeat) == self.clock())
 
-    async def begin(self, first: ClientConnection, second: ClientConnection, terms: GameTerms = BLITZ) -> int:
-        """The number of a game in which these two play, in this order."""
-        offered = await self.hall.lobby.seek(first, replace(terms, side=0))
-        return int((await self.hall.lobby.accept(second, offered["seek"]))["game"])
+    async def start_game(self, first: ClientConnection, second: ClientConnection, terms: GameTerms = BLITZ) -> int:
+        """Start a game between two clients, in this order; return its number."""
+        offered = await self.server.lobby.seek(first, replace(terms, side=0))
+        return int((await self.server.lobby.accept(second, offered["seek"]))["game"])
 
 
-def club(test: Play) -> Callable[[Path], None]:
-    """Run a test in a club of its own."""
+def with_club(test: Play) -> Callable[[Path], None]:
+    """Run a test with a club of its own."""
 
     def run(tmp_path: Path) -> None:
         async def play() -> None:
-            club = await Club(tmp_path / "club.sqlite").open()
+            club = await ClubHarness(tmp_path / "club.sqlite").open()
             try:
                 await test(club)
             finally:
@@ -102,403 +102,413 @@ def refused(code: str) -> pytest.RaisesExc[ClubError]:
     return pytest.raises(ClubError, check=lambda error: error.code == code)
 
 
-def complain(connection: Any) -> None:
+def fail_to_write(connection: Any) -> None:
     raise StorageError("the disk is full")
 
 
-async def play_on(club: Club, number: int, players: list[ClientConnection], seed: int = 0, most: int = 500) -> None:
-    """Random moves, by what the players are told."""
-    chance = random.Random(seed)
-    for _ in range(most):
-        state = await club.hall.watch(players[0], number)
+async def play_random_moves(
+    club: ClubHarness, number: int, players: list[ClientConnection], seed: int = 0, max_moves: int = 500
+) -> None:
+    """Play random moves."""
+    rng = random.Random(seed)
+    for _ in range(max_moves):
+        state = await club.server.watch(players[0], number)
         if state["over"]:
             return
         mover = players[state["mover"]]
-        await club.hall.move(mover, number, state["ply"], chance.choice(state["legal"]))
+        await club.server.move(mover, number, state["ply"], rng.choice(state["legal"]))
 
 
-@club
-async def test_two_who_seek_the_same_play(club: Club) -> None:
-    ann, bob = club.enter("Ann"), club.enter("Bob")
-    assert (await club.hall.lobby.seek(ann, BLITZ))["seek"] == 1
+@with_club
+async def test_matching_seeks_start_a_game(club: ClubHarness) -> None:
+    ann, bob = club.connect("Ann"), club.connect("Bob")
+    assert (await club.server.lobby.seek(ann, BLITZ))["seek"] == 1
     other = replace(BLITZ, control=Clock(60.0))
-    assert "seek" in await club.hall.lobby.seek(bob, other)
-    assert "seek" in await club.hall.lobby.seek(ann, replace(BLITZ, rated=False))
-    number = (await club.hall.lobby.seek(bob, BLITZ))["game"]
+    assert "seek" in await club.server.lobby.seek(bob, other)
+    assert "seek" in await club.server.lobby.seek(ann, replace(BLITZ, rated=False))
+    number = (await club.server.lobby.seek(bob, BLITZ))["game"]
     for name in ("Ann", "Bob"):
-        assert club.last(name)["game"] == number and club.last(name)["clocks"][1] == 300.0
+        assert club.last_event(name)["game"] == number and club.last_event(name)["clocks"][1] == 300.0
 
     def seen() -> list[list[str]]:
-        lobbies = [message for message in club.told["Ann"] if message["type"] == "lobby"]
+        lobbies = [message for message in club.received["Ann"] if message["type"] == "lobby"]
         return [[seek["from"] for seek in lobby["seeks"]] for lobby in lobbies]
 
-    await club.until(lambda: ["Bob", "Ann"] in seen()[-1:])
-    with refused("self"):
-        await club.hall.lobby.accept(bob, 2)
-    with refused("gone"):
-        await club.hall.lobby.accept(bob, 1)
+    await club.wait_until(lambda: ["Bob", "Ann"] in seen()[-1:])
+    with refused("own_offer"):
+        await club.server.lobby.accept(bob, 2)
+    with refused("offer_gone"):
+        await club.server.lobby.accept(bob, 1)
 
 
-@club
-async def test_sides_are_as_they_were_asked_for(club: Club) -> None:
-    ann, bob = club.enter("Ann"), club.enter("Bob")
+@with_club
+async def test_offers_can_ask_for_a_side(club: ClubHarness) -> None:
+    ann, bob = club.connect("Ann"), club.connect("Bob")
     for wish, answer, first in ((0, None, "Ann"), (1, None, "Bob"), (None, 0, "Bob"), (0, 1, "Ann")):
-        await club.hall.lobby.seek(ann, replace(BLITZ, rated=False, side=wish))
-        number = (await club.hall.lobby.seek(bob, replace(BLITZ, rated=False, side=answer)))["game"]
-        assert club.last("Ann")["players"][0]["name"] == first
-        await club.hall.abort(ann, number)
-    await club.hall.lobby.seek(ann, replace(BLITZ, side=0))
-    assert "seek" in await club.hall.lobby.seek(bob, replace(BLITZ, side=0)), "two who both want to begin do not fit"
+        await club.server.lobby.seek(ann, replace(BLITZ, rated=False, side=wish))
+        number = (await club.server.lobby.seek(bob, replace(BLITZ, rated=False, side=answer)))["game"]
+        assert club.last_event("Ann")["players"][0]["name"] == first
+        await club.server.abort(ann, number)
+    await club.server.lobby.seek(ann, replace(BLITZ, side=0))
+    assert "seek" in await club.server.lobby.seek(bob, replace(BLITZ, side=0)), "two who both want to begin do not fit"
 
 
-@club
-async def test_a_game_is_played_told_and_archived(club: Club) -> None:
-    ann, bob, eyes = club.enter("Ann"), club.enter("Bob"), club.enter("eyes")
-    number = await club.begin(ann, bob)
-    await club.hall.watch(eyes, number)
-    await play_on(club, number, [ann, bob])
-    end = club.last("eyes")
-    assert end == club.last("Ann") == club.last("Bob") and end["over"] and end["score"] and end["mover"] is None
+@with_club
+async def test_a_game_is_played_broadcast_and_archived(club: ClubHarness) -> None:
+    ann, bob, eyes = club.connect("Ann"), club.connect("Bob"), club.connect("eyes")
+    number = await club.start_game(ann, bob)
+    await club.server.watch(eyes, number)
+    await play_random_moves(club, number, [ann, bob])
+    end = club.last_event("eyes")
+    assert (
+        end == club.last_event("Ann") == club.last_event("Bob")
+        and end["over"]
+        and end["score"]
+        and end["mover"] is None
+    )
     assert end["reason"] == "" and len(end["moves"]) == end["ply"]
-    await club.until(lambda: club.archived)
+    await club.wait_until(lambda: club.archived)
     (record,) = club.archived
     assert record.tags["Black"] == "Ann" and record.final.score() == end["score"]
-    with refused("over"):
-        await club.hall.resign(ann, number)
-    assert (await club.hall.watch(ann, number))["over"]
-    club.hall.ended.clear()
-    assert (await club.hall.watch(ann, number))["moves"] == end["moves"], "from the books"
-    with refused("absent"):
-        await club.hall.watch(ann, 77)
+    with refused("game_over"):
+        await club.server.resign(ann, number)
+    assert (await club.server.watch(ann, number))["over"]
+    club.server.ended.clear()
+    assert (await club.server.watch(ann, number))["moves"] == end["moves"], "from the database"
+    with refused("unknown_game"):
+        await club.server.watch(ann, 77)
 
 
-@club
-async def test_nobody_plays_for_others(club: Club) -> None:
-    ann, bob, eve, eyes = (club.enter(name) for name in ("Ann", "Bob", "Eve", "eyes"))
-    number = await club.begin(ann, bob)
-    state = await club.hall.watch(eve, number)
-    for guest, code in ((bob, "turn"), (eve, "guest"), (eyes, "account")):
+@with_club
+async def test_clients_cannot_act_for_others(club: ClubHarness) -> None:
+    ann, bob, eve, eyes = (club.connect(name) for name in ("Ann", "Bob", "Eve", "eyes"))
+    number = await club.start_game(ann, bob)
+    state = await club.server.watch(eve, number)
+    for client, code in ((bob, "not_your_turn"), (eve, "not_your_game"), (eyes, "not_logged_in")):
         with refused(code):
-            await club.hall.move(guest, number, 0, state["legal"][0])
-    for act in (club.hall.resign, club.hall.abort, club.hall.draw):
-        with refused("guest"):
+            await club.server.move(client, number, 0, state["legal"][0])
+    for act in (club.server.resign, club.server.abort, club.server.draw):
+        with refused("not_your_game"):
             await act(eve, number)
-    with refused("account"):
-        await club.hall.lobby.seek(eyes, BLITZ)
-    with refused("absent"):
-        await club.hall.move(ann, 99, 0, "f5")
-    assert club.last("Ann")["ply"] == 0
+    with refused("not_logged_in"):
+        await club.server.lobby.seek(eyes, BLITZ)
+    with refused("game_not_live"):
+        await club.server.move(ann, 99, 0, "f5")
+    assert club.last_event("Ann")["ply"] == 0
 
 
-@club
-async def test_a_move_that_is_sent_again_is_acknowledged_again(club: Club) -> None:
-    ann, bob = club.enter("Ann"), club.enter("Bob")
-    number = await club.begin(ann, bob)
-    move = club.last("Ann")["legal"][0]
-    first = await club.hall.move(ann, number, 0, move)
-    again = await club.hall.move(ann, number, 0, move)
+@with_club
+async def test_a_move_that_is_sent_again_is_acknowledged_again(club: ClubHarness) -> None:
+    ann, bob = club.connect("Ann"), club.connect("Bob")
+    number = await club.start_game(ann, bob)
+    move = club.last_event("Ann")["legal"][0]
+    first = await club.server.move(ann, number, 0, move)
+    again = await club.server.move(ann, number, 0, move)
     assert first["ply"] == again["ply"] == 1
-    with refused("ply"):
-        await club.hall.move(bob, number, 0, move)
+    with refused("wrong_ply"):
+        await club.server.move(bob, number, 0, move)
     other = next(name for name in ("b1", "c2", "d3", "a1") if name != move)
-    with refused("ply"):
-        await club.hall.move(ann, number, 0, other)
+    with refused("wrong_ply"):
+        await club.server.move(ann, number, 0, other)
 
 
-@club
-async def test_time_runs_out_by_itself(club: Club) -> None:
-    ann, bob = club.enter("Ann"), club.enter("Bob")
-    number = await club.begin(ann, bob)
-    await play_on(club, number, [ann, bob], most=2)
-    seat = club.hall.seats[number]
-    seat.table = replace(seat.table, clocks=(0.1, 300.0))
-    club.clock.advance(0.1 + MOST_LAG + 0.001)
-    await club.until(lambda: club.last("Bob")["over"])
-    end = club.last("Bob")
+@with_club
+async def test_time_runs_out_by_itself(club: ClubHarness) -> None:
+    ann, bob = club.connect("Ann"), club.connect("Bob")
+    number = await club.start_game(ann, bob)
+    await play_random_moves(club, number, [ann, bob], max_moves=2)
+    live_game = club.server.live_games[number]
+    live_game.state = replace(live_game.state, clocks=(0.1, 300.0))
+    club.clock.advance(0.1 + MAX_LAG_COMPENSATION + 0.001)
+    await club.wait_until(lambda: club.last_event("Bob")["over"])
+    end = club.last_event("Bob")
     assert end["over"] and end["winner"] == 1 and end["reason"] == "ran out of time" and end["clocks"][0] == 0
 
 
-@club
-async def test_challenges(club: Club) -> None:
-    ann, bob, eve = club.enter("Ann"), club.enter("Bob"), club.enter("Eve")
-    number = (await club.hall.lobby.challenge(ann, "bob", BLITZ))["challenge"]
-    assert club.last("Bob", "challenge")["from"] == "Ann"
-    with refused("gone"):
-        await club.hall.lobby.accept(eve, number)
-    with refused("gone"):
-        await club.hall.lobby.decline(eve, number)
-    await club.hall.lobby.decline(bob, number)
-    assert club.last("Ann", "declined")["by"] == "Bob"
-    number = (await club.hall.lobby.challenge(ann, "Bob", BLITZ))["challenge"]
-    assert "game" in await club.hall.lobby.accept(bob, number)
-    with refused("self"):
-        await club.hall.lobby.challenge(ann, "Ann", BLITZ)
-    with refused("absent"):
-        await club.hall.lobby.challenge(ann, "Zed", BLITZ)
-    await club.hall.lobby.challenge(eve, "Bob", BLITZ)
-    club.hall.leave(eve)
-    assert not club.hall.lobby.challenges, "who goes takes offers along"
-    with refused("absent"):
-        await club.hall.lobby.challenge(ann, "Eve", BLITZ)
+@with_club
+async def test_challenges(club: ClubHarness) -> None:
+    ann, bob, eve = club.connect("Ann"), club.connect("Bob"), club.connect("Eve")
+    number = (await club.server.lobby.challenge(ann, "bob", BLITZ))["challenge"]
+    assert club.last_event("Bob", "challenge")["from"] == "Ann"
+    with refused("offer_gone"):
+        await club.server.lobby.accept(eve, number)
+    with refused("not_your_offer"):
+        await club.server.lobby.decline(eve, number)
+    await club.server.lobby.decline(bob, number)
+    assert club.last_event("Ann", "declined")["by"] == "Bob"
+    number = (await club.server.lobby.challenge(ann, "Bob", BLITZ))["challenge"]
+    assert "game" in await club.server.lobby.accept(bob, number)
+    with refused("challenge_self"):
+        await club.server.lobby.challenge(ann, "Ann", BLITZ)
+    with refused("player_offline"):
+        await club.server.lobby.challenge(ann, "Zed", BLITZ)
+    await club.server.lobby.challenge(eve, "Bob", BLITZ)
+    club.server.disconnect(eve)
+    assert not club.server.lobby.challenges, "who goes takes offers along"
+    with refused("player_offline"):
+        await club.server.lobby.challenge(ann, "Eve", BLITZ)
 
 
-@club
-async def test_there_are_limits(club: Club) -> None:
-    ann, bob = club.enter("Ann"), club.enter("Bob")
+@with_club
+async def test_there_are_limits(club: ClubHarness) -> None:
+    ann, bob = club.connect("Ann"), club.connect("Bob")
     for control in (Clock(1.0), Clock(1e9), Clock(300.0, 1000.0), Clock(float("nan"))):
-        with refused("control"):
-            await club.hall.lobby.seek(ann, replace(BLITZ, control=control))
-    for number in range(lobbies.MOST_SEEKS):
-        await club.hall.lobby.seek(ann, replace(BLITZ, control=Clock(100.0 + number)))
-    with refused("many"):
-        await club.hall.lobby.seek(ann, replace(BLITZ, control=Clock(99.0)))
-    club.hall.leave(ann)
-    ann = club.enter("Ann")
-    for _ in range(halls.MOST_GAMES):
-        await club.begin(ann, bob)
-    with refused("many"):
-        await club.hall.lobby.seek(bob, BLITZ)
+        with refused("invalid_time_control"):
+            await club.server.lobby.seek(ann, replace(BLITZ, control=control))
+    for number in range(lobbies.MAX_SEEKS):
+        await club.server.lobby.seek(ann, replace(BLITZ, control=Clock(100.0 + number)))
+    with refused("too_many_seeks"):
+        await club.server.lobby.seek(ann, replace(BLITZ, control=Clock(99.0)))
+    club.server.disconnect(ann)
+    ann = club.connect("Ann")
+    for _ in range(server_module.MAX_GAMES):
+        await club.start_game(ann, bob)
+    with refused("too_many_games"):
+        await club.server.lobby.seek(bob, BLITZ)
 
 
-@club
-async def test_games_with_ones_own_programs_do_not_count(club: Club) -> None:
-    ann, bob = club.enter("Ann"), club.enter("Bob")
-    rex, max_ = club.enter("rex", program=True), club.enter("max", program=True)  # both are Ann's
+@with_club
+async def test_games_between_an_owner_and_their_bots_are_unrated(club: ClubHarness) -> None:
+    ann, bob = club.connect("Ann"), club.connect("Bob")
+    rex, max_ = club.connect("rex", bot=True), club.connect("max", bot=True)  # both are Ann's
     for first, second, counts in ((ann, rex, False), (rex, max_, False), (max_, ann, False), (bob, rex, True)):
-        number = await club.begin(first, second)
-        assert club.hall.seats[number].table.rated == counts
-        await club.hall.abort(first, number)
+        number = await club.start_game(first, second)
+        assert club.server.live_games[number].state.rated == counts
+        await club.server.abort(first, number)
 
 
-@club
-async def test_who_has_left_offers_nothing(club: Club) -> None:
-    ann = club.enter("Ann")
-    seeking = asyncio.create_task(club.hall.lobby.seek(ann, BLITZ))
-    await asyncio.sleep(0)  # the task begins
-    club.hall.leave(ann)
-    with refused("absent"):
+@with_club
+async def test_a_disconnected_client_creates_no_seek(club: ClubHarness) -> None:
+    ann = club.connect("Ann")
+    seeking = asyncio.create_task(club.server.lobby.seek(ann, BLITZ))
+    await asyncio.sleep(0)  # the task starts
+    club.server.disconnect(ann)
+    with refused("disconnected"):
         await seeking
-    assert not club.hall.lobby.seeks
+    assert not club.server.lobby.seeks
 
 
-@club
-async def test_a_game_that_cannot_be_archived_does_not_keep_the_others(club: Club) -> None:
-    ann, bob = club.enter("Ann"), club.enter("Bob")
-    keep, first = club.keep, await club.begin(ann, bob)
+@with_club
+async def test_a_game_that_cannot_be_archived_does_not_block_others(club: ClubHarness) -> None:
+    ann, bob = club.connect("Ann"), club.connect("Bob")
+    keep, first = club.archive_record, await club.start_game(ann, bob)
 
     async def choosy(record: Record) -> None:
         if record.tags["Round"] == str(first):
             raise StorageError("not this one")
         await keep(record)
 
-    club.hall.archive = choosy
-    for number in (first, await club.begin(ann, bob)):
-        await play_on(club, number, [ann, bob])
-    await club.until(lambda: club.archived)
+    club.server.archive = choosy
+    for number in (first, await club.start_game(ann, bob)):
+        await play_random_moves(club, number, [ann, bob])
+    await club.wait_until(lambda: club.archived)
     assert [record.tags["Round"] for record in club.archived] == [str(first + 1)]
 
 
-@club
-async def test_rematch(club: Club) -> None:
-    ann, bob = club.enter("Ann"), club.enter("Bob")
-    number = await club.begin(ann, bob)
-    with refused("gone"):
-        await club.hall.rematch(ann, number)
-    await club.hall.resign(ann, number)
-    assert await club.hall.rematch(bob, number) == {} == await club.hall.rematch(bob, number)
-    assert club.last("Ann", "rematch")["by"] == "Bob"
-    again = (await club.hall.rematch(ann, number))["game"]
-    assert again != number and [each["name"] for each in club.last("Ann")["players"]] == ["Bob", "Ann"]
-    with refused("guest"):
-        await club.hall.rematch(club.enter("Eve"), number)
+@with_club
+async def test_rematch(club: ClubHarness) -> None:
+    ann, bob = club.connect("Ann"), club.connect("Bob")
+    number = await club.start_game(ann, bob)
+    with refused("no_rematch"):
+        await club.server.rematch(ann, number)
+    await club.server.resign(ann, number)
+    assert await club.server.rematch(bob, number) == {} == await club.server.rematch(bob, number)
+    assert club.last_event("Ann", "rematch")["by"] == "Bob"
+    again = (await club.server.rematch(ann, number))["game"]
+    assert again != number and [each["name"] for each in club.last_event("Ann")["players"]] == ["Bob", "Ann"]
+    with refused("not_your_game"):
+        await club.server.rematch(club.connect("Eve"), number)
 
 
-@club
-async def test_who_comes_back_finds_their_games(club: Club) -> None:
-    ann, bob = club.enter("Ann"), club.enter("Bob")
-    number = await club.begin(ann, bob)
-    club.hall.leave(ann)
-    assert not club.hall.seats[number].table.over, "games go on"
-    club.enter("Ann")
-    assert club.last("Ann")["game"] == number and club.last("Ann", "welcome")["name"] == "Ann"
+@with_club
+async def test_a_reconnecting_client_receives_its_games(club: ClubHarness) -> None:
+    ann, bob = club.connect("Ann"), club.connect("Bob")
+    number = await club.start_game(ann, bob)
+    club.server.disconnect(ann)
+    assert not club.server.live_games[number].state.over, "games go on"
+    club.connect("Ann")
+    assert club.last_event("Ann")["game"] == number and club.last_event("Ann", "welcome")["name"] == "Ann"
 
 
 def test_a_restart_resumes_games_and_clocks(tmp_path: Path) -> None:
     clock = ManualClock()
 
-    async def first() -> tuple[dict[int, dict[str, Any]], Club]:
-        club = await Club(tmp_path / "club.sqlite", clock).open()
-        ann, bob = club.enter("Ann"), club.enter("Bob")
+    async def first() -> tuple[dict[int, dict[str, Any]], ClubHarness]:
+        club = await ClubHarness(tmp_path / "club.sqlite", clock).open()
+        ann, bob = club.connect("Ann"), club.connect("Bob")
         for seed in range(5):
-            await play_on(
-                club, await club.begin(ann, bob, replace(BLITZ, game=Game.OTHELLO)), [ann, bob], seed, 3 * seed
+            await play_random_moves(
+                club, await club.start_game(ann, bob, replace(BLITZ, game=Game.OTHELLO)), [ann, bob], seed, 3 * seed
             )
         club.clock.advance(7.0)
-        await club.until_noted()
-        states = {number: seat.view(club.hall.now()) for number, seat in club.hall.seats.items()}
-        for task in club.hall._tasks:
-            task.cancel()  # no farewell: as if it had been killed
+        await club.wait_for_heartbeat()
+        states = {number: live_game.to_json(club.server.now()) for number, live_game in club.server.live_games.items()}
+        for task in club.server._tasks:
+            task.cancel()  # no shutdown: as if it had been killed
         return states, club
 
     async def second(before: dict[int, dict[str, Any]], people: dict[str, Account]) -> None:
-        club = await Club(tmp_path / "club.sqlite", clock).open()
-        club.people = people
-        after = {number: seat.view(club.hall.now()) for number, seat in club.hall.seats.items()}
+        club = await ClubHarness(tmp_path / "club.sqlite", clock).open()
+        club.accounts = people
+        after = {number: live_game.to_json(club.server.now()) for number, live_game in club.server.live_games.items()}
         assert after.keys() == before.keys()
         for number, state in after.items():
             assert state["moves"] == before[number]["moves"] and state["position"] == before[number]["position"]
             assert state["clocks"] == pytest.approx(before[number]["clocks"], abs=0.001)
             assert min(state["clocks"]) == pytest.approx(293, abs=0.001)
-        ann, bob = club.enter("Ann"), club.enter("Bob")
+        ann, bob = club.connect("Ann"), club.connect("Bob")
         for number in after:
-            await play_on(club, number, [ann, bob])
+            await play_random_moves(club, number, [ann, bob])
         await club.close()
 
     states, club = asyncio.run(first())
     club.store.close()
     clock.advance(1000.0)  # downtime is charged to neither clock
-    asyncio.run(second(states, club.people))
+    asyncio.run(second(states, club.accounts))
 
 
-@club
-async def test_what_cannot_be_written_has_not_happened(club: Club) -> None:
-    ann, bob = club.enter("Ann"), club.enter("Bob")
-    number = await club.begin(ann, bob)
-    move = club.last("Ann")["legal"][0]
+@with_club
+async def test_a_move_that_cannot_be_stored_is_not_played(club: ClubHarness) -> None:
+    ann, bob = club.connect("Ann"), club.connect("Bob")
+    number = await club.start_game(ann, bob)
+    move = club.last_event("Ann")["legal"][0]
     write = club.store.submit
 
-    def fail(act: Any) -> Any:
-        return write(complain)
+    def fail(operation: Any) -> Any:
+        return write(fail_to_write)
 
     club.store.submit = fail  # type: ignore[method-assign]
     with refused("storage"):
-        await club.hall.move(ann, number, 0, move)
-    assert club.last("Bob")["ply"] == 0 and club.hall.seats[number].table.moves == ()
-    before = club.last("Ann")["clocks"]
-    club.clock.advance(1000.0)  # while the books cannot be written, time is charged to neither clock
-    failures = club.hall.store.failures
-    await club.until(lambda: club.hall.store.failures > failures + 1)
+        await club.server.move(ann, number, 0, move)
+    assert club.last_event("Bob")["ply"] == 0 and club.server.live_games[number].state.moves == ()
+    before = club.last_event("Ann")["clocks"]
+    club.clock.advance(1000.0)  # while the database fails, time is charged to neither clock
+    failures = club.server.store.failures
+    await club.wait_until(lambda: club.server.store.failures > failures + 1)
     club.store.submit = write  # type: ignore[method-assign]
     with refused("storage"):
-        await club.hall.move(ann, number, 0, move)  # nothing, until the books have been looked at
-    await club.until(lambda: not club.hall.store.failing)
-    assert (await club.hall.move(ann, number, 0, move))["ply"] == 1
-    assert club.last("Ann")["clocks"] == before
+        await club.server.move(ann, number, 0, move)  # refused until the database has been loaded again
+    await club.wait_until(lambda: not club.server.store.failing)
+    assert (await club.server.move(ann, number, 0, move))["ply"] == 1
+    assert club.last_event("Ann")["clocks"] == before
 
 
-@club
-async def test_what_was_written_after_all_is_told_when_the_books_are_back(club: Club) -> None:
-    ann, bob = club.enter("Ann"), club.enter("Bob")
-    number = await club.begin(ann, bob)
-    other = await club.begin(bob, ann)
-    await play_on(club, other, [bob, ann], most=4)
-    move, write = (await club.hall.watch(ann, number))["legal"][0], club.store.submit
+@with_club
+async def test_changes_stored_before_a_failure_are_sent_after_recovery(club: ClubHarness) -> None:
+    ann, bob = club.connect("Ann"), club.connect("Bob")
+    number = await club.start_game(ann, bob)
+    other = await club.start_game(bob, ann)
+    await play_random_moves(club, other, [bob, ann], max_moves=4)
+    move, write = (await club.server.watch(ann, number))["legal"][0], club.store.submit
 
-    def lose(act: Any) -> Any:
-        """A server that keeps something, and is lost before it can say so."""
-        write(act).result()
-        return write(complain)
+    def lose(operation: Any) -> Any:
+        """Write, and then fail before the result is known."""
+        write(operation).result()
+        return write(fail_to_write)
 
     async def trouble(act: Awaitable[Any]) -> None:
         club.store.submit = lose  # type: ignore[method-assign]
         with refused("storage"):
             await act
         club.store.submit = write  # type: ignore[method-assign]
-        await club.until(lambda: not club.hall.store.failing)
+        await club.wait_until(lambda: not club.server.store.failing)
 
-    await trouble(club.hall.move(ann, number, 0, move))
-    assert [state["ply"] for state in club.told["Bob"] if state.get("game") == number][-1] == 1
-    assert (await club.hall.move(ann, number, 0, move))["ply"] == 1  # sent again, as clients do
-    await trouble(club.hall.resign(bob, other))
-    assert other in club.hall.ended and club.last("Ann")["players"][0]["after"]
-    offer = await club.hall.lobby.seek(ann, BLITZ)
-    await trouble(club.hall.lobby.accept(bob, offer["seek"]))
-    assert len(club.hall.seats) == 2  # the game that began without anybody being told, and the first
+    await trouble(club.server.move(ann, number, 0, move))
+    assert [state["ply"] for state in club.received["Bob"] if state.get("game") == number][-1] == 1
+    assert (await club.server.move(ann, number, 0, move))["ply"] == 1  # sent again, as clients do
+    await trouble(club.server.resign(bob, other))
+    assert other in club.server.ended and club.last_event("Ann")["players"][0]["after"]
+    offer = await club.server.lobby.seek(ann, BLITZ)
+    await trouble(club.server.lobby.accept(bob, offer["seek"]))
+    assert len(club.server.live_games) == 2  # the game that started unnoticed, and the first
 
 
-@club
-async def test_many_games_at_once(club: Club) -> None:
-    club.enter("Ann")
-    bots = [club.enter(f"bot{number}", program=True) for number in range(10)]
+@with_club
+async def test_many_games_at_once(club: ClubHarness) -> None:
+    club.connect("Ann")
+    bots = [club.connect(f"bot{number}", bot=True) for number in range(10)]
     pairs = [(bots[number % 10], bots[(number + 1 + number // 10) % 10]) for number in range(40)]
-    numbers = [await club.begin(*pair) for pair in pairs]
+    numbers = [await club.start_game(*pair) for pair in pairs]
     assert len(set(numbers)) == 40
     await asyncio.gather(
-        *(play_on(club, number, list(pair), number) for number, pair in zip(numbers, pairs, strict=True))
+        *(play_random_moves(club, number, list(pair), number) for number, pair in zip(numbers, pairs, strict=True))
     )
-    assert not club.hall.seats and all(club.hall.ended[number].table.position.over for number in numbers)
+    assert not club.server.live_games and all(club.server.ended[number].state.position.over for number in numbers)
 
 
-# ---- who means harm --------------------------------------------------------------------------------------------------
-@club
-async def test_challenges_do_not_pile_up_before_somebody(club: Club) -> None:
-    """Who comes in is told all that wait; too many at once would end the connection, each time."""
-    ann = club.enter("Ann")
-    crowd = [club.enter(f"Eve{number}") for number in range(6)]
+# ---- abuse -----------------------------------------------------------------------------------------------------------
+@with_club
+async def test_incoming_challenges_are_limited(club: ClubHarness) -> None:
+    """A client receives all its challenges when it connects; too many would close the connection each time."""
+    ann = club.connect("Ann")
+    crowd = [club.connect(f"Eve{number}") for number in range(6)]
     for each in crowd[:5]:
         for _ in range(10):
-            await club.hall.lobby.challenge(each, "Ann", BLITZ)
-    with refused("many"):
-        await club.hall.lobby.challenge(crowd[5], "Ann", BLITZ)
-    club.hall.leave(ann)
-    ann = club.enter("Ann")
-    assert len(club.told["Ann"]) < 60
-    await club.hall.lobby.decline(ann, 1)
-    assert await club.hall.lobby.challenge(crowd[5], "Ann", BLITZ)
+            await club.server.lobby.challenge(each, "Ann", BLITZ)
+    with refused("too_many_incoming_challenges"):
+        await club.server.lobby.challenge(crowd[5], "Ann", BLITZ)
+    club.server.disconnect(ann)
+    ann = club.connect("Ann")
+    assert len(club.received["Ann"]) < 60
+    await club.server.lobby.decline(ann, 1)
+    assert await club.server.lobby.challenge(crowd[5], "Ann", BLITZ)
 
 
-@club
-async def test_who_plays_enough_games_does_not_stand_in_the_way(club: Club) -> None:
-    eve, friend, ann, bob = map(club.enter, ("Eve", "Friend", "Ann", "Bob"))
-    await club.hall.lobby.seek(eve, BLITZ)
-    for number in range(halls.MOST_GAMES):
-        await club.begin(friend, eve, replace(BLITZ, control=Clock(100.0 + number)))
-    assert "seek" in await club.hall.lobby.seek(ann, BLITZ)
-    number = (await club.hall.lobby.seek(bob, BLITZ))["game"]
-    assert {person.name for person in club.hall.seats[number].people} == {"Ann", "Bob"}
+@with_club
+async def test_a_seek_of_a_player_with_enough_games_is_skipped(club: ClubHarness) -> None:
+    eve, friend, ann, bob = map(club.connect, ("Eve", "Friend", "Ann", "Bob"))
+    await club.server.lobby.seek(eve, BLITZ)
+    for number in range(server_module.MAX_GAMES):
+        await club.start_game(friend, eve, replace(BLITZ, control=Clock(100.0 + number)))
+    assert "seek" in await club.server.lobby.seek(ann, BLITZ)
+    number = (await club.server.lobby.seek(bob, BLITZ))["game"]
+    assert {person.name for person in club.server.live_games[number].accounts} == {"Ann", "Bob"}
 
 
-@club
-async def test_games_that_begin_at_once_are_counted(club: Club) -> None:
-    ann, others = club.enter("Ann"), [club.enter(f"P{number}") for number in range(halls.MOST_GAMES + 4)]
-    offers = [(await club.hall.lobby.seek(each, replace(BLITZ, rated=False, side=0))) for each in others]
-    asked = [club.hall.lobby.accept(ann, offer["seek"]) for offer in offers]
+@with_club
+async def test_games_that_start_concurrently_are_counted(club: ClubHarness) -> None:
+    ann, others = club.connect("Ann"), [club.connect(f"P{number}") for number in range(server_module.MAX_GAMES + 4)]
+    offers = [(await club.server.lobby.seek(each, replace(BLITZ, rated=False, side=0))) for each in others]
+    asked = [club.server.lobby.accept(ann, offer["seek"]) for offer in offers]
     answers = await asyncio.gather(*asked, return_exceptions=True)
     assert sum(isinstance(answer, ClubError) for answer in answers) == 4
-    assert len([seat for seat in club.hall.seats.values() if ann.account in seat.people]) == halls.MOST_GAMES
+    assert (
+        len([live_game for live_game in club.server.live_games.values() if ann.account in live_game.accounts])
+        == server_module.MAX_GAMES
+    )
 
 
-@club
-async def test_clocks_run_on_after_an_error_that_nobody_thought_of(club: Club) -> None:
-    ann, bob = club.enter("Ann"), club.enter("Bob")
-    number = await club.begin(ann, bob)
-    seat, broken = club.hall.seats[number], list[str]()
+@with_club
+async def test_clocks_keep_running_after_an_unexpected_error(club: ClubHarness) -> None:
+    ann, bob = club.connect("Ann"), club.connect("Bob")
+    number = await club.start_game(ann, bob)
+    live_game, broken = club.server.live_games[number], list[str]()
     real = club.store.read, club.store.submit
 
-    def fail(act: Any) -> Any:
-        broken.append(str(act))
+    def fail(operation: Any) -> Any:
+        broken.append(str(operation))
         raise ZeroDivisionError("a bug")
 
     club.store.read = club.store.submit = fail  # type: ignore[method-assign, assignment]
-    seat.table = replace(seat.table, clocks=(0.0, 300.0))
-    club.hall.tournaments.wake()
-    club.clock.advance(MOST_LAG + 0.001)
-    await club.until(lambda: len(broken) > 2)
+    live_game.state = replace(live_game.state, clocks=(0.0, 300.0))
+    club.server.tournaments.wake()
+    club.clock.advance(MAX_LAG_COMPENSATION + 0.001)
+    await club.wait_until(lambda: len(broken) > 2)
     club.store.read, club.store.submit = real  # type: ignore[method-assign]
-    await club.until(lambda: seat.table.over)
-    await club.until(lambda: len(club.hall._tasks) == 4)
+    await club.wait_until(lambda: live_game.state.over)
+    await club.wait_until(lambda: len(club.server._tasks) == 4)
 
 
-@club
-async def test_books_have_one_server(club: Club) -> None:
-    """Another would write its own idea of the games over what was played here."""
-    ann, bob = club.enter("Ann"), club.enter("Bob")
-    number = await club.begin(ann, bob)
+@with_club
+async def test_a_database_has_one_server(club: ClubHarness) -> None:
+    """A second server would overwrite the games of the first."""
+    ann, bob = club.connect("Ann"), club.connect("Bob")
+    number = await club.start_game(ann, bob)
     for _ in range(2):
         with pytest.raises(ConfigError, match="another server"):
-            await Club(club.place).open()
-    await play_on(club, number, [ann, bob])
+            await ClubHarness(club.database).open()
+    await play_random_moves(club, number, [ann, bob])
     await club.close()
-    again = await Club(club.place).open()
+    again = await ClubHarness(club.database).open()
     await again.close()
     await club.open()

@@ -1,4 +1,4 @@
-"""The club's database: lost answers to COMMIT, servers that displace each other, and refused acts in a batch."""
+"""The store: lost answers to COMMIT, servers that displace each other, and refused operations in a batch."""
 
 import asyncio
 import logging
@@ -14,13 +14,13 @@ import pytest
 from cutting_proxy import AFTER, BEFORE, DURING, FORGET, CuttingProxy, cutting_proxy
 from database import find_programs, new_database, postgres
 from sqlalchemy import Connection, event, func, select, update
-from test_club_server import Club, refused
+from test_club_server import ClubHarness, refused
 from waiting import wait_until
 
 from awello import Game
 from awello.club import store as store_module
-from awello.club.accounts import note, open_account
-from awello.club.game_state import ClubError, GameState, new_game_state
+from awello.club.accounts import create_account, log_event
+from awello.club.game_state import ClubError, GameState, create_game_state
 from awello.club.schema import audit, games
 from awello.club.store import ClubStore
 from awello.club.stored_games import add_game, save_heartbeat
@@ -39,7 +39,7 @@ def folder() -> Iterator[str]:
 
 
 @pytest.fixture
-def place(folder: str, request: pytest.FixtureRequest) -> str:
+def database(folder: str, request: pytest.FixtureRequest) -> str:
     """The address of an empty database on it."""
     return new_database(folder, f"{request.node.originalname[-40:]}-{time.monotonic_ns()}")
 
@@ -50,18 +50,18 @@ def proxy(folder: str) -> Iterator[CuttingProxy]:
         yield found
 
 
-def name_of(place: str) -> str:
-    return place.split("?")[0].rsplit("/", 1)[1]
+def name_of(database: str) -> str:
+    return database.split("?")[0].rsplit("/", 1)[1]
 
 
-def ask(place: str, question: str) -> list[Any]:
-    """The answer of the database itself."""
-    with psycopg.connect(place.replace("+psycopg", ""), autocommit=True) as connection:
+def ask(database: str, question: str) -> list[Any]:
+    """Query the database directly."""
+    with psycopg.connect(database.replace("+psycopg", ""), autocommit=True) as connection:
         return list(connection.execute(question.encode()).fetchall())
 
 
-def write_together(store: ClubStore, *acts: Callable[[Connection], Any]) -> list["Future[Any]"]:
-    """Hand acts in so that they are written in one transaction."""
+def write_together(store: ClubStore, *operations: Callable[[Connection], Any]) -> list["Future[Any]"]:
+    """Submit operations that are written in one transaction."""
     held, go = threading.Event(), threading.Event()
 
     def hold(_: Connection) -> None:
@@ -70,17 +70,17 @@ def write_together(store: ClubStore, *acts: Callable[[Connection], Any]) -> list
 
     first = store.submit(hold)
     held.wait(30)
-    futures = [store.submit(act) for act in acts]
+    futures = [store.submit(operation) for operation in operations]
     go.set()
     first.result(30)
     return futures
 
 
 def begin_game(connection: Connection) -> GameState:
-    """A rated game between the first two accounts."""
+    """Store a rated game between the first two accounts."""
 
     def make(number: int) -> GameState:
-        return new_game_state(number, Game.OTHELLO4, (1, 2), Clock(300.0), True, 100.0)
+        return create_game_state(number, Game.OTHELLO4, (1, 2), Clock(300.0), True, 100.0)
 
     return add_game(connection, make)
 
@@ -89,27 +89,27 @@ def count(store: ClubStore, table: Any) -> int:
     return store.read(lambda connection: int(connection.execute(select(func.count()).select_from(table)).scalar_one()))
 
 
-def open_store(place: str, claim: bool = True) -> ClubStore:
-    """A store of a server, with two accounts."""
-    store = ClubStore(place)
+def open_store(database: str, claim: bool = True) -> ClubStore:
+    """Open a store with two accounts."""
+    store = ClubStore(database)
     if claim:
-        store.claim()
+        store.acquire()
     for name in ("Ann", "Bob"):
-        store.submit(lambda connection, name=name: open_account(connection, name, "hash")).result()  # type: ignore[misc]
+        store.submit(lambda connection, name=name: create_account(connection, name, "hash")).result()  # type: ignore[misc]
     return store
 
 
-# ---- an answer to COMMIT that is lost --------------------------------------------------------------------------------
+# ---- lost answers to COMMIT ------------------------------------------------------------------------------------------
 @needs_postgres
 @pytest.mark.parametrize("moment", [BEFORE, AFTER])
-def test_a_lost_answer_to_commit_is_not_written_twice(place: str, proxy: CuttingProxy, moment: str) -> None:
-    store = open_store(proxy.address(name_of(place)))
+def test_a_lost_answer_to_commit_is_not_written_twice(database: str, proxy: CuttingProxy, moment: str) -> None:
+    store = open_store(proxy.address(name_of(database)))
 
     def cut_here(connection: Connection) -> None:
         proxy.cut = None if proxy.cuts else moment
-        note(connection, "cut")
+        log_event(connection, "cut")
 
-    futures = write_together(store, begin_game, cut_here, lambda connection: note(connection, "fine"))
+    futures = write_together(store, begin_game, cut_here, lambda connection: log_event(connection, "fine"))
     assert futures[0].result(30).number == 1
     assert all(future.exception(30) is None for future in futures)
     assert proxy.cuts == 1
@@ -118,16 +118,16 @@ def test_a_lost_answer_to_commit_is_not_written_twice(place: str, proxy: Cutting
 
 
 @needs_postgres
-def test_a_transaction_that_the_network_forgot_does_not_block_the_club(
-    place: str, proxy: CuttingProxy, monkeypatch: pytest.MonkeyPatch
+def test_a_transaction_lost_by_the_network_does_not_block_the_club(
+    database: str, proxy: CuttingProxy, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """The server would wait for its client for hours, and keep the lock of all who write."""
-    monkeypatch.setattr(store_module, "IDLE", 0.5)
-    store = open_store(proxy.address(name_of(place)))
+    """The database server would wait for its client for hours and hold the write lock."""
+    monkeypatch.setattr(store_module, "IDLE_TIMEOUT", 0.5)
+    store = open_store(proxy.address(name_of(database)))
 
     def cut_here(connection: Connection) -> None:
         proxy.cut = None if proxy.cuts else FORGET
-        note(connection, "cut")
+        log_event(connection, "cut")
 
     futures = write_together(store, begin_game, cut_here)
     assert futures[0].result(30).number == 1 and futures[1].exception(30) is None
@@ -136,8 +136,8 @@ def test_a_transaction_that_the_network_forgot_does_not_block_the_club(
 
 
 @needs_postgres
-def test_a_commit_that_is_still_under_way_is_waited_for(place: str, proxy: CuttingProxy) -> None:
-    store = open_store(proxy.address(name_of(place)))
+def test_the_store_waits_for_a_commit_in_progress(database: str, proxy: CuttingProxy) -> None:
+    store = open_store(proxy.address(name_of(database)))
     trigger = """
         CREATE FUNCTION wait() RETURNS trigger AS
             'BEGIN PERFORM pg_advisory_xact_lock(99); RETURN NULL; END' LANGUAGE plpgsql;
@@ -147,14 +147,14 @@ def test_a_commit_that_is_still_under_way_is_waited_for(place: str, proxy: Cutti
 
     def cut_here(connection: Connection) -> None:
         proxy.cut = DURING
-        note(connection, "cut")
+        log_event(connection, "cut")
 
-    with psycopg.connect(place, autocommit=True) as control:
+    with psycopg.connect(database, autocommit=True) as control:
         control.execute(trigger.encode())
         control.execute(b"SELECT pg_advisory_lock(99)")
         futures = write_together(store, begin_game, cut_here)
-        wait_until(lambda: control.execute(waits.format(99).encode()).fetchall())  # COMMIT is under way,
-        wait_until(lambda: control.execute(waits.format(WRITE_LOCK).encode()).fetchall())  # the store asks
+        wait_until(lambda: control.execute(waits.format(99).encode()).fetchall())  # COMMIT is in progress
+        wait_until(lambda: control.execute(waits.format(WRITE_LOCK).encode()).fetchall())  # the store waits for it
         control.execute(b"SELECT pg_advisory_unlock(99)")
         assert futures[0].result(30).number == 1 and futures[1].exception(30) is None
     assert (count(store, games), count(store, audit)) == (1, 1)
@@ -163,111 +163,113 @@ def test_a_commit_that_is_still_under_way_is_waited_for(place: str, proxy: Cutti
 
 @needs_postgres
 @pytest.mark.parametrize("claim", [True, False], ids=["server", "command"])
-def test_what_may_have_been_written_is_never_repeated(place: str, proxy: CuttingProxy, claim: bool) -> None:
-    """A database that is gone cannot say what it has kept, and a command has no epoch to ask for."""
-    store = open_store(proxy.address(name_of(place)), claim)
+def test_operations_that_may_be_committed_are_not_repeated(database: str, proxy: CuttingProxy, claim: bool) -> None:
+    """A database that is gone cannot tell, and a command has no epoch."""
+    store = open_store(proxy.address(name_of(database)), claim)
     proxy.refuse_after_cut = claim
 
     def cut_here(connection: Connection) -> None:
         proxy.cut = AFTER
-        note(connection, "cut")
+        log_event(connection, "cut")
 
     futures = write_together(store, begin_game, cut_here)
     for future in futures:
         with pytest.raises(StorageError):
             future.result(30)
-    assert ask(place, "SELECT count(*) FROM games") == [(1,)]
+    assert ask(database, "SELECT count(*) FROM games") == [(1,)]
     proxy.refusing = False
     assert store.submit(begin_game).result(30).number == 2, "the store goes on"
     store.close()
 
 
 # ---- two servers -----------------------------------------------------------------------------------------------------
-def cut_claim(place: str) -> None:
-    """End the connection that keeps other servers out."""
+def cut_claim(database: str) -> None:
+    """End the connection that holds the server lock."""
     here = "(SELECT oid FROM pg_database WHERE datname = current_database())"
-    (pid,) = ask(place, f"SELECT pid FROM pg_locks WHERE objid = {SERVER_LOCK} AND database = {here}")
-    assert ask(place, f"SELECT pg_terminate_backend({pid[0]}, 10000)") == [(True,)]
+    (pid,) = ask(database, f"SELECT pid FROM pg_locks WHERE objid = {SERVER_LOCK} AND database = {here}")
+    assert ask(database, f"SELECT pg_terminate_backend({pid[0]}, 10000)") == [(True,)]
 
 
 @needs_postgres
-def test_a_server_that_lost_its_claim_cannot_write(place: str) -> None:
-    first = open_store(place)
-    cut_claim(place)
+def test_a_server_that_lost_its_lock_cannot_write(database: str) -> None:
+    first = open_store(database)
+    cut_claim(database)
     assert first.submit(begin_game).result().number == 1, "while no other server has opened the club"
-    second = ClubStore(place)
-    second.claim()
+    second = ClubStore(database)
+    second.acquire()
     with pytest.raises(StorageError, match="another server has opened this club"):
         first.submit(begin_game).result()
     assert second.submit(begin_game).result().number == 2
-    command = ClubStore(place)
-    command.submit(lambda connection: note(connection, "by hand")).result()
+    command = ClubStore(database)
+    command.submit(lambda connection: log_event(connection, "by hand")).result()
     assert (count(second, games), count(second, audit)) == (2, 1)
     for store in (command, first, second):
         store.close()
 
 
 def test_a_lock_file_that_is_removed_does_not_let_two_servers_write(tmp_path: Path) -> None:
-    place = tmp_path / "club.sqlite"
-    first = open_store(str(place))
-    Path(f"{place}-open").unlink()
-    second = ClubStore(place)
-    second.claim()
+    database = tmp_path / "club.sqlite"
+    first = open_store(str(database))
+    Path(f"{database}-open").unlink()
+    second = ClubStore(database)
+    second.acquire()
     with pytest.raises(StorageError, match="another server has opened this club"):
         first.submit(begin_game).result()
     with pytest.raises(ValueError, match="another server has opened this club"):
-        first.claim()
+        first.acquire()
     assert second.submit(begin_game).result().number == 1
     second.close()
-    first.claim()
+    first.acquire()
     assert first.submit(begin_game).result().number == 2, "the other server has ended"
     first.close()
 
 
 @needs_postgres
-def test_a_displaced_server_stops_its_games_and_says_so_once(place: str, caplog: pytest.LogCaptureFixture) -> None:
+def test_a_displaced_server_suspends_its_games_and_logs_once(database: str, caplog: pytest.LogCaptureFixture) -> None:
     async def play() -> None:
-        first = await Club(place).open()
-        ann, bob = first.enter("Ann"), first.enter("Bob")
-        number = await first.begin(ann, bob)
-        state = await first.hall.watch(ann, number)
-        await asyncio.to_thread(cut_claim, place)
-        second = await Club(place).open()
-        second.people = first.people
+        first = await ClubHarness(database).open()
+        ann, bob = first.connect("Ann"), first.connect("Bob")
+        number = await first.start_game(ann, bob)
+        state = await first.server.watch(ann, number)
+        await asyncio.to_thread(cut_claim, database)
+        second = await ClubHarness(database).open()
+        second.accounts = first.accounts
         with refused("storage"):
-            await first.hall.move(ann, number, 0, state["legal"][0])
-        other = second.enter("Ann")
-        assert (await second.hall.move(other, number, 0, state["legal"][0]))["ply"] == 1
-        tries = first.hall.store.failures
-        await first.until(lambda: first.store._lock is None)  # it has tried to be the only one again
-        assert first.hall.store.failing and tries == 1
+            await first.server.move(ann, number, 0, state["legal"][0])
+        other = second.connect("Ann")
+        assert (await second.server.move(other, number, 0, state["legal"][0]))["ply"] == 1
+        tries = first.server.store.failures
+        await first.wait_until(lambda: first.store._lock is None)  # it has tried to acquire the club again
+        assert first.server.store.failing and tries == 1
         with refused("storage"):
-            await first.hall.resign(bob, number)
+            await first.server.resign(bob, number)
         await second.close()
-        await first.until(lambda: not first.hall.store.failing)
-        assert first.hall.seats[number].names == [state["legal"][0]], "it goes on from what the other has written"
+        await first.wait_until(lambda: not first.server.store.failing)
+        assert first.server.live_games[number].move_names == [state["legal"][0]], (
+            "it goes on from what the other has written"
+        )
         await first.close()
 
     with caplog.at_level(logging.ERROR, "awello"):
         asyncio.run(asyncio.wait_for(play(), 60))
     assert [record.getMessage() for record in caplog.records if "another server" in record.getMessage()] == [
-        "the club stands still: another server has opened this club, and this one stops writing: end one of the two"
+        "the club is suspended: another server has opened this club, and this one stops writing: stop one of them"
     ]
 
 
-# ---- refused acts ----------------------------------------------------------------------------------------------------
+# ---- refused operations ----------------------------------------------------------------------------------------------
 def refuse(connection: Connection) -> None:
-    note(connection, "taken back")
+    log_event(connection, "taken back")
     raise ClubError("no", "not this")
 
 
 @pytest.mark.parametrize("kind", ["sqlite", pytest.param("postgresql", marks=needs_postgres)])
-def test_a_refused_act_costs_no_further_commits(kind: str, request: pytest.FixtureRequest, tmp_path: Path) -> None:
-    place = str(tmp_path / "club.sqlite") if kind == "sqlite" else request.getfixturevalue("place")
-    store = open_store(place)
+def test_a_refused_operation_needs_no_further_commit(kind: str, request: pytest.FixtureRequest, tmp_path: Path) -> None:
+    database = str(tmp_path / "club.sqlite") if kind == "sqlite" else request.getfixturevalue("database")
+    store = open_store(database)
     commits: list[object] = []
     event.listen(store.engine, "commit", commits.append)
-    fine = [lambda connection: note(connection, "fine")] * 50
+    fine = [lambda connection: log_event(connection, "fine")] * 50
     futures = write_together(store, *fine, refuse, *fine)
     for at, future in enumerate(futures):
         if at == 50:
@@ -275,15 +277,15 @@ def test_a_refused_act_costs_no_further_commits(kind: str, request: pytest.Fixtu
                 future.result()
         else:
             future.result()
-    assert len(commits) == 2, "that of the act which held the others, and theirs"
+    assert len(commits) == 2, "that of the operation which held the others, and theirs"
     assert count(store, audit) == 100
     store.close()
 
 
 @needs_postgres
-def test_what_the_database_refuses_harms_nothing_else(place: str) -> None:
-    store = open_store(place)
-    fine, wrong = (lambda connection: note(connection, "fine")), (lambda connection: note(connection, "\0"))
+def test_an_operation_refused_by_the_database_affects_no_other(database: str) -> None:
+    store = open_store(database)
+    fine, wrong = (lambda connection: log_event(connection, "fine")), (lambda connection: log_event(connection, "\0"))
     first, second, third = write_together(store, fine, wrong, fine)
     assert first.exception() is None and third.exception() is None
     with pytest.raises(StorageError):
@@ -294,29 +296,29 @@ def test_what_the_database_refuses_harms_nothing_else(place: str) -> None:
 
 # ---- clocks ----------------------------------------------------------------------------------------------------------
 def test_clocks_stop_at_the_write_that_failed(tmp_path: Path) -> None:
-    """Not at the last note that the club was open, which may be older."""
+    """Not at the last heartbeat, which may be older."""
 
     def fail(connection: Connection) -> None:
         raise StorageError("the disk is full")
 
     async def play() -> None:
-        club = await Club(tmp_path / "club.sqlite").open()
-        number = await club.begin(club.enter("Ann"), club.enter("Bob"))
-        for task in club.hall._tasks:
+        club = await ClubHarness(tmp_path / "club.sqlite").open()
+        number = await club.start_game(club.connect("Ann"), club.connect("Bob"))
+        for task in club.server._tasks:
             task.cancel()
-        since = club.hall.now() - 100
+        since = club.server.now() - 100
 
-        def move_back(connection: Connection) -> None:  # Ann has thought for 100 seconds, and nothing was noted since
-            connection.execute(update(games).values(since=since))
+        def move_back(connection: Connection) -> None:  # Ann has thought for 100 seconds since
+            connection.execute(update(games).values(turn_started=since))
             save_heartbeat(connection, since)
 
-        await club.hall.store.write(move_back)
+        await club.server.store.write(move_back)
         with refused("storage"):
-            await club.hall.store.write(fail)
-        assert club.hall.store.failed_at is not None
-        club.hall.store.failed_at -= 40  # it stands still for 40 seconds
-        await club.hall._take_up()
-        assert club.hall.seats[number].view(club.hall.now())["clocks"] == pytest.approx([240, 300], abs=15)
+            await club.server.store.write(fail)
+        assert club.server.store.failed_at is not None
+        club.server.store.failed_at -= 40  # suspended for 40 seconds
+        await club.server._resume_games()
+        assert club.server.live_games[number].to_json(club.server.now())["clocks"] == pytest.approx([240, 300], abs=15)
         await club.close()
 
     asyncio.run(asyncio.wait_for(play(), 60))

@@ -1,4 +1,4 @@
-"""Books in trouble: a database that is killed, a disk that is full, and books that an older version wrote."""
+"""A database that is killed, a disk that is full, and databases of older versions."""
 
 import asyncio
 import sqlite3
@@ -9,73 +9,73 @@ from typing import Any
 import pytest
 from database import Postgres, find_programs, new_database
 from sqlalchemy import event, inspect
-from test_club_server import Club, play_on, refused
+from test_club_server import ClubHarness, play_random_moves, refused
 from waiting import TIMEOUT
 
 from awello import Game
 from awello.archive.archive import Archive, GameFilter
 from awello.archive.schema import ARCHIVE
-from awello.club.accounts import Account, note
+from awello.club.accounts import Account, log_event
 from awello.club.live_game import ClientConnection
 from awello.club.schema import CLUB
 from awello.club.store import ClubStore
 from awello.errors import ConfigError
 from awello.storage.migrations import STATE
 
-BOOKS = Path(__file__).parent / "books"  # as `.dump` of SQLite's shell writes them, of every version that was released
+DATABASES = Path(__file__).parent / "databases"  # SQLite dumps, one per released version
 
 
-async def go_through(club: Club, begin: Callable[[], Any], end: Callable[[], Any]) -> None:
-    """Play while something happens to the books: what was acknowledged stays, what is refused has not happened."""
-    players = [club.enter("Ann"), club.enter("Bob")]
-    number = await club.begin(players[0], players[1])
-    with refused("absent"):  # what no database takes is refused before it looks like trouble with the books
-        await club.hall.tournaments.join(players[0], "\0")
-    await play_on(club, number, players, most=4)
+async def go_through(club: ClubHarness, begin: Callable[[], Any], end: Callable[[], Any]) -> None:
+    """Play while the database fails: what was acknowledged is kept, what was refused has not happened."""
+    players = [club.connect("Ann"), club.connect("Bob")]
+    number = await club.start_game(players[0], players[1])
+    with refused("unknown_tournament"):  # NUL is refused before the database sees it
+        await club.server.tournaments.join(players[0], "\0")
+    await play_random_moves(club, number, players, max_moves=4)
     club.clock.advance(7.0)
-    await club.until_noted()
-    before = await club.hall.watch(players[0], number)
+    await club.wait_for_heartbeat()
+    before = await club.server.watch(players[0], number)
     assert before["clocks"][before["mover"]] == 293
     await asyncio.to_thread(begin)
     mover: ClientConnection = players[before["mover"]]
-    claim, attempts = club.store.claim, list[None]()
-    club.store.claim = lambda: attempts.append(None) or claim()  # type: ignore[method-assign, func-returns-value]
+    claim, attempts = club.store.acquire, list[None]()
+    club.store.acquire = lambda: attempts.append(None) or claim()  # type: ignore[method-assign, func-returns-value]
     with refused("storage"):
-        while True:  # what is small may still fit on a full disk
-            await club.hall.store.write(lambda connection: note(connection, "x" * 5000))
-    club.clock.advance(1000.0)  # at once: when the books have been taken up again, clocks run
+        while True:  # small writes may still fit on a full disk
+            await club.server.store.write(lambda connection: log_event(connection, "x" * 5000))
+    club.clock.advance(1000.0)  # now: clocks run again once the database is back
     with refused("storage"):
-        await club.hall.move(mover, number, before["ply"], before["legal"][0])
-    await club.until(lambda: len(attempts) > 1 or not club.hall.store.failing)
-    assert (await club.hall.watch(mover, number))["moves"] == before["moves"]
+        await club.server.move(mover, number, before["ply"], before["legal"][0])
+    await club.wait_until(lambda: len(attempts) > 1 or not club.server.store.failing)
+    assert (await club.server.watch(mover, number))["moves"] == before["moves"]
     await asyncio.to_thread(end)
-    await club.until(lambda: not club.hall.store.failing)
-    after = await club.hall.watch(mover, number)
+    await club.wait_until(lambda: not club.server.store.failing)
+    after = await club.server.watch(mover, number)
     assert after["moves"] == before["moves"] and after["clocks"] == before["clocks"]
-    await play_on(club, number, players)
+    await play_random_moves(club, number, players)
     await club.close()
-    again = await Club(club.place, club.clock).open()
-    assert (await again.hall.watch(players[0], number))["over"], "and it is there after a restart"
+    again = await ClubHarness(club.database, club.clock).open()
+    assert (await again.server.watch(players[0], number))["over"], "and it is there after a restart"
     await again.close()
 
 
 @pytest.mark.skipif(find_programs() is None, reason="PostgreSQL is not installed")
-def test_a_database_that_is_killed_costs_nobody_anything() -> None:
+def test_a_killed_database_loses_nothing() -> None:
     server = Postgres()
     try:
-        place = new_database(str(server.folder), "club")
+        database = new_database(str(server.folder), "club")
 
         async def play() -> None:
-            await go_through(await Club(place).open(), server.kill, server.start)
+            await go_through(await ClubHarness(database).open(), server.kill, server.start)
 
         asyncio.run(asyncio.wait_for(play(), 2 * TIMEOUT))
     finally:
         server.remove()
 
 
-def test_a_full_disk_costs_nobody_anything(tmp_path: Path) -> None:
+def test_a_full_disk_loses_nothing(tmp_path: Path) -> None:
     async def play() -> None:
-        club = await Club(tmp_path / "club.sqlite").open()
+        club = await ClubHarness(tmp_path / "club.sqlite").open()
         most = 0
 
         def limit(connection: Any, *_: Any) -> None:
@@ -95,41 +95,41 @@ def test_a_full_disk_costs_nobody_anything(tmp_path: Path) -> None:
     asyncio.run(asyncio.wait_for(play(), 2 * TIMEOUT))
 
 
-# ---- books of older versions -----------------------------------------------------------------------------------------
+# ---- databases of older versions -------------------------------------------------------------------------------------
 def restore(file: Path, folder: Path) -> Path:
-    place = folder / "books.sqlite"
-    with sqlite3.connect(place) as connection:
+    database = folder / "old.sqlite"
+    with sqlite3.connect(database) as connection:
         connection.executescript(file.read_text())
-    return place
+    return database
 
 
 def columns(inspected: Any) -> dict[str, set[str]]:
     return {table: {column["name"] for column in inspected.get_columns(table)} for table in inspected.get_table_names()}
 
 
-@pytest.mark.parametrize("file", sorted(BOOKS.glob("club-*.sql")), ids=lambda file: file.stem)
-def test_clubs_of_every_version_go_on(file: Path, tmp_path: Path) -> None:
-    place = restore(file, tmp_path)
+@pytest.mark.parametrize("file", sorted(DATABASES.glob("club-[0-9]*.sql")), ids=lambda file: file.stem)
+def test_clubs_of_every_version_are_resumed(file: Path, tmp_path: Path) -> None:
+    database = restore(file, tmp_path)
 
     async def play() -> None:
-        club = await Club(place).open()
+        club = await ClubHarness(database).open()
         assert columns(inspect(club.store.engine)) == {
             table.name: set(table.columns.keys()) for table in (STATE, *CLUB.tables.sorted_tables)
         }, "what is new in the tables needs a migration in club/schema.py"
         for name, number in (("Ann", 1), ("Bob", 2), ("rex", 3)):
-            club.people[name] = Account(number, name, name == "rex")
-        ann, bob, rex = map(club.enter, club.people)
-        assert (await club.hall.watch(ann, 1))["over"]
+            club.accounts[name] = Account(number, name, name == "rex")
+        ann, bob, rex = map(club.connect, club.accounts)
+        assert (await club.server.watch(ann, 1))["over"]
         for number, players in ((2, [ann, rex]), (3, [bob, ann])):
-            state = club.hall.seats[number].view(club.hall.now())
+            state = club.server.live_games[number].to_json(club.server.now())
             assert state["ply"] > 5 and state["clocks"] == pytest.approx([300, 300], abs=2)
-            await play_on(club, number, players)
+            await play_random_moves(club, number, players)
         await club.close()
 
     asyncio.run(asyncio.wait_for(play(), 2 * TIMEOUT))
 
 
-@pytest.mark.parametrize("file", sorted(BOOKS.glob("archive-*.sql")), ids=lambda file: file.stem)
+@pytest.mark.parametrize("file", sorted(DATABASES.glob("archive-[0-9]*.sql")), ids=lambda file: file.stem)
 def test_archives_of_every_version_are_read(file: Path, tmp_path: Path) -> None:
     archive = Archive(str(restore(file, tmp_path)))
     assert columns(inspect(archive.engine)) == {
@@ -142,9 +142,9 @@ def test_archives_of_every_version_are_read(file: Path, tmp_path: Path) -> None:
     archive.close()
 
 
-def test_books_of_a_newer_version_are_refused(tmp_path: Path) -> None:
-    place = restore(BOOKS / "club-0.1.0.sql", tmp_path)
-    with sqlite3.connect(place) as connection:
+def test_databases_of_a_newer_version_are_refused(tmp_path: Path) -> None:
+    database = restore(DATABASES / "club-0.1.0.sql", tmp_path)
+    with sqlite3.connect(database) as connection:
         connection.execute("UPDATE state SET steps = 99")
     with pytest.raises(ConfigError, match="made by a newer Awello"):
-        ClubStore(place)
+        ClubStore(database)

@@ -1,4 +1,4 @@
-"""The club on the web: accounts, cookies, tokens, and the channel, by a client that speaks HTTP and WebSocket."""
+"""The club's HTTP API and WebSocket: accounts, cookies, tokens, games, profiles."""
 
 from collections.abc import Iterator
 from io import BytesIO
@@ -7,21 +7,21 @@ from typing import Any
 from zipfile import ZipFile
 
 import pytest
-from clubs import PASSWORD, Visitor, serving, sign_up
+from clubs import PASSWORD, ClubHttpClient, serving, sign_up
 from websockets.exceptions import ConnectionClosed, InvalidStatus
 
 from awello import Record
 from awello.formats.registry import read_games
 from awello.web import club_service
-from awello.web.club_service import COOKIE
+from awello.web.club_service import SESSION_COOKIE
 
 
 @pytest.fixture
 def visit(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Any]:
-    """A way to come to a club."""
-    monkeypatch.setattr(club_service, "SIGN_UPS", (100, 1))
+    """A function that creates a client of a club."""
+    monkeypatch.setattr(club_service, "SIGNUP_RATE", (100, 1))
     with serving(tmp_path / "club.sqlite") as address:
-        yield lambda: Visitor(base_url=address)
+        yield lambda: ClubHttpClient(base_url=address)
 
 
 def test_accounts_and_cookies(visit: Any) -> None:
@@ -33,16 +33,16 @@ def test_accounts_and_cookies(visit: Any) -> None:
     other = visit()
     assert other.get("/api/club/session").json()["name"] is None
     taken = other.post("/api/club/accounts", json={"name": "ANN", "password": PASSWORD})
-    assert (taken.status_code, taken.json()["code"]) == (400, "taken")
+    assert (taken.status_code, taken.json()["code"]) == (400, "name_taken")
     weak = other.post("/api/club/accounts", json={"name": "Bob", "password": "short"})
-    assert (weak.status_code, weak.json()["code"]) == (400, "weak")
+    assert (weak.status_code, weak.json()["code"]) == (400, "password_length")
     for name, password in (("Ann", "wrong password"), ("Nobody", PASSWORD)):
         wrong = other.post("/api/club/session", json={"name": name, "password": password})
-        assert (wrong.status_code, wrong.json()["code"]) == (401, "password")
+        assert (wrong.status_code, wrong.json()["code"]) == (401, "wrong_credentials")
     assert other.post("/api/club/session", json={"name": "ann", "password": PASSWORD}).json()["name"] == "Ann"
-    secret = other.cookies[COOKIE]
+    secret = other.cookies[SESSION_COOKIE]
     other.delete("/api/club/session")
-    assert other.get("/api/club/session", headers={"cookie": f"{COOKIE}={secret}"}).json()["name"] is None
+    assert other.get("/api/club/session", headers={"cookie": f"{SESSION_COOKIE}={secret}"}).json()["name"] is None
     assert client.get("/api/club/session").json()["name"] == "Ann", "other sessions stay"
 
 
@@ -59,137 +59,144 @@ def test_another_site_cannot_act(visit: Any) -> None:
     client = visit()
     sign_up(client, "Ann")
     for headers in ({"origin": "https://evil.example"}, {"sec-fetch-site": "cross-site"}):
-        assert client.post("/api/club/programs", json={"name": "bot"}, headers=headers).status_code == 403
-        with pytest.raises((InvalidStatus, ConnectionClosed)), client.channel(**headers) as talk:
-            talk.read()
+        assert client.post("/api/club/bots", json={"name": "bot"}, headers=headers).status_code == 403
+        with pytest.raises((InvalidStatus, ConnectionClosed)), client.connect(**headers) as channel:
+            channel.receive()
 
 
-def test_programs_and_tokens(visit: Any) -> None:
+def test_bots_and_tokens(visit: Any) -> None:
     client = visit()
-    assert client.post("/api/club/programs", json={"name": "bot"}).status_code == 401
+    assert client.post("/api/club/bots", json={"name": "bot"}).status_code == 401
     sign_up(client, "Ann")
-    assert client.post("/api/club/programs", json={"name": "Ann-bot"}).json() == {"name": "Ann-bot", "program": True}
-    token = client.post("/api/club/programs/Ann-bot/tokens", json={"label": "laptop"}).json()["token"]
+    assert client.post("/api/club/bots", json={"name": "Ann-bot"}).json() == {"name": "Ann-bot", "bot": True}
+    token = client.post("/api/club/bots/Ann-bot/tokens", json={"label": "laptop"}).json()["token"]
     program = {"authorization": f"Bearer {token}"}
     nobody = visit()
-    assert nobody.get("/api/club/session", headers=program).json() == {"name": "Ann-bot", "program": True}
-    assert nobody.post("/api/club/programs", json={"name": "x1"}, headers=program).status_code == 401
+    assert nobody.get("/api/club/session", headers=program).json() == {"name": "Ann-bot", "bot": True}
+    assert nobody.post("/api/club/bots", json={"name": "x1"}, headers=program).status_code == 401
     sign_up(nobody, "Bob")
-    assert nobody.get("/api/club/programs/Ann-bot/tokens").status_code == 404
-    (made,) = client.get("/api/club/programs/Ann-bot/tokens").json()
-    assert client.delete(f"/api/club/programs/Ann-bot/tokens/{made['id']}").json() == {"revoked": True}
+    assert nobody.get("/api/club/bots/Ann-bot/tokens").status_code == 404
+    (made,) = client.get("/api/club/bots/Ann-bot/tokens").json()
+    assert client.delete(f"/api/club/bots/Ann-bot/tokens/{made['id']}").json() == {"revoked": True}
     for forged in (token, token + "x", "awello_", "none"):
         assert visit().get("/api/club/session", headers={"authorization": f"Bearer {forged}"}).status_code == 401
 
 
-def test_a_game_on_the_channel(visit: Any) -> None:
+def test_a_game_by_websocket(visit: Any) -> None:
     ann, bob, eyes = visit(), visit(), visit()
     sign_up(ann, "Ann")
     sign_up(bob, "Bob")
-    with ann.channel() as first, bob.channel() as second, eyes.channel() as watcher:
-        assert first.hear("welcome")["name"] == "Ann" and watcher.hear("welcome")["name"] is None
-        seek = first.ask("seek", kind="othello4", seconds=60, side=0)
-        while not (seeks := watcher.hear("lobby")["seeks"]):
+    with ann.connect() as first, bob.connect() as second, eyes.connect() as watcher:
+        assert first.wait_for("welcome")["name"] == "Ann" and watcher.wait_for("welcome")["name"] is None
+        seek = first.request("seek", variant="othello4", seconds=60, side=0)
+        while not (seeks := watcher.wait_for("lobby")["seeks"]):
             pass
-        assert (seeks[0]["from"], seeks[0]["rating"], seeks[0]["sure"], seeks[0]["program"]) == (
+        assert (seeks[0]["from"], seeks[0]["rating"], seeks[0]["established"], seeks[0]["bot"]) == (
             "Ann",
             1500,
             False,
             False,
         )
-        number = second.ask("accept", number=seek["seek"])["game"]
-        assert watcher.ask("watch", game=number)["players"][0]["name"] == "Ann"
-        assert watcher.ask("resign", game=number)["code"] == "account"
+        number = second.request("accept", number=seek["seek"])["game"]
+        assert watcher.request("watch", game=number)["players"][0]["name"] == "Ann"
+        assert watcher.request("resign", game=number)["code"] == "not_logged_in"
         play_out(number, first, second)
-        ended = watcher.ask("watch", game=number)
+        ended = watcher.request("watch", game=number)
         assert ended["over"] and len(ended["seconds"]) == len(ended["moves"]) and min(ended["seconds"]) >= 0
         for player in first.state(number)["players"]:
-            assert (player["rating"], player["sure"]) == (1500, False) and player["after"] != 1500
-        rows = ann.get("/api/club/ladder", params={"game": "othello4"}).json()
+            assert (player["rating"], player["established"]) == (1500, False) and player["after"] != 1500
+        rows = ann.get("/api/club/leaderboard", params={"variant": "othello4"}).json()
         assert rows == [], "provisional ratings are not on the ladder"
 
 
-def test_who_watches_the_server_finds_numbers(visit: Any) -> None:
+def test_metrics(visit: Any) -> None:
     ann = visit()
     sign_up(ann, "Ann")
-    with ann.channel() as talk:
-        talk.hear("welcome")
+    with ann.connect() as channel:
+        channel.wait_for("welcome")
         lines = ann.get("/metrics").text.splitlines()
         assert "awello_club_members 1" in lines and "awello_club_games 0" in lines
         assert all(line.startswith("#") or len(line.split()) == 2 for line in lines)
 
 
-def test_it_answers_to_the_names_it_was_given(tmp_path: Path) -> None:
-    with serving(tmp_path / "club.sqlite", names=["club.example.org"]) as address, Visitor(base_url=address) as client:
+def test_only_configured_host_names_are_served(tmp_path: Path) -> None:
+    with (
+        serving(tmp_path / "club.sqlite", names=["club.example.org"]) as address,
+        ClubHttpClient(base_url=address) as client,
+    ):
         codes = [client.get("/", headers={"host": name}).status_code for name in ("club.example.org", "evil.example")]
         assert codes == [200, 403]
 
 
 def play_out(number: int, first: Any, second: Any) -> None:
-    """Play a game to its end, by the first legal move each time."""
+    """Play a game to the end with the first legal move each time."""
     while not (state := first.state(number))["over"]:
         mover = (first, second)[state["mover"]]
-        answer = mover.ask("move", game=number, ply=state["ply"], move=state["legal"][0])
+        answer = mover.request("move", game=number, ply=state["ply"], move=state["legal"][0])
         assert answer["type"] == "done" and answer["ply"] > state["ply"]
         while first.state(number)["ply"] < answer["ply"]:
-            first.hear("game")
+            first.wait_for("game")
 
 
-def test_who_is_here_and_offers_that_leave_with_them(visit: Any) -> None:
+def test_offers_are_withdrawn_when_their_author_disconnects(visit: Any) -> None:
     ann, bob = visit(), visit()
     sign_up(ann, "Ann")
     sign_up(bob, "Bob")
-    with ann.channel() as first:
-        with bob.channel() as second:
-            while first.hear("lobby")["members"] != ["Ann", "Bob"]:
+    with ann.connect() as first:
+        with bob.connect() as second:
+            while first.wait_for("lobby")["members"] != ["Ann", "Bob"]:
                 pass
-            number = second.ask("challenge", name="ann", kind="abapa", seconds=300)["challenge"]
-            assert first.hear("challenge")["number"] == number
-        assert first.hear("declined") == {"type": "declined", "number": number, "by": "Bob"}
-        assert first.hear("lobby")["members"] == ["Ann"]
-        assert first.ask("accept", number=number)["code"] == "gone"
+            number = second.request("challenge", name="ann", variant="abapa", seconds=300)["challenge"]
+            assert first.wait_for("challenge")["number"] == number
+        assert first.wait_for("declined") == {"type": "declined", "number": number, "by": "Bob"}
+        assert first.wait_for("lobby")["members"] == ["Ann"]
+        assert first.request("accept", number=number)["code"] == "offer_gone"
 
 
-def test_profiles_and_games_to_take_home(visit: Any, frozen_limits: None) -> None:
+def test_profiles_and_exported_games(visit: Any, frozen_limits: None) -> None:
     ann, bob, eyes = visit(), visit(), visit()
     sign_up(ann, "Ann")
     sign_up(bob, "Bob")
-    ann.post("/api/club/programs", json={"name": "rex"})
-    assert ann.get("/api/club/programs").json() == [{"name": "rex", "program": True}]
-    assert eyes.get("/api/club/programs").status_code == 401
-    assert eyes.get("/api/club/players/ann/games").json()["code"] == "absent", "there is nothing to write yet"
-    with ann.channel() as first, bob.channel() as second:
-        seek = first.ask("seek", kind="othello4", seconds=60, side=0)["seek"]
-        won = second.ask("accept", number=seek)["game"]
+    ann.post("/api/club/bots", json={"name": "rex"})
+    assert ann.get("/api/club/bots").json() == [{"name": "rex", "bot": True}]
+    assert eyes.get("/api/club/bots").status_code == 401
+    assert eyes.get("/api/club/players/ann/games").json()["code"] == "no_finished_games", (
+        "there is nothing to write yet"
+    )
+    with ann.connect() as first, bob.connect() as second:
+        seek = first.request("seek", variant="othello4", seconds=60, side=0)["seek"]
+        won = second.request("accept", number=seek)["game"]
         play_out(won, first, second)
         only = eyes.get("/api/club/players/ann/games")
         assert only.headers["content-disposition"] == 'attachment; filename="awello-Ann.ggf"'
-        seek = second.ask("seek", kind="abapa", seconds=1800, side=0, rated=False)["seek"]
-        drawn = first.ask("accept", number=seek)["game"]
-        second.ask("move", game=drawn, ply=0, move="A")
-        first.ask("draw", game=drawn)
-        second.ask("draw", game=drawn)
-        seek = first.ask("seek", kind="othello", seconds=60, side=1)["seek"]
-        left = second.ask("accept", number=seek)["game"]
-        first.ask("abort", game=left)
-        seek = first.ask("seek", kind="othello", seconds=60, side=0)["seek"]
-        going = second.ask("accept", number=seek)["game"]
+        seek = second.request("seek", variant="abapa", seconds=1800, side=0, rated=False)["seek"]
+        drawn = first.request("accept", number=seek)["game"]
+        second.request("move", game=drawn, ply=0, move="A")
+        first.request("draw", game=drawn)
+        second.request("draw", game=drawn)
+        seek = first.request("seek", variant="othello", seconds=60, side=1)["seek"]
+        left = second.request("accept", number=seek)["game"]
+        first.request("abort", game=left)
+        seek = first.request("seek", variant="othello", seconds=60, side=0)["seek"]
+        going = second.request("accept", number=seek)["game"]
         found = eyes.get("/api/club/players/ann").json()
-    assert (found["name"], found["program"], found["owner"], found["games"]) == ("Ann", False, None, 2)
-    assert found["here"] and not eyes.get("/api/club/players/rex").json()["here"]
+    assert (found["name"], found["bot"], found["owner"], found["games_played"]) == ("Ann", False, None, 2)
+    assert found["online"] and not eyes.get("/api/club/players/rex").json()["online"]
     assert eyes.get("/api/club/players/rex").json()["owner"] == "Ann"
     (pool,) = found["ratings"]
-    assert (pool["game"], pool["speed"], pool["wins"] + pool["draws"] + pool["losses"]) == ("othello4", "blitz", 1)
-    assert [game["number"] for game in found["last"]] == [going, left, drawn, won]
-    assert [(game["over"], game["reason"]) for game in found["last"]] == [
+    assert (pool["variant"], pool["speed"], pool["wins"] + pool["draws"] + pool["losses"]) == ("othello4", "blitz", 1)
+    assert [game["number"] for game in found["recent_games"]] == [going, left, drawn, won]
+    assert [(game["over"], game["reason"]) for game in found["recent_games"]] == [
         (False, ""),
-        (True, "was not begun"),
+        (True, "aborted"),
         (True, "a draw was agreed"),
         (True, ""),
     ]
-    assert [game["side"] for game in found["last"]] == [0, 1, 1, 0] and found["last"][3]["score"] is not None
-    assert [game["change"] for game in found["last"]] == [None, None, None, pool["rating"] - 1500]
-    fewer = eyes.get("/api/club/players/ann", params={"limit": 1, "before": drawn}).json()["last"]
+    assert [game["side"] for game in found["recent_games"]] == [0, 1, 1, 0] and found["recent_games"][3][
+        "score"
+    ] is not None
+    assert [game["rating_change"] for game in found["recent_games"]] == [None, None, None, pool["rating"] - 1500]
+    fewer = eyes.get("/api/club/players/ann", params={"limit": 1, "before": drawn}).json()["recent_games"]
     assert [game["number"] for game in fewer] == [won]
     assert eyes.get("/api/club/players/nobody").status_code == 404
 
@@ -204,35 +211,35 @@ def test_profiles_and_games_to_take_home(visit: Any, frozen_limits: None) -> Non
     assert [eyes.get("/api/club/players/ann/games").status_code for _ in range(5)][-1] == 429
 
 
-def test_wrong_messages_are_answered_and_at_last_end_it(visit: Any) -> None:
+def test_invalid_messages_are_answered_and_finally_close_the_connection(visit: Any) -> None:
     ann = visit()
     sign_up(ann, "Ann")
-    with ann.channel() as talk:
-        assert talk.ask("dance")["code"] == "message"
-        assert talk.ask("move", game=1, ply=0, move="f5")["code"] == "absent"
-        assert talk.ask("seek", kind="othello", seconds=-5)["code"] == "message"
-        assert talk.ask("seek", kind="chess", seconds=60)["code"] == "message"
+    with ann.connect() as channel:
+        assert channel.request("dance")["code"] == "message"
+        assert channel.request("move", game=1, ply=0, move="f5")["code"] == "game_not_live"
+        assert channel.request("seek", variant="othello", seconds=-5)["code"] == "message"
+        assert channel.request("seek", variant="chess", seconds=60)["code"] == "message"
         for text in ("", "{", "[]", '{"id": {}}', '{"type": "seek"}', "x" * 70000):
-            talk.socket.send(text)
-            while "id" not in (answer := talk.read()):
+            channel.socket.send(text)
+            while "id" not in (answer := channel.receive()):
                 pass
             assert answer["type"] == "error"
         with pytest.raises(ConnectionClosed):
             for _ in range(60):
-                talk.socket.send("{")
-                talk.read()
+                channel.socket.send("{")
+                channel.receive()
 
 
-def test_without_a_club_everything_is_as_before() -> None:
-    with serving(None) as address, Visitor(base_url=address) as client:
+def test_without_a_club() -> None:
+    with serving(None) as address, ClubHttpClient(base_url=address) as client:
         login = {"name": "Ann", "password": PASSWORD}
-        asked = ["ladder", "session", "programs", "players/ann", "players/ann/games"]
+        asked = ["leaderboard", "session", "bots", "players/ann", "players/ann/games"]
         for answer in (
             client.post("/api/club/accounts", json=login),
             *(client.get(f"/api/club/{one}") for one in asked),
         ):
-            assert (answer.status_code, answer.json()["code"]) == (404, "noclub"), answer.url
+            assert (answer.status_code, answer.json()["code"]) == (404, "no_club"), answer.url
         health = client.get("/api/health").json()
         assert health["ok"] and not health["club"]
-        with pytest.raises((InvalidStatus, ConnectionClosed)), client.channel() as talk:
-            talk.read()
+        with pytest.raises((InvalidStatus, ConnectionClosed)), client.connect() as channel:
+            channel.receive()

@@ -12,7 +12,7 @@ import pytest
 from conftest import awello
 from database import find_programs, new_database, postgres
 from sqlalchemy import inspect
-from test_club_trouble import BOOKS, restore
+from test_club_trouble import DATABASES, restore
 
 from awello.archive import archive as archives
 from awello.archive.archive import Archive, GameFilter
@@ -132,7 +132,7 @@ def test_a_file_of_another_application_is_refused(tmp_path: Path, old: bool) -> 
     club, archive = tmp_path / "club.sqlite", tmp_path / "archive.sqlite"
     if old:
         for file in (club, archive):
-            restore(BOOKS / f"{file.stem}-0.1.0.sql", tmp_path).rename(file)
+            restore(DATABASES / f"{file.stem}-0.1.0.sql", tmp_path).rename(file)
     else:
         ClubStore(club).close()
         Archive(archive).close()
@@ -181,14 +181,14 @@ def test_two_schemas_of_one_database_hold_both(folder: str) -> None:
     for _ in range(2):
         store = ClubStore(f"{place}&options=-csearch_path%3Dclub")
         archive = Archive(f"{place}&options=-csearch_path%3Darchive")
-        store.claim()
+        store.acquire()
         assert archive.empty
         store.close()
         archive.close()
 
 
 def test_an_old_archive_that_cannot_be_written_is_still_read(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    place = restore(BOOKS / "archive-0.1.0.sql", tmp_path)
+    place = restore(DATABASES / "archive-0.1.0.sql", tmp_path)
     monkeypatch.setattr(os, "access", lambda *_: False)  # root may write everything
     archive = Archive(place)
     assert len(archive.numbers(GameFilter())) == 3

@@ -11,14 +11,14 @@ from typing import Any
 from urllib.parse import urlsplit
 
 import pytest
-from clubs import PASSWORD, Talk, Visitor, serving, sign_up
+from clubs import PASSWORD, ClubChannel, ClubHttpClient, serving, sign_up
 from waiting import TIMEOUT, wait_until
 from websockets.exceptions import ConnectionClosed
 from websockets.sync.client import connect
 
 from awello.club import accounts
 from awello.web import club_connection, club_service, http_server, request_guard
-from awello.web.club_service import COOKIE
+from awello.web.club_service import SESSION_COOKIE
 
 CONNECTIONS = 10_000
 HEALTH = b"GET /api/health HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n"
@@ -31,23 +31,23 @@ class House:
         self.address, self.stack = address, stack
         self.people = [self.visitor(name) for name in ("Ann", "Bob", "Eve")]
         self.eve = self.people[2]
-        self.talks = [stack.enter_context(person.channel()) for person in self.people[:2]]
+        self.channels = [stack.enter_context(person.connect()) for person in self.people[:2]]
         self.begin()
 
     def begin(self) -> None:
         """A new game."""
-        offer = self.talks[0].ask("seek", kind="othello", seconds=300, side=0)["seek"]
-        self.game, self.ply = self.talks[1].ask("accept", number=offer)["game"], 0
+        offer = self.channels[0].request("seek", variant="othello", seconds=300, side=0)["seek"]
+        self.game, self.ply = self.channels[1].request("accept", number=offer)["game"], 0
 
-    def visitor(self, name: str = "") -> Visitor:
-        visitor = self.stack.enter_context(Visitor(base_url=self.address))
+    def visitor(self, name: str = "") -> ClubHttpClient:
+        visitor = self.stack.enter_context(ClubHttpClient(base_url=self.address))
         if name:
             sign_up(visitor, name)
         return visitor
 
     def state(self) -> dict[str, Any]:
         """The game as it stands, without its clocks."""
-        found = self.talks[0].ask("watch", game=self.game)
+        found = self.channels[0].request("watch", game=self.game)
         return {key: found[key] for key in ("moves", "over", "offer", "ply", "legal", "mover", "players")}
 
     def play_on(self) -> None:
@@ -58,7 +58,7 @@ class House:
             self.begin()
             before = self.state()
         move = before["legal"][0]
-        answer = self.talks[before["mover"]].ask("move", game=self.game, ply=self.ply, move=move)
+        answer = self.channels[before["mover"]].request("move", game=self.game, ply=self.ply, move=move)
         assert answer["type"] == "done"
         self.ply = answer["ply"]
         assert self.state()["moves"][: before["ply"] + 1] == [*before["moves"], move]
@@ -73,7 +73,7 @@ class House:
     def knock(self, secret: str = "", cookie: str = "", scheme: str = "Bearer") -> dict[str, Any]:
         """What the channel says to somebody who shows this."""
         headers = {"authorization": f"{scheme} {secret}"} if secret else {}
-        headers |= {"cookie": f"{COOKIE}={cookie}"} if cookie else {}
+        headers |= {"cookie": f"{SESSION_COOKIE}={cookie}"} if cookie else {}
         with connect(self.address.replace("http", "ws") + "api/club/live", additional_headers=headers) as channel:
             found: dict[str, Any] = json.loads(channel.recv(timeout=TIMEOUT))
             return found
@@ -83,8 +83,8 @@ class House:
 def house(tmp_path_factory: pytest.TempPathFactory) -> Iterator[House]:
     file = tmp_path_factory.mktemp("club") / "club.sqlite"
     with pytest.MonkeyPatch.context() as patch, ExitStack() as stack:
-        patch.setattr(club_service, "SIGN_UPS", (100, 1))
-        patch.setattr(club_service, "LOOK", 0.2)
+        patch.setattr(club_service, "SIGNUP_RATE", (100, 1))
+        patch.setattr(club_service, "SESSION_CHECK_SECONDS", 0.2)
         yield House(stack.enter_context(serving(file)), stack)
 
 
@@ -102,24 +102,24 @@ def is_closed(connection: socket.socket) -> bool:
 
 # ---- before the others come in, who would not be waited for either --------------------------------------------------
 def test_who_does_not_answer_is_not_waited_for(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(club_connection, "PATIENCE", 0.5)
-    monkeypatch.setattr(club_connection, "PING", 0.2)
+    monkeypatch.setattr(club_connection, "PING_TIMEOUT", 0.5)
+    monkeypatch.setattr(club_connection, "PING_SECONDS", 0.2)
     with (
         serving(tmp_path / "club.sqlite") as address,
-        Visitor(base_url=address).channel() as talk,
+        ClubHttpClient(base_url=address).connect() as channel,
         pytest.raises(ConnectionClosed),
     ):
         while True:
-            talk.read()
+            channel.receive()
 
 
 # ---- at the table ---------------------------------------------------------------------------------------------------
 def test_nobody_moves_for_others_or_out_of_turn_or_twice(house: House) -> None:
-    with house.eve.channel() as eve, house.visitor().channel() as nobody:
+    with house.eve.connect() as eve, house.visitor().connect() as nobody:
         for _ in range(4):
             before = house.state()
             move, ply = before["legal"][0], before["ply"]
-            for intruder, code in ((eve, "guest"), (nobody, "account")):
+            for intruder, code in ((eve, "not_your_game"), (nobody, "not_logged_in")):
                 for do, fields in (
                     ("move", {"ply": ply, "move": move}),
                     ("resign", {}),
@@ -127,48 +127,49 @@ def test_nobody_moves_for_others_or_out_of_turn_or_twice(house: House) -> None:
                     ("draw", {}),
                     ("draw", {"accept": False}),
                 ):
-                    assert intruder.ask(do, game=house.game, **fields)["code"] == code, do
-            waiting = house.talks[1 - before["mover"]]
-            assert waiting.ask("move", game=house.game, ply=ply, move=move)["code"] == "turn"
+                    assert intruder.request(do, game=house.game, **fields)["code"] == code, do
+            waiting = house.channels[1 - before["mover"]]
+            assert waiting.request("move", game=house.game, ply=ply, move=move)["code"] == "not_your_turn"
             for wrong in (ply - 1, ply + 1, ply + 2, 999):
                 assert (
-                    house.talks[before["mover"]].ask("move", game=house.game, ply=wrong, move=move)["type"] == "error"
+                    house.channels[before["mover"]].request("move", game=house.game, ply=wrong, move=move)["type"]
+                    == "error"
                 )
             for spoof in ({"account": 1}, {"by": "Ann"}, {"side": 0}, {"now": 0.0}, {"lag": 9.0}):
-                assert eve.ask("move", game=house.game, ply=ply, move=move, **spoof)["code"] == "message"
+                assert eve.request("move", game=house.game, ply=ply, move=move, **spoof)["code"] == "message"
             assert house.state() == before
             house.play_on()
 
 
 def test_replayed_messages_change_nothing(house: House) -> None:
-    ann, bob = house.talks
+    ann, bob = house.channels
     sent = []
     for _ in range(4):
         before = house.state()
-        mover = house.talks[before["mover"]]
+        mover = house.channels[before["mover"]]
         sent.append((mover, {"game": house.game, "ply": before["ply"], "move": before["legal"][0]}))
         house.play_on()
     before = house.state()
     for mover, fields in sent * 3:
-        answer = mover.ask("move", **fields)
+        answer = mover.request("move", **fields)
         assert answer["type"] == "done" and answer["ply"] == before["ply"], (
             "it is acknowledged again, and not played again"
         )
         other = bob if mover is ann else ann
-        assert other.ask("move", **fields)["type"] == "error"
+        assert other.request("move", **fields)["type"] == "error"
     assert house.state() == before
-    offer = ann.ask("seek", kind="abapa", seconds=60)["seek"]
-    assert bob.ask("accept", number=offer)["type"] == "done"
-    assert bob.ask("accept", number=offer)["code"] == "gone", "an offer is taken once"
+    offer = ann.request("seek", variant="abapa", seconds=60)["seek"]
+    assert bob.request("accept", number=offer)["type"] == "done"
+    assert bob.request("accept", number=offer)["code"] == "offer_gone", "an offer is taken once"
     house.play_on()
 
 
 # ---- who somebody is ------------------------------------------------------------------------------------------------
 def test_forged_secrets_open_nothing(house: House) -> None:
     ann = house.people[0]
-    ann.post("/api/club/programs", json={"name": "rex"})
-    token = ann.post("/api/club/programs/rex/tokens", json={"label": "one"}).json()["token"]
-    session = ann.cookies[COOKIE]
+    ann.post("/api/club/bots", json={"name": "rex"})
+    token = ann.post("/api/club/bots/rex/tokens", json={"label": "one"}).json()["token"]
+    session = ann.cookies[SESSION_COOKIE]
     assert house.knock(token)["name"] == "rex" and house.knock(cookie=session)["name"] == "Ann"
     flipped = token[:-1] + ("A" if token[-1] != "A" else "B")
     forged = [
@@ -183,56 +184,56 @@ def test_forged_secrets_open_nothing(house: House) -> None:
         "\xff\xfe",
     ]
     for secret in forged:
-        assert house.knock(secret)["code"] == "token", secret[:40]
+        assert house.knock(secret)["code"] == "invalid_token", secret[:40]
         headers = [(b"authorization", f"Bearer {secret}".encode())]
         assert ann.get("/api/club/session", headers=headers).status_code == 401
     for scheme in ("Basic", "Token", "bearerx"):
-        assert house.knock(token, scheme=scheme)["code"] == "token"
+        assert house.knock(token, scheme=scheme)["code"] == "invalid_token"
     for cookie in (flipped, token, session[:-1], session.swapcase(), "' OR 1=1 --"):
         assert house.knock(cookie=cookie)["name"] is None, "they can watch, as anybody"
     eve = house.eve
-    assert eve.get("/api/club/programs/rex/tokens").status_code == 404
-    assert eve.post("/api/club/programs/rex/tokens", json={"label": "mine"}).status_code == 404
-    assert eve.delete("/api/club/programs/rex/tokens/1").status_code == 404
+    assert eve.get("/api/club/bots/rex/tokens").status_code == 404
+    assert eve.post("/api/club/bots/rex/tokens", json={"label": "mine"}).status_code == 404
+    assert eve.delete("/api/club/bots/rex/tokens/1").status_code == 404
     assert house.knock(token)["name"] == "rex"
     house.play_on()
 
 
 def test_connections_end_with_what_let_them_in(house: House) -> None:
     mal = house.visitor("Mal")
-    mal.post("/api/club/programs", json={"name": "max"})
-    token = mal.post("/api/club/programs/max/tokens", json={"label": "one"}).json()["token"]
+    mal.post("/api/club/bots", json={"name": "max"})
+    token = mal.post("/api/club/bots/max/tokens", json={"label": "one"}).json()["token"]
 
-    def ends(talk: Talk) -> bool:
+    def ends(channel: ClubChannel) -> bool:
         with suppress(ConnectionClosed):
             for _ in range(50):
-                talk.read()
+                channel.receive()
             return False
         return True
 
     program = {"authorization": f"Bearer {token}"}
-    with house.visitor().channel(**program) as talk:
-        number = mal.get("/api/club/programs/max/tokens").json()[0]["id"]
-        assert mal.delete(f"/api/club/programs/max/tokens/{number}").json() == {"revoked": True}
-        assert ends(talk)
-    assert house.knock(token)["code"] == "token"
-    with mal.channel() as talk:
+    with house.visitor().connect(**program) as channel:
+        number = mal.get("/api/club/bots/max/tokens").json()[0]["id"]
+        assert mal.delete(f"/api/club/bots/max/tokens/{number}").json() == {"revoked": True}
+        assert ends(channel)
+    assert house.knock(token)["code"] == "invalid_token"
+    with mal.connect() as channel:
         other = house.visitor()
         other.post("/api/club/session", json={"name": "Mal", "password": PASSWORD})
         wrong = other.put("/api/club/password", json={"old": "not this one", "new": "battery staple"})
-        assert (wrong.status_code, wrong.json()["code"]) == (403, "password")
+        assert (wrong.status_code, wrong.json()["code"]) == (403, "wrong_password")
         assert other.put("/api/club/password", json={"old": PASSWORD, "new": "battery staple"}).json()["name"] == "Mal"
-        assert ends(talk), "whoever had the old password is out"
-    with other.channel() as talk:
+        assert ends(channel), "whoever had the old password is out"
+    with other.connect() as channel:
         other.delete("/api/club/session")
-        assert ends(talk)
+        assert ends(channel)
     for password, status in ((PASSWORD, 401), ("battery staple", 200)):
         assert other.post("/api/club/session", json={"name": "Mal", "password": password}).status_code == status
     house.play_on()
 
 
 def test_a_wrong_name_costs_what_a_wrong_password_costs(house: House, monkeypatch: pytest.MonkeyPatch) -> None:
-    house.people[0].post("/api/club/programs", json={"name": "lux"})
+    house.people[0].post("/api/club/bots", json={"name": "lux"})
     seen: list[str] = []
 
     class Counted:
@@ -260,10 +261,10 @@ HUGE: dict[str, Callable[[Any], None]] = {
 
 @pytest.mark.parametrize("sort", HUGE)
 def test_huge_messages_end_the_connection(house: House, sort: str) -> None:
-    with house.eve.channel() as talk, pytest.raises(ConnectionClosed):
-        HUGE[sort](talk.socket)
+    with house.eve.connect() as channel, pytest.raises(ConnectionClosed):
+        HUGE[sort](channel.socket)
         for _ in range(10):
-            talk.read()
+            channel.receive()
     house.play_on()
 
 
@@ -283,31 +284,30 @@ def test_odd_messages_are_answered_in_a_line(house: House) -> None:
         "\x00" * 100,
     ]
     for text in odd:
-        with house.eve.channel() as talk:
-            talk.socket.send(text)
-            talk.socket.send('{"id": "end", "type": "lobby", "tell": false}')
-            while (answer := talk.read()).get("id") != "end":
+        with house.eve.connect() as channel:
+            channel.socket.send(text)
+            channel.socket.send('{"id": "end", "type": "lobby", "subscribe": false}')
+            while (answer := channel.receive()).get("id") != "end":
                 assert "id" not in answer or "\n" not in answer.get("message", "")
             assert answer["type"] == "done"
     house.play_on()
 
 
 def test_floods_end_the_connection(house: House, frozen_limits: None) -> None:
-    with house.eve.channel() as talk, pytest.raises(ConnectionClosed):
+    with house.eve.connect() as channel, pytest.raises(ConnectionClosed):
         for _ in range(400):
-            talk.socket.send('{"id": 1, "type": "lobby", "tell": false}')
+            channel.socket.send('{"id": 1, "type": "lobby", "subscribe": false}')
         for _ in range(1000):
-            talk.read()
+            channel.receive()
     house.play_on()
 
 
 def test_who_does_not_read_is_cut_off(house: House, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(http_server, "MOST_UNREAD", 1 << 16)
-    cookie = house.eve.cookies[COOKIE]
+    cookie = house.eve.cookies[SESSION_COOKIE]
     asked = "GET /api/club/live HTTP/1.1\r\nHost: 127.0.0.1\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n"
-    asked += (
-        f"Sec-WebSocket-Version: 13\r\nSec-WebSocket-Key: MTIzNDU2Nzg5MDEyMzQ1Ng==\r\nCookie: {COOKIE}={cookie}\r\n"
-    )
+    asked += "Sec-WebSocket-Version: 13\r\nSec-WebSocket-Key: MTIzNDU2Nzg5MDEyMzQ1Ng==\r\n"
+    asked += f"Cookie: {SESSION_COOKIE}={cookie}\r\n"
     ping = bytes([0x89, 0xFD, 0, 0, 0, 0]) + bytes(125)  # each is answered by as much
     with closing(house.call(asked.encode())) as connection:
         connection.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)
@@ -436,13 +436,13 @@ def test_ten_thousand_connections_leave_room_for_others(house: House, monkeypatc
 
 
 def test_ten_thousand_watchers_leave_room_for_members(house: House, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(club_connection, "MOST_WATCHERS", 20)
-    monkeypatch.setattr(club_connection, "MOST_OF_ACCOUNT", 5)
+    monkeypatch.setattr(club_connection, "MAX_WATCHERS", 20)
+    monkeypatch.setattr(club_connection, "MAX_ACCOUNT_CONNECTIONS", 5)
     with ExitStack() as stack:
         nobody = house.visitor()
-        talks = [stack.enter_context(nobody.channel()) for _ in range(30)]
-        events = [talk.read()["type"] for talk in talks]
+        channels = [stack.enter_context(nobody.connect()) for _ in range(30)]
+        events = [channel.receive()["type"] for channel in channels]
         assert events == ["welcome"] * 20 + ["refused"] * 10
-        mine = [stack.enter_context(house.eve.channel()).read()["type"] for _ in range(7)]
+        mine = [stack.enter_context(house.eve.connect()).receive()["type"] for _ in range(7)]
         assert mine == ["welcome"] * 5 + ["refused"] * 2
     house.play_on()

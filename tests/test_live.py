@@ -178,6 +178,7 @@ def test_binary_messages_are_refused(client: Client) -> None:
         "type": "error",
         "code": "message",
         "message": "a message must be text, not binary",
+        "params": {},
     }
 
 

@@ -29,7 +29,7 @@ ON_A_PHONE: dict[str, Any] = {"viewport": PHONE, "has_touch": True, "is_mobile":
 @pytest.fixture
 def club(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[str]:
     """The address of a club that nobody has come to yet."""
-    monkeypatch.setattr(club_service, "SIGN_UPS", (100, 1))
+    monkeypatch.setattr(club_service, "SIGNUP_RATE", (100, 1))
     with serving(tmp_path / "club.sqlite") as address:
         yield address
 
@@ -157,8 +157,8 @@ def test_two_play_and_one_watches(browser: Browser, club: str, tmp_path: Path) -
         bob.click("#club-view-ladder")
         bob.select_option("#ladder-kind", "othello4")
         expect(bob.locator("#ladder-status")).to_contain_text("No established ratings yet")
-        with sqlite3.connect(tmp_path / "club.sqlite") as books:  # as after many games
-            books.execute("UPDATE ratings SET doubt = 100")
+        with sqlite3.connect(tmp_path / "club.sqlite") as database:  # as after many games
+            database.execute("UPDATE ratings SET deviation = 100")
         bob.click("#club-view-ladder")
         expect(bob.locator("#ladder tbody tr")).to_have_count(2)
         bob.locator("#ladder button", has_text="Ann").click()
@@ -183,7 +183,7 @@ def test_two_play_and_one_watches(browser: Browser, club: str, tmp_path: Path) -
 def test_challenges_draws_and_several_games(browser: Browser, club: str) -> None:
     with coming(browser, club, "Ann", "Bob") as (ann, bob):
         offer(ann, "othello", "Nobody")
-        expect(ann.locator("#club-offer-problem")).to_contain_text("nobody")
+        expect(ann.locator("#club-offer-problem")).to_contain_text("Nobody is not online")
         offer(ann, "abapa", "bob")
         expect(ann.locator("#club-seeks")).to_contain_text("You challenge bob")
         tab(bob, "play")
@@ -222,7 +222,7 @@ def test_challenges_draws_and_several_games(browser: Browser, club: str) -> None
 @pytest.mark.slow
 def test_games_go_on_after_a_restart(browser: Browser, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """A move that was not acknowledged is sent again; who reloads the page finds the game."""
-    monkeypatch.setattr(club_service, "SIGN_UPS", (100, 1))
+    monkeypatch.setattr(club_service, "SIGNUP_RATE", (100, 1))
     file, lost, said = tmp_path / "club.sqlite", list[str](), set[str]()
     with socket.socket() as door:
         door.bind(("127.0.0.1", 0))
@@ -286,7 +286,7 @@ def test_the_way_in(browser: Browser, club: str) -> None:
         expect(password).to_have_attribute("autocomplete", "new-password")
         for name, secret, words in [
             ("9", PASSWORD, "begins with a letter"),
-            ("Ann", "short", "at least 10 letters"),
+            ("Ann", "short", "10 to 200 characters"),
         ]:
             page.fill("#club-name", name)
             page.fill("#club-password", secret)
@@ -309,7 +309,7 @@ def test_the_way_in(browser: Browser, club: str) -> None:
         page.fill("#club-name", "ann")
         page.fill("#club-password", "a wrong password")
         page.click("#club-enter")
-        expect(problem).to_have_text("Le nom ou le mot de passe est faux.")
+        expect(problem).to_have_text("Le nom ou le mot de passe est incorrect.")
         assert english_left(page) == []
 
 
@@ -325,7 +325,7 @@ def test_another_password(browser: Browser, club: str) -> None:
         problem = page.locator("#password-problem")
         for old, new, words, field in [
             ("a wrong password", "another horse", "L’ancien mot de passe est faux.", "old"),
-            (PASSWORD, "short", "au moins 10 lettres", "new"),
+            (PASSWORD, "short", "10 à 200 caractères", "new"),
         ]:
             page.fill("#password-old", old)
             page.fill("#password-new", new)
@@ -361,7 +361,7 @@ def test_programs(browser: Browser, club: str) -> None:
         token = page.evaluate("() => navigator.clipboard.readText()")
         headers = {"authorization": f"Bearer {token}"}
         asked = f"{club}api/club/session"
-        assert page.context.request.get(asked, headers=headers).json() == {"name": "rex", "program": True}
+        assert page.context.request.get(asked, headers=headers).json() == {"name": "rex", "bot": True}
         page.click("#club-view-lobby")
         page.click("#club-view-programs")
         expect(page.locator("#token-rex")).to_have_count(0)

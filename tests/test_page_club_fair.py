@@ -76,7 +76,7 @@ def test_a_player_is_blocked(browser: Browser, club: str) -> None:
         ann.click("#club-view-lobby")
         expect(ann.locator("#club-seeks .club-row")).to_have_count(0)
         offer(eve, "othello", name="Ann")
-        expect(eve.locator("#club-offer-problem")).to_have_text("This player does not take challenges now.")
+        expect(eve.locator("#club-offer-problem")).to_have_text("Ann does not accept challenges now.")
         ann.click("#club-member-Eve")
         ann.click("#club-block")
         notice(ann, "Eve can challenge you again.")
@@ -86,7 +86,7 @@ def test_a_player_is_blocked(browser: Browser, club: str) -> None:
 
 
 def test_a_game_that_is_not_rated_says_why(browser: Browser, club: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(FairPlayMonitor, "why_unrated", lambda *people: NETWORK)
+    monkeypatch.setattr(FairPlayMonitor, "find_unrated_reason", lambda *people: NETWORK)
     with coming(browser, club, "Ann", "Bob") as (ann, bob):
         begin(ann, bob, "othello")
         for page in (ann, bob):

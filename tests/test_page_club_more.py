@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 from browser import caption, notice, tab
-from clubs import Visitor, sign_up
+from clubs import ClubHttpClient, sign_up
 from playwright.sync_api import Browser, Page, expect
 from test_club_tournaments import SMALL, start_now
 from test_page_club import ON_A_PHONE, begin, check, coming, play
@@ -25,30 +25,30 @@ EVIL = "<script>window.bad = 1</script><img src=x onerror='window.bad = 1'> & \u
 @pytest.fixture(autouse=True)
 def _often(monkeypatch: pytest.MonkeyPatch) -> None:
     """The organiser looks oftener than for people."""
-    monkeypatch.setattr(tournament_organiser, "LOOK", 0.2)
+    monkeypatch.setattr(tournament_organiser, "CHECK_SECONDS", 0.2)
 
 
-def plan(books: Path, name: str, system: str = "swiss", rounds: int = 1, grace: float = 60.0, *players: str) -> None:
+def plan(database: Path, name: str, system: str = "swiss", rounds: int = 1, grace: float = 60.0, *players: str) -> None:
     """A tournament of the first number that is free, as another process plans it, with players who entered it."""
-    store = ClubStore(books)
+    store = ClubStore(database)
     made = store.submit(
         lambda one: create_tournament(one, name, system, SMALL, rounds, time.time() + 4000, grace)
     ).result()
     store.close()
-    enter(books, made.number, *players)
+    enter(database, made.number, *players)
 
 
-def enter(books: Path, number: int, *players: str) -> None:
-    store = ClubStore(books)
+def enter(database: Path, number: int, *players: str) -> None:
+    store = ClubStore(database)
     for player in players:
         account = store.read(partial(find_account, name=player))
         assert account
-        store.submit(partial(enter_tournament, which=number, account=account)).result()
+        store.submit(partial(enter_tournament, key=number, account=account)).result()
     store.close()
 
 
-def start(books: Path, number: int) -> None:
-    store = ClubStore(books)
+def start(database: Path, number: int) -> None:
+    store = ClubStore(database)
     start_now(store, number)
     store.close()
 
@@ -62,12 +62,12 @@ def press(page: Page, place: str) -> None:
 # ---- tournaments ----------------------------------------------------------------------------------------------------
 def test_a_tournament_from_the_plan_to_the_end(browser: Browser, club: str, tmp_path: Path) -> None:
     """What others do is seen without asking; it can be entered by the keyboard; names lead to profiles."""
-    books = tmp_path / "club.sqlite"
+    database = tmp_path / "club.sqlite"
     with coming(browser, club, "Ann", "Bob", "") as (ann, bob, eyes):
         for page in (ann, bob):
             press(page, "#club-view-tournaments")
         expect(ann.locator("#panel-club")).to_contain_text("No tournament is planned")
-        plan(books, "Cup")
+        plan(database, "Cup")
         row = bob.locator("#tournament-1")
         expect(row).to_contain_text("Othello 4×4 · 1 min · rated games · Swiss, 1 round")
         left = row.locator("time")
@@ -92,7 +92,7 @@ def test_a_tournament_from_the_plan_to_the_end(browser: Browser, club: str, tmp_
         eyes.click("#club-view-tournaments")
         eyes.click("#tournament-1")
         expect(eyes.locator("#tournament-login")).to_be_visible()
-        start(books, 1)
+        start(database, 1)
         expect(eyes.locator("#tournament-state")).to_have_text("Round 1 of 1")
         eyes.locator("#round-1 button", has_text="Watch").click()
         expect(eyes.locator("#club-bar")).to_contain_text("You watch")
@@ -118,20 +118,20 @@ def test_a_tournament_from_the_plan_to_the_end(browser: Browser, club: str, tmp_
         eyes.click("#standing-Ann")
         expect(eyes.locator("#panel-club")).to_contain_text("1 game")
         eyes.goto(f"{club}#club/tournament/7")
-        expect(eyes.locator("#panel-club [role=alert]:visible")).to_contain_text("there is no tournament 7")
+        expect(eyes.locator("#panel-club [role=alert]:visible")).to_contain_text("There is no tournament 7")
 
 
 @pytest.mark.slow
 def test_tournaments_for_everyone(browser: Browser, club: str, tmp_path: Path) -> None:
     """On a phone, in French: those to come, those who did not come, and focus that stays where it was."""
-    books = tmp_path / "club.sqlite"
+    database = tmp_path / "club.sqlite"
     with coming(browser, club, "Ann", **ON_A_PHONE) as (page,):
         for name in ("Grace-Brewster-1906", "Emmy_Noether", "Bob"):
-            with Visitor(base_url=club) as visitor:
+            with ClubHttpClient(base_url=club) as visitor:
                 sign_up(visitor, name)
-        plan(books, "Absents", "double-round-robin", 0, 0.0, "Grace-Brewster-1906", "Emmy_Noether", "Bob")
-        plan(books, "Un nom de tournoi qui est très long", "swiss", 9)
-        start(books, 1)
+        plan(database, "Absents", "double-round-robin", 0, 0.0, "Grace-Brewster-1906", "Emmy_Noether", "Bob")
+        plan(database, "Un nom de tournoi qui est très long", "swiss", 9)
+        start(database, 1)
         page.reload()
         tab(page, "club")
         page.click("#club-view-tournaments")
@@ -149,7 +149,7 @@ def test_tournaments_for_everyone(browser: Browser, club: str, tmp_path: Path) -
         expect(page.locator("#tournament-entered button")).to_have_count(1)
         assert too_small(page) == [] and english_left(page) == []
         page.locator("#tournament-link").focus()
-        enter(books, 2, "Bob")
+        enter(database, 2, "Bob")
         expect(page.locator("#tournament-entered button")).to_have_count(2)
         expect(page.locator("#tournament-link")).to_be_focused()
 
@@ -165,7 +165,7 @@ def test_two_talk(browser: Browser, club: str) -> None:
         ann.check("#chat-on")
         ann.fill("#chat-text", "hello")
         ann.keyboard.press("Enter")
-        expect(ann.locator("#chat-problem")).to_have_text("Bob has chat turned off: nothing was said.")
+        expect(ann.locator("#chat-problem")).to_have_text("Bob has chat turned off: the message was not delivered.")
         assert ann.input_value("#chat-text") == "hello"
         bob.check("#chat-on")
         bob.reload()
@@ -175,7 +175,7 @@ def test_two_talk(browser: Browser, club: str) -> None:
         expect(ann.locator("#chat-log")).to_have_text("Ann hello")
         ann.fill("#chat-text", EVIL)
         ann.keyboard.press("Enter")
-        expect(ann.locator("#chat-problem")).to_contain_text("no control characters")
+        expect(ann.locator("#chat-problem")).to_contain_text("cannot contain control characters")
         ann.fill("#chat-text", EVIL.replace("\u202a", ""))
         ann.keyboard.press("Enter")
         said = bob.locator("#chat-log bdi").last

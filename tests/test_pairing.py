@@ -1,4 +1,4 @@
-"""Who plays whom in a tournament: examples made by hand, and what must hold whatever happens."""
+"""Pairings and standings: examples checked by hand, and invariants."""
 
 import random
 import time
@@ -15,24 +15,24 @@ from awello.club.pairing import (
     Pair,
     Pairing,
     Standing,
-    cheapest_pairs,
-    player_histories,
-    round_robin,
-    rounds_without_repeats,
-    standings,
-    swiss_round,
+    build_histories,
+    compute_standings,
+    count_rounds_without_repeats,
+    find_cheapest_pairs,
+    pair_round_robin,
+    pair_swiss_round,
 )
 
 RESULTS = [(1.0, 0.0), (0.5, 0.5), (0.0, 1.0)]
 A, B, C, D, E, F = range(6)
 
 
-# ---- the cheapest pairs ---------------------------------------------------------------------------------------------
+# ---- cheapest pairs --------------------------------------------------------------------------------------------------
 Costs = dict[tuple[int, int], int]
 
 
 def least_cost(size: int, costs: Costs) -> int:
-    """The least sum, by trying everything."""
+    """The lowest total cost, by exhaustive search."""
 
     @cache
     def least(left: frozenset[int]) -> int:
@@ -45,7 +45,7 @@ def least_cost(size: int, costs: Costs) -> int:
 
 
 def check_pairs(size: int, costs: Costs) -> None:
-    pairs = cheapest_pairs(costs)
+    pairs = find_cheapest_pairs(costs)
     assert sorted(who for pair in pairs for who in pair) == list(range(size))
     assert sum(costs[pair] for pair in pairs) == least_cost(size, costs)
 
@@ -57,27 +57,27 @@ def test_no_pairs_are_cheaper(half: int, most: int, data: st.DataObject) -> None
 
 
 def test_few_different_costs() -> None:
-    """They make many odd rings of equally good pairs, where a search that is not exact goes wrong."""
-    chance = random.Random(4)
+    """They create many odd cycles of equal pairs, where an inexact search fails."""
+    rng = random.Random(4)
     for number in range(300):
-        size = 2 * chance.randint(4, 6)
+        size = 2 * rng.randint(4, 6)
         near = {(a, b): abs(a % 5 - b % 5) ** 2 for a, b in combinations(range(size), 2)}
-        check_pairs(size, {pair: cost + chance.randrange(1 + number % 4) for pair, cost in near.items()})
+        check_pairs(size, {pair: cost + rng.randrange(1 + number % 4) for pair, cost in near.items()})
 
 
 # ---- round robin ----------------------------------------------------------------------------------------------------
 def test_four_and_three_in_a_circle() -> None:
-    assert round_robin([A, B, C, D]) == [[(A, D), (B, C)], [(D, B), (C, A)], [(C, D), (A, B)]]
-    assert round_robin([A, B, C]) == [[(B, C), (A, None)], [(C, A), (B, None)], [(A, B), (C, None)]]
-    assert round_robin([A, B], twice=True) == [[(A, B)], [(B, A)]]
+    assert pair_round_robin([A, B, C, D]) == [[(A, D), (B, C)], [(D, B), (C, A)], [(C, D), (A, B)]]
+    assert pair_round_robin([A, B, C]) == [[(B, C), (A, None)], [(C, A), (B, None)], [(A, B), (C, None)]]
+    assert pair_round_robin([A, B], twice=True) == [[(A, B)], [(B, A)]]
 
 
 @pytest.mark.parametrize("size", range(2, 24))
 @pytest.mark.parametrize("twice", [False, True])
-def test_everybody_meets_everybody(size: int, twice: bool) -> None:
+def test_all_players_meet(size: int, twice: bool) -> None:
     players = list(range(100, 100 + size))
-    rounds = round_robin(players, twice)
-    assert len(rounds) == rounds_without_repeats(size) * (1 + twice)
+    rounds = pair_round_robin(players, twice)
+    assert len(rounds) == count_rounds_without_repeats(size) * (1 + twice)
     for pairs in rounds:
         assert sorted(who for pair in pairs for who in pair if who is not None) == players
     games = [pair for pairs in rounds for pair in pairs if pair[1] is not None]
@@ -96,34 +96,34 @@ def test_everybody_meets_everybody(size: int, twice: bool) -> None:
 
 # ---- Swiss ----------------------------------------------------------------------------------------------------------
 def test_the_first_round_pairs_halves() -> None:
-    assert swiss_round([A, B, C, D, E, F], []) == [(A, D), (E, B), (C, F)]
-    assert swiss_round([A, B, C, D, E], []) == [(A, C), (D, B), (E, None)]
-    assert swiss_round([A], []) == [(A, None)] and swiss_round([], []) == []
+    assert pair_swiss_round([A, B, C, D, E, F], []) == [(A, D), (E, B), (C, F)]
+    assert pair_swiss_round([A, B, C, D, E], []) == [(A, C), (D, B), (E, None)]
+    assert pair_swiss_round([A], []) == [(A, None)] and pair_swiss_round([], []) == []
 
 
 def test_those_with_equal_points_meet() -> None:
     played = [Pairing(A, D, (1, 0)), Pairing(E, B, (0, 1)), Pairing(C, F, (0, 1))]
-    # A, B and F have a point.  One of them plays somebody who has none: B, who moved second, plays C, who moved first.
-    # So everybody changes sides, and nobody meets whom they met.
-    assert swiss_round([A, B, C, D, E, F], played) == [(F, A), (B, C), (D, E)]
+    # A, B and F have a point.  One of them plays an opponent without points: B (moved second) plays C (moved first).
+    # So all players change sides, and no pairing is repeated.
+    assert pair_swiss_round([A, B, C, D, E, F], played) == [(F, A), (B, C), (D, E)]
 
 
-def test_who_had_a_bye_has_no_second_one() -> None:
+def test_no_player_has_a_second_bye() -> None:
     players = [A, B, C]
     played = [Pairing(A, B, (1, 0)), Pairing(C, None, (1, 0))]
-    assert swiss_round(players, played) == [(C, A), (B, None)]
+    assert pair_swiss_round(players, played) == [(C, A), (B, None)]
     played += [Pairing(C, A, (0, 1)), Pairing(B, None, (1, 0))]
-    assert swiss_round(players, played) == [(B, C), (A, None)], "even if it is for who leads"
+    assert pair_swiss_round(players, played) == [(B, C), (A, None)], "even if it is for who leads"
 
 
-def test_who_did_not_come_had_no_side() -> None:
+def test_a_forfeit_has_no_sides() -> None:
     played = [Pairing(A, B, (1, 0), forfeit=True)]
-    assert player_histories([A, B], played)[A].sides == [] and player_histories([A, B], played)[A].points == 1
-    assert swiss_round([A, B], played) == [(A, B)], "and if they must meet again, they do"
+    assert build_histories([A, B], played)[A].sides == [] and build_histories([A, B], played)[A].points == 1
+    assert pair_swiss_round([A, B], played) == [(A, B)], "and if they must meet again, they do"
 
 
 def all_ways(players: tuple[int | None, ...]) -> Iterator[list[tuple[int | None, int | None]]]:
-    """All ways to put players into pairs; None is the bye."""
+    """All ways to pair players; None is the bye."""
     if not players:
         yield []
         return
@@ -134,7 +134,7 @@ def all_ways(players: tuple[int | None, ...]) -> Iterator[list[tuple[int | None,
 
 
 def faults(pairs: Sequence[tuple[int | None, int | None]], played: Sequence[Pairing]) -> tuple[int, int, float, float]:
-    """What the rules want least: those who meet again, sides too uneven, points of the bye, and points apart."""
+    """The penalties of pairings: repetitions, uneven sides, points of the bye, differences of points."""
     points: Counter[int | None] = Counter()
     lean: Counter[int | None] = Counter()
     met = Counter(frozenset((each.first, each.second)) for each in played)
@@ -153,57 +153,57 @@ def faults(pairs: Sequence[tuple[int | None, int | None]], played: Sequence[Pair
     return int(found[0]), int(found[1]), found[2], found[3]
 
 
-def play(pairs: Sequence[Pair], chance: random.Random) -> list[Pairing]:
-    """Random results, but those with small numbers win more often."""
+def play(pairs: Sequence[Pair], rng: random.Random) -> list[Pairing]:
+    """Random results; players with low numbers win more often."""
     found = []
     for first, second in pairs:
         if second is None:
             found.append(Pairing(first, None, (1.0, 0.0)))
             continue
         better = RESULTS[0] if first < second else RESULTS[2]
-        found.append(Pairing(first, second, better if chance.random() < 0.5 else chance.choice(RESULTS)))
+        found.append(Pairing(first, second, better if rng.random() < 0.5 else rng.choice(RESULTS)))
     return found
 
 
 @given(st.integers(2, 8), st.integers(0, 10**6))
 @settings(max_examples=60, deadline=None)
 def test_no_other_pairs_have_fewer_faults(size: int, seed: int) -> None:
-    players, chance, played = list(range(size)), random.Random(seed), list[Pairing]()
-    for _ in range(rounds_without_repeats(size)):
-        pairs = swiss_round(players, played)
+    players, rng, played = list(range(size)), random.Random(seed), list[Pairing]()
+    for _ in range(count_rounds_without_repeats(size)):
+        pairs = pair_swiss_round(players, played)
         assert sorted(who for pair in pairs for who in pair if who is not None) == players
-        seats = (*players, None) if size % 2 else tuple(players)
-        assert faults(pairs, played) == min(faults(way, played) for way in all_ways(seats))
-        played += play(pairs, chance)
+        slots = (*players, None) if size % 2 else tuple(players)
+        assert faults(pairs, played) == min(faults(way, played) for way in all_ways(slots))
+        played += play(pairs, rng)
 
 
 @given(st.integers(4, 24), st.integers(0, 10**6))
 @settings(max_examples=60, deadline=None, derandomize=True)
-def test_half_as_many_rounds_as_players_are_never_a_trouble(size: int, seed: int) -> None:
-    players, chance, played = list(range(size)), random.Random(seed), list[Pairing]()
+def test_half_as_many_rounds_as_players_need_no_repeated_pairing(size: int, seed: int) -> None:
+    players, rng, played = list(range(size)), random.Random(seed), list[Pairing]()
     for number in range(size // 2):
-        pairs = swiss_round(players, played)
-        points = {player: past.points for player, past in player_histories(players, played).items()}
+        pairs = pair_swiss_round(players, played)
+        points = {player: past.points for player, past in build_histories(players, played).items()}
         if size % 2:
             rested = {each.first for each in played if each.second is None}
             left = {points[player] for player in players if player not in rested}
             bye = next(first for first, second in pairs if second is None)
             assert bye not in rested and (points[bye] == min(left) or number > 1)
-        played += play(pairs, chance)
-        assert all(abs(past.lean) <= 2 for past in player_histories(players, played).values())
+        played += play(pairs, rng)
+        assert all(abs(past.side_balance) <= 2 for past in build_histories(players, played).values())
     met = Counter(frozenset((each.first, each.second)) for each in played)
     assert max(met.values()) == 1
 
 
-def test_sixty_four_are_paired_at_once() -> None:
-    players, chance, played = list(range(64)), random.Random(2), list[Pairing]()
+def test_pairing_sixty_four_players_is_fast() -> None:
+    players, rng, played = list(range(64)), random.Random(2), list[Pairing]()
     begun = time.process_time()
     for _ in range(9):
-        played += play(swiss_round(players, played), chance)
+        played += play(pair_swiss_round(players, played), rng)
     assert (time.process_time() - begun) / 9 < 0.5
     assert len({frozenset((each.first, each.second)) for each in played}) == 9 * 32
-    assert max(abs(past.lean) for past in player_histories(players, played).values()) == 1
-    top = standings(players, played)[:2]
+    assert max(abs(past.side_balance) for past in build_histories(players, played).values()) == 1
+    top = compute_standings(players, played)[:2]
     assert top[0].player < 16 and top[0].points > 6
 
 
@@ -217,7 +217,7 @@ def test_standings_by_hand() -> None:
         Pairing(D, A, (0.5, 0.5)),
         Pairing(C, B, (0, 1)),
     ]
-    assert standings([A, B, C, D], played) == [
+    assert compute_standings([A, B, C, D], played) == [
         Standing(1, B, 2.5, 3.5, 2.5, 2),
         Standing(2, D, 2.0, 4.0, 2.0, 1),
         Standing(3, A, 1.5, 4.5, 1.0, 1),
@@ -225,11 +225,11 @@ def test_standings_by_hand() -> None:
     ]
 
 
-def test_equals_share_a_place_and_byes_are_points_without_an_opponent() -> None:
-    assert [row.place for row in standings([A, B, C], [])] == [1, 1, 1]
+def test_equal_players_share_a_rank_and_byes_count_a_point() -> None:
+    assert [row.rank for row in compute_standings([A, B, C], [])] == [1, 1, 1]
     played = [Pairing(A, B, (0.5, 0.5)), Pairing(C, None, (1, 0))]
-    rows = standings([A, B, C], played)
-    assert [(row.place, row.player) for row in rows] == [(1, C), (2, A), (2, B)]
+    rows = compute_standings([A, B, C], played)
+    assert [(row.rank, row.player) for row in rows] == [(1, C), (2, A), (2, B)]
     assert rows[0] == Standing(1, C, 1.0, 0.0, 0.0, 0)
     both = [Pairing(A, B, (0, 0), forfeit=True)]
-    assert [row.points for row in standings([A, B], both)] == [0.0, 0.0]
+    assert [row.points for row in compute_standings([A, B], both)] == [0.0, 0.0]

@@ -156,7 +156,7 @@ def test_a_spec_is_checked_alike_on_both_ways(client: TestClient, spec: str) -> 
 def test_wrong_input_gets_a_clear_line(client: TestClient, path: str, body: Any, status: int) -> None:
     answer = client.post(path, json=body)
     assert answer.status_code == status, answer.text
-    assert set(answer.json()) == {"code", "message"} and "\n" not in answer.json()["message"]
+    assert set(answer.json()) == {"code", "message", "params"} and "\n" not in answer.json()["message"]
     assert "Traceback" not in answer.text and ".py" not in answer.text
 
 

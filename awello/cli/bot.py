@@ -45,7 +45,7 @@ def bot(  # nosec B107 # no token unless one is given
         raise ConfigError("the token is not valid: copy it from the club's page without spaces or line breaks")
     policy = BotPolicy(
         games=frozenset(map(Game, kind or Game)),  # type: ignore[arg-type]  # names too
-        most=most,
+        max_games=most,
         names=frozenset(name.lower() for name in only or ()),
         seek=(Position.start(words[0]).game, parse_clock(words[1])) if words else None,
         rated=not casual,

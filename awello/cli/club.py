@@ -18,11 +18,11 @@ from awello.club.accounts import (
     Account,
     change_password,
     close_account,
+    create_account,
+    create_token,
     find_account,
     hash_password,
-    make_token,
-    note,
-    open_account,
+    log_event,
 )
 from awello.club.offers import GameTerms
 from awello.club.store import transaction
@@ -60,7 +60,7 @@ def change_account(place: str, name: str, what: str) -> Iterator[tuple[Connectio
     with open_club(place, write=True) as connection:
         account = find(connection, name)
         yield connection, account
-        note(connection, what, "console", account.number)
+        log_event(connection, what, "console", account.number)
 
 
 def find(connection: Connection, name: str) -> Account:
@@ -90,8 +90,8 @@ def open_(place: Place, name: Name) -> None:
 
     hashed = ask_password()
     with open_club(place, write=True, new=True) as connection:
-        made = open_account(connection, name, hashed)
-        note(connection, "account opened", "console", made.number)
+        made = create_account(connection, name, hashed)
+        log_event(connection, "account opened", "console", made.number)
     print(f"{made.name} can log in now")
 
 
@@ -101,7 +101,7 @@ def password(place: Place, name: Name) -> None:
 
     with open_club(place) as connection:
         account = find(connection, name)
-    if account.program:
+    if account.bot:
         raise ConfigError(f"{account.name} is a program, which has tokens: 'awello club program' makes one")
     hashed = ask_password()
     with change_account(place, name, "password changed") as (connection, account):
@@ -121,8 +121,8 @@ def ask_password() -> str:
 def program(place: Place, owner: Name, name: Name) -> None:
     """Register a program of somebody, and print a token for it."""
 
-    with change_account(place, owner, f"program {name} registered") as (connection, person):
-        token = make_token(connection, open_account(connection, name, None, person.number), "console")
+    with change_account(place, owner, f"bot {name} registered") as (connection, person):
+        token = create_token(connection, create_account(connection, name, None, person.number), "console")
     print(token)
 
 
@@ -140,11 +140,11 @@ def accounts(place: Place, json: Json = False) -> None:
     """List the accounts."""
 
     def line(row: dict[str, Any]) -> str:
-        kind = "program" if row["program"] else "person"
+        kind = "program" if row["bot"] else "person"
         return f"{row['id']:5d}  {row['name']:20s}  {kind}{', closed' if row['closed'] else ''}"
 
     column = schema.accounts.c
-    query = select(column.id, column.name, column.program, column.closed).order_by(column.id)
+    query = select(column.id, column.name, column.bot, column.closed).order_by(column.id)
     show(place, "accounts", query, json, line)
 
 
@@ -153,8 +153,8 @@ def audit(place: Place, last: Last = 50, json: Json = False) -> None:
     """Show what was noted last: log-ins, wrong passwords, tokens, accounts."""
 
     def line(row: dict[str, Any]) -> str:
-        moment = datetime.fromtimestamp(row["moment"], UTC).isoformat(" ", "seconds")
-        return f"{moment}  {row['address'] or '-':15s}  {row['account'] or '-':>5}  {printable(row['what'])}"
+        moment = datetime.fromtimestamp(row["time"], UTC).isoformat(" ", "seconds")
+        return f"{moment}  {row['address'] or '-':15s}  {row['account'] or '-':>5}  {printable(row['event'])}"
 
     newest = select(schema.audit.c.id).order_by(schema.audit.c.id.desc()).limit(last)
     query = select(schema.audit).where(schema.audit.c.id.in_(newest)).order_by(schema.audit.c.id)
@@ -187,9 +187,9 @@ def tournament(
     starts, waiting = read_moment(at), parse_duration(grace)
     with open_club(place, write=True) as connection:
         made = create_tournament(connection, name, kind, terms, count, starts, waiting)
-        note(connection, f"tournament {made.number} planned", "console")
+        log_event(connection, f"tournament {made.number} planned", "console")
     text = f"tournament {made.number}, {made.name}, begins at {format_moment(made.starts)}"
-    print_result(made.view(), text, json)
+    print_result(made.to_json(), text, json)
 
 
 def read_moment(text: str) -> float:
@@ -219,16 +219,21 @@ def tournaments(place: Place, last: Last = 10, json: Json = False) -> None:
     """List the last tournaments with their standings."""
 
     with open_club(place) as connection:
-        contests = load_tournaments(connection, last=last)
+        loaded = load_tournaments(connection, last=last)
     if json:
-        print_json({"tournaments": [contest.whole() for contest in contests]})
+        print_json({"tournaments": [tournament.details_json() for tournament in loaded]})
         return
-    for contest in contests:
-        of = f"round {contest.round} of {contest.rounds}" if contest.round else f"at {format_moment(contest.starts)}"
-        print(f"{contest.number:5d}  {contest.name}, {contest.system}, {contest.terms.game}: {contest.state}, {of}")
-        for row in contest.table:
+    for tournament in loaded:
+        of = (
+            f"round {tournament.round} of {tournament.rounds}"
+            if tournament.round
+            else f"at {format_moment(tournament.starts)}"
+        )
+        kind = f"{tournament.system}, {tournament.terms.game}"
+        print(f"{tournament.number:5d}  {tournament.name}, {kind}: {tournament.state}, {of}")
+        for row in tournament.standings_json:
             sums = f"{row['points']:5.1f}  {row['buchholz']:5.1f}  {row['berger']:6.2f}  {row['wins']:3d}"
-            print(f"{row['place']:9d}  {row['name']:20s}  {sums}")
+            print(f"{row['rank']:9d}  {row['name']:20s}  {sums}")
 
 
 @club.command()
@@ -236,12 +241,12 @@ def cancel(place: Place, number: Annotated[int, typer.Argument(help="Of a tourna
     """Cancel a tournament that is not over; games that are played go on."""
 
     with open_club(place, write=True) as connection:
-        contest = find_tournament(connection, number)
-        if contest.state not in (OPEN, PLAYING):
+        tournament = find_tournament(connection, number)
+        if tournament.state not in (OPEN, PLAYING):
             raise ConfigError(f"tournament {number} is over already: 'awello club tournaments' lists them")
-        end_tournament(connection, contest, CANCELLED)
-        note(connection, f"tournament {number} cancelled", "console")
-    print(f"{contest.name} is cancelled")
+        end_tournament(connection, tournament, CANCELLED)
+        log_event(connection, f"tournament {number} cancelled", "console")
+    print(f"{tournament.name} is cancelled")
 
 
 @club.command()

@@ -1,3 +1,3 @@
-"""The club: where people and programs meet for rated games.  It knows no network; `web` lets people in."""
+"""The club: rated games of users and bots.  It has no network code: `awello.web` connects clients to it."""
 
 NEEDS_EXTRA = "a club needs an extra: pip install 'awello[club]'"

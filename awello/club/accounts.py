@@ -1,7 +1,7 @@
-"""Accounts of people and programs: passwords, sessions of browsers, tokens of programs.
+"""Accounts of users and bots: passwords, sessions of browsers, tokens of bots.
 
-Passwords are hashed by argon2.  Of a session or a token the club keeps a digest only: who reads the database cannot
-log in.  A wrong name takes as long to refuse as a wrong password.
+Passwords are hashed with argon2.  Only digests of sessions and tokens are stored, so that reading the database does
+not allow to log in.  An unknown name takes as long to refuse as a wrong password.
 """
 
 import hashlib
@@ -25,34 +25,35 @@ try:
 except ImportError:
     raise ConfigError(NEEDS_EXTRA) from None
 
-NAME = re.compile(r"[A-Za-z][A-Za-z0-9_-]{1,19}")
-SHORTEST, LONGEST = 10, 200  # letters of a password
-SESSION = 30 * 86400.0  # seconds that a session lasts
-MOST_TOKENS, MOST_PROGRAMS, MOST_SESSIONS = 10, 10, 50  # of an account
-KNOWN = 180 * 86400.0  # seconds for which a device and a network stay known after a log-in
-MOST_DEVICES = 40  # devices and networks of an account that are known
+MIN_NAME_CHARS, MAX_NAME_CHARS = 2, 20
+NAME_PATTERN = re.compile(r"[A-Za-z][A-Za-z0-9_-]{1,19}")
+MIN_PASSWORD_CHARS, MAX_PASSWORD_CHARS = 10, 200
+SESSION_SECONDS = 30 * 86400.0  # until a session expires
+MAX_TOKENS, MAX_BOTS, MAX_SESSIONS = 10, 10, 50  # per account
+DEVICE_SECONDS = 180 * 86400.0  # until a device or network that was used to log in is forgotten
+MAX_DEVICES = 40  # devices and networks per account
 
 _hasher = PasswordHasher()
-_nobody = _hasher.hash(secrets.token_urlsafe())  # what the password of nobody is compared with
+_dummy_hash = _hasher.hash(secrets.token_urlsafe())  # compared with the password for an unknown name
 
 
 @dataclass(frozen=True)
 class Account:
-    """Somebody who may play here."""
+    """An account of a user or a bot."""
 
     number: int
     name: str
-    program: bool = False
+    bot: bool = False
     owner: int | None = None
 
 
 def account_of(row: Any) -> Account:
     """The account of a row."""
-    return Account(row.id, row.name, row.program, row.owner)
+    return Account(row.id, row.name, row.bot, row.owner)
 
 
 def _find(connection: Connection, query: Select[Any]) -> Account | None:
-    """The account that a query finds, if it is not closed."""
+    """The account found by a query, unless it is closed."""
     row = connection.execute(query.where(~accounts.c.closed)).first()
     return account_of(row) if row else None
 
@@ -63,102 +64,118 @@ def _count(connection: Connection, *conditions: ColumnElement[bool]) -> int:
 
 # ---- accounts --------------------------------------------------------------------------------------------------------
 def hash_password(password: str) -> str:
-    """A password as it is kept; refused if it is too short to be one."""
-    if not SHORTEST <= len(password) <= LONGEST:
-        raise ClubError("weak", f"a password has {SHORTEST} to {LONGEST} letters: choose another")
+    """The hash of a new password; refused if its length is not allowed."""
+    if not MIN_PASSWORD_CHARS <= len(password) <= MAX_PASSWORD_CHARS:
+        raise ClubError(
+            "password_length",
+            f"a password has {MIN_PASSWORD_CHARS} to {MAX_PASSWORD_CHARS} characters: choose another",
+            min=MIN_PASSWORD_CHARS,
+            max=MAX_PASSWORD_CHARS,
+        )
     return _hasher.hash(password)
 
 
-def open_account(connection: Connection, name: str, hashed: str | None, owner: int | None = None) -> Account:
-    """A new account: a person's with a hashed password, or a program's with an owner."""
-    if not NAME.fullmatch(name):
-        raise ClubError("name", "a name has 2 to 20 letters, digits, - and _, and begins with a letter: choose another")
-    if _count(connection, accounts.c.key == name.lower()):
-        raise ClubError("taken", f"the name {name} is taken: choose another")
-    if owner is not None and _count(connection, accounts.c.owner == owner) >= MOST_PROGRAMS:
-        raise ClubError("many", f"you have {MOST_PROGRAMS} programs already")
-    values = {"name": name, "key": name.lower(), "program": owner is not None, "owner": owner, "password": hashed}
+def create_account(connection: Connection, name: str, hashed: str | None, owner: int | None = None) -> Account:
+    """Create an account: a user's with a hashed password, or a bot's with an owner."""
+    if not NAME_PATTERN.fullmatch(name):
+        raise ClubError(
+            "invalid_name",
+            f"a name has {MIN_NAME_CHARS} to {MAX_NAME_CHARS} letters, digits, - and _, and begins with a letter: "
+            "choose another",
+            min=MIN_NAME_CHARS,
+            max=MAX_NAME_CHARS,
+        )
+    if _count(connection, accounts.c.lower_name == name.lower()):
+        raise ClubError("name_taken", f"the name {name} is taken: choose another", name=name)
+    if owner is not None and _count(connection, accounts.c.owner == owner) >= MAX_BOTS:
+        raise ClubError("too_many_bots", f"you already have {MAX_BOTS} bots", limit=MAX_BOTS)
+    values = {"name": name, "lower_name": name.lower(), "bot": owner is not None, "owner": owner, "password": hashed}
     added = connection.execute(insert(accounts).values(**values, created=time.time(), closed=False))
     assert added.inserted_primary_key is not None
     return Account(added.inserted_primary_key[0], name, owner is not None, owner)
 
 
 def find_account(connection: Connection, name: str) -> Account | None:
-    """The account of a name that is not closed."""
-    return _find(connection, select(accounts).where(accounts.c.key == name.lower()))
+    """The account of a name, unless it is closed; None if there is none."""
+    return _find(connection, select(accounts).where(accounts.c.lower_name == name.lower()))
 
 
-def list_programs(connection: Connection, owner: Account) -> list[Account]:
-    """The programs of a person that are not closed."""
-    asked = select(accounts).where(accounts.c.owner == owner.number, ~accounts.c.closed).order_by(accounts.c.id)
-    return [account_of(row) for row in connection.execute(asked)]
+def list_bots(connection: Connection, owner: Account) -> list[Account]:
+    """The bots of a user."""
+    query = select(accounts).where(accounts.c.owner == owner.number, ~accounts.c.closed).order_by(accounts.c.id)
+    return [account_of(row) for row in connection.execute(query)]
 
 
-def need_account(connection: Connection, name: str) -> Account:
+def get_account(connection: Connection, name: str) -> Account:
     """The account of a name; refused if there is none."""
     if (found := find_account(connection, name)) is None:
-        raise ClubError("absent", f"there is no player {name}")
+        raise ClubError("unknown_player", f"there is no player named {name}", name=name)
     return found
 
 
 def close_account(connection: Connection, account: Account) -> None:
-    """Nobody can log in any more, nor can the programs of the account; games stay."""
-    numbers = [account.number, *(program.number for program in list_programs(connection, account))]
+    """Close an account and its bots; their games stay."""
+    numbers = [account.number, *(bot.number for bot in list_bots(connection, account))]
     connection.execute(update(accounts).where(accounts.c.id.in_(numbers)).values(closed=True))
     for table in (sessions, tokens, known_devices):
         connection.execute(delete(table).where(table.c.account.in_(numbers)))
 
 
-def stored_password(connection: Connection, name: str) -> tuple[Account | None, str | None]:
-    """The account of a name, and its password as it is kept."""
-    row = connection.execute(select(accounts).where(accounts.c.key == name.lower(), ~accounts.c.closed)).first()
+def load_password(connection: Connection, name: str) -> tuple[Account | None, str | None]:
+    """The account of a name and its password hash."""
+    row = connection.execute(select(accounts).where(accounts.c.lower_name == name.lower(), ~accounts.c.closed)).first()
     return (account_of(row), row.password) if row else (None, None)
 
 
+def password_changed() -> ClubError:
+    """The error for a request that was made with the previous password."""
+    return ClubError("password_changed", "the password has just been changed: log in with the new one")
+
+
 def change_password(connection: Connection, account: Account, hashed: str, old: str | None = None) -> None:
-    """Store another password, end all sessions and forget all devices; refused if it is no longer `old`."""
-    mine = [accounts.c.id == account.number, ~accounts.c.closed]
+    """Store a new password, end all sessions and forget all devices; refused if the password is no longer `old`."""
+    own_rows = [accounts.c.id == account.number, ~accounts.c.closed]
     if old is not None:
-        mine.append(accounts.c.password == old)
-    if not connection.execute(update(accounts).where(*mine).values(password=hashed)).rowcount:
-        raise ClubError("password", "the password has just been changed: log in with the new one")
+        own_rows.append(accounts.c.password == old)
+    if not connection.execute(update(accounts).where(*own_rows).values(password=hashed)).rowcount:
+        raise password_changed()
     for table in (sessions, known_devices):
         connection.execute(delete(table).where(table.c.account == account.number))
 
 
-def is_password(hashed: str | None, password: str) -> bool:
-    """Whether this is the password; it takes a while, and just as long if there is none."""
+def verify_password(hashed: str | None, password: str) -> bool:
+    """Whether a password matches its hash; takes as long if there is no hash."""
     try:
-        return _hasher.verify(hashed or _nobody, password[:LONGEST]) and hashed is not None
+        return _hasher.verify(hashed or _dummy_hash, password[:MAX_PASSWORD_CHARS]) and hashed is not None
     except (VerifyMismatchError, InvalidHashError):
         return False
 
 
 # ---- known devices ---------------------------------------------------------------------------------------------------
-def remember_device(connection: Connection, account: Account, device: str, network: str) -> None:
-    """Store the device and network of a log-in; the ones used longest ago are deleted."""
-    _remember(connection, known_devices, account, _device_digests(device, network), KNOWN, MOST_DEVICES)
+def save_device(connection: Connection, account: Account, device: str, network: str) -> None:
+    """Store the device and network of a login; the least recently used ones are deleted."""
+    _store_digests(connection, known_devices, account, _device_digests(device, network), DEVICE_SECONDS, MAX_DEVICES)
 
 
-def is_known(connection: Connection, account: int, device: str, network: str) -> str | None:
-    """Whether an account has been used by a device, `device`, or if not at least from its network, `network`."""
+def recognise_origin(connection: Connection, account: int, device: str, network: str) -> str | None:
+    """Whether the account has logged in from this device (`device`) or at least this network (`network`)."""
     digests = _device_digests(device, network)
-    mine = known_devices.c.account == account, known_devices.c.expires > time.time()
-    asked = select(known_devices.c.digest).where(*mine, known_devices.c.digest.in_(digests))
-    found = {bytes(row.digest) for row in connection.execute(asked)}
+    own_rows = known_devices.c.account == account, known_devices.c.expires > time.time()
+    query = select(known_devices.c.digest).where(*own_rows, known_devices.c.digest.in_(digests))
+    found = {bytes(row.digest) for row in connection.execute(query)}
     return "device" if digests[0] in found else "network" if found else None
 
 
-def _remember(
-    connection: Connection, table: Table, account: Account, digests: Sequence[bytes], seconds: float, most: int
+def _store_digests(
+    connection: Connection, table: Table, account: Account, digests: Sequence[bytes], seconds: float, max_digests: int
 ) -> None:
-    """Store digests that expire; delete those that have expired, and the ones of too many that expire first."""
-    now, mine = time.time(), table.c.account == account.number
-    connection.execute(delete(table).where(table.c.digest.in_(digests) & mine | (table.c.expires < now)))
+    """Store digests that expire; delete expired ones, and those above the limit that expire first."""
+    now, own_rows = time.time(), table.c.account == account.number
+    connection.execute(delete(table).where(table.c.digest.in_(digests) & own_rows | (table.c.expires < now)))
     rows = [{"account": account.number, "digest": digest, "expires": now + seconds} for digest in digests]
     connection.execute(insert(table), rows)
-    newest = select(table.c.digest).where(mine).order_by(table.c.expires.desc()).limit(most)
-    connection.execute(delete(table).where(mine, table.c.digest.not_in(newest)))
+    newest = select(table.c.digest).where(own_rows).order_by(table.c.expires.desc()).limit(max_digests)
+    connection.execute(delete(table).where(own_rows, table.c.digest.not_in(newest)))
 
 
 def _device_digests(device: str, network: str) -> tuple[bytes, bytes]:
@@ -167,32 +184,33 @@ def _device_digests(device: str, network: str) -> tuple[bytes, bytes]:
 
 # ---- sessions and tokens ---------------------------------------------------------------------------------------------
 def digest_of(secret: str) -> bytes:
-    """What is kept of a secret, which is long and random, so that a fast digest will do."""
+    """The stored digest of a secret; secrets are long and random, so a fast hash is enough."""
     return hashlib.sha256(secret.encode()).digest()
 
 
-def open_session(connection: Connection, account: Account) -> str:
-    """The secret of a new session; sessions that have expired are deleted, and the oldest ones of too many."""
+def create_session(connection: Connection, account: Account) -> str:
+    """Create a session and return its secret; expired sessions and those above the limit are deleted."""
     secret = secrets.token_urlsafe(32)
-    _remember(connection, sessions, account, [digest_of(secret)], SESSION, MOST_SESSIONS)
+    _store_digests(connection, sessions, account, [digest_of(secret)], SESSION_SECONDS, MAX_SESSIONS)
     return secret
 
 
-def close_session(connection: Connection, secret: str) -> None:
-    """End a session."""
+def delete_session(connection: Connection, secret: str) -> None:
+    """Delete a session."""
     connection.execute(delete(sessions).where(sessions.c.digest == digest_of(secret)))
 
 
-def by_session(connection: Connection, secret: str) -> Account | None:
-    """Whose session this is."""
+def find_by_session(connection: Connection, secret: str) -> Account | None:
+    """The account of a session."""
     joined = select(accounts).join(sessions, sessions.c.account == accounts.c.id)
     return _find(connection, joined.where(sessions.c.digest == digest_of(secret), sessions.c.expires > time.time()))
 
 
-def make_token(connection: Connection, account: Account, label: str) -> str:
-    """The secret of a new token, by which a program logs in; it is shown once."""
-    if _count(connection, tokens.c.account == account.number) >= MOST_TOKENS:
-        raise ClubError("many", f"{account.name} has {MOST_TOKENS} tokens already: revoke one")
+def create_token(connection: Connection, account: Account, label: str) -> str:
+    """Create a token for a bot and return its secret, which is shown once."""
+    if _count(connection, tokens.c.account == account.number) >= MAX_TOKENS:
+        message = f"{account.name} already has {MAX_TOKENS} tokens: revoke one"
+        raise ClubError("too_many_tokens", message, name=account.name, limit=MAX_TOKENS)
     secret = f"awello_{secrets.token_urlsafe(32)}"
     values = {"digest": digest_of(secret), "account": account.number, "label": label[:60], "created": time.time()}
     connection.execute(insert(tokens).values(**values))
@@ -201,30 +219,30 @@ def make_token(connection: Connection, account: Account, label: str) -> str:
 
 def list_tokens(connection: Connection, account: Account) -> list[dict[str, Any]]:
     """The tokens of an account, without their secrets."""
-    asked = select(tokens.c.id, tokens.c.label, tokens.c.created).where(tokens.c.account == account.number)
-    return [dict(row) for row in connection.execute(asked.order_by(tokens.c.id)).mappings()]
+    query = select(tokens.c.id, tokens.c.label, tokens.c.created).where(tokens.c.account == account.number)
+    return [dict(row) for row in connection.execute(query.order_by(tokens.c.id)).mappings()]
 
 
 def revoke_token(connection: Connection, account: Account, number: int) -> bool:
-    """Whether there was such a token; whoever has it cannot log in any more."""
+    """Revoke a token; False if there is none."""
     found = delete(tokens).where(tokens.c.account == account.number, tokens.c.id == number)
     return connection.execute(found).rowcount > 0
 
 
-def by_token(connection: Connection, secret: str) -> Account | None:
-    """Whose token this is."""
+def find_by_token(connection: Connection, secret: str) -> Account | None:
+    """The account of a token."""
     joined = select(accounts).join(tokens, tokens.c.account == accounts.c.id)
     return _find(connection, joined.where(tokens.c.digest == digest_of(secret)))
 
 
-def valid_secrets(connection: Connection, digests: Sequence[bytes]) -> set[bytes]:
-    """Those of some digests whose session or token is still good."""
+def find_valid_digests(connection: Connection, digests: Sequence[bytes]) -> set[bytes]:
+    """Those of the digests that belong to a valid session or token."""
     kept = select(sessions.c.digest).where(sessions.c.expires > time.time(), sessions.c.digest.in_(digests))
     given = select(tokens.c.digest).where(tokens.c.digest.in_(digests))
     return {bytes(row.digest) for row in connection.execute(kept.union_all(given))}
 
 
 # ---- the audit log ---------------------------------------------------------------------------------------------------
-def note(connection: Connection, what: str, address: str = "", account: int | None = None) -> None:
-    """Write into the audit log."""
-    connection.execute(insert(audit).values(moment=time.time(), account=account, address=address, what=what))
+def log_event(connection: Connection, event: str, address: str = "", account: int | None = None) -> None:
+    """Add an event to the audit log."""
+    connection.execute(insert(audit).values(time=time.time(), account=account, address=address, event=event))

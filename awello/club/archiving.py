@@ -1,4 +1,4 @@
-"""Games that have ended go into the archive, each once; those that cannot be written are tried again."""
+"""Adds ended games to the archive, each once; failed ones are retried."""
 
 import asyncio
 from collections.abc import Awaitable, Callable, Sequence
@@ -16,20 +16,20 @@ from awello.club.stored_games import record_of
 from awello.errors import AwelloError
 from awello.record import Record
 
-PATIENCE = 60.0  # seconds before an archive that could not be written is tried again
+PATIENCE = 60.0  # seconds before a failed game is retried
 
 Archiver = Callable[[Record], Awaitable[Any]]
 
 
 async def archive_games(store: ClubStore, ended: asyncio.Event, archive: Callable[[], Archiver | None]) -> None:
-    """Archive games for as long as there is an archive; the event is set when one has ended."""
+    """Archive games while there is an archive; the event signals that a game has ended."""
     while write := archive():
         ended.clear()
         last = 0
         with suppress(AwelloError):
             while numbers := await store.fetch(partial(_list_unarchived, after=last)):
                 for last in numbers:
-                    with suppress(AwelloError):  # one that cannot be does not keep the others
+                    with suppress(AwelloError):  # a game that fails does not block the others
                         await _archive(store, last, write)
         with suppress(TimeoutError):
             async with asyncio.timeout(PATIENCE):
@@ -37,10 +37,10 @@ async def archive_games(store: ClubStore, ended: asyncio.Event, archive: Callabl
 
 
 async def _archive(store: ClubStore, number: int, archive: Archiver) -> None:
-    seat = await store.fetch(partial(load_game, number=number))
-    table, names = seat.table, (seat.people[0].name, seat.people[1].name)
-    if table.reason != ABORTED and table.moves:
-        await archive(await store.fetch(partial(record_of, table=table, names=names)))
+    live_game = await store.fetch(partial(load_game, number=number))
+    state, names = live_game.state, (live_game.accounts[0].name, live_game.accounts[1].name)
+    if state.reason != ABORTED and state.moves:
+        await archive(await store.fetch(partial(record_of, state=state, names=names)))
     done = update(games).where(games.c.id == number).values(archived=True)
     await store.write(lambda connection: connection.execute(done).rowcount)
 

@@ -1,4 +1,4 @@
-"""Blocked players: they are not paired, nor do their challenges, rematches and chat arrive; they are not notified."""
+"""Blocked players: no pairing, and no challenges, rematches or chat from them; they are not notified."""
 
 import time
 from functools import partial
@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from sqlalchemy import Connection, delete, insert, select
 
-from awello.club.accounts import Account, need_account
+from awello.club.accounts import Account, get_account
 from awello.club.game_state import ClubError
 from awello.club.live_game import ClientConnection
 from awello.club.offers import Message
@@ -15,43 +15,44 @@ from awello.club.schema import accounts, blocks
 if TYPE_CHECKING:
     from awello.club.server import ClubServer
 
-MOST_BLOCKED = 200  # by one account
+MAX_BLOCKED = 200  # per account
 
 
 class BlockList:
-    """Who has blocked whom, as it is stored; the names are those of the blocked."""
+    """Blocked players by account, as stored."""
 
-    def __init__(self, hall: "ClubServer") -> None:
-        self.hall = hall
-        self._blocked: dict[int, dict[int, str]] = {}  # by account: numbers and names
+    def __init__(self, server: "ClubServer") -> None:
+        self.server = server
+        self._blocked: dict[int, dict[int, str]] = {}  # by account: the numbers and names of the players it has blocked
 
     async def load(self) -> None:
-        """Read all blocks when the club opens."""
+        """Load all blocks at startup."""
         stored = select(blocks.c.account, accounts.c.id, accounts.c.name)
         stored = stored.join(accounts, accounts.c.id == blocks.c.blocked)
-        for account, number, name in await self.hall.store.fetch(lambda connection: connection.execute(stored).all()):
+        for account, number, name in await self.server.store.fetch(lambda connection: connection.execute(stored).all()):
             self._blocked.setdefault(account, {})[number] = name
 
-    async def block(self, guest: ClientConnection, name: str) -> Message:
-        """Block a player; to do so again changes nothing."""
-        account, other = guest.member, await self.hall.store.fetch(partial(need_account, name=name))
+    async def block(self, client: ClientConnection, name: str) -> Message:
+        """Block a player; blocking again has no effect."""
+        account, other = client.require_account(), await self.server.store.fetch(partial(get_account, name=name))
         mine = self._blocked.get(account.number, {})
         if other.number == account.number:
-            raise ClubError("self", "you cannot block yourself")
+            raise ClubError("block_self", "you cannot block yourself")
         if other.number not in mine:
-            if len(mine) >= MOST_BLOCKED:
-                raise ClubError("many", f"you have blocked {MOST_BLOCKED} players already: unblock one")
-            await self.hall.store.write(partial(_add, account=account.number, blocked=other.number))
+            if len(mine) >= MAX_BLOCKED:
+                message = f"you have already blocked {MAX_BLOCKED} players: unblock one"
+                raise ClubError("too_many_blocks", message, limit=MAX_BLOCKED)
+            await self.server.store.write(partial(_add, account=account.number, blocked=other.number))
             self._blocked.setdefault(account.number, {})[other.number] = other.name
-            self.hall.lobby.decline_all(other, account)
+            self.server.lobby.decline_all(other, account)
         return {"blocked": self.names(account)}
 
-    async def unblock(self, guest: ClientConnection, name: str) -> Message:
-        """Unblock a player; to do so again changes nothing."""
-        account = guest.member
+    async def unblock(self, client: ClientConnection, name: str) -> Message:
+        """Unblock a player; unblocking again has no effect."""
+        account = client.require_account()
         mine = self._blocked.get(account.number, {})
         for number in [number for number, known in mine.items() if known.lower() == name.lower()]:
-            await self.hall.store.write(partial(_remove, account=account.number, blocked=number))
+            await self.server.store.write(partial(_remove, account=account.number, blocked=number))
             mine.pop(number, None)
         return {"blocked": self.names(account)}
 
@@ -60,12 +61,13 @@ class BlockList:
         return other.number in self._blocked.get(account.number, {})
 
     def check(self, account: Account, other: Account) -> None:
-        """Refuse what a blocked player asks of the one who blocked them, without saying why."""
+        """Refuse a request of a blocked player to the account that has blocked them, without telling why."""
         if self.has_blocked(account, other):
-            raise ClubError("closed", f"{account.name} does not take challenges now: seek a game, or ask somebody else")
+            message = f"{account.name} does not accept challenges now: challenge another player, or create a seek"
+            raise ClubError("challenges_declined", message, name=account.name)
 
     def names(self, account: Account | None) -> list[str]:
-        """Whom an account has blocked."""
+        """The names of the players that an account has blocked."""
         return sorted(self._blocked.get(account.number, {}).values()) if account else []
 
 

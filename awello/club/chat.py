@@ -1,4 +1,4 @@
-"""Chat between the two players of a game: off until a connection turns it on, delivered at once, and not stored."""
+"""Chat between the two players of a game: off by default, delivered immediately, never stored."""
 
 from typing import TYPE_CHECKING
 from unicodedata import bidirectional, category
@@ -11,62 +11,89 @@ from awello.club.offers import Message
 if TYPE_CHECKING:
     from awello.club.server import ClubServer
 
-LONGEST = 200  # characters of a line
-BURST, PAUSE = 5, 2.0  # lines of one account at once; seconds for each in the long run
-MOST_WAITING = 1000  # accounts that are remembered to have spoken
-CONTROLS = {"Cc", "Cs", "Zl", "Zp"}  # categories of characters that are no text of one line
-TURNING = {"LRE", "RLE", "LRO", "RLO", "PDF", "LRI", "RLI", "FSI", "PDI"}  # those that would turn what follows round
+MAX_LINE_CHARS = 200
+LINE_BURST, SECONDS_PER_LINE = 5, 2.0  # rate limit of an account
+MAX_TRACKED_ACCOUNTS = 1000  # for the rate limit
+CONTROL_CATEGORIES = {"Cc", "Cs", "Zl", "Zp"}  # not allowed in a line
+BIDI_CONTROLS = {
+    "LRE",
+    "RLE",
+    "LRO",
+    "RLO",
+    "PDF",
+    "LRI",
+    "RLI",
+    "FSI",
+    "PDI",
+}  # bidirectional controls, which would reorder the text that follows
 
 
 class Chat:
-    """Who has something to say to whom."""
+    """Delivers chat lines and limits their rate."""
 
-    def __init__(self, hall: "ClubServer") -> None:
-        self.hall = hall
-        self._free: dict[int, float] = {}  # the moment at which an account will have paid for all that it said
+    def __init__(self, server: "ClubServer") -> None:
+        self.server = server
+        self._free_at: dict[int, float] = {}  # by account: when its rate limit is used up no longer
 
-    async def turn(self, guest: ClientConnection, tell: bool) -> Message:
-        """Turn it on or off for a connection."""
-        guest.member  # noqa: B018  (refused for who only watches)
-        guest.chats = tell
+    async def set_enabled(self, client: ClientConnection, enabled: bool) -> Message:
+        """Turn chat on or off for a connection."""
+        client.require_account()
+        client.chat_enabled = enabled
         return {}
 
-    async def say(self, guest: ClientConnection, number: int, text: str) -> Message:
-        """Tell the other player of a game something, and oneself elsewhere."""
-        account, words = guest.member, _line(text)
-        seat = self.hall.seats.get(number) or self.hall.ended.get(number)
-        if seat is None:
-            raise ClubError("gone", f"game {number} is not played, and has not just ended: nobody is at that table")
-        other = seat.opponent(account.number)
-        if not guest.chats:
-            raise ClubError("off", "you have turned chat off here: turn it on to speak")
-        listening = [] if self.hall.blocks.has_blocked(other, account) else self._listeners(other)
+    async def say(self, client: ClientConnection, number: int, text: str) -> Message:
+        """Send a line to the opponent, and to one's own other connections."""
+        account, line = client.require_account(), _check_line(text)
+        live_game = self.server.live_games.get(number) or self.server.ended.get(number)
+        if live_game is None:
+            raise ClubError(
+                "chat_unavailable",
+                f"game {number} is not in progress and has not just ended: it has no chat",
+                game=number,
+            )
+        other = live_game.opponent(account.number)
+        if not client.chat_enabled:
+            raise ClubError("chat_off", "your chat is off: turn it on first")
+        listening = [] if self.server.blocks.has_blocked(other, account) else self._listeners(other)
         if not listening:
-            raise ClubError("quiet", f"{other.name} has chat turned off: nothing was said")
-        self._take(account)
-        for each in [*listening, *(mine for mine in self._listeners(account) if mine is not guest)]:
-            each.send({"type": "said", "game": number, "by": account.name, "text": words})
+            raise ClubError(
+                "opponent_chat_off",
+                f"{other.name} has chat turned off: the message was not delivered",
+                name=other.name,
+            )
+        self._count_line(account)
+        for each in [*listening, *(mine for mine in self._listeners(account) if mine is not client)]:
+            each.send({"type": "chat", "game": number, "by": account.name, "text": line})
         return {}
 
     def _listeners(self, account: Account) -> list[ClientConnection]:
-        return [guest for guest in self.hall.present.get(account.number, ()) if guest.chats]
+        return [client for client in self.server.online.get(account.number, ()) if client.chat_enabled]
 
-    def _take(self, account: Account) -> None:
-        """Count a line; refused if there were too many."""
-        now = self.hall.now()
-        free = max(now, self._free.get(account.number, now))
-        if free - now > (BURST - 1) * PAUSE:
-            raise ClubError("often", f"you say too much at once: one line every {PAUSE:.0f} seconds")
-        if len(self._free) >= MOST_WAITING:
-            self._free = {number: moment for number, moment in self._free.items() if moment > now}
-        self._free[account.number] = free + PAUSE
+    def _count_line(self, account: Account) -> None:
+        """Count a line; refused above the rate limit."""
+        now = self.server.now()
+        free = max(now, self._free_at.get(account.number, now))
+        if free - now > (LINE_BURST - 1) * SECONDS_PER_LINE:
+            raise ClubError(
+                "chat_rate_limit",
+                f"too many messages: send at most one every {SECONDS_PER_LINE:.0f} seconds",
+                seconds=round(SECONDS_PER_LINE),
+            )
+        if len(self._free_at) >= MAX_TRACKED_ACCOUNTS:
+            self._free_at = {number: time for number, time in self._free_at.items() if time > now}
+        self._free_at[account.number] = free + SECONDS_PER_LINE
 
 
-def _line(text: str) -> str:
-    """A text as it is told; refused if it is not one line."""
-    words = text.strip()
-    if not 0 < len(words) <= LONGEST:
-        raise ClubError("text", f"a line has 1 to {LONGEST} characters, not {len(words)}")
-    if any(category(letter) in CONTROLS or bidirectional(letter) in TURNING for letter in words):
-        raise ClubError("text", "a line has no control characters: leave them out")
-    return words
+def _check_line(text: str) -> str:
+    """The line to deliver; refused if it is empty, too long or has control characters."""
+    line = text.strip()
+    if not 0 < len(line) <= MAX_LINE_CHARS:
+        raise ClubError(
+            "chat_length",
+            f"a message has 1 to {MAX_LINE_CHARS} characters, not {len(line)}",
+            max=MAX_LINE_CHARS,
+            length=len(line),
+        )
+    if any(category(letter) in CONTROL_CATEGORIES or bidirectional(letter) in BIDI_CONTROLS for letter in line):
+        raise ClubError("chat_characters", "a message cannot contain control characters: remove them")
+    return line

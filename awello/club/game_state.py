@@ -1,70 +1,70 @@
-"""A game at a table: whose turn it is, what the clocks say, how it ends.
+"""The state of a club game: whose turn it is, the clocks, and how the game ended.
 
-Nothing here looks at a clock or a network: every act is told the moment at which it came, in seconds, and gives the
-table as it is afterwards.  An act that is not allowed raises `Refused` and changes nothing.
+States are immutable.  They use no clock and no network: every action is given its time in seconds and returns the
+next state.  An action that is not allowed raises `ClubError`.
 """
 
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import TypeVar
 
-from awello.club.lag import MOST_LAG, LagQuota, new_quota, resumed_quota
+from awello.club.lag import MAX_LAG_COMPENSATION, LagQuota
 from awello.errors import AwelloError
 from awello.limits import Clock
 from awello.position import Position
 from awello.rules.game import PASS, Game
 
-RESIGNED, TIME, AGREED, ABORTED = "resigned", "ran out of time", "a draw was agreed", "was not begun"
-BEHIND, LIMIT = "was behind at the move limit", "the move limit was reached"
-LEFT, DRAWN = "left the game", "a draw was claimed"
-FIRST_MOVE = 30.0  # seconds in which each side must make its first move
-MOST_PLIES = 2000  # after which a game of Awalé ends: positions need not repeat for far longer than that
-OFFER_PAUSE = 10  # plies between two draw offers of one side
+RESIGNED, TIMED_OUT, DRAW_AGREED, ABORTED = "resigned", "ran out of time", "a draw was agreed", "aborted"
+BEHIND_AT_LIMIT, DRAW_AT_LIMIT = "was behind at the move limit", "the move limit was reached"
+LEFT_GAME, DRAW_CLAIMED = "left the game", "a draw was claimed"
+FIRST_MOVE_SECONDS = 30.0  # for the first move of each side
+MAX_PLIES = 2000  # after which a game of Awalé ends; positions can stay without repetition for much longer
+DRAW_OFFER_INTERVAL = 10  # plies between two draw offers of one side
 
 Value = TypeVar("Value")
 
 
 class ClubError(AwelloError):
-    """What a player asked for is not allowed now; `code` says why to programs, `facts` are numbers to show."""
+    """A refused request: `code` identifies the message, and `params` holds the values in it."""
 
-    def __init__(self, code: str, message: str, **facts: int) -> None:
+    def __init__(self, code: str, message: str, **params: str | int | float) -> None:
         super().__init__(message)
-        self.code, self.facts = code, facts
+        self.code, self.params = code, params
 
 
 @dataclass(frozen=True)
 class GameState:
-    """A game that is played, or that has ended; of two entries the first is that of whoever moves first."""
+    """A game in progress or ended; in pairs, the first entry belongs to the side that moves first."""
 
     number: int
     game: Game
     players: tuple[int, int]
-    """The numbers of the accounts."""
+    """The account numbers."""
     control: Clock
     rated: bool
-    since: float
-    """When the mover's clock began to run."""
+    turn_started: float
+    """When the mover's clock was started."""
     clocks: tuple[float, float]
-    """The seconds left, as they were then."""
+    """The seconds left at that time."""
     position: Position
     moves: tuple[int, ...] = ()
     seconds: tuple[float, ...] = ()
-    """The time of each move."""
+    """The seconds used for each move."""
     offer: int | None = None
-    """The side that offers a draw."""
+    """The side that has offered a draw."""
     loser: int | None = None
     reason: str = ""
-    """How it ended, if the board did not decide."""
+    """How the game ended, if not on the board."""
     tournament: int | None = None
-    """The tournament that it belongs to."""
+    """The tournament the game belongs to."""
     lag_quotas: tuple[LagQuota, LagQuota] = field(default=(LagQuota(), LagQuota()), compare=False)
-    """The lag compensation each side can still get.  Not stored: see `resume`."""
-    offered_at: tuple[int, int] = field(default=(-OFFER_PAUSE, -OFFER_PAUSE), compare=False)
+    """The lag compensation that each side can still get.  Not stored: see `resume`."""
+    offered_at: tuple[int, int] = field(default=(-DRAW_OFFER_INTERVAL, -DRAW_OFFER_INTERVAL), compare=False)
     """The ply at which each side last offered a draw.  Not stored."""
     aborted_by: int | None = field(default=None, compare=False)
-    """The side that aborted the game, or did not make its first move in time.  Not stored."""
+    """The side that aborted the game or missed its first move.  Not stored."""
 
-    # ---- what it is like ---------------------------------------------------------------------------------------------
+    # ---- state -------------------------------------------------------------------------------------------------------
     @cached_property
     def over(self) -> bool:
         """Whether the game has ended."""
@@ -72,7 +72,7 @@ class GameState:
 
     @property
     def winner(self) -> int | None:
-        """The side that won a game that is over; None for a draw."""
+        """The winning side of an ended game; None for a draw."""
         if self.loser is not None:
             return 1 - self.loser
         first, second = self.position.score()
@@ -80,49 +80,67 @@ class GameState:
 
     @property
     def mover(self) -> int:
-        """The side whose turn it is."""
+        """The side to move."""
         return self.position.side
 
-    def left(self, now: float) -> tuple[float, float]:
-        """What the clocks say at a moment."""
+    def clocks_at(self, now: float) -> tuple[float, float]:
+        """The seconds left on both clocks at a given time."""
         first, second = self.clocks
-        gone = 0.0 if self.over else max(0.0, now - self.since)
+        gone = 0.0 if self.over else max(0.0, now - self.turn_started)
         return (first - gone, second) if self.mover == 0 else (first, second - gone)
 
     @cached_property
     def deadline(self) -> float:
-        """When the mover's time will have run out, with all the lag compensation it can get."""
-        return self.since + self.time_to_move + self.lag_quotas[self.mover].compensation(MOST_LAG, MOST_LAG)
+        """When the mover times out, including the largest possible lag compensation."""
+        return (
+            self.turn_started
+            + self.time_to_move
+            + self.lag_quotas[self.mover].compensation(MAX_LAG_COMPENSATION, MAX_LAG_COMPENSATION)
+        )
 
     @property
     def awaits_first_move(self) -> bool:
-        """Whether the mover has yet to make the first move, without which there is no game; tournaments have clocks."""
+        """Whether the mover has yet to make a first move; without it the game is aborted, except in tournaments."""
         return not self.over and len(self.moves) < 2 and self.tournament is None
 
     @property
     def time_to_move(self) -> float:
-        """The seconds the mover has for this move."""
+        """The seconds that the mover has for this move."""
         left = self.clocks[self.mover]
-        return min(left, FIRST_MOVE) if self.awaits_first_move else left
+        return min(left, FIRST_MOVE_SECONDS) if self.awaits_first_move else left
 
     def side_of(self, account: int) -> int:
-        """The side of an account; refused if it does not play here."""
+        """The side of an account; refused if the account does not play this game."""
         if account not in self.players:
-            raise ClubError("guest", f"you do not play game {self.number}: you can only watch it")
+            raise ClubError(
+                "not_your_game",
+                f"you are not a player of game {self.number}: you can only watch it",
+                game=self.number,
+            )
         return self.players.index(account)
 
-    # ---- what players do ---------------------------------------------------------------------------------------------
+    # ---- actions of the players --------------------------------------------------------------------------------------
     def play(self, account: int, ply: int, move: str, now: float, lag: float = 0.0) -> "GameState":
-        """A move; passes that follow are played at once, because they leave no choice.
+        """Play a move, and any forced passes that follow.
 
-        The ply tells a move from one that was sent again.  What the network took is given back, within a quota.
+        The ply identifies a move that was sent twice.  The network delay is given back, within a quota.
         """
-        side = self._acting(account)
+        side = self._require_player(account)
         if ply != len(self.moves):
-            raise ClubError("ply", f"game {self.number} is at ply {len(self.moves)}, not {ply}: look at it again")
+            raise ClubError(
+                "wrong_ply",
+                f"game {self.number} is at ply {len(self.moves)}, not {ply}: read its state again",
+                game=self.number,
+                ply=len(self.moves),
+                given=ply,
+            )
         if side != self.mover:
-            raise ClubError("turn", f"it is not your turn in game {self.number}: wait for the other's move")
-        elapsed = now - self.since
+            raise ClubError(
+                "not_your_turn",
+                f"it is not your turn in game {self.number}: wait for the opponent's move",
+                game=self.number,
+            )
+        elapsed = now - self.turn_started
         given_back = self.lag_quotas[side].compensation(lag, elapsed)
         spent = max(0.0, elapsed - given_back)
         if spent > self.time_to_move:
@@ -133,98 +151,117 @@ class GameState:
             position = position.after(PASS)
             moves.append(PASS)
             seconds.append(0.0)
-        quota = self.lag_quotas[side].after(given_back, self.control)
+        quota = self.lag_quotas[side].after_move(given_back, self.control)
         after = replace(
             self,
-            since=now,
+            turn_started=now,
             clocks=_with(self.clocks, side, self.clocks[side] + self.control.increment - spent),
             lag_quotas=_with(self.lag_quotas, side, quota),
             position=position,
             moves=tuple(moves),
             seconds=tuple(seconds),
-            offer=self.offer if self.offer == side else None,  # moving on declines the other's offer
+            offer=self.offer if self.offer == side else None,  # a move declines the opponent's offer
         )
-        return after.end_at_limit() if len(moves) >= MOST_PLIES else after
+        return after.end_at_limit() if len(moves) >= MAX_PLIES else after
 
     def end_at_limit(self) -> "GameState":
-        """End a game that has lasted too long: as if the position had come again, the side with more seeds wins."""
+        """End a game at the move limit as if the position had been repeated: the side with more seeds wins."""
         if self.over:
             return self
-        here = self.position
-        first, second = replace(here, past=here.past | {(here.own, here.opp, here.side)}).score()
+        position = self.position
+        first, second = replace(position, past=position.past | {(position.own, position.opp, position.side)}).score()
         loser = None if first == second else int(first > second)
-        return replace(self, loser=loser, reason=LIMIT if loser is None else BEHIND, offer=None)
+        return replace(self, loser=loser, reason=DRAW_AT_LIMIT if loser is None else BEHIND_AT_LIMIT, offer=None)
 
     def resign(self, account: int) -> "GameState":
-        """Give the game up."""
-        return replace(self, loser=self._acting(account), reason=RESIGNED)
+        """Resign."""
+        return replace(self, loser=self._require_player(account), reason=RESIGNED)
 
     def offer_draw(self, account: int) -> "GameState":
-        """Offer a draw, or accept the other's offer; in Othello the board decides, as its rules say."""
-        side = self._acting(account)
+        """Offer a draw or accept the opponent's offer; not possible in Othello."""
+        side = self._require_player(account)
         if not self.game.adapter.has_draw_offers:
-            raise ClubError("rules", f"a draw cannot be agreed in {self.game.adapter.title}: play on, or resign")
+            raise ClubError(
+                "no_draw_offers",
+                f"{self.game.adapter.title} has no draw by agreement: play on, or resign",
+                variant=str(self.game),
+            )
         if self.offer == 1 - side:
-            return replace(self, reason=AGREED, offer=None)
+            return replace(self, reason=DRAW_AGREED, offer=None)
         if self.offer == side:
             return self
-        ply, again = len(self.moves), self.offered_at[side] + OFFER_PAUSE
+        ply, again = len(self.moves), self.offered_at[side] + DRAW_OFFER_INTERVAL
         if ply < again:
             raise ClubError(
-                "offered", f"you offered a draw at ply {self.offered_at[side]}: offer again from ply {again}"
+                "draw_already_offered",
+                f"you offered a draw at ply {self.offered_at[side]}: you can offer again from ply {again}",
+                ply=self.offered_at[side],
+                next_ply=again,
             )
         return replace(self, offer=side, offered_at=_with(self.offered_at, side, ply))
 
     def decline_draw(self, account: int) -> "GameState":
-        """Decline the other's offer, or take one's own back."""
-        self._acting(account)
+        """Decline the opponent's offer or withdraw one's own."""
+        self._require_player(account)
         return self if self.offer is None else replace(self, offer=None)
 
     def abort(self, account: int) -> "GameState":
-        """Leave a game in which one has not moved yet; it counts for nothing."""
-        side = self._acting(account)
+        """Abort the game before one's first move; it is not rated."""
+        side = self._require_player(account)
         if self.tournament is not None:
-            raise ClubError("tournament", f"game {self.number} belongs to a tournament: play on, or resign")
+            raise ClubError(
+                "tournament_game",
+                f"game {self.number} belongs to a tournament: play on, or resign",
+                game=self.number,
+            )
         if len(self.moves) > side:
-            raise ClubError("begun", f"game {self.number} has begun: play on, or resign")
+            raise ClubError("game_started", f"game {self.number} has started: play on, or resign", game=self.number)
         return replace(self, reason=ABORTED, aborted_by=side)
 
     def claim(self, account: int, draw: bool = False) -> "GameState":
-        """Win a game whose other player has left, or have it drawn; whether they have is for the caller to know."""
-        side = self._acting(account)
+        """Claim a win or a draw; the caller checks that the opponent has disconnected."""
+        side = self._require_player(account)
         if len(self.moves) < 2:
-            raise ClubError("early", f"game {self.number} has not begun on both sides: wait, or abort it")
+            raise ClubError(
+                "claim_before_start",
+                f"both players of game {self.number} must have moved before a claim: wait, or abort it",
+                game=self.number,
+            )
         if not draw:
-            return replace(self, loser=1 - side, reason=LEFT, offer=None)
+            return replace(self, loser=1 - side, reason=LEFT_GAME, offer=None)
         if not self.game.adapter.has_draw_offers:
-            raise ClubError("rules", f"a draw cannot be claimed in {self.game.adapter.title}: claim the win")
-        return replace(self, reason=DRAWN, offer=None)
+            raise ClubError(
+                "no_draw_claims",
+                f"{self.game.adapter.title} has no claim of a draw: claim the win",
+                variant=str(self.game),
+            )
+        return replace(self, reason=DRAW_CLAIMED, offer=None)
 
-    # ---- what time does ----------------------------------------------------------------------------------------------
+    # ---- time --------------------------------------------------------------------------------------------------------
     def flag(self, now: float) -> "GameState":
-        """The mover loses if their time has run out; without a first move in time, the game is aborted."""
-        if self.over or now - self.since <= self.time_to_move:
+        """End the game if the mover has timed out; without a first move it is aborted."""
+        if self.over or now - self.turn_started <= self.time_to_move:
             return self
         if self.awaits_first_move:
             return replace(self, reason=ABORTED, aborted_by=self.mover)
-        return replace(self, clocks=_with(self.clocks, self.mover, 0.0), loser=self.mover, reason=TIME)
+        return replace(self, clocks=_with(self.clocks, self.mover, 0.0), loser=self.mover, reason=TIMED_OUT)
 
     def resume(self, stopped: float, now: float) -> "GameState":
-        """The table after the server stood still: what passed before it stopped counts, what passed since does not."""
+        """The state after a restart: time until the server stopped is charged, downtime is not."""
         if self.over:
             return self
-        quotas = resumed_quota(self.clocks[0]), resumed_quota(self.clocks[1])
-        return replace(self, since=now - max(0.0, stopped - self.since), lag_quotas=quotas)
+        quotas = LagQuota.resumed(self.clocks[0]), LagQuota.resumed(self.clocks[1])
+        return replace(self, turn_started=now - max(0.0, stopped - self.turn_started), lag_quotas=quotas)
 
-    def _acting(self, account: int) -> int:
-        """The side of an account that may still act."""
+    def _require_player(self, account: int) -> int:
+        """The side of an account, if the game is still in progress."""
         side = self.side_of(account)
         if self.over:
-            raise ClubError("over", f"game {self.number} is over: {self.reason or 'the board has decided'}")
+            raise ClubError("game_over", f"game {self.number} is over", game=self.number)
         return side
 
 
-def new_game_state(
+def create_game_state(
     number: int,
     game: Game,
     players: tuple[int, int],
@@ -233,8 +270,8 @@ def new_game_state(
     now: float,
     tournament: int | None = None,
 ) -> GameState:
-    """A game that begins: whoever moves first has the clock running."""
-    clocks, quotas = (control.seconds, control.seconds), (new_quota(control), new_quota(control))
+    """A new game; the first side's clock is running."""
+    clocks, quotas = (control.seconds, control.seconds), (LagQuota.initial(control), LagQuota.initial(control))
     start = Position.start(game)
     return GameState(
         number, game, players, control, rated, now, clocks, start, tournament=tournament, lag_quotas=quotas
@@ -242,5 +279,5 @@ def new_game_state(
 
 
 def _with(pair: tuple[Value, Value], side: int, value: Value) -> tuple[Value, Value]:
-    """A pair with another value for one side."""
+    """The pair with the value of one side replaced."""
     return (value, pair[1]) if side == 0 else (pair[0], value)

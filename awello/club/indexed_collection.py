@@ -1,35 +1,35 @@
-"""Numbered things that are also found by keys, so that nothing has to look through all of them."""
+"""A collection of numbered items with an index, which avoids linear searches."""
 
 from collections.abc import Callable, Hashable, Iterable
 from typing import TypeVar
 
-Thing = TypeVar("Thing")
+Item = TypeVar("Item")
 
 
-class IndexedCollection(dict[int, Thing]):
-    """Things by number, with an index of their keys; add and remove them by `add` and `take` alone."""
+class IndexedCollection(dict[int, Item]):
+    """Items by number, with an index by key; only `add` and `remove` may change it."""
 
-    def __init__(self, keys: Callable[[Thing], Iterable[Hashable]]) -> None:
+    def __init__(self, keys: Callable[[Item], Iterable[Hashable]]) -> None:
         super().__init__()
-        self._keys, self._index = keys, dict[Hashable, dict[int, Thing]]()
+        self._keys, self._index = keys, dict[Hashable, dict[int, Item]]()
 
-    def add(self, number: int, thing: Thing) -> Thing:
-        """Add a thing; returns the one that has this number already, if there is one."""
+    def add(self, number: int, item: Item) -> Item:
+        """Add an item; return the one that already has this number, if there is one."""
         if number not in self:
-            self[number] = thing
-            for key in self._keys(thing):
-                self._index.setdefault(key, {})[number] = thing
+            self[number] = item
+            for key in self._keys(item):
+                self._index.setdefault(key, {})[number] = item
         return self[number]
 
-    def take(self, number: int) -> Thing | None:
-        """Remove and return a thing, if it is there; a key without things takes no memory."""
-        thing = self.pop(number, None)
-        for key in self._keys(thing) if thing is not None else ():
+    def remove(self, number: int) -> Item | None:
+        """Remove and return an item, if it exists; keys without items use no memory."""
+        item = self.pop(number, None)
+        for key in self._keys(item) if item is not None else ():
             self._index[key].pop(number, None)
             if not self._index[key]:
                 del self._index[key]
-        return thing
+        return item
 
-    def of(self, key: Hashable) -> list[Thing]:
-        """The things of a key, in the order in which they were added."""
+    def with_key(self, key: Hashable) -> list[Item]:
+        """The items with a key, in the order in which they were added."""
         return list(self._index.get(key, {}).values())

@@ -1,55 +1,55 @@
-"""Lag compensation: what the network took is given back to the mover, within a quota.
+"""Lag compensation: the network delay of a move is given back to the player, within a quota.
 
-The round trip is measured by pings that the client answers, so a client can make it look longer than it is.  Each side
-therefore has a quota for the game, as in lichess's lag tracker: compensation is taken from it, and every move gives a
-little back, as long as the reserve lasts.  Both are in proportion to the time control, so that at most an eighth of the
-clock can be gained, however many moves a game has.
+The round trip is measured by pings, so a client can make it look longer than it is.  Each side therefore has a quota
+for the game, as in lichess's lag tracker: compensation is taken from it, and every move refills it a little until a
+reserve is used up.  Both are proportional to the time control, so that a forged lag gains at most an eighth of the
+clock, however many moves a game has.
 """
 
 from dataclasses import dataclass
 
 from awello.limits import Clock
 
-MOVES = 30  # of a player in a typical game
-MOST_LAG = 0.5  # seconds of compensation for one move
-RESERVE = 1 / 12  # of the clock and its increments, that moves give back to the quota
+TYPICAL_MOVES = 30  # of a player per game
+MAX_LAG_COMPENSATION = 0.5  # seconds per move
+RESERVE_SHARE = 1 / 12  # of the clock and its increments: the reserve that refills the quota
 
 
-def expected_seconds(control: Clock) -> float:
-    """The time a player has for a typical game, increments included: how fast a time control is."""
-    return control.seconds + MOVES * control.increment
+def estimate_seconds(control: Clock) -> float:
+    """A player's time for a typical game, with increments."""
+    return control.seconds + TYPICAL_MOVES * control.increment
 
 
-def full_quota(control: Clock) -> float:
-    """The seconds that a quota holds at the start of a game, and at most."""
-    return min(1.0, expected_seconds(control) / 30)
+def max_quota(control: Clock) -> float:
+    """The largest quota, which each side has at the start."""
+    return min(1.0, estimate_seconds(control) / 30)
 
 
 @dataclass(frozen=True)
 class LagQuota:
     """The lag compensation that a side can still get."""
 
-    ready: float = 0.0
+    available: float = 0.0
     """Seconds that can be used now."""
     reserve: float = 0.0
-    """Seconds that moves can still give back."""
+    """Seconds that moves can still add."""
+
+    @classmethod
+    def initial(cls, control: Clock) -> "LagQuota":
+        """The quota of a side at the start of a game."""
+        return cls(max_quota(control), RESERVE_SHARE * control.seconds)
+
+    @classmethod
+    def resumed(cls, clock: float) -> "LagQuota":
+        """The quota of a side after a restart, from its remaining clock; a restart gains nothing."""
+        return cls(0.0, RESERVE_SHARE * clock)
 
     def compensation(self, lag: float, elapsed: float) -> float:
-        """The seconds to give back for a move that arrived after `elapsed` seconds, with a measured lag."""
-        return max(0.0, min(lag, elapsed, self.ready, MOST_LAG))
+        """The compensation for a move that arrived after `elapsed` seconds with a measured lag."""
+        return max(0.0, min(lag, elapsed, self.available, MAX_LAG_COMPENSATION))
 
-    def after(self, used: float, control: Clock) -> "LagQuota":
-        """The quota after a move that used some of it."""
-        ready, regained = self.ready - used, min(0.2, expected_seconds(control) / 400)
-        gained = max(0.0, min(regained, self.reserve, full_quota(control) - ready))
-        return LagQuota(ready + gained, self.reserve - gained + RESERVE * control.increment)
-
-
-def new_quota(control: Clock) -> LagQuota:
-    """The quota of a side at the start of a game."""
-    return LagQuota(full_quota(control), RESERVE * control.seconds)
-
-
-def resumed_quota(left: float) -> LagQuota:
-    """The quota of a side after a restart, by what is left on its clock: nothing is gained by it."""
-    return LagQuota(0.0, RESERVE * left)
+    def after_move(self, used: float, control: Clock) -> "LagQuota":
+        """The quota after a move with this compensation."""
+        available, regained = self.available - used, min(0.2, estimate_seconds(control) / 400)
+        gained = max(0.0, min(regained, self.reserve, max_quota(control) - available))
+        return LagQuota(available + gained, self.reserve - gained + RESERVE_SHARE * control.increment)

@@ -1,4 +1,4 @@
-"""A table in the hall: the game, those who play it, and those who are told of it."""
+"""A live game: its state, players, ratings and watchers; and the connections that messages are sent to."""
 
 import asyncio
 import json
@@ -11,152 +11,154 @@ from typing import Any
 from sqlalchemy import Connection, select
 
 from awello.club.accounts import Account, account_of
-from awello.club.fair_play import MOST_RATED_PER_PAIR, REPEATS, rated_today
-from awello.club.game_state import ClubError, GameState, new_game_state
+from awello.club.fair_play import MAX_RATED_GAMES_PER_PAIR, REPEATS, count_recent_rated_games
+from awello.club.game_state import ClubError, GameState, create_game_state
 from awello.club.offers import GameTerms, Message
 from awello.club.rating import Rating, pool_of
-from awello.club.schema import accounts, games
-from awello.club.stored_games import add_game, changed_by, game_state_of, rating_of
+from awello.club.schema import accounts as account_table
+from awello.club.schema import games
+from awello.club.stored_games import add_game, game_state_of, load_rating, load_rating_changes
 from awello.position import format_position
 from awello.rules.game import PASS
 
-Also = Callable[[Connection, GameState], None]
+ExtraWrite = Callable[[Connection, GameState], None]
 
 
 @dataclass(eq=False)
 class ClientConnection:
-    """Somebody who is connected; one account can be connected several times, and who only watches has none."""
+    """A client's connection: an account can have several; one without an account can only watch."""
 
     account: Account | None
     send: Callable[[Message], None]
     lag: float = 0.0
-    """The seconds that the network takes there and back, as measured."""
+    """The measured round trip in seconds."""
     network: str | None = None
-    """The network of the connection; None on the server's own machine, where many may play."""
-    received: float | None = None
-    """When the message that is being handled arrived, by `time.monotonic`; None if that is not known."""
-    curious: bool = False
-    """Whether they are told what is new in the lobby."""
-    chats: bool = False
-    """Whether they want to hear what those say with whom they play."""
+    """The network of the connection; None for the server's own machine, which many accounts may share."""
+    received_at: float | None = None
+    """When the current message arrived, by `time.monotonic`; None if unknown."""
+    lobby_updates: bool = False
+    """Whether the client is sent changes of the lobby."""
+    chat_enabled: bool = False
+    """Whether the client has turned chat on."""
     watching: set[int] = field(default_factory=set)
-    """The numbers of the games they watch."""
+    """The numbers of the games being watched."""
 
-    @property
-    def member(self) -> Account:
-        """Whose connection it is; refused for who only watches."""
+    def require_account(self) -> Account:
+        """The account of the connection; refused if it has none."""
         if self.account is None:
-            raise ClubError("account", "you only watch: log in first")
+            raise ClubError("not_logged_in", "you are watching without an account: log in first")
         return self.account
 
 
 class EncodedMessage(dict[str, Any]):
-    """A message to many, which is written once."""
+    """A message to many clients, which is encoded once."""
 
     @cached_property
     def text(self) -> str:
-        """As it goes out."""
+        """The message as JSON."""
         return json.dumps(self)
 
 
 @dataclass
 class LiveGame:
-    """A table in the hall: the game, its players as they came, and those who are told of it."""
+    """A game in memory: its state, players and watchers."""
 
-    table: GameState
-    people: tuple[Account, Account]
+    state: GameState
+    accounts: tuple[Account, Account]
     ratings: tuple[Rating, Rating]
     lock: asyncio.Lock = field(default_factory=asyncio.Lock)
     watchers: set[ClientConnection] = field(default_factory=set)
-    rematch: int | None = None
-    """The side that wants to play again."""
-    after: tuple[float, float] | None = None
-    """What both are worth after the game, if it has ended and counts."""
-    unrated: str | None = None
-    """Why a game that was to be rated is not; see `fair_play`."""
-    returns: Counter[int] = field(default_factory=Counter)
-    """How often each account has come back to the game."""
+    rematch_side: int | None = None
+    """The side that has offered a rematch."""
+    ratings_after: tuple[float, float] | None = None
+    """Both ratings after the game, if it has ended and is rated."""
+    unrated_reason: str | None = None
+    """Why the game is not rated although that was requested; see `fair_play`."""
+    reconnects: Counter[int] = field(default_factory=Counter)
+    """How often each account has reconnected during the game."""
 
     @property
-    def names(self) -> list[str]:
-        """The moves as they are written."""
-        name = self.table.game.adapter.format_move
-        return ["pass" if move == PASS else name(move, ply % 2) for ply, move in enumerate(self.table.moves)]
+    def move_names(self) -> list[str]:
+        """The moves in notation."""
+        name = self.state.game.adapter.format_move
+        return ["pass" if move == PASS else name(move, ply % 2) for ply, move in enumerate(self.state.moves)]
 
     def opponent(self, account: int) -> Account:
-        """Whom an account plays; refused if it does not play here."""
-        return self.people[1 - self.table.side_of(account)]
+        """The opponent of an account; refused if the account does not play this game."""
+        return self.accounts[1 - self.state.side_of(account)]
 
-    def view(self, now: float) -> Message:
-        """The whole game, for those who are told."""
-        table = self.table
-        after = [None, None] if self.after is None else [round(rating) for rating in self.after]
+    def to_json(self, now: float) -> Message:
+        """The complete state, as clients receive it."""
+        state = self.state
+        after = [None, None] if self.ratings_after is None else [round(rating) for rating in self.ratings_after]
         players = [
-            {"name": person.name, "program": person.program, **rating.view(), "after": then}
-            for person, rating, then in zip(self.people, self.ratings, after, strict=True)
+            {"name": person.name, "bot": person.bot, **rating.to_json(), "after": then}
+            for person, rating, then in zip(self.accounts, self.ratings, after, strict=True)
         ]
-        position = table.position
-        legal = [] if table.over else [position.format_move(move) for move in position.legal_moves()]
+        position = state.position
+        legal = [] if state.over else [position.format_move(move) for move in position.legal_moves()]
         return {
-            "game": table.number,
-            "tournament": table.tournament,
-            **GameTerms(table.game, table.control, table.rated).view(),
-            "unrated": self.unrated,
+            "game": state.number,
+            "tournament": state.tournament,
+            **GameTerms(state.game, state.control, state.rated).to_json(),
+            "unrated": self.unrated_reason,
             "players": players,
-            "ply": len(table.moves),
-            "moves": self.names,
-            "seconds": [round(spent, 1) for spent in table.seconds] if table.over else None,
+            "ply": len(state.moves),
+            "moves": self.move_names,
+            "seconds": [round(spent, 1) for spent in state.seconds] if state.over else None,
             "position": format_position(position),
-            "mover": None if table.over else table.mover,
+            "mover": None if state.over else state.mover,
             "legal": legal,
-            "clocks": [round(left, 3) for left in table.left(now)],
-            "first_move": round(table.since + table.time_to_move - now, 3) if table.awaits_first_move else None,
-            "offer": table.offer,
-            "over": table.over,
-            "winner": table.winner if table.over else None,
+            "clocks": [round(left, 3) for left in state.clocks_at(now)],
+            "first_move": round(state.turn_started + state.time_to_move - now, 3) if state.awaits_first_move else None,
+            "offer": state.offer,
+            "over": state.over,
+            "winner": state.winner if state.over else None,
             "score": position.score() if position.over else None,
-            "reason": table.reason,
+            "reason": state.reason,
         }
 
 
 def create_game(
     connection: Connection,
-    people: tuple[Account, Account],
+    accounts: tuple[Account, Account],
     terms: GameTerms,
     now: Callable[[], float],
-    also: Also | None = None,
+    extra_write: ExtraWrite | None = None,
     unrated: str | None = None,
 ) -> LiveGame:
-    """Write a new game, and `also` what belongs to it; `unrated` says why it does not count though it was to."""
-    players = people[0].number, people[1].number
+    """Create and store a game; `extra_write` runs in the same transaction, `unrated` is why it cannot be rated."""
+    players = accounts[0].number, accounts[1].number
     if terms.rated and not unrated and terms.tournament is None:
-        repeated = rated_today(connection, players, now()) >= MOST_RATED_PER_PAIR
+        repeated = count_recent_rated_games(connection, players, now()) >= MAX_RATED_GAMES_PER_PAIR
         unrated = REPEATS if repeated else None
-    make = partial(new_game_state, game=terms.game, players=players, control=terms.control, tournament=terms.tournament)
-    table = add_game(connection, partial(make, rated=terms.rated and not unrated, now=now()))
-    if also:
-        also(connection, table)
-    seat = sit_down(connection, table)
-    seat.unrated = unrated
-    return seat
+    make = partial(
+        create_game_state, game=terms.game, players=players, control=terms.control, tournament=terms.tournament
+    )
+    state = add_game(connection, partial(make, rated=terms.rated and not unrated, now=now()))
+    if extra_write:
+        extra_write(connection, state)
+    live_game = add_players(connection, state)
+    live_game.unrated_reason = unrated
+    return live_game
 
 
 def load_game(connection: Connection, number: int) -> LiveGame:
-    """The stored game of a number; refused if there is no such game."""
+    """Load a stored game; refused if it does not exist."""
     row = connection.execute(select(games).where(games.c.id == number)).first()
     if row is None:
-        raise ClubError("absent", f"there is no game {number}")
-    return sit_down(connection, game_state_of(row))
+        raise ClubError("unknown_game", f"there is no game {number}", game=number)
+    return add_players(connection, game_state_of(row))
 
 
-def sit_down(connection: Connection, table: GameState) -> LiveGame:
-    """A game as the hall has it: who plays, and what they are worth."""
-    rows = connection.execute(select(accounts).where(accounts.c.id.in_(table.players)))
-    found = {row.id: account_of(row) for row in rows}
-    people = found[table.players[0]], found[table.players[1]]
-    pool = pool_of(table.game, table.control)
-    first, second = (rating_of(connection, number, pool) for number in table.players)
-    if table.over and (changed := changed_by(connection, table.number)):
-        before = Rating(changed[0][0], first.doubt), Rating(changed[1][0], second.doubt)
-        return LiveGame(table, people, before, after=(changed[0][1], changed[1][1]))
-    return LiveGame(table, people, (first, second))
+def add_players(connection: Connection, state: GameState) -> LiveGame:
+    """Add the accounts and ratings of its players to a game state."""
+    rows = connection.execute(select(account_table).where(account_table.c.id.in_(state.players)))
+    by_number = {row.id: account_of(row) for row in rows}
+    accounts = by_number[state.players[0]], by_number[state.players[1]]
+    pool = pool_of(state.game, state.control)
+    first, second = (load_rating(connection, number, pool) for number in state.players)
+    if state.over and (changed := load_rating_changes(connection, state.number)):
+        before = Rating(changed[0][0], first.deviation), Rating(changed[1][0], second.deviation)
+        return LiveGame(state, accounts, before, ratings_after=(changed[0][1], changed[1][1]))
+    return LiveGame(state, accounts, (first, second))

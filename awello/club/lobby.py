@@ -1,4 +1,4 @@
-"""The lobby: who seeks a game, who challenges whom, and what everybody may see of the hall."""
+"""The lobby: seeks, challenges, and the list of games and players that every client can see."""
 
 from functools import partial
 from itertools import count, islice
@@ -10,166 +10,188 @@ from awello.club.indexed_collection import IndexedCollection
 from awello.club.live_game import ClientConnection, EncodedMessage
 from awello.club.offers import GameTerms, Message, Offer
 from awello.club.rating import Rating, pool_of
-from awello.club.stored_games import rating_of
+from awello.club.stored_games import load_rating
 
 if TYPE_CHECKING:
     from awello.club.server import ClubServer
 
-MOST_SEEKS, MOST_CHALLENGES = 5, 10  # of one account that wait
-MOST_CHALLENGED = 50  # challenges that wait for one account: who comes in is told all of them at once
-NAMED = 100  # members, seeks and games that are listed
+MAX_SEEKS, MAX_CHALLENGES = 5, 10  # open at the same time, per account
+MAX_INCOMING_CHALLENGES = 50  # open for one account: they are all sent when it connects
+MAX_LISTED = 100  # members, seeks and games
 
-Thing = TypeVar("Thing")
+Item = TypeVar("Item")
+
+
+def player_offline(name: str) -> ClubError:
+    """The error for a challenge or rematch to a player who is not online."""
+    message = f"{name} is not online: challenge another player, or create a seek"
+    return ClubError("player_offline", message, name=name)
 
 
 class Lobby:
-    """What is offered, to everybody or to one."""
+    """Open seeks and challenges."""
 
-    def __init__(self, hall: "ClubServer") -> None:
-        self.hall = hall
+    def __init__(self, server: "ClubServer") -> None:
+        self.server = server
         self.seeks: IndexedCollection[Offer] = IndexedCollection(lambda offer: offer.keys)
         self.challenges: IndexedCollection[Offer] = IndexedCollection(lambda offer: offer.keys)
-        self._news = False  # whether something has changed since everybody was told
-        self._seen: Message | None = None  # what everybody may see, until something changes
+        self._changed = False  # since the last broadcast
+        self._cached: Message | None = None  # the last JSON, until something changes
         self._numbers = count(1)
 
-    async def seek(self, guest: ClientConnection, terms: GameTerms) -> Message:
-        """Play somebody who seeks the same, or wait for one."""
-        account = guest.member
+    async def seek(self, client: ClientConnection, terms: GameTerms) -> Message:
+        """Start a game with a matching seek, or create a new seek."""
+        account = client.require_account()
         terms.check()
-        rating = await self._rating(account, terms)
-        self._must_be_here(account)
-        self.hall.may_play(account, terms)
-        for offer in self.seeks.of(terms.pool):
-            if offer.terms.fits(terms) and self._can_meet(account, offer):
-                return await self._take(account, offer, terms.side)
-        if len(self.seeks.of(("by", account.number))) >= MOST_SEEKS:
-            raise ClubError("many", f"you seek {MOST_SEEKS} games already: withdraw one")
+        rating = await self._load_rating(account, terms)
+        self._require_online(account)
+        self.server.check_can_play(account, terms)
+        for offer in self.seeks.with_key(terms.pairing_key):
+            if offer.terms.matches(terms) and self._can_pair(account, offer):
+                return await self._start_offered_game(account, offer, terms.side)
+        if len(self.seeks.with_key(("by", account.number))) >= MAX_SEEKS:
+            raise ClubError("too_many_seeks", f"you already have {MAX_SEEKS} seeks: withdraw one", limit=MAX_SEEKS)
         offer = Offer(next(self._numbers), account, terms, None, rating)
         self.seeks.add(offer.number, offer)
-        self.change()
+        self.mark_changed()
         return {"seek": offer.number}
 
-    async def accept(self, guest: ClientConnection, number: int) -> Message:
-        """Play whoever offers this, to all or to oneself."""
-        account = guest.member
+    async def accept(self, client: ClientConnection, number: int) -> Message:
+        """Accept a seek or a challenge."""
+        account = client.require_account()
         offer = self.seeks.get(number) or self.challenges.get(number)
-        hidden = offer is not None and offer.to is None and self.hall.blocks.has_blocked(offer.account, account)
-        if offer is None or hidden or (offer.to and offer.to.number != account.number):
-            raise ClubError("gone", f"there is no offer {number}: it was withdrawn or taken")
+        hidden = (
+            offer is not None and offer.recipient is None and self.server.blocks.has_blocked(offer.account, account)
+        )
+        if offer is None or hidden or (offer.recipient and offer.recipient.number != account.number):
+            raise ClubError("offer_gone", f"offer {number} was withdrawn or accepted: choose another", number=number)
         if offer.account.number == account.number:
-            raise ClubError("self", "this is your own offer: wait for somebody else")
-        self.hall.may_play(account, offer.terms)
-        return await self._take(account, offer, None)
+            raise ClubError("own_offer", f"offer {number} is your own: wait for another player", number=number)
+        self.server.check_can_play(account, offer.terms)
+        return await self._start_offered_game(account, offer, None)
 
-    async def challenge(self, guest: ClientConnection, name: str, terms: GameTerms) -> Message:
-        """Offer a game to somebody who is here."""
-        account = guest.member
+    async def challenge(self, client: ClientConnection, name: str, terms: GameTerms) -> Message:
+        """Challenge a player who is online."""
+        account = client.require_account()
         terms.check()
-        other = await self.hall.store.fetch(partial(find_account, name=name))
-        rating = await self._rating(account, terms)
-        self._must_be_here(account)
-        self.hall.may_play(account, terms)
-        if other is None or other.number not in self.hall.present:
-            raise ClubError("absent", f"{name} is not here: look who is, or seek a game")
+        other = await self.server.store.fetch(partial(find_account, name=name))
+        rating = await self._load_rating(account, terms)
+        self._require_online(account)
+        self.server.check_can_play(account, terms)
+        if other is None or other.number not in self.server.online:
+            raise player_offline(name)
         if other.number == account.number:
-            raise ClubError("self", "you cannot challenge yourself")
-        self.hall.blocks.check(other, account)
-        if len(self.challenges.of(("by", account.number))) >= MOST_CHALLENGES:
-            raise ClubError("many", f"{MOST_CHALLENGES} of your challenges wait already: withdraw one")
-        if len(self.challenges.of(("to", other.number))) >= MOST_CHALLENGED:
-            raise ClubError("many", f"{MOST_CHALLENGED} challenges wait for {other.name} already: seek a game")
+            raise ClubError("challenge_self", "you cannot challenge yourself")
+        self.server.blocks.check(other, account)
+        if len(self.challenges.with_key(("by", account.number))) >= MAX_CHALLENGES:
+            message = f"you already have {MAX_CHALLENGES} open challenges: withdraw one"
+            raise ClubError("too_many_challenges", message, limit=MAX_CHALLENGES)
+        if len(self.challenges.with_key(("to", other.number))) >= MAX_INCOMING_CHALLENGES:
+            limit = MAX_INCOMING_CHALLENGES
+            message = f"{other.name} already has {limit} open challenges: create a seek"
+            raise ClubError("too_many_incoming_challenges", message, name=other.name, limit=limit)
         offer = Offer(next(self._numbers), account, terms, other, rating)
         self.challenges.add(offer.number, offer)
-        self.hall.tell_account(other.number, {"type": "challenge", **offer.view()})
+        self.server.send_to_account(other.number, {"type": "challenge", **offer.to_json()})
         return {"challenge": offer.number}
 
-    async def decline(self, guest: ClientConnection, number: int) -> Message:
-        """Withdraw one's own offer, or decline one that was made to oneself."""
-        account = guest.member
+    async def decline(self, client: ClientConnection, number: int) -> Message:
+        """Withdraw one's own offer, or decline a challenge."""
+        account = client.require_account()
         offer = self.seeks.get(number) or self.challenges.get(number)
-        mine = offer is not None and account.number in (offer.account.number, offer.to.number if offer.to else None)
+        mine = offer is not None and account.number in (
+            offer.account.number,
+            offer.recipient.number if offer.recipient else None,
+        )
         if offer is None or not mine:
-            raise ClubError("gone", f"there is no such offer {number} of yours")
+            raise ClubError("not_your_offer", f"offer {number} is not yours, or was withdrawn", number=number)
         self._remove(offer)
-        if offer.to:
-            self._tell_declined(offer.to if offer.account.number == account.number else offer.account, offer, account)
+        if offer.recipient:
+            self._notify_declined(
+                offer.recipient if offer.account.number == account.number else offer.account, offer, account
+            )
         return {}
 
-    async def _take(self, account: Account, offer: Offer, side: int | None) -> Message:
-        """Begin the game that was offered; an offer can be taken once."""
-        self.hall.may_play(offer.account, offer.terms)
+    async def _start_offered_game(self, account: Account, offer: Offer, side: int | None) -> Message:
+        """Start the game of an offer; an offer can be accepted once."""
+        self.server.check_can_play(offer.account, offer.terms)
         self._remove(offer)
-        wanted = offer.terms.side if offer.terms.side is not None else None if side is None else 1 - side
-        first = self.hall.chance.randrange(2) if wanted is None else wanted
-        people = (offer.account, account) if first == 0 else (account, offer.account)
-        return await self.hall.start(people, offer.terms)
+        side_of_offer = offer.terms.side if offer.terms.side is not None else None if side is None else 1 - side
+        first = self.server.random.randrange(2) if side_of_offer is None else side_of_offer
+        accounts = (offer.account, account) if first == 0 else (account, offer.account)
+        return await self.server.start_game(accounts, offer.terms)
 
-    def withdraw(self, account: Account) -> None:
-        """Take back all that somebody offers."""
+    def withdraw_all(self, account: Account) -> None:
+        """Withdraw all offers of an account."""
         mine = "by", account.number
-        for offer in self.seeks.of(mine) + self.challenges.of(mine):
+        for offer in self.seeks.with_key(mine) + self.challenges.with_key(mine):
             self._remove(offer)
-            if offer.to:
-                self._tell_declined(offer.to, offer, account)
+            if offer.recipient:
+                self._notify_declined(offer.recipient, offer, account)
 
     def decline_all(self, account: Account, other: Account) -> None:
-        """Decline every challenge of an account to another one."""
-        for offer in self.challenges.of(("by", account.number)):
-            if offer.to == other:
+        """Decline all challenges of an account to another one."""
+        for offer in self.challenges.with_key(("by", account.number)):
+            if offer.recipient == other:
                 self._remove(offer)
-                self._tell_declined(account, offer, other)
+                self._notify_declined(account, offer, other)
 
     def _remove(self, offer: Offer) -> None:
-        if offer.to:
-            self.challenges.take(offer.number)
+        if offer.recipient:
+            self.challenges.remove(offer.number)
         else:
-            self.seeks.take(offer.number)
-            self.change()
+            self.seeks.remove(offer.number)
+            self.mark_changed()
 
-    def _tell_declined(self, account: Account, offer: Offer, by: Account) -> None:
-        self.hall.tell_account(account.number, {"type": "declined", "number": offer.number, "by": by.name})
+    def _notify_declined(self, account: Account, offer: Offer, by: Account) -> None:
+        self.server.send_to_account(account.number, {"type": "declined", "number": offer.number, "by": by.name})
 
-    def _can_meet(self, account: Account, offer: Offer) -> bool:
-        """Whether a seek can be paired now; one that cannot does not keep others waiting."""
-        other, blocks = offer.account, self.hall.blocks
+    def _can_pair(self, account: Account, offer: Offer) -> bool:
+        """Whether a seek can be paired now; one that cannot is skipped."""
+        other, blocks = offer.account, self.server.blocks
         blocked = blocks.has_blocked(account, other) or blocks.has_blocked(other, account)
-        return other.number != account.number and not blocked and self.hall.can_play(other, offer.terms)
+        return other.number != account.number and not blocked and self.server.can_play(other, offer.terms)
 
-    def _must_be_here(self, account: Account) -> None:
-        """Refuse the offer of somebody who has left since they asked: nobody would take it back."""
-        if account.number not in self.hall.present:
-            raise ClubError("absent", "you have left: come back and try again")
+    def _require_online(self, account: Account) -> None:
+        """Refuse an offer of an account that has disconnected meanwhile: nothing would withdraw it."""
+        if account.number not in self.server.online:
+            raise ClubError("disconnected", "you have disconnected: connect and try again")
 
-    async def _rating(self, account: Account, terms: GameTerms) -> Rating:
+    async def _load_rating(self, account: Account, terms: GameTerms) -> Rating:
         pool = pool_of(terms.game, terms.control)
-        return await self.hall.store.fetch(partial(rating_of, account=account.number, pool=pool))
+        return await self.server.store.fetch(partial(load_rating, account=account.number, pool=pool))
 
-    def view(self) -> Message:
-        """What everybody may see: offers to all, the games that are played, and who is here."""
-        if self._seen is not None:
-            return self._seen
+    def to_json(self) -> Message:
+        """The lobby as clients receive it."""
+        if self._cached is not None:
+            return self._cached
         playing = [
-            {"game": seat.table.number, "kind": str(seat.table.game), "players": [each.name for each in seat.people]}
-            for seat in _last(self.hall.seats)
+            {
+                "game": live_game.state.number,
+                "variant": str(live_game.state.game),
+                "players": [each.name for each in live_game.accounts],
+            }
+            for live_game in _newest(self.server.live_games)
         ]
-        seeks = [offer.view() for offer in _last(self.seeks)]
-        members = [next(iter(guests)).member.name for guests in islice(self.hall.present.values(), NAMED)]
-        self._seen = {"seeks": seeks, "games": playing, "here": len(self.hall.present), "members": members}
-        return self._seen
+        seeks = [offer.to_json() for offer in _newest(self.seeks)]
+        members = [
+            next(iter(clients)).require_account().name for clients in islice(self.server.online.values(), MAX_LISTED)
+        ]
+        self._cached = {"seeks": seeks, "games": playing, "online": len(self.server.online), "members": members}
+        return self._cached
 
-    def change(self) -> None:
-        """Something that everybody may see is new."""
-        self._news, self._seen = True, None
+    def mark_changed(self) -> None:
+        """Record that the lobby has changed."""
+        self._changed, self._cached = True, None
 
-    def tell(self) -> None:
-        """Tell those who are curious what is new."""
-        if self._news:
-            self._news, message = False, EncodedMessage(type="lobby", **self.view())
-            for guest in [each for each in self.hall.guests if each.curious]:
-                guest.send(message)
+    def broadcast(self) -> None:
+        """Send the lobby to its subscribers if it has changed."""
+        if self._changed:
+            self._changed, message = False, EncodedMessage(type="lobby", **self.to_json())
+            for client in [each for each in self.server.clients if each.lobby_updates]:
+                client.send(message)
 
 
-def _last(things: dict[int, Thing]) -> list[Thing]:
-    """The things that were added last, the newest at the end."""
-    return list(islice(reversed(things.values()), NAMED))[::-1]
+def _newest(items: dict[int, Item]) -> list[Item]:
+    """The items that were added last, in order."""
+    return list(islice(reversed(items.values()), MAX_LISTED))[::-1]

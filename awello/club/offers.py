@@ -1,4 +1,4 @@
-"""What is offered in the hall: a game on some terms, to everybody or to one."""
+"""Offers of a game: the terms, and seeks and challenges with them."""
 
 from collections.abc import Hashable
 from dataclasses import asdict, dataclass, field
@@ -10,61 +10,66 @@ from awello.club.rating import Rating
 from awello.limits import Clock
 from awello.rules.game import Game
 
-SHORTEST, LONGEST, MOST_INCREMENT = 5.0, 4 * 3600.0, 60.0  # seconds of a time control
+MIN_CLOCK_SECONDS, MAX_CLOCK_SECONDS, MAX_INCREMENT_SECONDS = 5.0, 4 * 3600.0, 60.0  # of a time control
 
 Message = dict[str, Any]
 
 
 @dataclass(frozen=True)
 class GameTerms:
-    """What is played, and for what."""
+    """The terms of a game: rules, time control, rated or not."""
 
     game: Game
     control: Clock
     rated: bool = True
     side: int | None = None
-    """The side that whoever asks wants to have; None leaves it to chance."""
+    """The side that the offering player wants; None for a random side."""
     tournament: int | None = None
-    """The tournament that asks for it."""
+    """The tournament the game belongs to."""
 
     def check(self) -> None:
-        """Refuse terms that are none."""
-        fitting = SHORTEST <= self.control.seconds <= LONGEST and 0 <= self.control.increment <= MOST_INCREMENT
-        if not fitting:
-            limits = f"{SHORTEST:.0f} seconds to {LONGEST / 3600:.0f} hours and up to {MOST_INCREMENT:.0f} a move more"
-            raise ClubError("control", f"a game takes {limits}: choose another time")
+        """Refuse a time control that is not allowed."""
+        seconds, increment = self.control.seconds, self.control.increment
+        valid = MIN_CLOCK_SECONDS <= seconds <= MAX_CLOCK_SECONDS and 0 <= increment <= MAX_INCREMENT_SECONDS
+        if not valid:
+            least, hours, most = round(MIN_CLOCK_SECONDS), round(MAX_CLOCK_SECONDS / 3600), round(MAX_INCREMENT_SECONDS)
+            message = (
+                f"a player's clock has {least} seconds to {hours} hours, and up to {most} seconds per move: "
+                "choose another time control"
+            )
+            raise ClubError("invalid_time_control", message, min_seconds=least, max_hours=hours, max_increment=most)
 
     @property
-    def pool(self) -> tuple[Game, Clock, bool]:
-        """What two players must both ask for to be paired."""
+    def pairing_key(self) -> tuple[Game, Clock, bool]:
+        """What two seeks must have in common to be paired."""
         return self.game, self.control, self.rated
 
-    def fits(self, other: "GameTerms") -> bool:
-        """Whether two who ask for these can play each other."""
-        return self.pool == other.pool and (self.side is None or self.side != other.side)
+    def matches(self, other: "GameTerms") -> bool:
+        """Whether two seeks can be paired."""
+        return self.pairing_key == other.pairing_key and (self.side is None or self.side != other.side)
 
-    def view(self) -> Message:
-        """For those who are told."""
-        return {"kind": str(self.game), "control": asdict(self.control), "rated": self.rated}
+    def to_json(self) -> Message:
+        """The terms as clients receive them."""
+        return {"variant": str(self.game), "control": asdict(self.control), "rated": self.rated}
 
 
 @dataclass(frozen=True)
 class Offer:
-    """A game that somebody offers to everybody, or to one."""
+    """A seek (without a recipient) or a challenge."""
 
     number: int
     account: Account
     terms: GameTerms
-    to: Account | None = None
+    recipient: Account | None = None
     rating: Rating = field(default_factory=Rating)
-    """What whoever offers it is worth in such games."""
+    """The rating of the offering player for such games."""
 
     @property
     def keys(self) -> tuple[Hashable, ...]:
-        """What it is found by: who made it, whom it is made to, and what is to be played."""
-        return ("by", self.account.number), ("to", self.to and self.to.number), self.terms.pool
+        """The keys of the offer in an index: its author, its recipient, and what it is paired by."""
+        return ("by", self.account.number), ("to", self.recipient and self.recipient.number), self.terms.pairing_key
 
-    def view(self) -> Message:
-        """For those who are told."""
-        who = {"from": self.account.name, "program": self.account.program}
-        return {"number": self.number, **who, **self.rating.view(), **self.terms.view(), "side": self.terms.side}
+    def to_json(self) -> Message:
+        """The offer as clients receive it."""
+        who = {"from": self.account.name, "bot": self.account.bot}
+        return {"number": self.number, **who, **self.rating.to_json(), **self.terms.to_json(), "side": self.terms.side}

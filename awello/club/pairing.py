@@ -1,4 +1,4 @@
-"""Tournament pairings and standings, from the games played so far: round robin by the circle, Swiss by matching."""
+"""Tournament pairings and standings: round robin by the circle method, Swiss by minimum-cost matching."""
 
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
@@ -14,42 +14,42 @@ try:
 except ImportError:
     raise ConfigError(NEEDS_EXTRA) from None
 
-MOST_UNEVEN = 2  # how much oftener somebody may move first than second, or the other way round
+MAX_SIDE_IMBALANCE = 2  # the most games that a player may have moved first more than second, or the reverse
 
-Pair = tuple[int, int | None]  # who moves first, and who second; None for a bye
+Pair = tuple[int, int | None]  # the first and the second player; None for a bye
 
 
 @dataclass(frozen=True)
 class Pairing:
-    """Two who were to play, or one who had a bye, and what each got for it."""
+    """A decided pairing or bye, with the points of both."""
 
     first: int
     second: int | None
     points: tuple[float, float] = (0.0, 0.0)
     forfeit: bool = False
-    """Whether somebody did not come, so that nobody had a side."""
+    """Whether a player did not come; the game was not played, so nobody had a side."""
 
 
 @dataclass(frozen=True)
 class Standing:
-    """Where somebody stands."""
+    """A row of the standings."""
 
-    place: int
+    rank: int
     player: int
     points: float
     buchholz: float
     """The points of all opponents."""
     berger: float
-    """The points of those who were beaten, and half of those who were drawn with: Sonneborn and Berger's sum."""
+    """Sonneborn-Berger: the points of beaten opponents, and half of those of drawn ones."""
     wins: int
 
 
 # ---- round robin -----------------------------------------------------------------------------------------------------
-def round_robin(players: Sequence[int], twice: bool = False) -> list[list[Pair]]:
-    """The rounds in which everybody meets everybody, once or twice with the sides changed; an odd number has byes.
+def pair_round_robin(players: Sequence[int], twice: bool = False) -> list[list[Pair]]:
+    """The rounds of a round robin, or of a double one with the sides changed; with an odd number there are byes.
 
-    All but the last sit round a table and move on by a place each round: who faces whom plays.  The last one plays
-    whoever has come to the head.  From round to round everybody but these two changes sides.
+    Circle method: all players but the last form a circle and move on by one place each round.  Players who face each
+    other are paired, and the last player meets the one at the head.  All others change sides from round to round.
     """
     circle, last = (players[:-1], players[-1]) if len(players) % 2 == 0 else (players, None)
     size, rounds = len(circle), list[list[Pair]]()
@@ -64,33 +64,33 @@ def round_robin(players: Sequence[int], twice: bool = False) -> list[list[Pair]]
     return rounds + turned if twice else rounds
 
 
-def rounds_without_repeats(players: int) -> int:
-    """How many rounds there can be in which nobody meets anybody twice."""
+def count_rounds_without_repeats(players: int) -> int:
+    """The largest number of rounds without a repeated pairing."""
     return players - 1 + players % 2 if players > 1 else 0
 
 
 # ---- Swiss -----------------------------------------------------------------------------------------------------------
 @dataclass
 class PlayerHistory:
-    """What somebody has played so far."""
+    """What a player has played so far."""
 
-    rank: int = 0
+    seed_rank: int = 0
     points: float = 0.0
-    games: list[tuple[int | None, float]] = field(default_factory=list)  # the opponent, None for a bye, and the points
-    sides: list[int] = field(default_factory=list)  # of each game: 0 who moved first
+    games: list[tuple[int | None, float]] = field(default_factory=list)  # the opponent (None for a bye) and the points
+    sides: list[int] = field(default_factory=list)  # of each game: 0 for moving first
 
     @property
-    def lean(self) -> int:
-        """How much oftener they moved first than second."""
+    def side_balance(self) -> int:
+        """How many more games the player has moved first than second."""
         return len(self.sides) - 2 * sum(self.sides)
 
-    def met(self, other: int | None) -> int:
-        """How often they had this opponent, or a bye."""
+    def count_meetings(self, other: int | None) -> int:
+        """How often the player has met this opponent (None: has had a bye)."""
         return sum(each == other for each, _ in self.games)
 
 
-def player_histories(players: Iterable[int], played: Iterable[Pairing]) -> dict[int, PlayerHistory]:
-    """What each has played."""
+def build_histories(players: Iterable[int], played: Iterable[Pairing]) -> dict[int, PlayerHistory]:
+    """The history of each player."""
     found = {player: PlayerHistory() for player in players}
     for pairing in played:
         for side, (player, other) in enumerate(((pairing.first, pairing.second), (pairing.second, pairing.first))):
@@ -102,68 +102,71 @@ def player_histories(players: Iterable[int], played: Iterable[Pairing]) -> dict[
     return found
 
 
-def swiss_round(players: Sequence[int], played: Sequence[Pairing]) -> list[Pair]:
-    """Pair players, the strongest listed first, after all that was played, the oldest first.
+def pair_swiss_round(players: Sequence[int], played: Sequence[Pairing]) -> list[Pair]:
+    """Pair the next round.  Players are listed strongest first, earlier pairings oldest first.
 
-    Of all ways the one is chosen that has, in this order of importance: the fewest who meet again or have a second bye;
-    the fewest whose sides get too uneven; a bye for who has few points; opponents with equally many points (the sum of
-    the squares of the differences); sides that even out; the upper half of equals against the lower half.
+    Minimises, in this order: repeated pairings and second byes; sides that become too uneven; the points of the player
+    with the bye; the squared differences of points between opponents; uneven sides; the distance to pairing the upper
+    half of a score group against its lower half.
     """
-    past = player_histories(players, played)
-    order = sorted(players, key=lambda player: -past[player].points)  # stable: equals stay as they are listed
+    past = build_histories(players, played)
+    order = sorted(players, key=lambda player: -past[player].points)  # stable: equal points keep the order
     for rank, player in enumerate(order):
-        past[player].rank = rank
-    seats: list[int | None] = [*order, *([None] if len(order) % 2 else [])]
+        past[player].seed_rank = rank
+    slots: list[int | None] = [*order, *([None] if len(order) % 2 else [])]
     equals = Counter(past[player].points for player in order)
     fewest = min(equals, default=0.0)
-    demands = {
-        (a, b): _demands(seats[a], seats[b], past, equals, fewest) for a, b in combinations(range(len(seats)), 2)
+    penalties = {
+        (a, b): _penalties(slots[a], slots[b], past, equals, fewest) for a, b in combinations(range(len(slots)), 2)
     }
     pairs: list[Pair] = []
-    for a, b in cheapest_pairs(_in_order(demands)):
-        one, other = order[a], seats[b]
-        pairs.append((one, None) if other is None else _sides(one, other, past, len(pairs)))
+    for a, b in find_cheapest_pairs(_combine_penalties(penalties)):
+        one, other = order[a], slots[b]
+        pairs.append((one, None) if other is None else _choose_sides(one, other, past, len(pairs)))
     return sorted(pairs, key=lambda pair: pair[1] is None)  # a bye comes last
 
 
-def cheapest_pairs(costs: Mapping[tuple[int, int], int]) -> list[tuple[int, int]]:
-    """Pair all numbers at the least total cost, by Edmonds' blossom algorithm; whole numbers of any size are exact."""
+def find_cheapest_pairs(costs: Mapping[tuple[int, int], int]) -> list[tuple[int, int]]:
+    """Pair all numbers at the lowest total cost, by Edmonds' blossom algorithm. Costs may be large integers."""
     graph = networkx.Graph()
     graph.add_weighted_edges_from((one, other, -cost) for (one, other), cost in costs.items())
     return sorted((min(pair), max(pair)) for pair in networkx.max_weight_matching(graph, maxcardinality=True))
 
 
-def _demands(
+def _penalties(
     one: int | None, other: int | None, past: Mapping[int, PlayerHistory], equals: Mapping[float, int], fewest: float
 ) -> tuple[int, ...]:
-    """What is wrong with a pair, the worst first."""
+    """The penalties of a pair, most important first."""
     assert one is not None  # the bye comes last
     if other is None:
         mine = past[one]
-        return mine.met(None), 0, int(2 * (mine.points - fewest)), 0, 0, len(past) - mine.rank
+        return mine.count_meetings(None), 0, int(2 * (mine.points - fewest)), 0, 0, len(past) - mine.seed_rank
     a, b = past[one], past[other]
-    uneven = min(a.lean, b.lean) >= MOST_UNEVEN or max(a.lean, b.lean) <= -MOST_UNEVEN
-    apart, ranks = int(2 * abs(a.points - b.points)), abs(a.rank - b.rank)
+    uneven = (
+        min(a.side_balance, b.side_balance) >= MAX_SIDE_IMBALANCE
+        or max(a.side_balance, b.side_balance) <= -MAX_SIDE_IMBALANCE
+    )
+    apart, ranks = int(2 * abs(a.points - b.points)), abs(a.seed_rank - b.seed_rank)
     again = bool(a.sides and b.sides and a.sides[-1] == b.sides[-1])
-    sides = 2 * max(0, 2 * MOST_UNEVEN - abs(a.lean - b.lean)) + again
+    sides = 2 * max(0, 2 * MAX_SIDE_IMBALANCE - abs(a.side_balance - b.side_balance)) + again
     halves = ranks if apart else abs(ranks - equals[a.points] // 2)
-    return a.met(other), int(uneven), 0, apart**2, sides, halves
+    return a.count_meetings(other), int(uneven), 0, apart**2, sides, halves
 
 
-def _in_order(demands: Mapping[tuple[int, int], Sequence[int]]) -> dict[tuple[int, int], int]:
-    """One number for several demands: all of a later one together weigh less than one of an earlier one."""
-    weights, players = [1], 1 + max((b for _, b in demands), default=0)
+def _combine_penalties(penalties: Mapping[tuple[int, int], Sequence[int]]) -> dict[tuple[int, int], int]:
+    """Combine penalties into one number, in which a less important one never outweighs a more important one."""
+    weights, players = [1], 1 + max((b for _, b in penalties), default=0)
     for level in range(5, 0, -1):
-        most = max((each[level] for each in demands.values()), default=0)
+        most = max((each[level] for each in penalties.values()), default=0)
         weights.insert(0, weights[0] * (1 + most * players // 2))
-    return {pair: sum(map(mul, weights, each)) for pair, each in demands.items()}
+    return {pair: sum(map(mul, weights, each)) for pair, each in penalties.items()}
 
 
-def _sides(one: int, other: int, past: Mapping[int, PlayerHistory], board: int) -> Pair:
-    """Who moves first: who did so less often, or who did not when they last had different sides, or by the board."""
+def _choose_sides(one: int, other: int, past: Mapping[int, PlayerHistory], board: int) -> Pair:
+    """Who moves first: who did so less often, or did not when their sides last differed; else by board number."""
     a, b = past[one], past[other]
-    if a.lean != b.lean:
-        return (one, other) if a.lean < b.lean else (other, one)
+    if a.side_balance != b.side_balance:
+        return (one, other) if a.side_balance < b.side_balance else (other, one)
     for mine, theirs in zip(reversed(a.sides), reversed(b.sides), strict=False):
         if mine != theirs:
             return (one, other) if mine else (other, one)
@@ -171,18 +174,19 @@ def _sides(one: int, other: int, past: Mapping[int, PlayerHistory], board: int) 
 
 
 # ---- standings -------------------------------------------------------------------------------------------------------
-def standings(players: Sequence[int], played: Iterable[Pairing]) -> list[Standing]:
-    """Who has most points; among equals, by Buchholz's sum, Sonneborn and Berger's, and wins.
+def compute_standings(players: Sequence[int], played: Iterable[Pairing]) -> list[Standing]:
+    """The standings by points, then Buchholz, Sonneborn-Berger and wins.
 
-    Who is equal in all shares a place, and stands in the order of the list.  A bye is a point, but no opponent.
+    Players who are equal in all of these share a rank and keep the order of the list.  A bye counts a point, but has no
+    opponent.
     """
-    past = player_histories(players, played)
+    past = build_histories(players, played)
     scores: dict[int, tuple[float, float, float, int]] = {}
     for player, mine in past.items():
         games = [(past[other].points, got) for other, got in mine.games if other is not None]
         berger = sum(points * got for points, got in games)
         scores[player] = mine.points, sum(points for points, _ in games), berger, sum(got == 1 for _, got in games)
-    order = sorted(players, key=lambda player: scores[player], reverse=True)  # stable: equals keep their order
+    order = sorted(players, key=lambda player: scores[player], reverse=True)  # stable: equal players keep the order
     better = Counter(scores.values())
-    places = {score: 1 + sum(better[each] for each in better if each > score) for score in better}
-    return [Standing(places[scores[player]], player, *scores[player]) for player in order]
+    ranks_by_score = {score: 1 + sum(better[each] for each in better if each > score) for score in better}
+    return [Standing(ranks_by_score[scores[player]], player, *scores[player]) for player in order]

@@ -1,8 +1,8 @@
-"""Positions of rated games in progress, which the page must not analyse: found in microseconds, in any symmetry.
+"""Positions of rated games in progress, which the page must not analyse; lookups take microseconds, in any symmetry.
 
-For each game the index holds its position, the one before and all that can follow: a player who looks for help has one
-of these on the board.  The first plies of a game are opening knowledge and are left out.  Captured seeds do not count,
-since the best move does not depend on them.
+For each game the index holds its position, the previous one and all that can follow: a player who looks for help has
+one of these on the board.  The first plies of a game are opening knowledge and are left out.  Captured seeds are
+ignored, since the best move does not depend on them.
 """
 
 from collections import Counter
@@ -15,14 +15,14 @@ from awello.position import Position
 from awello.record import Record, replay, replay_words
 from awello.rules.game import PASS, canonical_children
 
-FIRST_PLY = 10  # from which on positions are kept
-MOST_MOVES = 64
+MIN_PLY = 10  # the first ply that is indexed
+MAX_MOVES = 64
 
 Key = tuple[int, int, int]
 
 
 class RatedPositions:
-    """The positions of all rated games that are being played."""
+    """The positions of all rated games in progress."""
 
     def __init__(self) -> None:
         self._keys: Counter[Key] = Counter()
@@ -31,20 +31,20 @@ class RatedPositions:
     def __contains__(self, position: Position) -> bool:
         return bool(self._keys) and _key(position) in self._keys
 
-    def meets(self, record: Record) -> bool:
-        """Whether a game comes through such a position."""
+    def contains_any(self, record: Record) -> bool:
+        """Whether any position of a record is in the index."""
         words = replay_words(record.start, record.moves).tolist() if self._keys else []
         return any(Position(record.start.game, own, opp) in self for own, opp in words)
 
-    def update(self, table: GameState) -> None:
-        """Take a game as it is now."""
-        old = self._of_game.pop(table.number, [])
+    def update(self, state: GameState) -> None:
+        """Index the current position of a game."""
+        old = self._of_game.pop(state.number, [])
         for key in old:
             self._keys[key] -= 1
             if not self._keys[key]:
                 del self._keys[key]
-        if table.rated and not table.over and len(table.moves) >= FIRST_PLY:
-            keys = self._of_game[table.number] = _keys_of(table, old)
+        if state.rated and not state.over and len(state.moves) >= MIN_PLY:
+            keys = self._of_game[state.number] = _keys_of(state, old)
             self._keys.update(keys)
 
 
@@ -53,17 +53,17 @@ def _key(position: Position) -> Key:
     return adapter.size, own & adapter.board_mask, opp & adapter.board_mask
 
 
-def _keys_of(table: GameState, old: list[Key]) -> list[Key]:
-    """The position of a game, the one before and those that can follow; `old` are the keys it had so far."""
-    position = table.position
-    here = _key(position)
+def _keys_of(state: GameState, old: list[Key]) -> list[Key]:
+    """The keys of a game: its position, the previous one and its successors; `old` are its keys so far."""
+    position = state.position
+    current = _key(position)
     if old:
-        before = old[1] if old[0] == here else old[0]
+        before = old[1] if old[0] == current else old[0]
     else:
-        before = _key(replay(Position.start(table.game), table.moves[:-1])[1])
-    words = np.empty((MOST_MOVES, 2), np.uint64)
-    count = canonical_children(int(table.game), U(position.own), U(position.opp), words)
-    adapter = table.game.adapter
+        before = _key(replay(Position.start(state.game), state.moves[:-1])[1])
+    words = np.empty((MAX_MOVES, 2), np.uint64)
+    count = canonical_children(int(state.game), U(position.own), U(position.opp), words)
+    adapter = state.game.adapter
     children = [(adapter.size, own, opp) for own, opp in (words[:count] & U(adapter.board_mask)).tolist()]
-    before_pass = [_key(Position(table.game, position.opp, position.own))] if table.moves[-1] == PASS else []
-    return [here, before, *children, *before_pass]
+    before_pass = [_key(Position(state.game, position.opp, position.own))] if state.moves[-1] == PASS else []
+    return [current, before, *children, *before_pass]

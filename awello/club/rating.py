@@ -1,14 +1,14 @@
-"""Ratings: what a player is worth, and how sure that is, by openskill's model of Plackett and Luce (Weng and Lin 2011).
+"""Ratings by openskill's Plackett-Luce model (Weng and Lin 2011): a mean and a deviation.
 
-A newcomer has 1500, give or take 350.  Once ratings are sure, a difference of 400 means ten wins for one loss, as on
-Elo's scale.  Every game at blitz and at standard speed has a rating of its own.
+A new player has 1500 with a deviation of 350.  For established ratings, a difference of 400 means ten wins for one
+loss, as on the Elo scale.  Each game has one rating for blitz and one for standard speed.
 """
 
 import math
 from dataclasses import dataclass
 
 from awello.club import NEEDS_EXTRA
-from awello.club.lag import expected_seconds
+from awello.club.lag import estimate_seconds
 from awello.errors import ConfigError
 from awello.limits import Clock
 from awello.rules.game import Game
@@ -18,34 +18,36 @@ try:
 except ImportError:
     raise ConfigError(NEEDS_EXTRA) from None
 
-START, UNSURE = 1500.0, 350.0
-SURE = 110.0  # below it a rating is no longer provisional
-SCALE = 400 / math.log(10)  # Elo's
-BLITZ = 600.0  # seconds of a game for a player, below which it is blitz
+INITIAL_RATING, INITIAL_DEVIATION = 1500.0, 350.0
+MAX_ESTABLISHED_DEVIATION = 110.0  # above it a rating is provisional
+ELO_SCALE = 400 / math.log(10)  # of the Elo scale
+BLITZ_SECONDS = 600.0  # faster games are blitz
 
-_model = PlackettLuce(mu=START, sigma=UNSURE, beta=SCALE / math.sqrt(2), tau=UNSURE / 100)
+_model = PlackettLuce(
+    mu=INITIAL_RATING, sigma=INITIAL_DEVIATION, beta=ELO_SCALE / math.sqrt(2), tau=INITIAL_DEVIATION / 100
+)
 
 
 @dataclass(frozen=True)
 class Rating:
-    """What a player is worth, and how far it may be from the truth."""
+    """A player's rating and its uncertainty."""
 
-    mean: float = START
-    doubt: float = UNSURE
+    mean: float = INITIAL_RATING
+    deviation: float = INITIAL_DEVIATION
 
-    def view(self) -> dict[str, int | bool]:
-        """For those who are told."""
-        return {"rating": round(self.mean), "sure": self.doubt <= SURE}
+    def to_json(self) -> dict[str, int | bool]:
+        """The rating as clients receive it."""
+        return {"rating": round(self.mean), "established": self.deviation <= MAX_ESTABLISHED_DEVIATION}
 
 
 def pool_of(game: Game, control: Clock) -> str:
-    """Which rating a game counts for, such as `othello blitz`."""
-    return f"{game} {'blitz' if expected_seconds(control) < BLITZ else 'standard'}"
+    """The rating pool of a game, such as `othello blitz`."""
+    return f"{game} {'blitz' if estimate_seconds(control) < BLITZ_SECONDS else 'standard'}"
 
 
 def rate(first: Rating, second: Rating, winner: int | None) -> tuple[Rating, Rating]:
-    """Both ratings after a game that a side won, or that nobody did."""
-    teams = [[_model.rating(each.mean, each.doubt)] for each in (first, second)]
+    """Both ratings after a game; `winner` is None for a draw."""
+    teams = [[_model.rating(each.mean, each.deviation)] for each in (first, second)]
     ranks = [1.0, 1.0] if winner is None else [1.0 + winner, 2.0 - winner]
     (one,), (other,) = _model.rate(teams, ranks=ranks)
     return Rating(one.mu, one.sigma), Rating(other.mu, other.sigma)

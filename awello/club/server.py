@@ -1,4 +1,4 @@
-"""The hall: who is here, who seeks a game, and the tables; a request is written, then told, or refused as a whole."""
+"""The club server: connections, lobby, live games; each request is stored before clients are notified, or refused."""
 
 import asyncio
 import logging
@@ -12,369 +12,384 @@ from typing import Any, TypeVar
 
 from sqlalchemy import Connection
 
-from awello.club.absence import AbsenceTracker
 from awello.club.accounts import Account
 from awello.club.archiving import PATIENCE, Archiver, archive_games
 from awello.club.blocks import BlockList
 from awello.club.chat import Chat
+from awello.club.disconnects import DisconnectTracker
 from awello.club.fair_play import FairPlayMonitor
 from awello.club.game_state import ClubError, GameState
 from awello.club.indexed_collection import IndexedCollection
-from awello.club.live_game import Also, ClientConnection, EncodedMessage, LiveGame, create_game, load_game
-from awello.club.lobby import Lobby
+from awello.club.live_game import ClientConnection, EncodedMessage, ExtraWrite, LiveGame, create_game, load_game
+from awello.club.lobby import Lobby, player_offline
 from awello.club.offers import GameTerms, Message
 from awello.club.rated_positions import RatedPositions
 from awello.club.store import ClubStore
-from awello.club.stored_games import SaveGame, last_heartbeat, load_games, save_games, save_heartbeat
+from awello.club.stored_games import SaveGame, load_heartbeat, load_live_games, save_games, save_heartbeat
 from awello.club.tournament_organiser import TournamentOrganiser
 from awello.errors import AwelloError
 from awello.rules.game import PASS
 
-MOST_GAMES, MOST_PROGRAM_GAMES = 8, 64  # of one account at once
-REMEMBERED = 1000  # games that have ended and can be looked at without asking the database
-TICK = 0.2  # seconds between two looks at the clocks
-PULSE = 0.5  # seconds between two notes that the club is open
+MAX_GAMES, MAX_BOT_GAMES = 8, 64  # per account at the same time
+MAX_ENDED_GAMES = 1000  # ended games kept in memory
+CLOCK_CHECK_SECONDS = 0.2  # between two checks of the clocks
+HEARTBEAT_SECONDS = 0.5  # between two writes of the heartbeat
 
-Done = TypeVar("Done")
+Result = TypeVar("Result")
 
 
 class ClubServer:
-    """The club while it is open."""
+    """The live state of a club."""
 
     def __init__(self, store: ClubStore, archive: Archiver | None = None, seed: int | None = None) -> None:
-        self.store, self.archive, self.chance = store, archive, Random(seed)
+        self.store, self.archive, self.random = store, archive, Random(seed)
         store.now = lambda: self.now()
-        self.seats: IndexedCollection[LiveGame] = IndexedCollection(
-            lambda seat: seat.table.players
+        self.live_games: IndexedCollection[LiveGame] = IndexedCollection(
+            lambda live_game: live_game.state.players
         )  # games in progress
         self.ended: OrderedDict[int, LiveGame] = OrderedDict()
-        self.guests: set[ClientConnection] = set()
-        self.present: dict[int, set[ClientConnection]] = defaultdict(set)  # by the number of the account
+        self.clients: set[ClientConnection] = set()
+        self.online: dict[int, set[ClientConnection]] = defaultdict(set)  # by account number
         self.rated_positions = RatedPositions()
-        self.counts: Counter[str] = Counter()  # of what happened, for whoever watches the club
-        self._sitting: Counter[int] = Counter()  # games that are about to begin, by account
+        self.counts: Counter[str] = Counter()  # for the metrics
+        self._starting: Counter[int] = Counter()  # games being created, by account
         self._started = time.time() - time.monotonic()
         self._tasks: set[asyncio.Task[Any]] = set()
         self.lobby, self.tournaments, self.chat = Lobby(self), TournamentOrganiser(self), Chat(self)
-        self.blocks, self.absence, self.conduct = BlockList(self), AbsenceTracker(self), FairPlayMonitor(self)
-        self._ended = asyncio.Event()  # a game has, and waits to be archived
+        self.blocks, self.disconnects, self.fair_play = BlockList(self), DisconnectTracker(self), FairPlayMonitor(self)
+        self._ended = asyncio.Event()  # a game has ended and can be archived
 
     def now(self) -> float:
-        """The moment, in seconds since 1970; it never goes back."""
+        """The time in seconds since 1970; it never goes back."""
         return self._started + time.monotonic()
 
-    # ---- opening and closing -----------------------------------------------------------------------------------------
+    # ---- start and shutdown ------------------------------------------------------------------------------------------
     async def open(self) -> None:
-        """Take up the games that went on when the club was last open, and begin to look at clocks."""
-        await self._take_up()
+        """Resume the stored games and start the background tasks."""
+        await self._resume_games()
         await self.blocks.load()
-        self._begin(_for_ever(self._look_at_clocks))
-        self._begin(_for_ever(self._note_the_time))
-        self._begin(_for_ever(partial(archive_games, self.store, self._ended, lambda: self.archive), PATIENCE))
-        self._begin(_for_ever(self.tournaments.run))
+        self._create_task(_run_forever(self._check_clocks))
+        self._create_task(_run_forever(self._save_heartbeats))
+        self._create_task(_run_forever(partial(archive_games, self.store, self._ended, lambda: self.archive), PATIENCE))
+        self._create_task(_run_forever(self.tournaments.run))
 
-    async def _take_up(self) -> None:
-        """Go on with the games as they are stored; downtime is charged to neither clock."""
+    async def _resume_games(self) -> None:
+        """Load the stored games and restart their clocks; downtime is charged to neither side."""
 
-        def act(connection: Connection) -> list[GameState]:
-            stopped, now = last_heartbeat(connection), self.now()
-            if self.store.failed_at is not None:  # this process knows it better than the last note does
+        def resume(connection: Connection) -> list[GameState]:
+            stopped, now = load_heartbeat(connection), self.now()
+            if self.store.failed_at is not None:  # more recent than the last heartbeat
                 stopped = max(stopped or 0.0, self.store.failed_at)
-            tables = [
-                table.resume(table.since if stopped is None else stopped, now) for table in load_games(connection)
+            states = [
+                state.resume(state.turn_started if stopped is None else stopped, now)
+                for state in load_live_games(connection)
             ]
-            save_games(connection, tables)
+            save_games(connection, states)
             save_heartbeat(connection, now)
-            return tables
+            return states
 
-        await asyncio.to_thread(self.store.claim)
+        await asyncio.to_thread(self.store.acquire)
         async with AsyncExitStack() as stack:
-            for seat in list(self.seats.values()):
-                await stack.enter_async_context(seat.lock)
-            tables = {table.number: table for table in await self.store.retry(act)}
-            for number, table in tables.items():
-                seat = self.seats.get(number) or self.seats.add(number, await self._stored_seat(number))
-                self._follow(seat, table)
-                self._tell_table(seat)
-            for seat in [seat for number, seat in self.seats.items() if number not in tables]:
-                written = await self._stored_seat(seat.table.number)  # it ended, but its players were not notified
-                self._follow(seat, written.table)
-                seat.after = written.after
-                await self._end(seat)
-                self._tell_table(seat)
+            for live_game in list(self.live_games.values()):
+                await stack.enter_async_context(live_game.lock)
+            states = {state.number: state for state in await self.store.force_write(resume)}
+            for number, state in states.items():
+                live_game = self.live_games.get(number) or self.live_games.add(
+                    number, await self._load_live_game(number)
+                )
+                self._update(live_game, state)
+                self._broadcast_game(live_game)
+            for live_game in [live_game for number, live_game in self.live_games.items() if number not in states]:
+                written = await self._load_live_game(
+                    live_game.state.number
+                )  # it ended, but its players were not notified
+                self._update(live_game, written.state)
+                live_game.ratings_after = written.ratings_after
+                await self._end(live_game)
+                self._broadcast_game(live_game)
         self.store.failed_at = None
 
     async def close(self) -> None:
-        """Write down when the club closes, so that no time is taken from anybody."""
+        """Stop the background tasks and write a last heartbeat."""
         for task in self._tasks:
             task.cancel()
         await asyncio.gather(*self._tasks, return_exceptions=True)
         with suppress(AwelloError):
-            await self.store.write(self._beat)
+            await self.store.write(self._save_heartbeat)
 
-    def _begin(self, work: Coroutine[Any, Any, Done]) -> "asyncio.Task[Done]":
+    def _create_task(self, work: Coroutine[Any, Any, Result]) -> "asyncio.Task[Result]":
         task = asyncio.create_task(work)
         self._tasks.add(task)
         task.add_done_callback(self._tasks.discard)
         return task
 
-    async def _look_at_clocks(self) -> None:
-        """End games whose time has run out."""
+    async def _check_clocks(self) -> None:
+        """End games whose clock has run out."""
         while True:
-            await asyncio.sleep(TICK)
-            late = [seat for seat in self.seats.values() if self.now() > seat.table.deadline]
-            for seat in late:
+            await asyncio.sleep(CLOCK_CHECK_SECONDS)
+            late = [live_game for live_game in self.live_games.values() if self.now() > live_game.state.deadline]
+            for live_game in late:
                 try:
-                    await self._act(seat, lambda table: table.flag(self.now()))
+                    await self._act(live_game, lambda state: state.flag(self.now()))
                 except AwelloError:
-                    break  # the database cannot be written: at the next look
+                    break  # the database cannot be written: retry at the next check
 
-    async def _note_the_time(self) -> None:
-        """Note that the club is open, and tell what is new in the lobby; after a failure, read the games again."""
+    async def _save_heartbeats(self) -> None:
+        """Write heartbeats and broadcast lobby changes; after a failed write, load the games again."""
         while True:
-            await asyncio.sleep(PULSE)
-            self.lobby.tell()
+            await asyncio.sleep(HEARTBEAT_SECONDS)
+            self.lobby.broadcast()
             with suppress(AwelloError):
-                await (self._take_up() if self.store.failing else self.store.write(self._beat))
+                await (self._resume_games() if self.store.failing else self.store.write(self._save_heartbeat))
 
-    def _beat(self, connection: Connection) -> None:
-        save_heartbeat(connection, self.now())  # the moment at which it is written, however long it waited
+    def _save_heartbeat(self, connection: Connection) -> None:
+        save_heartbeat(connection, self.now())  # the time of the write, however long it was queued
 
-    # ---- who is here -------------------------------------------------------------------------------------------------
-    def enter(self, guest: ClientConnection) -> None:
-        """Let somebody in, and tell them what goes on, their own games above all."""
-        account = guest.account
-        self.guests.add(guest)
+    # ---- connections -------------------------------------------------------------------------------------------------
+    def connect(self, client: ClientConnection) -> None:
+        """Add a connection and send it the lobby, its games, challenges and tournaments."""
+        account = client.account
+        self.clients.add(client)
         if account:
-            if account.number not in self.present:
-                self.lobby.change()
-            self.present[account.number].add(guest)
-            self.absence.come_back(account.number)
+            if account.number not in self.online:
+                self.lobby.mark_changed()
+            self.online[account.number].add(client)
+            self.disconnects.record_reconnect(account.number)
         names = {"name": account.name if account else None, "blocked": self.blocks.names(account)}
-        guest.send({"type": "welcome", **names, **self.lobby.view()})
-        for seat in self.seats.of(account.number) if account else []:
-            guest.send({"type": "game", **seat.view(self.now())})
-            if account and (opponent := seat.opponent(account.number).number) not in self.present:
-                guest.send(self.absence.news(seat, opponent))
-        for offer in self.lobby.challenges.of(("to", account.number)) if account else []:
-            guest.send({"type": "challenge", **offer.view()})
-        self.tournaments.greet(guest)
+        client.send({"type": "welcome", **names, **self.lobby.to_json()})
+        for live_game in self.live_games.with_key(account.number) if account else []:
+            client.send({"type": "game", **live_game.to_json(self.now())})
+            if account and (opponent := live_game.opponent(account.number).number) not in self.online:
+                client.send(self.disconnects.event_for(live_game, opponent))
+        for offer in self.lobby.challenges.with_key(("to", account.number)) if account else []:
+            client.send({"type": "challenge", **offer.to_json()})
+        self.tournaments.client_connected(client)
 
-    def leave(self, guest: ClientConnection) -> None:
-        """Somebody goes: what they offered is withdrawn when nobody of the account is left, games go on."""
-        self.guests.discard(guest)
-        for number in guest.watching:
-            if seat := self.seats.get(number):
-                seat.watchers.discard(guest)
-        if guest.account:
-            here = self.present[guest.account.number]
-            here.discard(guest)
-            if not here:
-                del self.present[guest.account.number]
-                self.lobby.withdraw(guest.account)
-                self.lobby.change()
-                self.absence.leave(guest.account.number)
+    def disconnect(self, client: ClientConnection) -> None:
+        """Remove a connection; when it was the account's last, withdraw its offers. Its games continue."""
+        self.clients.discard(client)
+        for number in client.watching:
+            if live_game := self.live_games.get(number):
+                live_game.watchers.discard(client)
+        if client.account:
+            connections = self.online[client.account.number]
+            connections.discard(client)
+            if not connections:
+                del self.online[client.account.number]
+                self.lobby.withdraw_all(client.account)
+                self.lobby.mark_changed()
+                self.disconnects.record_disconnect(client.account.number)
 
-    async def start(self, people: tuple[Account, Account], terms: GameTerms, also: Also | None = None) -> Message:
-        """Begin a game, even if whoever asked for it is gone by then; `also` is written together with it."""
-        unrated = self.conduct.why_unrated(*people) if terms.rated else None
-        numbers = [person.number for person in people]
-        self._sitting.update(numbers)  # before anybody else can ask: tasks begin later
+    async def start_game(
+        self, accounts: tuple[Account, Account], terms: GameTerms, extra_write: ExtraWrite | None = None
+    ) -> Message:
+        """Create a game, even if the client disconnects meanwhile; `extra_write` runs in the same transaction."""
+        unrated = self.fair_play.find_unrated_reason(*accounts) if terms.rated else None
+        numbers = [person.number for person in accounts]
+        self._starting.update(numbers)  # now, not in the task: requests that follow must count it
 
         async def begin() -> Message:
             try:
-                act = partial(create_game, people=people, terms=terms, now=self.now, also=also, unrated=unrated)
-                seat = await self.store.write(act)
+                create = partial(
+                    create_game, accounts=accounts, terms=terms, now=self.now, extra_write=extra_write, unrated=unrated
+                )
+                live_game = await self.store.write(create)
             finally:
-                self._sitting.subtract(numbers)
-            seat = self.seats.add(seat.table.number, seat)
-            self._tell_table(seat)
-            self.lobby.change()
-            return {"game": seat.table.number}
+                self._starting.subtract(numbers)
+            live_game = self.live_games.add(live_game.state.number, live_game)
+            self._broadcast_game(live_game)
+            self.lobby.mark_changed()
+            return {"game": live_game.state.number}
 
-        return await asyncio.shield(self._begin(begin()))
+        return await asyncio.shield(self._create_task(begin()))
 
     # ---- games -------------------------------------------------------------------------------------------------------
-    async def move(self, guest: ClientConnection, number: int, ply: int, move: str) -> Message:
-        """Play a move; one that was played already, and is sent again after a break, is acknowledged again."""
-        account, seat = guest.member, self._playing(number)
-        played = 0 <= ply < len(seat.table.moves) and seat.names[ply].lower() == move.lower()
-        if played and seat.table.players[ply % 2] == account.number and seat.table.moves[ply] != PASS:
-            return self._standing(seat)
-        arrival = self.now() if guest.received is None else min(self.now(), self._started + guest.received)
+    async def move(self, client: ClientConnection, number: int, ply: int, move: str) -> Message:
+        """Play a move; a move that is sent again after a lost connection is acknowledged again."""
+        account, live_game = client.require_account(), self._find_live_game(number)
+        played = 0 <= ply < len(live_game.state.moves) and live_game.move_names[ply].lower() == move.lower()
+        if played and live_game.state.players[ply % 2] == account.number and live_game.state.moves[ply] != PASS:
+            return self._acknowledge(live_game)
+        arrival = self.now() if client.received_at is None else min(self.now(), self._started + client.received_at)
 
-        def play(table: GameState) -> GameState:
-            return table.play(account.number, ply, move, max(arrival, table.since), guest.lag)
+        def play(state: GameState) -> GameState:
+            return state.play(account.number, ply, move, max(arrival, state.turn_started), client.lag)
 
-        return await self._act(seat, play)
+        return await self._act(live_game, play)
 
-    def awaits(self, guest: ClientConnection, number: int, ply: int, move: str) -> bool:
-        """Whether a game waits for exactly this player's move, and the move is legal."""
-        seat = self.seats.get(number)
-        if seat is None or guest.account is None:
+    def is_expected_move(self, client: ClientConnection, number: int, ply: int, move: str) -> bool:
+        """Whether it is this player's turn at this ply and the move is legal."""
+        live_game = self.live_games.get(number)
+        if live_game is None or client.account is None:
             return False
         try:
-            seat.table.play(guest.account.number, ply, move, seat.table.since)
+            live_game.state.play(client.account.number, ply, move, live_game.state.turn_started)
         except AwelloError:
             return False
         return True
 
-    async def resign(self, guest: ClientConnection, number: int) -> Message:
-        """Give a game up."""
-        return await self._do(guest, number, GameState.resign)
+    async def resign(self, client: ClientConnection, number: int) -> Message:
+        """Resign a game."""
+        return await self._act_as_player(client, number, GameState.resign)
 
-    async def draw(self, guest: ClientConnection, number: int, accept: bool = True) -> Message:
-        """Offer a draw or accept one, or decline it."""
-        return await self._do(guest, number, GameState.offer_draw if accept else GameState.decline_draw)
+    async def draw(self, client: ClientConnection, number: int, accept: bool = True) -> Message:
+        """Offer, accept or decline a draw."""
+        return await self._act_as_player(client, number, GameState.offer_draw if accept else GameState.decline_draw)
 
-    async def abort(self, guest: ClientConnection, number: int) -> Message:
-        """Leave a game before one's first move."""
-        return await self._do(guest, number, GameState.abort)
+    async def abort(self, client: ClientConnection, number: int) -> Message:
+        """Abort a game before one's first move."""
+        return await self._act_as_player(client, number, GameState.abort)
 
-    async def claim(self, guest: ClientConnection, number: int, draw: bool = False) -> Message:
-        """Claim the win, or a draw, in a game whose other player has left."""
-        account, seat = guest.member, self._playing(number)
+    async def claim(self, client: ClientConnection, number: int, draw: bool = False) -> Message:
+        """Claim the win, or a draw, because the opponent has disconnected."""
+        account, live_game = client.require_account(), self._find_live_game(number)
 
-        def change(table: GameState) -> GameState:
-            after = table.claim(account.number, draw)
-            self.absence.check(seat, account.number)
+        def change(state: GameState) -> GameState:
+            after = state.claim(account.number, draw)
+            self.disconnects.check_claim(live_game, account.number)
             return after
 
-        return await self._act(seat, change)
+        return await self._act(live_game, change)
 
-    async def watch(self, guest: ClientConnection, number: int) -> Message:
-        """Be told of a game, whoever plays it."""
-        seat = self.seats.get(number) or self.ended.get(number) or await self._stored_seat(number)
-        if not seat.table.over:
-            seat.watchers.add(guest)
-            guest.watching.add(number)
-        return seat.view(self.now())
+    async def watch(self, client: ClientConnection, number: int) -> Message:
+        """Watch a game."""
+        live_game = self.live_games.get(number) or self.ended.get(number) or await self._load_live_game(number)
+        if not live_game.state.over:
+            live_game.watchers.add(client)
+            client.watching.add(number)
+        return live_game.to_json(self.now())
 
-    async def unwatch(self, guest: ClientConnection, number: int) -> Message:
-        """Be told of a game no longer."""
-        if seat := self.seats.get(number):
-            seat.watchers.discard(guest)
-        guest.watching.discard(number)
+    async def unwatch(self, client: ClientConnection, number: int) -> Message:
+        """Stop watching a game."""
+        if live_game := self.live_games.get(number):
+            live_game.watchers.discard(client)
+        client.watching.discard(number)
         return {}
 
-    async def rematch(self, guest: ClientConnection, number: int) -> Message:
-        """Offer to play again with the sides changed, or accept it."""
-        account, seat = guest.member, self.ended.get(number)
-        if seat is None:
-            raise ClubError("gone", f"game {number} is not one that has just ended: challenge the other player")
-        side = seat.table.side_of(account.number)
-        other = seat.people[1 - side]
-        if other.number not in self.present:
-            raise ClubError("absent", f"{other.name} is not here any more: look who is, or seek a game")
+    async def rematch(self, client: ClientConnection, number: int) -> Message:
+        """Offer a rematch with sides changed, or accept one."""
+        account, live_game = client.require_account(), self.ended.get(number)
+        if live_game is None:
+            raise ClubError("no_rematch", f"game {number} has not just ended: challenge the other player", game=number)
+        side = live_game.state.side_of(account.number)
+        other = live_game.accounts[1 - side]
+        if other.number not in self.online:
+            raise player_offline(other.name)
         self.blocks.check(other, account)
-        terms = GameTerms(seat.table.game, seat.table.control, seat.table.rated or seat.unrated is not None)
-        self.may_play(account, terms)
-        if seat.rematch != 1 - side:
-            seat.rematch = side
-            self.tell_account(other.number, {"type": "rematch", "game": number, "by": account.name})
+        terms = GameTerms(
+            live_game.state.game, live_game.state.control, live_game.state.rated or live_game.unrated_reason is not None
+        )
+        self.check_can_play(account, terms)
+        if live_game.rematch_side != 1 - side:
+            live_game.rematch_side = side
+            self.send_to_account(other.number, {"type": "rematch", "game": number, "by": account.name})
             return {}
-        self.may_play(other, terms)
-        seat.rematch = None
-        return await self.start((seat.people[1], seat.people[0]), terms)
+        self.check_can_play(other, terms)
+        live_game.rematch_side = None
+        return await self.start_game((live_game.accounts[1], live_game.accounts[0]), terms)
 
-    async def _do(self, guest: ClientConnection, number: int, act: Callable[[GameState, int], GameState]) -> Message:
-        account = guest.member
-        return await self._act(self._playing(number), lambda table: act(table, account.number))
+    async def _act_as_player(
+        self, client: ClientConnection, number: int, act: Callable[[GameState, int], GameState]
+    ) -> Message:
+        account = client.require_account()
+        return await self._act(self._find_live_game(number), lambda state: act(state, account.number))
 
-    async def _act(self, seat: LiveGame, change: Callable[[GameState], GameState]) -> Message:
-        """Change a game, to the end even if whoever asked for it is gone by then."""
+    async def _act(self, live_game: LiveGame, change: Callable[[GameState], GameState]) -> Message:
+        """Change a game, even if the client disconnects meanwhile."""
         self.store.check()
-        return await asyncio.shield(self._begin(self._change(seat, change)))
+        return await asyncio.shield(self._create_task(self._change(live_game, change)))
 
-    async def _change(self, seat: LiveGame, change: Callable[[GameState], GameState]) -> Message:
-        """Store the change, apply it to the live games, then notify all players concerned."""
-        async with seat.lock:
-            after = change(seat.table)
-            if after is not seat.table:
+    async def _change(self, live_game: LiveGame, change: Callable[[GameState], GameState]) -> Message:
+        """Store the change, apply it to the live game, then notify its players and watchers."""
+        async with live_game.lock:
+            after = change(live_game.state)
+            if after is not live_game.state:
                 rated = await self.store.write(SaveGame(after))
-                self.counts["moves"] += len(after.moves) - len(seat.table.moves)
-                self._follow(seat, after)
+                self.counts["moves"] += len(after.moves) - len(live_game.state.moves)
+                self._update(live_game, after)
                 if after.over:
-                    seat.after = (rated[0].mean, rated[1].mean) if rated else None
-                    await self._end(seat)
-                self._tell_table(seat)
-            return self._standing(seat)
+                    live_game.ratings_after = (rated[0].mean, rated[1].mean) if rated else None
+                    await self._end(live_game)
+                self._broadcast_game(live_game)
+            return self._acknowledge(live_game)
 
-    def _follow(self, seat: LiveGame, table: GameState) -> None:
-        seat.table = table
-        self.rated_positions.update(table)
+    def _update(self, live_game: LiveGame, state: GameState) -> None:
+        live_game.state = state
+        self.rated_positions.update(state)
 
-    async def _end(self, seat: LiveGame) -> None:
-        number = seat.table.number
+    async def _end(self, live_game: LiveGame) -> None:
+        number = live_game.state.number
         self.counts["games ended"] += 1
-        self.seats.take(number)
-        self.ended[number] = seat
-        while len(self.ended) > REMEMBERED:
+        self.live_games.remove(number)
+        self.ended[number] = live_game
+        while len(self.ended) > MAX_ENDED_GAMES:
             self.ended.popitem(last=False)
-        self.lobby.change()
+        self.lobby.mark_changed()
         self._ended.set()
-        self.conduct.note_end(seat.table)
-        if seat.table.tournament is not None:
+        self.fair_play.record_end(live_game.state)
+        if live_game.state.tournament is not None:
             self.tournaments.wake()
 
-    def _standing(self, seat: LiveGame) -> Message:
-        """What whoever acted is told at once."""
-        table = seat.table
-        clocks = [round(left, 3) for left in table.left(self.now())]
-        return {"game": table.number, "ply": len(table.moves), "clocks": clocks, "over": table.over}
+    def _acknowledge(self, live_game: LiveGame) -> Message:
+        """The answer to a request that changed a game."""
+        state = live_game.state
+        clocks = [round(left, 3) for left in state.clocks_at(self.now())]
+        return {"game": state.number, "ply": len(state.moves), "clocks": clocks, "over": state.over}
 
-    def _playing(self, number: int) -> LiveGame:
-        if seat := self.seats.get(number):
-            return seat
-        if seat := self.ended.get(number):
-            raise ClubError("over", f"game {number} is over: {seat.table.reason or 'the board has decided'}")
-        raise ClubError("absent", f"no game {number} is played")
+    def _find_live_game(self, number: int) -> LiveGame:
+        if live_game := self.live_games.get(number):
+            return live_game
+        if live_game := self.ended.get(number):
+            raise ClubError("game_over", f"game {number} is over", game=number)
+        raise ClubError("game_not_live", f"game {number} is not in progress", game=number)
 
-    async def _stored_seat(self, number: int) -> LiveGame:
+    async def _load_live_game(self, number: int) -> LiveGame:
         return await self.store.fetch(partial(load_game, number=number))
 
-    # ---- telling -----------------------------------------------------------------------------------------------------
-    def tell_account(self, account: int, message: Message) -> None:
-        """Tell somebody something, wherever they are connected."""
-        for guest in list(self.present.get(account, ())):
-            guest.send(message)
+    # ---- messages ----------------------------------------------------------------------------------------------------
+    def send_to_account(self, account: int, message: Message) -> None:
+        """Send a message to every connection of an account."""
+        for client in list(self.online.get(account, ())):
+            client.send(message)
 
-    def _tell_table(self, seat: LiveGame) -> None:
-        message = EncodedMessage(type="game", **seat.view(self.now()))
-        for account in seat.table.players:
-            self.tell_account(account, message)
-        for guest in list(seat.watchers):
-            if not guest.account or guest.account.number not in seat.table.players:
-                guest.send(message)
-            if seat.table.over:
-                seat.watchers.discard(guest)
-                guest.watching.discard(seat.table.number)
+    def _broadcast_game(self, live_game: LiveGame) -> None:
+        message = EncodedMessage(type="game", **live_game.to_json(self.now()))
+        for account in live_game.state.players:
+            self.send_to_account(account, message)
+        for client in list(live_game.watchers):
+            if not client.account or client.account.number not in live_game.state.players:
+                client.send(message)
+            if live_game.state.over:
+                live_game.watchers.discard(client)
+                client.watching.discard(live_game.state.number)
 
-    # ---- who may what ------------------------------------------------------------------------------------------------
+    # ---- permissions -------------------------------------------------------------------------------------------------
     def can_play(self, account: Account, terms: GameTerms) -> bool:
-        """Whether an account may begin such a game now."""
+        """Whether an account can start such a game now."""
         try:
-            self.may_play(account, terms)
+            self.check_can_play(account, terms)
         except ClubError:
             return False
         return True
 
-    def may_play(self, account: Account, terms: GameTerms) -> None:
-        """Refuse one game more than an account may play, and rated ones after it has left too many early."""
-        if len(self.seats.of(account.number)) + self._sitting[account.number] >= _most_games(account):
-            raise ClubError("many", f"{account.name} plays {_most_games(account)} games already: end one first")
-        self.conduct.check(account, terms)
+    def check_can_play(self, account: Account, terms: GameTerms) -> None:
+        """Refuse a game above the account's limit, or a rated one while rated games are suspended."""
+        if len(self.live_games.with_key(account.number)) + self._starting[account.number] >= _max_games(account):
+            limit = _max_games(account)
+            message = f"{account.name} is already playing {limit} games: finish one first"
+            raise ClubError("too_many_games", message, name=account.name, limit=limit)
+        self.fair_play.check_terms(account, terms)
 
 
-def _most_games(account: Account) -> int:
-    return MOST_PROGRAM_GAMES if account.program else MOST_GAMES
+def _max_games(account: Account) -> int:
+    return MAX_BOT_GAMES if account.bot else MAX_GAMES
 
 
-async def _for_ever(work: Callable[[], Awaitable[None]], pause: float = PULSE) -> None:
-    """Go on with what must not end while the club is open: whatever goes wrong is told in the log."""
+async def _run_forever(work: Callable[[], Awaitable[None]], pause: float = HEARTBEAT_SECONDS) -> None:
+    """Run a task that must not end while the club is open; errors are logged and it is started again."""
     while True:
         try:
             return await work()
         except Exception:
-            logging.getLogger("awello").exception("something went wrong in the hall, which goes on")
+            logging.getLogger("awello").exception("a task of the club server failed and is restarted")
             await asyncio.sleep(pause)

@@ -1,15 +1,15 @@
-"""The club's database: what happens in the club is written here first, and told to the players afterwards.
+"""The club's database: every change is stored here before clients are notified.
 
-One thread writes.  Acts that are submitted while it writes wait and are then written together, in one transaction, so
-that many games share the cost of reaching the disk.
+One thread writes.  Operations that are submitted while it writes are queued and then written together in one
+transaction, so that many games share the cost of a commit.
 
 The row of the table `writer` holds the epoch of the server that opened the club last and the number of its last
-transaction.  Every transaction of a server begins by writing its number there.  If another server has opened the club
+transaction.  Every transaction of a server starts by writing that number.  If another server has opened the club
 since, the epoch differs and the transaction is refused.  If the connection is lost during COMMIT, the number tells
-whether the transaction was kept.
+whether the transaction was committed.
 
-When the server of a club cannot write an act, it cannot know whether the database kept it.  From then on `write`
-refuses everything, until the server has read the database again.
+After a failed write the server cannot know what the database has stored.  From then on `write` refuses everything
+until the server has loaded the database again.
 """
 
 import asyncio
@@ -32,172 +32,182 @@ from awello.club.stored_games import SaveGame, save_games
 from awello.errors import ConfigError, StorageError
 from awello.storage.database import connect, lock_exclusively, writing
 
-AT_ONCE = 256  # acts in one transaction
-IDLE = 20.0  # seconds after which a server ends a transaction that is not continued
+MAX_BATCH = 256  # operations in one transaction
+UNAVAILABLE = "the club cannot reach its database, and nothing was saved: try again in a moment"
+IDLE_TIMEOUT = 20.0  # after which a database server ends an idle transaction
 
-Done = TypeVar("Done")
-Act = Callable[[Connection], Any]
-Do = Callable[[Connection, Sequence[Act]], list[Any]]
+Result = TypeVar("Result")
+Operation = Callable[[Connection], Any]
+BatchRunner = Callable[[Connection, Sequence[Operation]], list[Any]]
 
 
 class ClubTakenOverError(StorageError):
-    """Another server has opened the club, and this one may not write any more."""
+    """Another server has opened the club; this one can no longer write."""
 
     def __init__(self) -> None:
-        super().__init__("another server has opened this club, and this one stops writing: end one of the two")
+        super().__init__("another server has opened this club, and this one stops writing: stop one of them")
+
+
+def unavailable() -> ClubError:
+    """The error for a request while the database is unavailable."""
+    return ClubError("storage", UNAVAILABLE)
 
 
 class ClubStore:
-    """The database of a club: the thread that writes to it, and the same for coroutines."""
+    """The database of a club with its write queue, for threads and for coroutines."""
 
-    def __init__(self, place: str | Path) -> None:
-        self.engine = connect(place, CLUB)
-        self.now: Callable[[], float] = time.time  # the clock of the club
-        self.failed_at: float | None = None  # by that clock: when the first act that failed was submitted
+    def __init__(self, database: str | Path) -> None:
+        self.engine = connect(database, CLUB)
+        self.now: Callable[[], float] = time.time  # the club's clock
+        self.failed_at: float | None = None  # when the first failed operation was submitted
         self.failures = 0
-        self.waits: deque[float] = deque(maxlen=10_000)  # seconds until acts were written
-        self._queue: SimpleQueue[tuple[Act, Future[Any]] | None] = SimpleQueue()
-        self._lock: Any = None  # what keeps other servers out
-        self._epoch: int | None = None  # of this server; a command has none, and may write beside a server
-        self._batch = 0  # the number of the last transaction
-        self._turn = threading.Lock()  # held while a batch is written or an epoch begins
+        self.write_seconds: deque[float] = deque(maxlen=10_000)  # duration of recent writes
+        self._queue: SimpleQueue[tuple[Operation, Future[Any]] | None] = SimpleQueue()
+        self._lock: Any = None  # keeps other servers out
+        self._epoch: int | None = None  # None for a command, which may write beside a server
+        self._last_transaction = 0  # its number
+        self._write_lock = threading.Lock()  # held while a batch is written or an epoch starts
         self._writer = threading.Thread(target=self._write_batches, name="club writer", daemon=True)
         self._writer.start()
 
-    def claim(self) -> None:
-        """Be the only server of this club until the store is closed; two would overwrite each other's games."""
-        self._unlock()  # anew each time: a restarted database has forgotten the lock, and a file may be removed
+    def acquire(self) -> None:
+        """Become the only server of this club until the store is closed; two would overwrite each other's games."""
+        self._unlock()  # acquired anew: a restarted database has lost the lock, and a lock file may have been removed
         self._lock = lock_exclusively(self.engine)
         if self._lock is None:
-            raise ConfigError("another server has opened this club: end that one first")
-        with self._turn:
-            with writing(self.engine, IDLE) as connection:
-                epoch, batch = _begin_epoch(connection)
-            self._epoch, self._batch = epoch, batch
+            raise ConfigError("another server has opened this club: stop it first")
+        with self._write_lock:
+            with writing(self.engine, IDLE_TIMEOUT) as connection:
+                epoch, last_transaction = _begin_epoch(connection)
+            self._epoch, self._last_transaction = epoch, last_transaction
 
     def _unlock(self) -> None:
         if self._lock is not None:
-            with suppress(Exception):  # a database that is gone has let go by itself
+            with suppress(Exception):  # the database may be gone, and the lock with it
                 self._lock.close()
             self._lock = None
 
     def close(self) -> None:
-        """Write what waits, and close the database."""
+        """Write the queue and close the database."""
         self._queue.put(None)
         self._writer.join()
         self._unlock()
         self.engine.dispose()
 
     # ---- for threads -------------------------------------------------------------------------------------------------
-    def submit(self, act: Callable[[Connection], Done]) -> "Future[Done]":
-        """Do something in a transaction; the future is done when it has been committed."""
-        future: Future[Done] = Future()
-        self._queue.put((act, cast("Future[Any]", future)))
+    def submit(self, operation: Callable[[Connection], Result]) -> "Future[Result]":
+        """Queue an operation; the future resolves when its transaction has been committed."""
+        future: Future[Result] = Future()
+        self._queue.put((operation, cast("Future[Any]", future)))
         return future
 
-    def read(self, question: Callable[[Connection], Done]) -> Done:
-        """Ask the database something."""
+    def read(self, query: Callable[[Connection], Result]) -> Result:
+        """Run a query."""
         with self.engine.connect() as connection:
-            return question(connection)
+            return query(connection)
 
     # ---- for coroutines ----------------------------------------------------------------------------------------------
     @property
     def failing(self) -> bool:
-        """Whether an act could not be written, and the database has not been read again since."""
+        """Whether a write has failed and the database has not been loaded again since."""
         return self.failed_at is not None
 
     def check(self) -> None:
-        """Refuse what cannot be written now."""
+        """Refuse a write after a failed one."""
         if self.failing:
-            raise ClubError("storage", "the club cannot write now, and all clocks stand still: try again in a moment")
+            raise unavailable()
 
-    async def write(self, act: Callable[[Connection], Done]) -> Done:
-        """Write something, or refuse it as a whole."""
+    async def write(self, operation: Callable[[Connection], Result]) -> Result:
+        """Run an operation, or refuse it as a whole."""
         self.check()
-        return await self.retry(act)
+        return await self.force_write(operation)
 
-    async def retry(self, act: Callable[[Connection], Done]) -> Done:
-        """Write something, even if an act before it could not be written."""
-        begun, submitted = time.monotonic(), self.now()
+    async def force_write(self, operation: Callable[[Connection], Result]) -> Result:
+        """Run an operation, even after a failed write."""
+        started, submitted = time.monotonic(), self.now()
         try:
-            done = await asyncio.wrap_future(self.submit(act))
+            result = await asyncio.wrap_future(self.submit(operation))
         except StorageError as error:
             if self.failed_at is None:
-                logging.getLogger("awello").error("the club stands still: %s", error)
+                logging.getLogger("awello").error("the club is suspended: %s", error)
                 self.failed_at = submitted
             self.failures += 1
             self.check()
             raise
-        self.waits.append(time.monotonic() - begun)
-        return done
+        self.write_seconds.append(time.monotonic() - started)
+        return result
 
-    async def fetch(self, question: Callable[[Connection], Done]) -> Done:
-        """Ask the database something."""
+    async def fetch(self, query: Callable[[Connection], Result]) -> Result:
+        """Run a query in a thread."""
         try:
-            return await asyncio.to_thread(self.read, question)
+            return await asyncio.to_thread(self.read, query)
         except StorageError:
-            raise ClubError("storage", "the club cannot read its database now: try again in a moment") from None
+            raise unavailable() from None
 
-    # ---- the thread that writes --------------------------------------------------------------------------------------
+    # ---- the writer thread -------------------------------------------------------------------------------------------
     def _write_batches(self) -> None:
-        batch: list[tuple[Act, Future[Any]] | None] = []
+        batch: list[tuple[Operation, Future[Any]] | None] = []
         while None not in batch:
             batch = [self._queue.get()]
-            while len(batch) < AT_ONCE and not self._queue.empty():
+            while len(batch) < MAX_BATCH and not self._queue.empty():
                 batch.append(self._queue.get())
-            wanted = [each for each in batch if each and each[1].set_running_or_notify_cancel()]
-            for (_, future), outcome in zip(wanted, self._write_batch([act for act, _ in wanted]), strict=True):
+            pending = [each for each in batch if each and each[1].set_running_or_notify_cancel()]
+            for (_, future), outcome in zip(
+                pending, self._write_batch([operation for operation, _ in pending]), strict=True
+            ):
                 if isinstance(outcome, Exception):
                     future.set_exception(outcome)
                 else:
                     future.set_result(outcome)
 
-    def _write_batch(self, acts: Sequence[Act]) -> list[Any]:
-        """The result of each act, or the exception that it raised."""
+    def _write_batch(self, operations: Sequence[Operation]) -> list[Any]:
+        """The result of each operation, or the exception it raised."""
         try:
-            with self._turn:
-                return self._try_twice(acts) if acts else []
+            with self._write_lock:
+                return self._try_twice(operations) if operations else []
         except Exception as error:
-            return [error] * len(acts)
+            return [error] * len(operations)
 
-    def _try_twice(self, acts: Sequence[Act]) -> list[Any]:
-        """Write acts in one transaction, twice at most; nothing is repeated that may have been kept."""
+    def _try_twice(self, operations: Sequence[Operation]) -> list[Any]:
+        """Write a batch in one transaction, twice at most; operations that may have been committed are not repeated."""
         outcomes: list[Any] = []
         try:
-            self._try(acts, outcomes, _do_together)
+            self._try(operations, outcomes, _run_together)
         except Exception as error:
-            if len(acts) == 1 and not isinstance(error, StorageError):
-                raise  # no other act is in the batch
+            if len(operations) == 1 and not isinstance(error, StorageError):
+                raise  # it is the only operation of the batch
             if not (outcomes and self._was_kept(error)):
                 outcomes = []
-                self._try(acts, outcomes, _do_apart)
+                self._try(operations, outcomes, _run_separately)
         return outcomes
 
-    def _try(self, acts: Sequence[Act], outcomes: list[Any], do: Do) -> None:
-        """Do all acts in one transaction; when there are outcomes, COMMIT may have been sent."""
-        with writing(self.engine, IDLE) as connection:
+    def _try(self, operations: Sequence[Operation], outcomes: list[Any], run: BatchRunner) -> None:
+        """Run a batch in one transaction; if there are outcomes, COMMIT may have been sent."""
+        with writing(self.engine, IDLE_TIMEOUT) as connection:
             if self._epoch is not None:
-                self._batch += 1
-                mine = update(writer).where(writer.c.epoch == self._epoch).values(batch=self._batch)
-                if not connection.execute(mine).rowcount:
+                self._last_transaction += 1
+                claimed = (
+                    update(writer).where(writer.c.epoch == self._epoch).values(last_transaction=self._last_transaction)
+                )
+                if not connection.execute(claimed).rowcount:
                     raise ClubTakenOverError
-            outcomes += do(connection, acts)
+            outcomes += run(connection, operations)
 
     def _was_kept(self, error: Exception) -> bool:
-        """Whether a transaction was kept though its COMMIT was not answered; raises if that cannot be found out."""
+        """Whether a transaction was committed though COMMIT was not answered; raises if that cannot be determined."""
         if self._epoch is None:
             raise error
-        with writing(self.engine, IDLE) as connection:  # its lock waits until the database has decided
+        with writing(self.engine, IDLE_TIMEOUT) as connection:  # waits for the lock of a commit in progress
             row = connection.execute(select(writer)).one()
-        if row.batch != self._batch and row.epoch != self._epoch:
+        if row.last_transaction != self._last_transaction and row.epoch != self._epoch:
             raise ClubTakenOverError
-        return bool(row.batch == self._batch)
+        return bool(row.last_transaction == self._last_transaction)
 
 
 @contextmanager
-def transaction(place: str | Path, write: bool) -> Iterator[Connection]:
-    """One transaction of a command, which can write to the database of a club beside a server."""
-    engine = connect(place, CLUB)
+def transaction(database: str | Path, write: bool) -> Iterator[Connection]:
+    """A transaction for a command, which can write while a server has the club open."""
+    engine = connect(database, CLUB)
     try:
         with writing(engine) if write else engine.connect() as connection:
             yield connection
@@ -205,35 +215,38 @@ def transaction(place: str | Path, write: bool) -> Iterator[Connection]:
         engine.dispose()
 
 
-def _do_together(connection: Connection, acts: Sequence[Act]) -> list[Any]:
-    """Do acts: games, which are most of them, are saved by one statement."""
-    save_games(connection, [act.table for act in acts if isinstance(act, SaveGame)])
-    return [act.rate(connection) if isinstance(act, SaveGame) else act(connection) for act in acts]
+def _run_together(connection: Connection, operations: Sequence[Operation]) -> list[Any]:
+    """Run a batch; all games are saved by one statement."""
+    save_games(connection, [operation.state for operation in operations if isinstance(operation, SaveGame)])
+    return [
+        operation.rate(connection) if isinstance(operation, SaveGame) else operation(connection)
+        for operation in operations
+    ]
 
 
-def _do_apart(connection: Connection, acts: Sequence[Act]) -> list[Any]:
-    """Do acts, each after a savepoint; one that fails gives its exception, and what it wrote is rolled back.
+def _run_separately(connection: Connection, operations: Sequence[Operation]) -> list[Any]:
+    """Run a batch with a savepoint per operation; one that fails is rolled back and gives its exception.
 
-    Savepoints nearly double the time of a hundred moves, so they are used only after something has failed.
+    Savepoints nearly double the time of a hundred moves, so they are used only after a failure.
     """
     outcomes: list[Any] = []
-    for act in acts:
+    for operation in operations:
         savepoint = connection.begin_nested()
         try:
-            result = act(connection)
+            result = operation(connection)
             savepoint.commit()
         except Exception as error:
             if connection.invalidated:
                 raise
-            savepoint.rollback()  # which fails if the whole transaction is gone
+            savepoint.rollback()  # fails if the whole transaction is gone
             result = error
         outcomes.append(result)
     return outcomes
 
 
 def _begin_epoch(connection: Connection) -> tuple[int, int]:
-    """The number of a new epoch, in which no older server can write, and that of the last transaction."""
+    """Start a new epoch, which locks out older servers; return it and the number of the last transaction."""
     if not connection.execute(update(writer).values(epoch=writer.c.epoch + 1)).rowcount:
-        connection.execute(insert(writer).values(epoch=1, batch=0))
+        connection.execute(insert(writer).values(epoch=1, last_transaction=0))
     row = connection.execute(select(writer)).one()
-    return row.epoch, row.batch
+    return row.epoch, row.last_transaction

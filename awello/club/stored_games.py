@@ -1,4 +1,4 @@
-"""Games and ratings of the club as rows of its database, and back; each function is part of one transaction."""
+"""Games and ratings as rows of the club's database; each function runs inside one transaction."""
 
 import time
 from array import array
@@ -8,10 +8,10 @@ from typing import Any
 
 from sqlalchemy import Connection, bindparam, func, insert, select, update
 
-from awello.club.fair_play import counts
-from awello.club.game_state import AGREED, DRAWN, LIMIT, GameState
-from awello.club.rating import SURE, Rating, pool_of, rate
-from awello.club.schema import accounts, changes, games, pulse, ratings, tournaments
+from awello.club.fair_play import affects_ratings
+from awello.club.game_state import DRAW_AGREED, DRAW_AT_LIMIT, DRAW_CLAIMED, GameState
+from awello.club.rating import MAX_ESTABLISHED_DEVIATION, Rating, pool_of, rate
+from awello.club.schema import accounts, games, heartbeat, rating_changes, ratings, tournaments
 from awello.errors import StorageError
 from awello.limits import Clock
 from awello.position import Position
@@ -19,132 +19,136 @@ from awello.record import Record, replay
 from awello.rules.game import Game
 from awello.storage.database import next_id
 
-SAVE = update(games).where(games.c.id == bindparam("number"))  # the columns to set come with each execution
+SAVE = update(games).where(games.c.id == bindparam("number"))  # the columns to set are given at each execution
 
 
 @dataclass(frozen=True)
 class SaveGame:
-    """Write the state of a game; the result is both ratings after it, if it has ended and is rated."""
+    """Save the state of a game; the result is both new ratings if it has ended and is rated."""
 
-    table: GameState
+    state: GameState
 
     def __call__(self, connection: Connection) -> tuple[Rating, Rating] | None:
-        save_games(connection, [self.table])
+        save_games(connection, [self.state])
         return self.rate(connection)
 
     def rate(self, connection: Connection) -> tuple[Rating, Rating] | None:
-        """Count a game that has ended."""
-        return _count(connection, self.table) if counts(self.table) else None
+        """Update the ratings if the game has ended and is rated."""
+        return _rate_game(connection, self.state) if affects_ratings(self.state) else None
 
 
-# ---- tables ----------------------------------------------------------------------------------------------------------
+# ---- games -----------------------------------------------------------------------------------------------------------
 def add_game(connection: Connection, make: Callable[[int], GameState]) -> GameState:
-    """Write a game that begins down; it gets the next number."""
-    table = make(next_id(connection, games))
-    players = {"first": table.players[0], "second": table.players[1], "tournament": table.tournament}
-    control = {"base": table.control.seconds, "increment": table.control.increment, "rated": table.rated}
-    values = {"id": table.number, "game": int(table.game), "begun": table.since, "archived": False}
-    connection.execute(insert(games).values(**values, **players, **control, **_state(table)))
-    return table
+    """Insert a new game with the next number."""
+    state = make(next_id(connection, games))
+    players = {"first": state.players[0], "second": state.players[1], "tournament": state.tournament}
+    control = {"base": state.control.seconds, "increment": state.control.increment, "rated": state.rated}
+    values = {"id": state.number, "game": int(state.game), "started": state.turn_started, "archived": False}
+    connection.execute(insert(games).values(**values, **players, **control, **_state(state)))
+    return state
 
 
-def save_games(connection: Connection, tables: Sequence[GameState]) -> None:
-    """Write the states of games."""
-    if tables:
-        connection.execute(SAVE, [{"number": table.number, **_state(table)} for table in tables])
+def save_games(connection: Connection, states: Sequence[GameState]) -> None:
+    """Save the states of games."""
+    if states:
+        connection.execute(SAVE, [{"number": state.number, **_state(state)} for state in states])
 
 
-def load_games(connection: Connection) -> list[GameState]:
-    """The games that go on."""
+def load_live_games(connection: Connection) -> list[GameState]:
+    """The games in progress."""
     return [game_state_of(row) for row in connection.execute(select(games).where(~games.c.over).order_by(games.c.id))]
 
 
 def game_state_of(row: Any) -> GameState:
-    """The game of a row."""
+    """The game state of a row."""
     game, moves = Game(row.game), tuple(array("b", row.moves))
     legal, position = replay(Position.start(game), moves)
     if legal < len(moves):
         raise StorageError(f"game {row.id} of the club is damaged: its move {legal + 1} is not legal")
     seconds = tuple(array("f", row.seconds))
-    state = (row.rated, row.since, (row.first_left, row.second_left), position, moves, seconds)
+    state = (row.rated, row.turn_started, (row.first_clock, row.second_clock), position, moves, seconds)
     control = Clock(row.base, row.increment)
     return GameState(
         row.id, game, (row.first, row.second), control, *state, row.offer, row.loser, row.reason, row.tournament
     )
 
 
-def record_of(connection: Connection, table: GameState, names: tuple[str, str]) -> Record:
-    """A game as archives and files keep it."""
-    held = connection.execute(select(tournaments.c.name).where(tournaments.c.id == table.tournament)).scalar()
-    moment = time.strftime("%Y-%m-%d", time.gmtime(table.since))
-    tags = dict(zip(table.game.sides, names, strict=True))
-    tags |= {"Event": held or "Awello club", "Date": moment, "Round": str(table.number)}
-    if table.reason in (AGREED, DRAWN, LIMIT):
-        tags["Result"] = "1/2-1/2"  # as OGN says it: the board does not
-    start = Position.start(table.game)
-    return Record(start, table.moves, table.seconds, (), tags, table.loser, table.reason)
+def record_of(connection: Connection, state: GameState, names: tuple[str, str]) -> Record:
+    """A game as a record for archives and files."""
+    tournament = connection.execute(select(tournaments.c.name).where(tournaments.c.id == state.tournament)).scalar()
+    date = time.strftime("%Y-%m-%d", time.gmtime(state.turn_started))
+    tags = dict(zip(state.game.sides, names, strict=True))
+    tags |= {"Event": tournament or "Awello club", "Date": date, "Round": str(state.number)}
+    if state.reason in (DRAW_AGREED, DRAW_CLAIMED, DRAW_AT_LIMIT):
+        tags["Result"] = "1/2-1/2"  # OGN needs it: the result does not follow from the board
+    start = Position.start(state.game)
+    return Record(start, state.moves, state.seconds, (), tags, state.loser, state.reason)
 
 
-def _state(table: GameState) -> dict[str, Any]:
-    """What changes of a game's row."""
-    clocks = {"since": table.since, "first_left": table.clocks[0], "second_left": table.clocks[1]}
-    moves = {"moves": array("b", table.moves).tobytes(), "seconds": array("f", table.seconds).tobytes()}
-    ended = {"over": table.over, "loser": table.loser, "reason": table.reason}
-    return {**clocks, **moves, **ended, "offer": table.offer}
+def _state(state: GameState) -> dict[str, Any]:
+    """The columns that change during a game."""
+    clocks = {"turn_started": state.turn_started, "first_clock": state.clocks[0], "second_clock": state.clocks[1]}
+    moves = {"moves": array("b", state.moves).tobytes(), "seconds": array("f", state.seconds).tobytes()}
+    ended = {"over": state.over, "loser": state.loser, "reason": state.reason}
+    return {**clocks, **moves, **ended, "offer": state.offer}
 
 
 # ---- ratings ---------------------------------------------------------------------------------------------------------
-def rating_of(connection: Connection, account: int, pool: str) -> Rating:
-    """What an account is worth."""
-    asked = select(ratings.c.mean, ratings.c.doubt).where(ratings.c.account == account, ratings.c.pool == pool)
-    row = connection.execute(asked).first()
-    return Rating(row.mean, row.doubt) if row else Rating()
+def load_rating(connection: Connection, account: int, pool: str) -> Rating:
+    """The rating of an account."""
+    query = select(ratings.c.mean, ratings.c.deviation).where(ratings.c.account == account, ratings.c.pool == pool)
+    row = connection.execute(query).first()
+    return Rating(row.mean, row.deviation) if row else Rating()
 
 
-def changed_by(connection: Connection, game: int) -> tuple[tuple[float, float], tuple[float, float]] | None:
-    """The ratings of both sides before and after a game; None if it does not count."""
-    asked = select(changes.c.before, changes.c.after).where(changes.c.game == game).order_by(changes.c.side)
-    rows = connection.execute(asked).all()
+def load_rating_changes(connection: Connection, game: int) -> tuple[tuple[float, float], tuple[float, float]] | None:
+    """The ratings of both sides before and after a game; None if it was not rated."""
+    query = (
+        select(rating_changes.c.before, rating_changes.c.after)
+        .where(rating_changes.c.game == game)
+        .order_by(rating_changes.c.side)
+    )
+    rows = connection.execute(query).all()
     return ((rows[0].before, rows[0].after), (rows[1].before, rows[1].after)) if len(rows) == 2 else None
 
 
-def _count(connection: Connection, table: GameState) -> tuple[Rating, Rating] | None:
-    """Let a game that has ended count, once; both ratings after it."""
-    if changed_by(connection, table.number):
+def _rate_game(connection: Connection, state: GameState) -> tuple[Rating, Rating] | None:
+    """Update both ratings once after a game; None if that was done before."""
+    if load_rating_changes(connection, state.number):
         return None
-    pool = pool_of(table.game, table.control)
-    before = [rating_of(connection, account, pool) for account in table.players]
-    after = rate(before[0], before[1], table.winner)
-    for side, account in enumerate(table.players):
-        result = "draws" if table.winner is None else "wins" if table.winner == side else "losses"
-        values = {"mean": after[side].mean, "doubt": after[side].doubt}
+    pool = pool_of(state.game, state.control)
+    before = [load_rating(connection, account, pool) for account in state.players]
+    after = rate(before[0], before[1], state.winner)
+    for side, account in enumerate(state.players):
+        result = "draws" if state.winner is None else "wins" if state.winner == side else "losses"
+        values = {"mean": after[side].mean, "deviation": after[side].deviation}
         mine = ratings.c.account == account, ratings.c.pool == pool
         counted = update(ratings).where(*mine).values(**values, **{result: ratings.c[result] + 1})
         if not connection.execute(counted).rowcount:
             tally = {"wins": 0, "draws": 0, "losses": 0} | {result: 1}
             connection.execute(insert(ratings).values(account=account, pool=pool, **values, **tally))
-        was = {"game": table.number, "side": side, "before": before[side].mean, "after": after[side].mean}
-        connection.execute(insert(changes).values(**was))
+        was = {"game": state.number, "side": side, "before": before[side].mean, "after": after[side].mean}
+        connection.execute(insert(rating_changes).values(**was))
     return after
 
 
-def ladder(connection: Connection, pool: str, count: int) -> list[dict[str, Any]]:
-    """The best of a pool, by their ratings; provisional ratings are left out."""
-    joined = select(ratings, accounts.c.name, accounts.c.program).join(accounts, accounts.c.id == ratings.c.account)
-    asked = joined.where(ratings.c.pool == pool, ratings.c.doubt <= SURE, ~accounts.c.closed)
-    rows = connection.execute(asked.order_by(ratings.c.mean.desc(), ratings.c.doubt).limit(count))
-    return [{**row, **Rating(row["mean"], row["doubt"]).view()} for row in rows.mappings()]
+def load_leaderboard(connection: Connection, pool: str, count: int) -> list[dict[str, Any]]:
+    """The best established ratings of a pool."""
+    joined = select(ratings, accounts.c.name, accounts.c.bot).join(accounts, accounts.c.id == ratings.c.account)
+    query = joined.where(ratings.c.pool == pool, ratings.c.deviation <= MAX_ESTABLISHED_DEVIATION, ~accounts.c.closed)
+    rows = connection.execute(query.order_by(ratings.c.mean.desc(), ratings.c.deviation).limit(count))
+    return [{**row, **Rating(row["mean"], row["deviation"]).to_json()} for row in rows.mappings()]
 
 
-# ---- what else is written --------------------------------------------------------------------------------------------
-def save_heartbeat(connection: Connection, moment: float) -> None:
-    """Note that the club is open at a moment."""
-    if not connection.execute(update(pulse).values(moment=moment)).rowcount:
-        connection.execute(insert(pulse).values(moment=moment))
+# ---- heartbeat -------------------------------------------------------------------------------------------------------
+def save_heartbeat(connection: Connection, now: float) -> None:
+    """Record that the club is open."""
+    if not connection.execute(update(heartbeat).values(time=now)).rowcount:
+        connection.execute(insert(heartbeat).values(time=now))
 
 
-def last_heartbeat(connection: Connection) -> float | None:
-    """When the club was last known to be open: by a note of it, or by a clock that began to run."""
-    noted = connection.execute(select(pulse.c.moment)).scalar()
-    begun = connection.execute(select(func.max(games.c.since)).where(~games.c.over)).scalar()
-    return None if noted is None else max(noted, begun or noted)
+def load_heartbeat(connection: Connection) -> float | None:
+    """When the club was last known to be open: by the heartbeat, or by a clock started later."""
+    recorded = connection.execute(select(heartbeat.c.time)).scalar()
+    started = connection.execute(select(func.max(games.c.turn_started)).where(~games.c.over)).scalar()
+    return None if recorded is None else max(recorded, started or recorded)

@@ -1,4 +1,4 @@
-"""A tournament as it is stored: what is played, who entered, who plays whom, and how they stand."""
+"""The state of a tournament as stored: terms, entrants, fixtures and standings."""
 
 from collections.abc import Iterable
 from dataclasses import asdict, dataclass
@@ -7,35 +7,35 @@ from typing import Any
 
 from awello.club.accounts import Account
 from awello.club.offers import GameTerms, Message
-from awello.club.pairing import Pair, Pairing, Standing, round_robin, standings, swiss_round
+from awello.club.pairing import Pair, Pairing, Standing, compute_standings, pair_round_robin, pair_swiss_round
 
-SWISS, ROBIN, DOUBLE = SYSTEMS = ("swiss", "round-robin", "double-round-robin")
+SWISS, ROUND_ROBIN, DOUBLE_ROUND_ROBIN = SYSTEMS = ("swiss", "round-robin", "double-round-robin")
 OPEN, PLAYING, ENDED, CANCELLED = "open", "playing", "ended", "cancelled"
 
 
 @dataclass(frozen=True)
 class Fixture(Pairing):
-    """A pairing of a round, before, while and after it is played."""
+    """A pairing of a round, decided or not."""
 
     round: int = 0
     board: int = 0
     game: int | None = None
-    """The number of the game; there is none until both are here."""
+    """The number of the game; None until both players are online."""
     decided: bool = False
 
     @property
     def players(self) -> tuple[int, ...]:
-        """Who is to play."""
+        """The players of the fixture."""
         return (self.first,) if self.second is None else (self.first, self.second)
 
-    def stayed_away(self, account: int) -> bool:
-        """Whether it was lost by not coming."""
+    def was_missed_by(self, account: int) -> bool:
+        """Whether this player forfeited by not coming."""
         return self.forfeit and account in self.players and not self.points[self.players.index(account)]
 
 
 @dataclass(frozen=True)
 class ClubTournament:
-    """A tournament that is open, or played, or over."""
+    """A tournament that is open, in progress, ended or cancelled."""
 
     number: int
     name: str
@@ -46,78 +46,82 @@ class ClubTournament:
     grace: float
     state: str
     round: int
-    people: tuple[Account, ...] = ()
-    """Who entered: the strongest first when it has begun, before in the order in which they came."""
+    entrants: tuple[Account, ...] = ()
+    """Before the start in order of entry, then strongest first."""
     fixtures: tuple[Fixture, ...] = ()
-    """Of all rounds, in order."""
+    """The fixtures of all rounds, in order."""
 
-    # ---- how it stands -----------------------------------------------------------------------------------------------
+    # ---- state -------------------------------------------------------------------------------------------------------
     @cached_property
-    def current(self) -> list[Fixture]:
-        """The pairings of the round that is played."""
+    def current_fixtures(self) -> list[Fixture]:
+        """The fixtures of the current round."""
         return [fixture for fixture in self.fixtures if fixture.round == self.round]
 
     @property
-    def round_over(self) -> bool:
-        """Whether nothing of this round is left to be played."""
-        return all(fixture.decided for fixture in self.current)
+    def is_round_over(self) -> bool:
+        """Whether all fixtures of the current round are decided."""
+        return all(fixture.decided for fixture in self.current_fixtures)
 
     @cached_property
     def standings(self) -> list[Standing]:
-        """Who leads, by all that has been decided."""
+        """The standings after all decided fixtures."""
         decided = [fixture for fixture in self.fixtures if fixture.decided]
-        return standings(list(self.accounts), decided)
+        return compute_standings(list(self.entrants_by_number), decided)
 
-    def next_pairs(self, here: Iterable[int]) -> list[Pair]:
-        """Who plays whom in the next round; empty after the last round."""
-        players = list(self.accounts)
+    def pair_next_round(self, online: Iterable[int]) -> list[Pair]:
+        """The pairings of the next round; empty after the last one."""
+        players = list(self.entrants_by_number)
         if self.round >= self.rounds:
             return []
         if self.system != SWISS:
-            return round_robin(players, self.system == DOUBLE)[self.round]
-        # players who missed their last pairing and are still away are left out: their opponents would win by waiting
+            return pair_round_robin(players, self.system == DOUBLE_ROUND_ROBIN)[self.round]
+        # players who missed their last fixture and are still offline are left out: their opponents would win by waiting
         last = {player: fixture for fixture in self.fixtures for player in fixture.players}
-        lost = {player for player, fixture in last.items() if fixture.stayed_away(player)} - set(here)
+        lost = {player for player, fixture in last.items() if fixture.was_missed_by(player)} - set(online)
         left = [player for player in players if player not in lost]
-        return swiss_round(left, self.fixtures) if len(left) > 1 else []
+        return pair_swiss_round(left, self.fixtures) if len(left) > 1 else []
 
-    # ---- for those who are told --------------------------------------------------------------------------------------
+    # ---- for clients -------------------------------------------------------------------------------------------------
     @cached_property
-    def accounts(self) -> dict[int, Account]:
-        """Who entered, by number."""
-        return {person.number: person for person in self.people}
+    def entrants_by_number(self) -> dict[int, Account]:
+        """The entrants by account number."""
+        return {person.number: person for person in self.entrants}
 
-    def view(self) -> Message:
-        """What it is, in short."""
-        told = {"tournament": self.number, "name": self.name, "system": self.system, **self.terms.view()}
-        told |= {"rounds": self.rounds, "starts": self.starts, "grace": self.grace}
-        return told | {"state": self.state, "round": self.round, "entrants": len(self.people)}
+    def to_json(self) -> Message:
+        """A summary."""
+        json = {"tournament": self.number, "name": self.name, "system": self.system, **self.terms.to_json()}
+        json |= {"rounds": self.rounds, "starts": self.starts, "grace": self.grace}
+        return json | {"state": self.state, "round": self.round, "entrants": len(self.entrants)}
 
     @cached_property
-    def table(self) -> list[Message]:
-        """The standings, with names."""
+    def standings_json(self) -> list[Message]:
+        """The standings with names."""
         rows = [asdict(standing) for standing in self.standings]
-        people = [self.accounts[row.pop("player")] for row in rows]
-        return [{"name": one.name, "program": one.program, **row} for one, row in zip(people, rows, strict=True)]
+        people = [self.entrants_by_number[row.pop("player")] for row in rows]
+        return [{"name": one.name, "bot": one.bot, **row} for one, row in zip(people, rows, strict=True)]
 
-    def pairing(self, fixture: Fixture) -> Message:
-        """Who plays whom, in which game, and what came of it."""
-        second = None if fixture.second is None else self.accounts[fixture.second].name
+    def fixture_json(self, fixture: Fixture) -> Message:
+        """A fixture with names."""
+        second = None if fixture.second is None else self.entrants_by_number[fixture.second].name
         points = list(fixture.points[: len(fixture.players)]) if fixture.decided else None
-        told: Message = {"round": fixture.round, "board": fixture.board, "first": self.accounts[fixture.first].name}
-        return told | {"second": second, "game": fixture.game, "points": points, "forfeit": fixture.forfeit}
+        json: Message = {
+            "round": fixture.round,
+            "board": fixture.board,
+            "first": self.entrants_by_number[fixture.first].name,
+        }
+        return json | {"second": second, "game": fixture.game, "points": points, "forfeit": fixture.forfeit}
 
-    def whole(self) -> Message:
-        """Everything."""
-        pairings = [self.pairing(fixture) for fixture in self.fixtures]
-        return {**self.view(), "standings": self.table, "pairings": pairings}
+    def details_json(self) -> Message:
+        """The tournament with standings and pairings."""
+        pairings = [self.fixture_json(fixture) for fixture in self.fixtures]
+        return {**self.to_json(), "standings": self.standings_json, "pairings": pairings}
 
-    def own(self, account: int) -> Fixture | None:
-        """Somebody's pairing in this round."""
-        return next((fixture for fixture in self.current if account in fixture.players), None)
+    def find_fixture(self, account: int) -> Fixture | None:
+        """The fixture of a player in the current round."""
+        return next((fixture for fixture in self.current_fixtures if account in fixture.players), None)
 
-    def news(self, account: int) -> Message:
-        """What somebody who entered is told."""
-        mine = self.own(account)
-        pairing: Any = None if mine is None else self.pairing(mine)
-        return {"type": "tournament", **self.view(), "pairing": pairing, "standings": self.table}
+    def event_for(self, account: int) -> Message:
+        """The event for an entrant."""
+        mine = self.find_fixture(account)
+        pairing: Any = None if mine is None else self.fixture_json(mine)
+        return {"type": "tournament", **self.to_json(), "pairing": pairing, "standings": self.standings_json}

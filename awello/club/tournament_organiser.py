@@ -1,8 +1,8 @@
-"""The organiser of tournaments in the hall: begins them, pairs rounds, begins games, and tells how everybody stands.
+"""The organiser of tournaments: starts them, pairs rounds, starts games and notifies the players.
 
-Nothing is remembered here that is not stored.  At every look each tournament is read, and what is due by then is done,
-each thing in one transaction: a game is written together with its pairing, and its result is found in the database.
-So it does not matter when the club was closed or killed.  Who was waited for is waited for anew.
+It keeps no state that is not stored.  At every check it loads each unfinished tournament and does what is due, each
+step in one transaction: a game is stored together with its pairing, and results are read from the stored games.  So
+the club can be closed or killed at any time; only grace periods start again.
 """
 
 import asyncio
@@ -20,154 +20,171 @@ from awello.errors import AwelloError
 if TYPE_CHECKING:
     from awello.club.server import ClubServer
 
-LOOK = 1.0  # seconds between two looks, unless something happens
-SHOWN = 50  # tournaments in a list
+CHECK_SECONDS = 1.0  # between two checks, unless something happens
+MAX_LISTED = 50  # tournaments in a list
 
 
 class TournamentOrganiser:
-    """The tournaments of a club while it is open."""
+    """The unfinished tournaments of a running club."""
 
-    def __init__(self, hall: "ClubServer") -> None:
-        self.hall = hall
-        self.contests: dict[int, ClubTournament] = {}  # those that are not over, as they were at the last look
-        self._called: dict[tuple[int, int], float] = {}  # since when the players of a round are waited for
-        self._told: dict[tuple[int, int], Any] = {}  # what of a tournament an account was told last
-        self._news = asyncio.Event()
-        self._changed: set[int] = set()  # tournaments of which those who look at them have not been told yet
-        self._announced = 0.0  # when they were last told
+    def __init__(self, server: "ClubServer") -> None:
+        self.server = server
+        self.tournaments: dict[int, ClubTournament] = {}  # as of the last check
+        self._round_called: dict[tuple[int, int], float] = {}  # by tournament and round: when its grace period started
+        self._last_news: dict[tuple[int, int], Any] = {}  # by tournament and account: what it was last sent
+        self._wakeup = asyncio.Event()
+        self._changed: set[int] = set()  # since the last broadcast to lobby subscribers
+        self._last_broadcast = 0.0  # its time
 
-    # ---- what guests ask for -----------------------------------------------------------------------------------------
-    async def join(self, guest: ClientConnection, which: int | str) -> Message:
-        """Enter a tournament that has not begun."""
-        entry = partial(tournament_store.enter_tournament, which=which, account=guest.member, network=guest.network)
-        contest = await self.hall.store.write(entry)
+    # ---- requests ----------------------------------------------------------------------------------------------------
+    async def join(self, client: ClientConnection, key: int | str) -> Message:
+        """Enter a tournament that has not started."""
+        entry = partial(
+            tournament_store.enter_tournament, key=key, account=client.require_account(), network=client.network
+        )
+        tournament = await self.server.store.write(entry)
         self.wake()
-        return contest.view()
+        return tournament.to_json()
 
-    async def withdraw(self, guest: ClientConnection, which: int | str) -> Message:
-        """Leave a tournament that has not begun."""
-        contest = await self.hall.store.write(
-            partial(tournament_store.leave_tournament, which=which, account=guest.member)
+    async def withdraw(self, client: ClientConnection, key: int | str) -> Message:
+        """Withdraw from a tournament that has not started."""
+        tournament = await self.server.store.write(
+            partial(tournament_store.leave_tournament, key=key, account=client.require_account())
         )
         self.wake()
-        return contest.view()
+        return tournament.to_json()
 
-    async def show(self, which: int | str) -> Message:
-        """All of a tournament."""
-        contest: ClubTournament = await self.hall.store.fetch(partial(tournament_store.find_tournament, which=which))
-        return contest.whole()
+    async def show(self, key: int | str) -> Message:
+        """A tournament with its standings and pairings."""
+        tournament: ClubTournament = await self.server.store.fetch(partial(tournament_store.find_tournament, key=key))
+        return tournament.details_json()
 
-    async def list(self, guest: ClientConnection) -> Message:
-        """The last tournaments in short, those that somebody entered, and what time it is here."""
-        contests: list[ClubTournament] = await self.hall.store.fetch(
-            partial(tournament_store.load_tournaments, last=SHOWN)
+    async def list(self, client: ClientConnection) -> Message:
+        """The latest tournaments, which of them the account has entered, and the club's time."""
+        loaded: list[ClubTournament] = await self.server.store.fetch(
+            partial(tournament_store.load_tournaments, last=MAX_LISTED)
         )
-        entered = [contest.number for contest in contests if guest.account in contest.people]
-        return {"tournaments": [contest.view() for contest in contests], "entered": entered, "now": self.hall.now()}
+        entered = [tournament.number for tournament in loaded if client.account in tournament.entrants]
+        return {
+            "tournaments": [tournament.to_json() for tournament in loaded],
+            "entered": entered,
+            "now": self.server.now(),
+        }
 
-    def greet(self, guest: ClientConnection) -> None:
-        """Tell somebody who comes in of their tournaments; perhaps they were waited for."""
-        for contest in self.contests.values():
-            if guest.account and guest.account in contest.people:
-                guest.send(contest.news(guest.account.number))
+    def client_connected(self, client: ClientConnection) -> None:
+        """Send a new connection its tournaments, and check the ones that may wait for it."""
+        for tournament in self.tournaments.values():
+            if client.account and client.account in tournament.entrants:
+                client.send(tournament.event_for(client.account.number))
                 self.wake()
 
-    # ---- what is due -------------------------------------------------------------------------------------------------
+    # ---- progress ----------------------------------------------------------------------------------------------------
     def wake(self) -> None:
-        """Something happened: look at once."""
-        self._news.set()
+        """Check all tournaments now."""
+        self._wakeup.set()
 
     async def run(self) -> None:
-        """Do whatever is due, for ever."""
+        """Check all tournaments until cancelled."""
         while True:
-            with suppress(AwelloError):  # the database does not answer: at the next look
-                await self._look()
-            self._announce()
+            with suppress(AwelloError):  # the database is unavailable: retry at the next check
+                await self._check_all()
+            self._broadcast_changes()
             with suppress(TimeoutError):
-                async with asyncio.timeout(LOOK):
-                    await self._news.wait()
-            self._news.clear()
+                async with asyncio.timeout(CHECK_SECONDS):
+                    await self._wakeup.wait()
+            self._wakeup.clear()
 
-    async def _look(self) -> None:
-        for contest in await self.hall.store.fetch(partial(tournament_store.unfinished, known=list(self.contests))):
+    async def _check_all(self) -> None:
+        for tournament in await self.server.store.fetch(
+            partial(tournament_store.load_unfinished, known=list(self.tournaments))
+        ):
             try:
-                await self._carry_on(contest)
+                await self._advance(tournament)
             except AwelloError:
-                continue  # what could not be written is still due at the next look
+                continue  # still due at the next check
             except Exception:
-                logging.getLogger("awello").exception("tournament %d", contest.number)  # the others go on
+                logging.getLogger("awello").exception("tournament %d", tournament.number)  # the others continue
 
-    async def _carry_on(self, contest: ClubTournament) -> None:
-        """Do one thing after the other until nothing is due."""
+    async def _advance(self, tournament: ClubTournament) -> None:
+        """Do what is due, step by step."""
         before = None
-        while contest != before:
-            self._tell(contest)
-            before = contest
-            if await self._step(contest):
-                contest = await self.hall.store.fetch(partial(tournament_store.find_tournament, which=contest.number))
+        while tournament != before:
+            self._notify_entrants(tournament)
+            before = tournament
+            if await self._advance_once(tournament):
+                tournament = await self.server.store.fetch(
+                    partial(tournament_store.find_tournament, key=tournament.number)
+                )
 
-    async def _step(self, contest: ClubTournament) -> bool:
-        """Do what is due as a tournament stands; whether there was something."""
-        if contest.state == OPEN and contest.starts <= self.hall.now():
-            await self.hall.store.write(partial(tournament_store.begin_tournament, number=contest.number))
-        elif contest.state != PLAYING:
+    async def _advance_once(self, tournament: ClubTournament) -> bool:
+        """Do one step that is due; return whether there was one."""
+        if tournament.state == OPEN and tournament.starts <= self.server.now():
+            await self.server.store.write(partial(tournament_store.begin_tournament, number=tournament.number))
+        elif tournament.state != PLAYING:
             return False
-        elif contest.round_over:
-            pairs = await asyncio.to_thread(contest.next_pairs, set(self.hall.present))
+        elif tournament.is_round_over:
+            pairs = await asyncio.to_thread(tournament.pair_next_round, set(self.server.online))
             following = partial(tournament_store.begin_round, pairs=pairs) if pairs else tournament_store.end_tournament
-            await self.hall.store.write(partial(following, contest=contest))
+            await self.server.store.write(partial(following, tournament=tournament))
         else:
-            return await self._play(contest)
+            return await self._play_round(tournament)
         return True
 
-    async def _play(self, contest: ClubTournament) -> bool:
-        """Begin the games whose players are here, give up waiting for others, and see which games have ended."""
-        hall = self.hall
-        since = self._called.setdefault((contest.number, contest.round), hall.now())
-        late, here = hall.now() >= since + contest.grace, set(hall.present)
-        waiting = [fixture for fixture in contest.current if not fixture.decided and fixture.game is None]
-        ready = [fixture for fixture in waiting if here.issuperset(fixture.players)]
+    async def _play_round(self, tournament: ClubTournament) -> bool:
+        """Start games whose players are online, forfeit missed ones and record results; False if nothing was due."""
+        server = self.server
+        since = self._round_called.setdefault((tournament.number, tournament.round), server.now())
+        late, online = server.now() >= since + tournament.grace, set(server.online)
+        waiting = [fixture for fixture in tournament.current_fixtures if not fixture.decided and fixture.game is None]
+        ready = [fixture for fixture in waiting if online.issuperset(fixture.players)]
         for fixture in ready:
-            await self._begin(contest, fixture)
+            await self._start_game(tournament, fixture)
         missed = [fixture for fixture in waiting if late and fixture not in ready]
         for fixture in missed:
-            await hall.store.write(partial(tournament_store.forfeit, contest=contest, fixture=fixture, here=here))
-        played = [fixture.game for fixture in contest.current if fixture.game is not None and not fixture.decided]
-        ended = [game for game in played if game not in hall.seats]
+            await server.store.write(
+                partial(tournament_store.record_forfeit, tournament=tournament, fixture=fixture, online=online)
+            )
+        played = [
+            fixture.game for fixture in tournament.current_fixtures if fixture.game is not None and not fixture.decided
+        ]
+        ended = [game for game in played if game not in server.live_games]
         if ended:
-            await hall.store.write(partial(tournament_store.settle, contest=contest))
+            await server.store.write(partial(tournament_store.record_results, tournament=tournament))
         return bool(ready or missed or ended)
 
-    async def _begin(self, contest: ClubTournament, fixture: Fixture) -> None:
-        """Begin a game; it is stored together with its pairing, or not at all."""
-        first, second = (contest.accounts[player] for player in fixture.players)
-        bind = partial(tournament_store.bind_game, contest=contest, fixture=fixture)
-        await self.hall.start((first, second), contest.terms, bind)
+    async def _start_game(self, tournament: ClubTournament, fixture: Fixture) -> None:
+        """Start a game; it is stored together with its pairing, or not at all."""
+        first, second = (tournament.entrants_by_number[player] for player in fixture.players)
+        bind = partial(tournament_store.assign_game, tournament=tournament, fixture=fixture)
+        await self.server.start_game((first, second), tournament.terms, bind)
 
-    # ---- telling -----------------------------------------------------------------------------------------------------
-    def _tell(self, contest: ClubTournament) -> None:
-        """Tell everybody for whom something has changed."""
-        if self.contests.get(contest.number) != contest:
-            self._changed.add(contest.number)
-        self.contests[contest.number] = contest
-        for person in contest.people:
-            key, news = (contest.number, person.number), (contest.state, contest.round, contest.own(person.number))
-            if self._told.get(key) != news:
-                self._told[key] = news
-                self.hall.tell_account(person.number, contest.news(person.number))
-        if contest.state not in (OPEN, PLAYING):
-            self._forget(contest.number)
+    # ---- notifications -----------------------------------------------------------------------------------------------
+    def _notify_entrants(self, tournament: ClubTournament) -> None:
+        """Notify the entrants for whom something has changed."""
+        if self.tournaments.get(tournament.number) != tournament:
+            self._changed.add(tournament.number)
+        self.tournaments[tournament.number] = tournament
+        for person in tournament.entrants:
+            key, news = (
+                (tournament.number, person.number),
+                (tournament.state, tournament.round, tournament.find_fixture(person.number)),
+            )
+            if self._last_news.get(key) != news:
+                self._last_news[key] = news
+                self.server.send_to_account(person.number, tournament.event_for(person.number))
+        if tournament.state not in (OPEN, PLAYING):
+            self._forget(tournament.number)
 
-    def _announce(self) -> None:
-        """Tell those who look round in the club which tournaments have changed, not oftener than there are looks."""
-        if self._changed and self.hall.now() >= self._announced + LOOK:
+    def _broadcast_changes(self) -> None:
+        """Tell lobby subscribers which tournaments have changed, at most once per check interval."""
+        if self._changed and self.server.now() >= self._last_broadcast + CHECK_SECONDS:
             message = {"type": "tournaments", "changed": sorted(self._changed)}
-            self._changed, self._announced = set(), self.hall.now()
-            for guest in [each for each in self.hall.guests if each.curious]:
-                guest.send(message)
+            self._changed, self._last_broadcast = set(), self.server.now()
+            for client in [each for each in self.server.clients if each.lobby_updates]:
+                client.send(message)
 
     def _forget(self, number: int) -> None:
-        self.contests.pop(number, None)
-        for kept in (self._called, self._told):
+        self.tournaments.pop(number, None)
+        for kept in (self._round_called, self._last_news):
             for key in [key for key in kept if key[0] == number]:
                 del kept[key]

@@ -1,4 +1,4 @@
-"""How tournaments are written down; every act belongs into one transaction and finds out whether it is still due."""
+"""Tournaments in the database; each function runs in one transaction and checks whether its change is still due."""
 
 import time
 from collections import defaultdict
@@ -8,37 +8,49 @@ from typing import Any
 from sqlalchemy import Connection, delete, func, insert, or_, select, update
 
 from awello.club.accounts import Account, account_of
-from awello.club.fair_play import same_person
+from awello.club.fair_play import is_same_person
 from awello.club.game_state import ClubError, GameState
 from awello.club.offers import GameTerms
-from awello.club.pairing import Pair, rounds_without_repeats
+from awello.club.pairing import Pair, count_rounds_without_repeats
 from awello.club.rating import pool_of
 from awello.club.schema import accounts, entries, games, pairings, tournaments
-from awello.club.stored_games import game_state_of, rating_of
-from awello.club.tournament import CANCELLED, DOUBLE, ENDED, OPEN, PLAYING, SWISS, SYSTEMS, ClubTournament, Fixture
+from awello.club.stored_games import game_state_of, load_rating
+from awello.club.tournament import (
+    CANCELLED,
+    DOUBLE_ROUND_ROBIN,
+    ENDED,
+    OPEN,
+    PLAYING,
+    SWISS,
+    SYSTEMS,
+    ClubTournament,
+    Fixture,
+)
 from awello.limits import Clock
 from awello.rules.game import Game
 
-MOST_ROUNDS, MOST_ENTRANTS = 30, 128
-MOST_ENTERED = 8  # tournaments of one account that are not over
-LONGEST_NAME, LONGEST_GRACE = 40, 3600.0
+MAX_ROUNDS, MAX_ENTRANTS = 30, 128
+MAX_ENTERED = 8  # unfinished tournaments per account
+MAX_NAME_CHARS, MAX_GRACE_SECONDS = 40, 3600.0
 
 
-# ---- what is there ---------------------------------------------------------------------------------------------------
-def load_tournaments(connection: Connection, *wanted: Any, last: int | None = None) -> list[ClubTournament]:
-    """The tournaments that fulfil conditions, or the last ones of these."""
-    rows = connection.execute(select(tournaments).where(*wanted).order_by(tournaments.c.id.desc()).limit(last)).all()
+# ---- reading ---------------------------------------------------------------------------------------------------------
+def load_tournaments(connection: Connection, *conditions: Any, last: int | None = None) -> list[ClubTournament]:
+    """The tournaments that meet the conditions, or the last ones of them."""
+    rows = connection.execute(
+        select(tournaments).where(*conditions).order_by(tournaments.c.id.desc()).limit(last)
+    ).all()
     numbers = [row.id for row in rows]
-    people: defaultdict[int, list[Account]] = defaultdict(list)
+    entrants: defaultdict[int, list[Account]] = defaultdict(list)
     joined = select(entries.c.tournament, accounts).join(accounts, accounts.c.id == entries.c.account)
     entered = joined.where(entries.c.tournament.in_(numbers)).order_by(entries.c.seed, entries.c.entered, accounts.c.id)
     for row in connection.execute(entered):
-        people[row.tournament].append(account_of(row))
+        entrants[row.tournament].append(account_of(row))
     fixtures: defaultdict[int, list[Fixture]] = defaultdict(list)
     paired = select(pairings).where(pairings.c.tournament.in_(numbers))
     for row in connection.execute(paired.order_by(pairings.c.round, pairings.c.board)):
         fixtures[row.tournament].append(_fixture(row))
-    return [_tournament(row, people[row.id], fixtures[row.id]) for row in reversed(rows)]
+    return [_tournament(row, entrants[row.id], fixtures[row.id]) for row in reversed(rows)]
 
 
 def _fixture(row: Any) -> Fixture:
@@ -46,50 +58,59 @@ def _fixture(row: Any) -> Fixture:
     return Fixture(row.first, row.second, points, row.forfeit, row.round, row.board, row.game, decided)
 
 
-def _tournament(row: Any, people: Sequence[Account], fixtures: Sequence[Fixture]) -> ClubTournament:
+def _tournament(row: Any, entrants: Sequence[Account], fixtures: Sequence[Fixture]) -> ClubTournament:
     terms = GameTerms(Game(row.game), Clock(row.base, row.increment), row.rated, tournament=row.id)
     state = row.rounds, row.starts, row.grace, row.state, row.round
-    return ClubTournament(row.id, row.name, row.system, terms, *state, tuple(people), tuple(fixtures))
+    return ClubTournament(row.id, row.name, row.system, terms, *state, tuple(entrants), tuple(fixtures))
 
 
-def unfinished(connection: Connection, known: Collection[int] = ()) -> list[ClubTournament]:
-    """The tournaments that are not over, and some that were not when somebody last looked."""
+def load_unfinished(connection: Connection, known: Collection[int] = ()) -> list[ClubTournament]:
+    """The unfinished tournaments, and those of a previous list that have since ended."""
     return load_tournaments(connection, or_(tournaments.c.state.in_((OPEN, PLAYING)), tournaments.c.id.in_(known)))
 
 
-def find_tournament(connection: Connection, which: int | str) -> ClubTournament:
-    """The tournament of a number, or the last one of a name."""
-    if isinstance(which, str) and not which.isprintable():  # PostgreSQL takes no zeros, and the club would stand still
-        raise ClubError("absent", "there is no such tournament: ask which there are")
-    named = func.lower(tournaments.c.name) == str(which).lower()
-    found = load_tournaments(connection, tournaments.c.id == which if isinstance(which, int) else named, last=1)
+def _unknown_tournament(key: int | str) -> ClubError:
+    message = f"there is no tournament {key}: list the tournaments"
+    return ClubError("unknown_tournament", message, tournament=key)
+
+
+def find_tournament(connection: Connection, key: int | str) -> ClubTournament:
+    """The tournament with this number, or the latest with this name."""
+    if isinstance(key, str) and not key.isprintable():  # PostgreSQL refuses NUL; the store would count it as a failure
+        raise _unknown_tournament(repr(key))
+    named = func.lower(tournaments.c.name) == str(key).lower()
+    found = load_tournaments(connection, tournaments.c.id == key if isinstance(key, int) else named, last=1)
     if not found:
-        raise ClubError("absent", f"there is no tournament {which}: ask which there are")
+        raise _unknown_tournament(key)
     return found[0]
 
 
-# ---- who plans and enters --------------------------------------------------------------------------------------------
+# ---- creating and entering -------------------------------------------------------------------------------------------
 def create_tournament(
     connection: Connection, name: str, system: str, terms: GameTerms, rounds: int, starts: float, grace: float
 ) -> ClubTournament:
-    """A new tournament, which people and programs can enter until it begins."""
-    if not (1 < len(name) <= LONGEST_NAME and name.isprintable() and name[0].isalpha() and name == name.strip()):
+    """Create a tournament that players can enter until it starts."""
+    if not (1 < len(name) <= MAX_NAME_CHARS and name.isprintable() and name[0].isalpha() and name == name.strip()):
         raise ClubError(
-            "name", f"a tournament's name has 2 to {LONGEST_NAME} letters and begins with one: choose another"
+            "invalid_tournament_name",
+            f"a tournament's name has 2 to {MAX_NAME_CHARS} characters and begins with a letter: choose another",
+            min=2,
+            max=MAX_NAME_CHARS,
         )
     if system not in SYSTEMS:
-        raise ClubError("system", f"no kind of tournament {system!r}: choose {', '.join(SYSTEMS)}")
-    if not (1 <= rounds <= MOST_ROUNDS if system == SWISS else rounds == 0):
-        raise ClubError(
-            "rounds", f"a Swiss tournament has 1 to {MOST_ROUNDS} rounds, a round robin as many as it takes"
-        )
-    if not 0 <= grace <= LONGEST_GRACE:
-        raise ClubError(
-            "grace", f"players are waited for up to {LONGEST_GRACE / 60:.0f} minutes: choose a shorter time"
-        )
+        message = f"{system!r} is not a tournament system: choose {', '.join(SYSTEMS)}"
+        raise ClubError("unknown_system", message, system=system)
+    if not (1 <= rounds <= MAX_ROUNDS if system == SWISS else rounds == 0):
+        message = f"a Swiss tournament has 1 to {MAX_ROUNDS} rounds; a round robin needs no number of rounds"
+        raise ClubError("invalid_rounds", message, max=MAX_ROUNDS)
+    if not 0 <= grace <= MAX_GRACE_SECONDS:
+        minutes = round(MAX_GRACE_SECONDS / 60)
+        message = f"the grace period of a round is at most {minutes} minutes: choose a shorter one"
+        raise ClubError("invalid_grace", message, minutes=minutes)
     terms.check()
-    if any(contest.name.lower() == name.lower() for contest in unfinished(connection)):
-        raise ClubError("taken", f"there is a tournament {name} already: choose another name")
+    if any(tournament.name.lower() == name.lower() for tournament in load_unfinished(connection)):
+        message = f"there is already a tournament named {name}: choose another name"
+        raise ClubError("tournament_name_taken", message, name=name)
     control = {"base": terms.control.seconds, "increment": terms.control.increment, "rated": terms.rated}
     values = {"name": name, "system": system, "game": int(terms.game), **control, "rounds": rounds}
     added = connection.execute(insert(tournaments).values(**values, starts=starts, grace=grace, state=OPEN, round=0))
@@ -98,104 +119,125 @@ def create_tournament(
 
 
 def enter_tournament(
-    connection: Connection, which: int | str, account: Account, network: str | None = None
+    connection: Connection, key: int | str, account: Account, network: str | None = None
 ) -> ClubTournament:
-    """Enter a tournament, from a network unless it is the server's own machine; to do so again changes nothing."""
-    contest = find_tournament(connection, which)
-    if account.number in contest.accounts:
-        return contest
-    _still_open(contest)
-    _check_person(connection, contest, account, network)
-    if len(contest.people) >= MOST_ENTRANTS:
-        raise ClubError("many", f"{MOST_ENTRANTS} have entered {contest.name} already: it is full")
+    """Enter a tournament; entering again has no effect.  `network` is None on the server's own machine."""
+    tournament = find_tournament(connection, key)
+    if account.number in tournament.entrants_by_number:
+        return tournament
+    _require_open(tournament)
+    _check_person(connection, tournament, account, network)
+    if len(tournament.entrants) >= MAX_ENTRANTS:
+        message = f"tournament {tournament.name} already has {MAX_ENTRANTS} players: it is full"
+        raise ClubError("tournament_full", message, name=tournament.name, limit=MAX_ENTRANTS)
     mine = select(entries.c.tournament).join(tournaments, tournaments.c.id == entries.c.tournament)
-    going = mine.where(entries.c.account == account.number, tournaments.c.state.in_((OPEN, PLAYING)))
-    if len(connection.execute(going).all()) >= MOST_ENTERED:
-        raise ClubError("many", f"{account.name} has entered {MOST_ENTERED} tournaments already: withdraw from one")
-    values = {"tournament": contest.number, "account": account.number, "entered": time.time(), "network": network}
+    unfinished = mine.where(entries.c.account == account.number, tournaments.c.state.in_((OPEN, PLAYING)))
+    if len(connection.execute(unfinished).all()) >= MAX_ENTERED:
+        message = f"{account.name} has already entered {MAX_ENTERED} tournaments: withdraw from one"
+        raise ClubError("too_many_tournaments", message, name=account.name, limit=MAX_ENTERED)
+    values = {"tournament": tournament.number, "account": account.number, "entered": time.time(), "network": network}
     connection.execute(insert(entries).values(**values))
-    return find_tournament(connection, contest.number)
+    return find_tournament(connection, tournament.number)
 
 
-def _check_person(connection: Connection, contest: ClubTournament, account: Account, network: str | None) -> None:
-    """Refuse a second entry of one person: a bot and its owner are one, and so are the accounts of a network."""
-    for person in contest.people:
-        if same_person(person, account):
-            message = f"{person.name} has entered {contest.name} already, and {account.name} belongs to the same person"
-            raise ClubError("person", f"{message}: withdraw the other one first")
-    taken = entries.c.tournament == contest.number, entries.c.network == network
+def _check_person(connection: Connection, tournament: ClubTournament, account: Account, network: str | None) -> None:
+    """Refuse a second entry of one person: a bot and its owner count as one, and so do accounts of a network."""
+    for person in tournament.entrants:
+        if is_same_person(person, account):
+            message = (
+                f"{person.name} has already entered {tournament.name}, and {account.name} belongs to the same person: "
+                f"withdraw {person.name} first"
+            )
+            raise ClubError(
+                "same_person_entered", message, entered=person.name, tournament=tournament.name, name=account.name
+            )
+    taken = entries.c.tournament == tournament.number, entries.c.network == network
     if network is not None and connection.execute(select(entries.c.account).where(*taken)).first():
-        raise ClubError(
-            "person", f"an account of your network has entered {contest.name} already: one entry per person"
-        )
+        message = f"an account on your network has already entered {tournament.name}: one entry per person"
+        raise ClubError("same_network_entered", message, tournament=tournament.name)
 
 
-def leave_tournament(connection: Connection, which: int | str, account: Account) -> ClubTournament:
-    """Withdraw from a tournament that has not begun."""
-    contest = find_tournament(connection, which)
-    _still_open(contest)
-    mine = entries.c.tournament == contest.number, entries.c.account == account.number
+def leave_tournament(connection: Connection, key: int | str, account: Account) -> ClubTournament:
+    """Withdraw from a tournament that has not started."""
+    tournament = find_tournament(connection, key)
+    _require_open(tournament)
+    mine = entries.c.tournament == tournament.number, entries.c.account == account.number
     connection.execute(delete(entries).where(*mine))
-    return find_tournament(connection, contest.number)
+    return find_tournament(connection, tournament.number)
 
 
-def _still_open(contest: ClubTournament) -> None:
-    if contest.state != OPEN:
-        said = "has begun" if contest.state == PLAYING else f"is {'over' if contest.state == ENDED else contest.state}"
-        raise ClubError("begun", f"tournament {contest.name} {said}: it can be entered and left only before")
+def _require_open(tournament: ClubTournament) -> None:
+    if tournament.state == OPEN:
+        return
+    name, limit = tournament.name, "players can enter and withdraw only before"
+    if tournament.state == PLAYING:
+        raise ClubError("tournament_started", f"tournament {name} has started: {limit}", name=name)
+    if tournament.state == ENDED:
+        raise ClubError("tournament_ended", f"tournament {name} has ended: {limit} it starts", name=name)
+    raise ClubError("tournament_cancelled", f"tournament {name} is cancelled", name=name)
 
 
-# ---- what the organiser does -----------------------------------------------------------------------------------------
+# ---- progress --------------------------------------------------------------------------------------------------------
 def begin_tournament(connection: Connection, number: int) -> None:
-    """Begin a tournament: the order by rating, and how many rounds; one that nobody entered is cancelled."""
-    contest = find_tournament(connection, number)
-    if contest.state != OPEN:
+    """Start a tournament: seed the entrants by rating and set the number of rounds; cancel it if there are too few."""
+    tournament = find_tournament(connection, number)
+    if tournament.state != OPEN:
         return
     closed = select(accounts.c.id).where(accounts.c.closed)
     connection.execute(delete(entries).where(entries.c.tournament == number, entries.c.account.in_(closed)))
     connection.execute(update(entries).where(entries.c.tournament == number).values(network=None))  # no longer needed
-    people, pool = find_tournament(connection, number).people, pool_of(contest.terms.game, contest.terms.control)
-    order = sorted(people, key=lambda person: -rating_of(connection, person.number, pool).mean)
+    entrants, pool = (
+        find_tournament(connection, number).entrants,
+        pool_of(tournament.terms.game, tournament.terms.control),
+    )
+    order = sorted(entrants, key=lambda person: -load_rating(connection, person.number, pool).mean)
     for seed, person in enumerate(order, 1):
         mine = entries.c.tournament == number, entries.c.account == person.number
         connection.execute(update(entries).where(*mine).values(seed=seed))
-    most = rounds_without_repeats(len(order))
-    rounds = min(contest.rounds, most) if contest.system == SWISS else most * (1 + (contest.system == DOUBLE))
-    _set(connection, contest, state=PLAYING if len(order) > 1 else CANCELLED, rounds=rounds)
+    max_rounds = count_rounds_without_repeats(len(order))
+    rounds = (
+        min(tournament.rounds, max_rounds)
+        if tournament.system == SWISS
+        else max_rounds * (1 + (tournament.system == DOUBLE_ROUND_ROBIN))
+    )
+    _set(connection, tournament, state=PLAYING if len(order) > 1 else CANCELLED, rounds=rounds)
 
 
-def begin_round(connection: Connection, contest: ClubTournament, pairs: Sequence[Pair]) -> None:
-    """Write down who plays whom in the next round; a bye is decided at once."""
-    if not _set(connection, contest, round=contest.round + 1):
+def begin_round(connection: Connection, tournament: ClubTournament, pairs: Sequence[Pair]) -> None:
+    """Store the pairings of the next round; a bye is decided immediately."""
+    if not _set(connection, tournament, round=tournament.round + 1):
         return
     for board, (first, second) in enumerate(pairs, 1):
         bye = {"first_points": 1.0, "second_points": 0.0} if second is None else {}
-        values = {"tournament": contest.number, "round": contest.round + 1, "board": board, "forfeit": False}
+        values = {"tournament": tournament.number, "round": tournament.round + 1, "board": board, "forfeit": False}
         connection.execute(insert(pairings).values(**values, first=first, second=second, **bye))
 
 
-def end_tournament(connection: Connection, contest: ClubTournament, state: str = ENDED) -> bool:
-    """End or cancel a tournament; False if it does not stand as it was found."""
-    return _set(connection, contest, state=state)
+def end_tournament(connection: Connection, tournament: ClubTournament, state: str = ENDED) -> bool:
+    """End or cancel a tournament; False if it has changed meanwhile."""
+    return _set(connection, tournament, state=state)
 
 
-def bind_game(connection: Connection, table: GameState, contest: ClubTournament, fixture: Fixture) -> None:
-    """Write down that a pairing is played in a game; refused if it is already, so that the game is not begun."""
-    bound = connection.execute(update(pairings).where(*_is_open(contest, fixture)).values(game=table.number))
-    if not bound.rowcount or find_tournament(connection, contest.number).state != PLAYING:
-        raise ClubError("gone", f"board {fixture.board} of round {fixture.round} is no longer to be played")
+def assign_game(connection: Connection, state: GameState, tournament: ClubTournament, fixture: Fixture) -> None:
+    """Store the game of a fixture; refused if the fixture has one or is decided, so that the game is not created."""
+    bound = connection.execute(update(pairings).where(*_is_open(tournament, fixture)).values(game=state.number))
+    if not bound.rowcount or find_tournament(connection, tournament.number).state != PLAYING:
+        message = f"board {fixture.board} of round {fixture.round} has already been decided"
+        raise ClubError("pairing_closed", message, board=fixture.board, round=fixture.round)
 
 
-def forfeit(connection: Connection, contest: ClubTournament, fixture: Fixture, here: Collection[int]) -> None:
-    """Who is here wins against who is not."""
-    points = {"first_points": float(fixture.first in here), "second_points": float(fixture.second in here)}
-    connection.execute(update(pairings).where(*_is_open(contest, fixture)).values(**points, forfeit=True))
+def record_forfeit(
+    connection: Connection, tournament: ClubTournament, fixture: Fixture, online: Collection[int]
+) -> None:
+    """Decide a fixture by forfeit: players who are online win."""
+    points = {"first_points": float(fixture.first in online), "second_points": float(fixture.second in online)}
+    connection.execute(update(pairings).where(*_is_open(tournament, fixture)).values(**points, forfeit=True))
 
 
-def settle(connection: Connection, contest: ClubTournament) -> None:
-    """Write down what came of the games that have ended."""
+def record_results(connection: Connection, tournament: ClubTournament) -> None:
+    """Store the results of games that have ended."""
     played = select(games).join(pairings, pairings.c.game == games.c.id)
-    ended = played.where(pairings.c.tournament == contest.number, pairings.c.first_points.is_(None), games.c.over)
+    ended = played.where(pairings.c.tournament == tournament.number, pairings.c.first_points.is_(None), games.c.over)
     for row in connection.execute(ended).all():
         winner = game_state_of(row).winner
         first = 0.5 if winner is None else 1.0 - winner
@@ -203,14 +245,14 @@ def settle(connection: Connection, contest: ClubTournament) -> None:
         connection.execute(update(pairings).where(pairings.c.game == row.id).values(**points))
 
 
-def _is_open(contest: ClubTournament, fixture: Fixture) -> tuple[Any, ...]:
-    """The conditions for a pairing that has no game and no result yet."""
-    here = pairings.c.tournament == contest.number, pairings.c.round == fixture.round
-    return *here, pairings.c.board == fixture.board, pairings.c.game.is_(None), pairings.c.first_points.is_(None)
+def _is_open(tournament: ClubTournament, fixture: Fixture) -> tuple[Any, ...]:
+    """The conditions for a fixture without game and result."""
+    same = pairings.c.tournament == tournament.number, pairings.c.round == fixture.round
+    return *same, pairings.c.board == fixture.board, pairings.c.game.is_(None), pairings.c.first_points.is_(None)
 
 
-def _set(connection: Connection, contest: ClubTournament, **values: Any) -> bool:
-    """Change a tournament that stands as it was found; False if it does not any more."""
-    same = tournaments.c.state == contest.state, tournaments.c.round == contest.round
-    changed = update(tournaments).where(tournaments.c.id == contest.number, *same).values(**values)
+def _set(connection: Connection, tournament: ClubTournament, **values: Any) -> bool:
+    """Change a tournament if it is still in the same state and round; False otherwise."""
+    same = tournaments.c.state == tournament.state, tournaments.c.round == tournament.round
+    changed = update(tournaments).where(tournaments.c.id == tournament.number, *same).values(**values)
     return connection.execute(changed).rowcount > 0

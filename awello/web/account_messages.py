@@ -1,4 +1,4 @@
-"""What the API takes and gives about accounts, programs, the ladder and players."""
+"""Requests and responses of the API about accounts, bots, the leaderboard and players."""
 
 from typing import Annotated, Literal
 
@@ -6,47 +6,47 @@ from pydantic import BaseModel, Field, StringConstraints
 
 from awello.web.messages import GameName, Message
 
-LONGEST_LABEL = 60
-PRINTABLE = r"^[^\x00-\x1f\x7f]+$"  # PostgreSQL stores no zero characters, and a terminal would obey others
+MAX_LABEL_CHARS = 60
+PRINTABLE = r"^[^\x00-\x1f\x7f]+$"  # PostgreSQL stores no NUL, and a terminal would interpret others
 Name = Annotated[str, StringConstraints(min_length=1, max_length=40, pattern=PRINTABLE)]
 Secret = Annotated[str, StringConstraints(min_length=1, max_length=400)]
 
 
 class LoginRequest(Message):
-    """Who somebody is."""
+    """A name and a password."""
 
     name: Name
     password: Secret
 
 
 class PasswordChange(Message):
-    """A password to change."""
+    """The old and the new password."""
 
     old: Secret
     new: Secret
 
 
 class BotRegistration(Message):
-    """A program to register."""
+    """The name of a bot to register."""
 
     name: Name
 
 
 class TokenRequest(Message):
-    """A token to make."""
+    """The label of a token to create."""
 
-    label: Annotated[str, StringConstraints(min_length=1, max_length=LONGEST_LABEL, pattern=PRINTABLE)]
+    label: Annotated[str, StringConstraints(min_length=1, max_length=MAX_LABEL_CHARS, pattern=PRINTABLE)]
 
 
 class SessionJson(BaseModel):
-    """Who is logged in."""
+    """The logged-in account."""
 
-    name: str | None = Field(description="Null if nobody is")
-    program: bool = False
+    name: str | None = Field(description="Null if no account is logged in")
+    bot: bool = False
 
 
 class TokenJson(BaseModel):
-    """A token of a program, without its secret."""
+    """A token of a bot, without its secret."""
 
     id: int
     label: str
@@ -54,54 +54,54 @@ class TokenJson(BaseModel):
 
 
 class RatingJson(BaseModel):
-    """A rating, and the rated games it comes from."""
+    """A rating with the results it comes from."""
 
     rating: int
-    sure: bool = Field(description="False while too few games have been played")
+    established: bool = Field(description="False while the rating is provisional")
     wins: int
     draws: int
     losses: int
 
 
-class LadderRowJson(RatingJson):
-    """A place on the ladder."""
+class LeaderboardRowJson(RatingJson):
+    """A row of the leaderboard."""
 
     name: str
-    program: bool
+    bot: bool
 
 
 class PoolRatingJson(RatingJson):
-    """What somebody is worth in one game at one speed."""
+    """The rating of an account in one pool."""
 
-    game: GameName
+    variant: GameName
     speed: Literal["blitz", "standard"]
 
 
 class ClubGameJson(BaseModel):
-    """A game of the club in a list; of two entries the first is that of whoever moved first."""
+    """A game in a list; in pairs, the first entry belongs to the side that moved first."""
 
     number: int
-    game: GameName
+    variant: GameName
     players: tuple[str, str]
-    side: Literal[0, 1] = Field(description="Of whoever was asked about")
-    seconds: float = Field(description="On each clock at first")
+    side: Literal[0, 1] = Field(description="The side of this player")
+    seconds: float = Field(description="Each player's clock at the start")
     increment: float
     rated: bool
-    begun: float = Field(description="In seconds since 1970")
+    started: float = Field(description="Seconds since 1970")
     over: bool
     winner: Literal[0, 1] | None
-    score: tuple[int, int] | None = Field(description="Where the board decided")
-    reason: str = Field(description="How it ended, where the board did not decide")
-    change: int | None = Field(description="By how much the rating changed, if the game counted")
+    score: tuple[int, int] | None = Field(description="Null if the game did not end on the board")
+    reason: str = Field(description="How the game ended; empty if on the board")
+    rating_change: int | None = Field(description="Null if the game was not rated")
 
 
 class ProfileJson(BaseModel):
-    """What everybody may know of somebody."""
+    """The public profile of an account."""
 
     name: str
-    program: bool
-    owner: str | None = Field(description="Whose program it is")
-    here: bool = Field(description="Whether they are in the club now")
+    bot: bool
+    owner: str | None = Field(description="The owner of a bot")
+    online: bool = Field(description="Whether the player is connected")
     ratings: list[PoolRatingJson]
-    games: int = Field(description="That have ended, whether they counted or not")
-    last: list[ClubGameJson] = Field(description="The latest first; those that are being played too")
+    games_played: int = Field(description="The number of ended games, rated or not")
+    recent_games: list[ClubGameJson] = Field(description="Latest first, games in progress included")

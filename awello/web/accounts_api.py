@@ -1,4 +1,4 @@
-"""The club's part of the API: accounts, tokens, the ladder, profiles and games to take home."""
+"""The club's HTTP API: accounts, bots and tokens, the leaderboard, profiles and export of games."""
 
 from functools import partial
 from typing import Annotated, Any
@@ -7,11 +7,11 @@ from fastapi import APIRouter, Path, Query, Request
 from fastapi.responses import JSONResponse, Response
 
 from awello.club import accounts, profile
-from awello.club.stored_games import ladder
+from awello.club.stored_games import load_leaderboard
 from awello.formats.registry import find_format
 from awello.web.account_messages import (
     BotRegistration,
-    LadderRowJson,
+    LeaderboardRowJson,
     LoginRequest,
     PasswordChange,
     ProfileJson,
@@ -19,116 +19,123 @@ from awello.web.account_messages import (
     TokenJson,
     TokenRequest,
 )
-from awello.web.club_service import COOKIE, House
+from awello.web.club_service import SESSION_COOKIE, RequiredClub
 from awello.web.files_api import FILE, packed
-from awello.web.logins import DEVICE_COOKIE, Origin, origin_of
+from awello.web.logins import DEVICE_COOKIE, Origin, read_origin
 from awello.web.messages import GameName
 from awello.web.rate_limits import network_of
 from awello.web.request_guard import Refusal, address_of
 
-MOST_GAMES = 5000  # that are written to one file
-Before = Annotated[int | None, Query(ge=1, lt=1 << 31, description="Only games with smaller numbers")]
+MAX_EXPORTED_GAMES = 5000  # in one file
+Before = Annotated[int | None, Query(ge=1, lt=1 << 31, description="Only games numbered below this")]
 
 router = APIRouter(prefix="/api/club", tags=["club"])
 
 
-def _often(taken: bool) -> None:
-    if not taken:
-        raise Refusal(429, "often", "too many tries: wait a minute")
+def _check_limit(allowed: bool) -> None:
+    if not allowed:
+        raise Refusal(429, "too_many_attempts", "too many attempts: wait a minute")
 
 
 # ---- accounts -------------------------------------------------------------------------------------------------------
-@router.post("/accounts", summary="Open an account", response_model=SessionJson)
-async def sign_up(login: LoginRequest, house: House, request: Request) -> Any:
-    """An account for a person, who is logged in at once."""
-    origin = origin_of(request)
-    _often(house.signups.take(origin.network) and house.logins.admit_stranger())
-    hashed = await house.hash(accounts.hash_password, login.password)
+@router.post("/accounts", summary="Create an account", response_model=SessionJson)
+async def sign_up(login: LoginRequest, club: RequiredClub, request: Request) -> Any:
+    """Create an account for a user and log in."""
+    origin = read_origin(request)
+    _check_limit(club.signup_limits.take(origin.network) and club.login_limits.admit_unknown())
+    hashed = await club.run_hash(accounts.hash_password, login.password)
 
-    def act(connection: Any) -> tuple[Any, str]:
-        account = accounts.open_account(connection, login.name, hashed)
-        return account, _let_in(connection, account, origin, "account opened")
+    def write(connection: Any) -> tuple[Any, str]:
+        account = accounts.create_account(connection, login.name, hashed)
+        return account, _create_session(connection, account, origin, "account opened")
 
-    account, secret = await house.write(act)
-    return _welcome(request, origin, account.name, secret)
+    account, secret = await club.write(write)
+    return _session_response(request, origin, account.name, secret)
 
 
 @router.post("/session", summary="Log in", response_model=SessionJson)
-async def log_in(login: LoginRequest, house: House, request: Request) -> Any:
-    """A session for a browser, kept in a cookie."""
-    origin = origin_of(request)
-    account, hashed = await _may_try(house, login.name, origin)
-    right = await house.hash(accounts.is_password, hashed, login.password)
-    if account is None or not right:
-        name = account.name if account else "an unknown name"  # which may be a password in the wrong field
-        await house.write(lambda connection: accounts.note(connection, f"wrong password for {name}", origin.address))
-        raise Refusal(401, "password", "the name or the password is wrong")
+async def log_in(login: LoginRequest, club: RequiredClub, request: Request) -> Any:
+    """Create a session, kept in a cookie."""
+    origin = read_origin(request)
+    account, hashed = await _load_login(club, login.name, origin)
+    correct = await club.run_hash(accounts.verify_password, hashed, login.password)
+    if account is None or not correct:
+        name = account.name if account else "an unknown name"  # it may be a password in the wrong field
+        await club.write(
+            lambda connection: accounts.log_event(connection, f"wrong password for {name}", origin.address)
+        )
+        raise Refusal(401, "wrong_credentials", "the name or the password is wrong")
 
-    def act(connection: Any) -> str:
-        if accounts.stored_password(connection, login.name)[1] != hashed:
-            raise Refusal(401, "password", "the password has just been changed: use the new one")
-        return _let_in(connection, account, origin, "logged in")
+    def write(connection: Any) -> str:
+        if accounts.load_password(connection, login.name)[1] != hashed:
+            raise Refusal(401, "password_changed", str(accounts.password_changed()))
+        return _create_session(connection, account, origin, "logged in")
 
-    return _welcome(request, origin, account.name, await house.write(act))
-
-
-@router.put("/password", summary="Change one's password", response_model=SessionJson)
-async def change(passwords: PasswordChange, house: House, request: Request) -> Any:
-    """Another password for whoever is logged in; all other browsers must log in again."""
-    person, origin = await _person(house, request), origin_of(request)
-    _, hashed = await _may_try(house, person.name, origin)
-    if not await house.hash(accounts.is_password, hashed, passwords.old):
-        await house.write(lambda connection: accounts.note(connection, "wrong password", origin.address, person.number))
-        raise Refusal(403, "password", "the old password is wrong")
-    new = await house.hash(accounts.hash_password, passwords.new)
-
-    def act(connection: Any) -> str:
-        accounts.change_password(connection, person, new, hashed)
-        return _let_in(connection, person, origin, "password changed")
-
-    return _welcome(request, origin, person.name, await house.write(act))
+    return _session_response(request, origin, account.name, await club.write(write))
 
 
-async def _may_try(house: Any, name: str, origin: Origin) -> tuple[Any, str | None]:
-    """The account of a name and its password as it is stored; refused if passwords are tried too often."""
+@router.put("/password", summary="Change the password", response_model=SessionJson)
+async def change_password(passwords: PasswordChange, club: RequiredClub, request: Request) -> Any:
+    """Change the password; all other sessions of the account end."""
+    user, origin = await _require_user(club, request), read_origin(request)
+    _, hashed = await _load_login(club, user.name, origin)
+    if not await club.run_hash(accounts.verify_password, hashed, passwords.old):
+        await club.write(
+            lambda connection: accounts.log_event(connection, "wrong password", origin.address, user.number)
+        )
+        raise Refusal(403, "wrong_password", "the old password is wrong")
+    new = await club.run_hash(accounts.hash_password, passwords.new)
 
-    def ask(connection: Any) -> tuple[Any, str | None, str | None]:
-        account, hashed = accounts.stored_password(connection, name)
-        number = account.number if account else 0  # a name that does not exist takes as long
-        return account, hashed, accounts.is_known(connection, number, origin.device, origin.network)
+    def write(connection: Any) -> str:
+        accounts.change_password(connection, user, new, hashed)
+        return _create_session(connection, user, origin, "password changed")
 
-    account, hashed, known = await house.read(ask)
-    _often(house.logins.admit(name, origin, known))
+    return _session_response(request, origin, user.name, await club.write(write))
+
+
+async def _load_login(club: Any, name: str, origin: Origin) -> tuple[Any, str | None]:
+    """The account of a name and its password hash; refused above the limit of attempts."""
+
+    def load(connection: Any) -> tuple[Any, str | None, str | None]:
+        account, hashed = accounts.load_password(connection, name)
+        number = account.number if account else 0  # takes as long for an unknown name
+        return account, hashed, accounts.recognise_origin(connection, number, origin.device, origin.network)
+
+    account, hashed, known = await club.read(load)
+    _check_limit(club.login_limits.admit(name, origin, known))
     return account, hashed
 
 
-def _let_in(connection: Any, account: Any, origin: Origin, what: str) -> str:
-    """The secret of a new session; the device is known from now on."""
-    accounts.note(connection, what, origin.address, account.number)
-    accounts.remember_device(connection, account, origin.device, origin.network)
-    return accounts.open_session(connection, account)
+def _create_session(connection: Any, account: Any, origin: Origin, event: str) -> str:
+    """Create a session and remember the device; return the secret."""
+    accounts.log_event(connection, event, origin.address, account.number)
+    accounts.save_device(connection, account, origin.device, origin.network)
+    return accounts.create_session(connection, account)
 
 
 @router.delete("/session", summary="Log out", response_model=SessionJson)
-async def log_out(house: House, request: Request) -> Any:
-    """End this browser's session."""
-    if secret := request.cookies.get(COOKIE):
-        await house.write(partial(accounts.close_session, secret=secret))
-    answer = JSONResponse({"name": None, "program": False})
-    answer.delete_cookie(COOKIE, path="/api/club")
+async def log_out(club: RequiredClub, request: Request) -> Any:
+    """End the session of this browser."""
+    if secret := request.cookies.get(SESSION_COOKIE):
+        await club.write(partial(accounts.delete_session, secret=secret))
+    answer = JSONResponse({"name": None, "bot": False})
+    answer.delete_cookie(SESSION_COOKIE, path="/api/club")
     return answer
 
 
-@router.get("/session", summary="Who is logged in", response_model=SessionJson)
-async def session(house: House, request: Request) -> Any:
-    """The name of whoever asks."""
-    return await house.who(request.headers, request.cookies) or {"name": None}
+@router.get("/session", summary="The logged-in account", response_model=SessionJson)
+async def show_session(club: RequiredClub, request: Request) -> Any:
+    """The account of the request."""
+    return await club.authenticate(request.headers, request.cookies) or {"name": None}
 
 
-def _welcome(request: Request, origin: Origin, name: str, secret: str) -> Response:
-    """Answer with cookies that scripts cannot read and other sites cannot send."""
-    answer, secure = JSONResponse({"name": name, "program": False}), request.url.scheme == "https"
-    cookies = [(COOKIE, secret, accounts.SESSION), (DEVICE_COOKIE, origin.device, accounts.KNOWN)]
+def _session_response(request: Request, origin: Origin, name: str, secret: str) -> Response:
+    """A response with cookies that scripts cannot read and other sites cannot send."""
+    answer, secure = JSONResponse({"name": name, "bot": False}), request.url.scheme == "https"
+    cookies = [
+        (SESSION_COOKIE, secret, accounts.SESSION_SECONDS),
+        (DEVICE_COOKIE, origin.device, accounts.DEVICE_SECONDS),
+    ]
     for key, value, lasts in cookies:
         answer.set_cookie(
             key, value, max_age=int(lasts), path="/api/club", httponly=True, samesite="strict", secure=secure
@@ -136,122 +143,122 @@ def _welcome(request: Request, origin: Origin, name: str, secret: str) -> Respon
     return answer
 
 
-async def _person(house: Any, request: Request) -> Any:
-    account = await house.who(request.headers, request.cookies)
-    if account is None or account.program:
-        raise Refusal(401, "account", "only people who are logged in can do this: log in")
+async def _require_user(club: Any, request: Request) -> Any:
+    account = await club.authenticate(request.headers, request.cookies)
+    if account is None or account.bot:
+        raise Refusal(401, "login_required", "this needs a user who is logged in: log in")
     return account
 
 
-def _check_session(connection: Any, request: Request, person: Any) -> None:
-    """Refuse an act in whose transaction the session has ended: by another password, or with the account."""
-    if accounts.by_session(connection, request.cookies.get(COOKIE, "")) != person:
-        raise Refusal(401, "account", "your session has ended: log in again")
+def _check_session(connection: Any, request: Request, user: Any) -> None:
+    """Refuse an operation if the session has ended before its transaction."""
+    if accounts.find_by_session(connection, request.cookies.get(SESSION_COOKIE, "")) != user:
+        raise Refusal(401, "session_ended", "your session has ended: log in again")
 
 
-# ---- programs -------------------------------------------------------------------------------------------------------
-@router.post("/programs", summary="Register a program", response_model=SessionJson)
-async def add_program(program: BotRegistration, house: House, request: Request) -> Any:
-    """An account for a program of whoever asks."""
-    owner = await _person(house, request)
+# ---- bots ------------------------------------------------------------------------------------------------------------
+@router.post("/bots", summary="Register a bot", response_model=SessionJson)
+async def register_bot(bot: BotRegistration, club: RequiredClub, request: Request) -> Any:
+    """Create an account for a bot of the user."""
+    owner = await _require_user(club, request)
 
-    def act(connection: Any) -> Any:
+    def write(connection: Any) -> Any:
         _check_session(connection, request, owner)
-        accounts.note(connection, f"program {program.name} registered", address_of(request), owner.number)
-        return accounts.open_account(connection, program.name, None, owner.number)
+        accounts.log_event(connection, f"bot {bot.name} registered", address_of(request), owner.number)
+        return accounts.create_account(connection, bot.name, None, owner.number)
 
-    return await house.write(act)
-
-
-@router.get("/programs", summary="One's programs", response_model=list[SessionJson])
-async def programs(house: House, request: Request) -> Any:
-    """The programs of whoever asks."""
-    return await house.read(partial(accounts.list_programs, owner=await _person(house, request)))
+    return await club.write(write)
 
 
-async def _program(house: Any, request: Request, name: str) -> tuple[Any, Any]:
-    """Whoever asks, and a program of theirs."""
-    owner, found = await _person(house, request), await house.read(partial(accounts.find_account, name=name))
+@router.get("/bots", summary="List your bots", response_model=list[SessionJson])
+async def list_bots(club: RequiredClub, request: Request) -> Any:
+    """The bots of the user."""
+    return await club.read(partial(accounts.list_bots, owner=await _require_user(club, request)))
+
+
+async def _find_own_bot(club: Any, request: Request, name: str) -> tuple[Any, Any]:
+    """The user, and a bot of theirs."""
+    owner, found = await _require_user(club, request), await club.read(partial(accounts.find_account, name=name))
     if found is None or found.owner != owner.number:
-        raise Refusal(404, "absent", f"you have no program {name}")
+        raise Refusal(404, "unknown_bot", f"you have no bot named {name}", name=name)
     return owner, found
 
 
-OfProgram = Annotated[str, Path(max_length=40)]
+NamePath = Annotated[str, Path(max_length=40)]
 
 
-@router.get("/programs/{name}/tokens", summary="Tokens of a program", response_model=list[TokenJson])
-async def tokens(name: OfProgram, house: House, request: Request) -> Any:
-    """The tokens that were made for a program, without their secrets."""
-    _, program = await _program(house, request, name)
-    return await house.read(partial(accounts.list_tokens, account=program))
+@router.get("/bots/{name}/tokens", summary="List the tokens of a bot", response_model=list[TokenJson])
+async def list_tokens(name: NamePath, club: RequiredClub, request: Request) -> Any:
+    """The tokens of a bot, without their secrets."""
+    _, bot = await _find_own_bot(club, request, name)
+    return await club.read(partial(accounts.list_tokens, account=bot))
 
 
-@router.post("/programs/{name}/tokens", summary="Make a token")
-async def add_token(name: OfProgram, label: TokenRequest, house: House, request: Request) -> dict[str, str]:
-    """The secret by which a program logs in; it is shown once."""
-    owner, program = await _program(house, request, name)
+@router.post("/bots/{name}/tokens", summary="Create a token")
+async def create_token(name: NamePath, label: TokenRequest, club: RequiredClub, request: Request) -> dict[str, str]:
+    """Create a token and return its secret, which is shown once."""
+    owner, bot = await _find_own_bot(club, request, name)
 
-    def act(connection: Any) -> str:
+    def write(connection: Any) -> str:
         _check_session(connection, request, owner)
-        accounts.note(connection, f"token made for {program.name}", address_of(request), program.owner)
-        return accounts.make_token(connection, program, label.label)
+        accounts.log_event(connection, f"token created for {bot.name}", address_of(request), bot.owner)
+        return accounts.create_token(connection, bot, label.label)
 
-    return {"token": await house.write(act)}
+    return {"token": await club.write(write)}
 
 
-@router.delete("/programs/{name}/tokens/{number}", summary="Revoke a token")
-async def drop_token(
-    name: OfProgram, number: Annotated[int, Path(ge=1, lt=1 << 31)], house: House, request: Request
+@router.delete("/bots/{name}/tokens/{number}", summary="Revoke a token")
+async def revoke_token(
+    name: NamePath, number: Annotated[int, Path(ge=1, lt=1 << 31)], club: RequiredClub, request: Request
 ) -> dict[str, bool]:
-    """Whoever has it cannot log in any more."""
-    _, program = await _program(house, request, name)
+    """Revoke a token."""
+    _, bot = await _find_own_bot(club, request, name)
 
-    def act(connection: Any) -> bool:
-        accounts.note(connection, f"token {number} of {program.name} revoked", address_of(request), program.owner)
-        return accounts.revoke_token(connection, program, number)
+    def write(connection: Any) -> bool:
+        accounts.log_event(connection, f"token {number} of {bot.name} revoked", address_of(request), bot.owner)
+        return accounts.revoke_token(connection, bot, number)
 
-    return {"revoked": await house.write(act)}
+    return {"revoked": await club.write(write)}
 
 
-# ---- what everybody may see -----------------------------------------------------------------------------------------
-@router.get("/ladder", summary="The best of a game", response_model=list[LadderRowJson])
+# ---- public ----------------------------------------------------------------------------------------------------------
+@router.get("/leaderboard", summary="The leaderboard", response_model=list[LeaderboardRowJson])
 async def show_ladder(
-    house: House,
-    game: GameName = "othello",
+    club: RequiredClub,
+    variant: GameName = "othello",
     speed: Annotated[str, Query(pattern="^(blitz|standard)$")] = "blitz",
     limit: Annotated[int, Query(ge=1, le=100)] = 50,
 ) -> Any:
-    """People and programs by their rating."""
-    return await house.read(lambda connection: ladder(connection, f"{game} {speed}", limit))
+    """The best players by rating."""
+    return await club.read(lambda connection: load_leaderboard(connection, f"{variant} {speed}", limit))
 
 
 @router.get("/players/{name}", summary="A player", response_model=ProfileJson)
 async def show_player(
-    name: OfProgram,
-    house: House,
+    name: NamePath,
+    club: RequiredClub,
     limit: Annotated[int, Query(ge=1, le=100)] = 20,
     before: Before = None,
 ) -> Any:
-    """Their ratings, how many games they have played, and the last of them."""
-    found = await house.read(partial(profile.load_profile, name=name, limit=limit, before=before))
-    return found | {"here": found["number"] in house.hall.present}
+    """Ratings, number of games, and recent games."""
+    found = await club.read(partial(profile.load_profile, name=name, limit=limit, before=before))
+    return found | {"online": found["number"] in club.server.online}
 
 
 @router.get("/players/{name}/games", summary="A player's games as a file", response_class=Response, responses=FILE)
-async def take_home(name: OfProgram, house: House, request: Request, before: Before = None) -> Response:
-    """The games that have ended: those of Othello as GGF, those of Awalé as OGN; both are packed into a `.zip`."""
-    account = await house.read(partial(accounts.need_account, name=name))
-    _often(house.downloads.take(network_of(address_of(request))))
+async def download_games(name: NamePath, club: RequiredClub, request: Request, before: Before = None) -> Response:
+    """The ended games: Othello as GGF, Awalé as OGN; both are packed into a `.zip`."""
+    account = await club.read(partial(accounts.get_account, name=name))
+    _check_limit(club.download_limits.take(network_of(address_of(request))))
 
     def write(connection: Any) -> dict[str, bytes]:
-        records = list(profile.records_of(connection, account, MOST_GAMES, before))
-        sorts = [("ggf", "othello"), ("ogn", "awale")]
-        found = [(format, [each for each in records if each.start.game.family == family]) for format, family in sorts]
+        records = list(profile.load_records(connection, account, MAX_EXPORTED_GAMES, before))
+        formats = [("ggf", "othello"), ("ogn", "awale")]
+        found = [(format, [each for each in records if each.start.game.family == family]) for format, family in formats]
         return {end: text for format, some in found if some for end, text in find_format(format).write(some).items()}
 
-    async with house.writing:  # one at a time, so that games go on undisturbed
-        contents = await house.read(write)
+    async with club.export_lock:  # one at a time, to leave time for the games in progress
+        contents = await club.read(write)
     if not contents:
-        raise Refusal(404, "absent", f"{account.name} has played no game to its end")
+        raise Refusal(404, "no_finished_games", f"{account.name} has not finished a game yet", name=account.name)
     return packed(contents, f"awello-{account.name}")

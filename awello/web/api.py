@@ -5,7 +5,7 @@ from typing import Any
 
 from fastapi import APIRouter, Request
 from fastapi.responses import Response
-from pydantic import BaseModel
+from pydantic import BaseModel, Field
 
 from awello import __version__
 from awello.drawing import draw_svg
@@ -33,6 +33,7 @@ class ErrorJson(BaseModel):
 
     code: str
     message: str
+    params: dict[str, str | int | float] = Field(description="The values in the message")
 
 
 PROBLEMS: dict[int | str, dict[str, Any]] = {
@@ -54,7 +55,7 @@ Json = dict[str, Any]
 @router.get("/health", summary="Whether the server is well")
 async def health(request: Request) -> Json:
     """The version that answers, and whether there is a club."""
-    return {"ok": True, "version": __version__, "club": request.app.state.clubhouse.place is not None}
+    return {"ok": True, "version": __version__, "club": request.app.state.clubhouse.database is not None}
 
 
 @router.get("/rules", summary="The games and their rules")
@@ -108,7 +109,7 @@ async def review(request: ReviewRequest, client: Request) -> Any:
 
 
 async def _search(task: EngineTask, client: Request) -> list[Answer]:
-    client.app.state.clubhouse.refuse_analysis(task.record, whole=isinstance(task, ReviewTask))
+    client.app.state.clubhouse.check_analysis_allowed(task.record, whole=isinstance(task, ReviewTask))
     return await answers_to(task, client.app.state.engines, client)
 
 

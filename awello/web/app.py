@@ -2,9 +2,10 @@
 
 import asyncio
 import logging
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import AsyncIterator, Mapping, Sequence
 from contextlib import asynccontextmanager
 from functools import partial
+from typing import Any
 
 from fastapi import FastAPI, Request, WebSocket
 from fastapi.exceptions import RequestValidationError
@@ -34,7 +35,7 @@ if not EXTRA_MISSING:
     from awello.web import accounts_api, club_connection, tournaments_api
 
 WORK_SECONDS = 10.0  # that the page's smaller work may take
-CLUB_STATUS = {"absent": 404, "password": 403}  # by the code of a refusal
+CLUB_STATUS = {"unknown_player": 404, "unknown_tournament": 404, "password_changed": 403}  # by the code of a refusal
 
 
 def create_app(
@@ -126,14 +127,14 @@ def _add_club(app: FastAPI, costs: RateLimits) -> None:
 
         @app.api_route("/api/club/{path:path}", methods=["GET", "POST", "PUT", "DELETE"], include_in_schema=False)
         async def refuse(path: str) -> None:
-            raise Refusal(404, "noclub", NO_CLUB)
+            raise Refusal(404, "no_club", NO_CLUB)
     else:
         app.include_router(tournaments_api.router, responses={404: api.ABSENT})
         app.include_router(accounts_api.router, responses={401: api.STRANGER, 404: api.ABSENT, 429: api.OFTEN})
 
     @app.websocket("/api/club/live")
     async def channel(socket: WebSocket) -> None:
-        if app.state.clubhouse.place is None:
+        if app.state.clubhouse.database is None:
             await socket.close(POLICY_VIOLATION, NO_CLUB)
         else:
             await club_connection.serve_club(socket, app.state.clubhouse, costs)
@@ -142,8 +143,8 @@ def _add_club(app: FastAPI, costs: RateLimits) -> None:
 def answer_problems(app: FastAPI) -> None:
     """Whatever goes wrong, the answer is a code for programs and one line for people."""
 
-    def answer(status: int, code: str, message: str) -> JSONResponse:
-        return JSONResponse({"code": code, "message": message}, status)
+    def answer(status: int, code: str, message: str, params: Mapping[str, Any]) -> JSONResponse:
+        return JSONResponse({"code": code, "message": message, "params": params}, status)
 
     @app.exception_handler(AwelloError)
     @app.exception_handler(RequestValidationError)
@@ -151,9 +152,9 @@ def answer_problems(app: FastAPI) -> None:
     async def refused(request: Request, error: AwelloError | RequestValidationError | HTTPException) -> JSONResponse:
         code, message = describe_error(error)
         invalid = 422 if isinstance(error, RequestValidationError) else CLUB_STATUS.get(code, 400)
-        return answer(getattr(error, "status_code", invalid), code, message)
+        return answer(getattr(error, "status_code", invalid), code, message, getattr(error, "params", {}))
 
     @app.exception_handler(Exception)
     async def broken(request: Request, error: Exception) -> JSONResponse:
         logging.getLogger("awello").error("%s %s", request.method, request.url.path, exc_info=error)
-        return answer(500, "internal", "something went wrong here: the server's log says what")
+        return answer(500, "internal", "something went wrong here: the server's log says what", {})

@@ -1,6 +1,6 @@
-"""The club over a WebSocket: what a page or a bot asks for, and the events it is sent.
+"""The club over a WebSocket: requests of pages and bots, and the events sent to them.
 
-A client that reads too slowly is disconnected, and finds everything as it was when it connects again.
+A client that reads too slowly is disconnected; when it connects again, it receives its games anew.
 """
 
 import asyncio
@@ -19,16 +19,16 @@ from awello.club.accounts import Account, digest_of
 from awello.club.live_game import ClientConnection
 from awello.club.server import ClubServer
 from awello.web.club_messages import REQUESTS, MoveRequest, Pong
-from awello.web.club_service import ClubService, secret_of
+from awello.web.club_service import ClubService, read_secret
 from awello.web.connection import GONE, POLICY_VIOLATION, TRY_AGAIN, Fields, Id, MessageConnection
 from awello.web.rate_limits import RateLimit, RateLimits
 from awello.web.request_guard import Refusal, network_of_client
 
-MOST_CONNECTIONS, MOST_WATCHERS, MOST_OF_ADDRESS, MOST_OF_ACCOUNT = 5000, 1000, 256, 16
-PING = 5.0  # seconds between two measurements of the round trip
-PATIENCE = 30.0  # seconds without any message, after which a connection is dead
-WATCHER = (40, 5)  # messages of a connection without an account: at once, and a second
-WATCHER_COST = 4.0  # milliseconds of the event loop that a message without an account costs its network
+MAX_CONNECTIONS, MAX_WATCHERS, MAX_NETWORK_CONNECTIONS, MAX_ACCOUNT_CONNECTIONS = 5000, 1000, 256, 16
+PING_SECONDS = 5.0  # between two measurements of the round trip
+PING_TIMEOUT = 30.0  # without any message, after which a connection is closed
+WATCHER_RATE = (40, 5)  # messages of a connection without an account: burst, and per second
+WATCHER_MESSAGE_COST = 4.0  # milliseconds that such a message counts for its network
 
 
 class ClubConnection(MessageConnection):
@@ -38,112 +38,119 @@ class ClubConnection(MessageConnection):
     without_id = ("pong",)
 
     def __init__(
-        self, socket: WebSocket, hall: ClubServer, account: Account | None, rate: RateLimit, share: RateLimit | None
+        self, socket: WebSocket, server: ClubServer, account: Account | None, rate: RateLimit, share: RateLimit | None
     ) -> None:
-        super().__init__(socket, rate, share, WATCHER_COST)
-        self.hall = hall
+        super().__init__(socket, rate, share, WATCHER_MESSAGE_COST)
+        self.server = server
         network = network_of_client(socket)
-        outside = None if is_loopback(network) else network
-        self.guest = ClientConnection(
-            account, self.post, network=outside, curious=account is None or not account.program
+        external = None if is_loopback(network) else network
+        self.client = ClientConnection(
+            account, self.post, network=external, lobby_updates=account is None or not account.bot
         )
         self.pings: deque[tuple[int, float]] = deque(maxlen=8)
-        self.trips: deque[float] = deque(maxlen=5)
-        self.heard = monotonic()
+        self.round_trips: deque[float] = deque(maxlen=5)
+        self.last_received = monotonic()
 
     async def serve(self) -> None:
-        """Be in the club until the connection ends."""
-        self.hall.enter(self.guest)
+        """Register with the club server and serve the connection until it ends."""
+        self.server.connect(self.client)
         self.running["ping"] = asyncio.create_task(self._ping())
         await super().serve()
 
     def leave(self) -> None:
-        """Leave the club."""
-        self.hall.leave(self.guest)
+        """Unregister from the club server."""
+        self.server.disconnect(self.client)
 
     async def handle(self, identity: Id, type: str, request: Any) -> None:
-        """Carry out a request, and answer what came of it."""
+        """Carry out a request and send the response."""
         if isinstance(request, Pong):
-            self._measure(request)
+            self._record_round_trip(request)
         else:
-            found = await REQUESTS[type][1](self.hall, self.guest, request)
-            self.post({"id": identity, "type": "done", **found})
+            result = await REQUESTS[type][1](self.server, self.client, request)
+            self.post({"id": identity, "type": "done", **result})
 
     def note_received(self, event: Mapping[str, Any]) -> None:
-        """Remember when a message arrived: a move is charged by that."""
-        self.heard, self.guest.received = monotonic(), event.get("received")
+        """Record when a message arrived: a move is charged by that time."""
+        self.last_received, self.client.received_at = monotonic(), event.get("received")
 
     def is_due(self, fields: Fields) -> bool:
-        """Whether a message is the move that a game waits for: the game itself limits these to one per turn."""
+        """Whether a message is the expected move of a game, which is exempt from the rate limit."""
         try:
             move = MoveRequest.model_validate({name: value for name, value in fields.items() if name != "type"})
         except ValidationError:
             return False
-        return fields.get("type") == "move" and self.hall.awaits(self.guest, move.game, move.ply, move.move)
+        return fields.get("type") == "move" and self.server.is_expected_move(
+            self.client, move.game, move.ply, move.move
+        )
 
     async def _ping(self) -> None:
-        """Measure the round trip; a connection that does not answer ends."""
+        """Measure the round trip; close the connection when nothing has been received for too long."""
         number = 0
-        while monotonic() - self.heard < PATIENCE:
+        while monotonic() - self.last_received < PING_TIMEOUT:
             number += 1
             self.pings.append((number, monotonic()))
             self.post({"type": "ping", "number": number})
-            await asyncio.sleep(PING)
-        self.end("you did not answer pings")
+            await asyncio.sleep(PING_SECONDS)
+        self.end("ping timeout")
 
-    def _measure(self, pong: Pong) -> None:
-        """Take the round trip of a ping; the shortest of the recent ones counts, since none can be too short."""
-        for number, moment in self.pings:
+    def _record_round_trip(self, pong: Pong) -> None:
+        """Record the round trip of a ping; the shortest of the recent ones is used, since delays only add to it."""
+        for number, sent in self.pings:
             if number == pong.number:
-                self.trips.append(monotonic() - moment)
-                self.guest.lag = min(self.trips)
+                self.round_trips.append(monotonic() - sent)
+                self.client.lag = min(self.round_trips)
         while self.pings and self.pings[0][0] <= pong.number:
             self.pings.popleft()
 
 
-async def serve_club(socket: WebSocket, house: ClubService, costs: RateLimits) -> None:
-    """Let a connection into the club, and serve it until it ends."""
+async def serve_club(socket: WebSocket, club: ClubService, costs: RateLimits) -> None:
+    """Authenticate a connection and serve it until it ends."""
     network = network_of_client(socket)
-    if not house.arrivals.take(network):
-        await socket.close(TRY_AGAIN)  # clients that come that often are not even told why
+    if not club.connection_limits.take(network):
+        await socket.close(TRY_AGAIN)  # no reason is sent to clients that connect this often
         return
     try:
-        account = await house.who(socket.headers, socket.cookies)
-        hall = house.hall
+        account = await club.authenticate(socket.headers, socket.cookies)
+        server = club.server
     except Refusal as refusal:
         await _refuse(socket, refusal)
         return
-    keys = {"": MOST_CONNECTIONS, f"from {network}": MOST_OF_ADDRESS}
-    keys |= {f"of {account.number}": MOST_OF_ACCOUNT} if account else {"watch": MOST_WATCHERS}
-    if not house.connections.enter(keys):
-        await _refuse(socket, Refusal(503, "many", "there are too many connections: close some, or come back later"))
+    keys = {"": MAX_CONNECTIONS, f"from {network}": MAX_NETWORK_CONNECTIONS}
+    keys |= {f"of {account.number}": MAX_ACCOUNT_CONNECTIONS} if account else {"watch": MAX_WATCHERS}
+    if not club.open_connections.enter(keys):
+        await _refuse(
+            socket,
+            Refusal(503, "too_many_connections", "there are too many connections: close some, or try again later"),
+        )
         return
-    rate = house.messages.find(f"of {account.number}") if account else RateLimit(*WATCHER)
+    rate = club.message_limits.find(f"of {account.number}") if account else RateLimit(*WATCHER_RATE)
     share = None if account or is_loopback(network) else costs.find(network)
-    connection = ClubConnection(socket, hall, account, rate, share)
-    digest = digest_of(secret_of(socket.headers, socket.cookies)[0])
+    connection = ClubConnection(socket, server, account, rate, share)
+    digest = digest_of(read_secret(socket.headers, socket.cookies)[0])
     if account:
-        house.attending.setdefault(digest, set()).add(connection.end)
+        club.connections_by_digest.setdefault(digest, set()).add(connection.end)
     try:
         await socket.accept()
         await connection.serve()
     finally:
-        house.connections.leave(keys)
-        if attending := house.attending.get(digest):
-            attending.discard(connection.end)
-            if not attending:
-                del house.attending[digest]
+        club.open_connections.leave(keys)
+        if closers := club.connections_by_digest.get(digest):
+            closers.discard(connection.end)
+            if not closers:
+                del club.connections_by_digest[digest]
 
 
 async def _refuse(socket: WebSocket, refusal: Refusal) -> None:
     await socket.accept()
     with suppress(*GONE):
-        await socket.send_text(json.dumps({"type": "refused", "code": refusal.code, "message": refusal.detail}))
+        await socket.send_text(
+            json.dumps({"type": "refused", "code": refusal.code, "message": refusal.detail, "params": refusal.params})
+        )
         await socket.close(TRY_AGAIN if refusal.status_code == 503 else POLICY_VIOLATION, refusal.detail)
 
 
 def is_loopback(network: str) -> bool:
-    """Whether a connection comes from this machine, or from nowhere that is known."""
+    """Whether an address belongs to this machine, or is unknown."""
     try:
         return ipaddress.ip_address(network).is_loopback
     except ValueError:

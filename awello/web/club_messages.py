@@ -1,11 +1,11 @@
-"""The requests of the club's connections: the fields of each type, and what carries it out."""
+"""The requests of the club's connections: the fields of each type, and its handler."""
 
 from collections.abc import Awaitable, Callable
 from typing import Annotated, Any, Literal
 
 from pydantic import Field
 
-from awello.club.game_state import MOST_PLIES
+from awello.club.game_state import MAX_PLIES
 from awello.club.live_game import ClientConnection
 from awello.club.offers import GameTerms
 from awello.club.server import ClubServer
@@ -19,27 +19,27 @@ Action = Callable[[ClubServer, ClientConnection, Any], Awaitable[Any]]
 
 
 class SeekRequest(Message):
-    """A game against any player."""
+    """A seek: a game against any player."""
 
-    kind: GameName = "othello"
+    variant: GameName = "othello"
     seconds: float = Field(gt=0, le=1e6)
     increment: float = Field(default=0.0, ge=0, le=1e6)
     rated: bool = True
-    side: Literal[0, 1] | None = Field(default=None, description="0 moves first; drawn by lot if left out")
+    side: Literal[0, 1] | None = Field(default=None, description="0 moves first; default: random")
 
     def terms(self) -> GameTerms:
-        """The same for the hall."""
-        return GameTerms(Game[self.kind.upper()], Clock(self.seconds, self.increment), self.rated, self.side)
+        """The terms as the club server uses them."""
+        return GameTerms(Game[self.variant.upper()], Clock(self.seconds, self.increment), self.rated, self.side)
 
 
 class ChallengeRequest(SeekRequest):
-    """A game against one player."""
+    """A challenge of one player."""
 
     name: PlayerName
 
 
 class OfferRequest(Message):
-    """A request about an offer."""
+    """A request about a seek or challenge."""
 
     number: Number
 
@@ -51,9 +51,9 @@ class GameRequest(Message):
 
 
 class MoveRequest(GameRequest):
-    """A move; the ply tells it from one that was sent before."""
+    """A move; the ply identifies a move that was sent twice."""
 
-    ply: Annotated[int, Field(ge=0, le=MOST_PLIES)]
+    ply: Annotated[int, Field(ge=0, le=MAX_PLIES)]
     move: MoveName
 
 
@@ -64,7 +64,7 @@ class DrawRequest(GameRequest):
 
 
 class ClaimRequest(GameRequest):
-    """Claim the win, or a draw, when the other player has left."""
+    """Claim the win or a draw when the opponent has disconnected."""
 
     draw: bool = False
 
@@ -88,9 +88,9 @@ class TournamentRequest(Message):
 
 
 class SubscribeRequest(Message):
-    """Whether to be sent a kind of events."""
+    """Subscribe to a kind of events, or unsubscribe."""
 
-    tell: bool = True
+    subscribe: bool = True
 
 
 class Pong(Message):
@@ -99,31 +99,37 @@ class Pong(Message):
     number: int
 
 
-async def _lobby(hall: ClubServer, guest: ClientConnection, ask: SubscribeRequest) -> Any:
-    guest.curious = ask.tell
-    return hall.lobby.view()
+async def _lobby(server: ClubServer, client: ClientConnection, request: SubscribeRequest) -> Any:
+    client.lobby_updates = request.subscribe
+    return server.lobby.to_json()
 
 
 REQUESTS: dict[str, tuple[type[Message], Action]] = {
-    "seek": (SeekRequest, lambda hall, guest, ask: hall.lobby.seek(guest, ask.terms())),
-    "challenge": (ChallengeRequest, lambda hall, guest, ask: hall.lobby.challenge(guest, ask.name, ask.terms())),
-    "accept": (OfferRequest, lambda hall, guest, ask: hall.lobby.accept(guest, ask.number)),
-    "decline": (OfferRequest, lambda hall, guest, ask: hall.lobby.decline(guest, ask.number)),
-    "move": (MoveRequest, lambda hall, guest, ask: hall.move(guest, ask.game, ask.ply, ask.move)),
-    "draw": (DrawRequest, lambda hall, guest, ask: hall.draw(guest, ask.game, ask.accept)),
-    "claim": (ClaimRequest, lambda hall, guest, ask: hall.claim(guest, ask.game, ask.draw)),
-    "block": (PlayerRequest, lambda hall, guest, ask: hall.blocks.block(guest, ask.name)),
-    "unblock": (PlayerRequest, lambda hall, guest, ask: hall.blocks.unblock(guest, ask.name)),
-    "resign": (GameRequest, lambda hall, guest, ask: hall.resign(guest, ask.game)),
-    "abort": (GameRequest, lambda hall, guest, ask: hall.abort(guest, ask.game)),
-    "rematch": (GameRequest, lambda hall, guest, ask: hall.rematch(guest, ask.game)),
-    "watch": (GameRequest, lambda hall, guest, ask: hall.watch(guest, ask.game)),
-    "unwatch": (GameRequest, lambda hall, guest, ask: hall.unwatch(guest, ask.game)),
-    "chat": (SubscribeRequest, lambda hall, guest, ask: hall.chat.turn(guest, ask.tell)),
-    "say": (ChatRequest, lambda hall, guest, ask: hall.chat.say(guest, ask.game, ask.text)),
-    "join": (TournamentRequest, lambda hall, guest, ask: hall.tournaments.join(guest, ask.tournament)),
-    "withdraw": (TournamentRequest, lambda hall, guest, ask: hall.tournaments.withdraw(guest, ask.tournament)),
-    "tournament": (TournamentRequest, lambda hall, guest, ask: hall.tournaments.show(ask.tournament)),
-    "tournaments": (Message, lambda hall, guest, ask: hall.tournaments.list(guest)),
+    "seek": (SeekRequest, lambda server, client, request: server.lobby.seek(client, request.terms())),
+    "challenge": (
+        ChallengeRequest,
+        lambda server, client, request: server.lobby.challenge(client, request.name, request.terms()),
+    ),
+    "accept": (OfferRequest, lambda server, client, request: server.lobby.accept(client, request.number)),
+    "decline": (OfferRequest, lambda server, client, request: server.lobby.decline(client, request.number)),
+    "move": (MoveRequest, lambda server, client, request: server.move(client, request.game, request.ply, request.move)),
+    "draw": (DrawRequest, lambda server, client, request: server.draw(client, request.game, request.accept)),
+    "claim": (ClaimRequest, lambda server, client, request: server.claim(client, request.game, request.draw)),
+    "block": (PlayerRequest, lambda server, client, request: server.blocks.block(client, request.name)),
+    "unblock": (PlayerRequest, lambda server, client, request: server.blocks.unblock(client, request.name)),
+    "resign": (GameRequest, lambda server, client, request: server.resign(client, request.game)),
+    "abort": (GameRequest, lambda server, client, request: server.abort(client, request.game)),
+    "rematch": (GameRequest, lambda server, client, request: server.rematch(client, request.game)),
+    "watch": (GameRequest, lambda server, client, request: server.watch(client, request.game)),
+    "unwatch": (GameRequest, lambda server, client, request: server.unwatch(client, request.game)),
+    "chat": (SubscribeRequest, lambda server, client, request: server.chat.set_enabled(client, request.subscribe)),
+    "say": (ChatRequest, lambda server, client, request: server.chat.say(client, request.game, request.text)),
+    "join": (TournamentRequest, lambda server, client, request: server.tournaments.join(client, request.tournament)),
+    "withdraw": (
+        TournamentRequest,
+        lambda server, client, request: server.tournaments.withdraw(client, request.tournament),
+    ),
+    "tournament": (TournamentRequest, lambda server, client, request: server.tournaments.show(request.tournament)),
+    "tournaments": (Message, lambda server, client, request: server.tournaments.list(client)),
     "lobby": (SubscribeRequest, _lobby),
 }

@@ -1,4 +1,4 @@
-"""The club of this server: its books and its hall while the server runs, and who a request comes from."""
+"""The club of the web server: opens its database, runs the club server and authenticates requests."""
 
 import asyncio
 import logging
@@ -19,143 +19,144 @@ from awello.web.request_guard import Refusal
 
 EXTRA_MISSING: ConfigError | None = None
 try:
-    from awello.club.accounts import Account, by_session, by_token, valid_secrets
+    from awello.club.accounts import Account, find_by_session, find_by_token, find_valid_digests
     from awello.club.server import ClubServer
-    from awello.club.store import ClubStore
-except ConfigError as error:  # a server without a club does not need the extra
+    from awello.club.store import UNAVAILABLE, ClubStore
+except ConfigError as error:  # needed only for a club
     EXTRA_MISSING = error
 
 NO_CLUB = "this server has no club: start it with --club"
-COOKIE = "awello_session"
-SIGN_UPS = (5, 1 / 720)  # of an address: at once, and a second
-HASHES = 1  # at once
-MEMBER = (200, 60)  # messages of an account: at once, and a second
-ARRIVALS = (128, 5)  # connections of an address: at once, and a second
-LOOK = 5.0  # seconds between two looks whether those who are here may still be
+SESSION_COOKIE = "awello_session"
+SIGNUP_RATE = (5, 1 / 720)  # per network: burst, and per second
+MAX_CONCURRENT_HASHES = 1
+ACCOUNT_RATE = (200, 60)  # messages per account: burst, and per second
+CONNECTION_RATE = (128, 5)  # per network: burst, and per second
+SESSION_CHECK_SECONDS = 5.0  # between two checks of the sessions of open connections
 
-Done = TypeVar("Done")
+Result = TypeVar("Result")
 
 
 class ClubService:
-    """A club that is open while the server runs; none if there is no place for its books."""
+    """A club that runs with the web server; without a database there is none."""
 
-    def __init__(self, place: str | None, archivist: ArchiveService) -> None:
-        self.place, self.archivist = place, archivist
-        self.connections = ConcurrencyLimit()  # by address, by account, those who only watch, and all
-        self.attending: dict[bytes, set[Callable[[str], None]]] = {}  # how to end connections, by what let them in
-        self.logins, self.signups, self.downloads = LoginLimits(), RateLimits(*SIGN_UPS), RateLimits(*DOWNLOADS)
-        self.arrivals, self.messages = RateLimits(*ARRIVALS), RateLimits(*MEMBER)
-        self.writing = asyncio.Lock()  # while a file with somebody's games is written
-        self._hashing = CapacityLimiter(HASHES)  # few at once, because each takes much memory and time
-        self._looking: asyncio.Task[None] | None = None
-        self._hall: ClubServer | None = None
+    def __init__(self, database: str | None, archive_service: ArchiveService) -> None:
+        self.database, self.archive_service = database, archive_service
+        self.open_connections = ConcurrencyLimit()  # by network, by account, without account, and in total
+        self.connections_by_digest: dict[bytes, set[Callable[[str], None]]] = {}  # how to close them
+        self.login_limits, self.signup_limits = LoginLimits(), RateLimits(*SIGNUP_RATE)
+        self.download_limits = RateLimits(*DOWNLOADS)
+        self.connection_limits, self.message_limits = RateLimits(*CONNECTION_RATE), RateLimits(*ACCOUNT_RATE)
+        self.export_lock = asyncio.Lock()  # one export at a time
+        self._hashing = CapacityLimiter(MAX_CONCURRENT_HASHES)  # each uses much memory and time
+        self._session_checks: asyncio.Task[None] | None = None
+        self._server: ClubServer | None = None
 
     async def open(self) -> None:
-        """Open the books, and take up the games that went on."""
-        if self.place is None:
+        """Open the database and resume the games."""
+        if self.database is None:
             return
         if EXTRA_MISSING:
             raise EXTRA_MISSING
-        store = await asyncio.to_thread(ClubStore, self.place)
-        self._hall = ClubServer(store, self._archive if self.archivist.place is not None else None)
-        await self._hall.open()
-        self._looking = asyncio.create_task(self._look_at_secrets())
+        store = await asyncio.to_thread(ClubStore, self.database)
+        self._server = ClubServer(store, self._archive if self.archive_service.place is not None else None)
+        await self._server.open()
+        self._session_checks = asyncio.create_task(self._check_sessions())
 
     async def close(self) -> None:
-        """Close the hall, then the books."""
-        if self._looking:
-            self._looking.cancel()
-        if self._hall:
-            await self._hall.close()
-            await asyncio.to_thread(self._hall.store.close)
+        """Close the club server, then the database."""
+        if self._session_checks:
+            self._session_checks.cancel()
+        if self._server:
+            await self._server.close()
+            await asyncio.to_thread(self._server.store.close)
 
     @property
-    def hall(self) -> "ClubServer":
-        """Where games are played."""
-        if self._hall is None:
-            raise Refusal(404, "noclub", NO_CLUB)
-        return self._hall
+    def server(self) -> "ClubServer":
+        """The club server; refused if there is no club."""
+        if self._server is None:
+            raise Refusal(404, "no_club", NO_CLUB)
+        return self._server
 
-    def refuse_analysis(self, record: Record, whole: bool = False) -> None:
-        """Refuse to analyse the last position of a game, or all of them, if a rated game in progress is there."""
-        if self._hall is None:
+    def check_analysis_allowed(self, record: Record, whole: bool = False) -> None:
+        """Refuse to analyse the last position of a game (or any of them) if a rated game in progress has reached it."""
+        if self._server is None:
             return
-        rated = self._hall.rated_positions
-        if rated.meets(record) if whole else record.final in rated:
-            raise Refusal(403, "rated", "Analysis is off for positions of rated games in progress")
+        rated = self._server.rated_positions
+        if rated.contains_any(record) if whole else record.final in rated:
+            raise Refusal(403, "rated_game", "analysis is off for positions of rated games in progress")
 
-    async def read(self, question: Callable[[Connection], Done]) -> Done:
-        """Ask the books something."""
-        return await self._kept(asyncio.to_thread(self.hall.store.read, question))
+    async def read(self, query: Callable[[Connection], Result]) -> Result:
+        """Run a query on the database."""
+        return await self._translate_errors(asyncio.to_thread(self.server.store.read, query))
 
-    async def write(self, act: Callable[[Connection], Done]) -> Done:
-        """Write something into the books."""
-        return await self._kept(asyncio.wrap_future(self.hall.store.submit(act)))
+    async def write(self, operation: Callable[[Connection], Result]) -> Result:
+        """Run an operation on the database in a transaction."""
+        return await self._translate_errors(asyncio.wrap_future(self.server.store.submit(operation)))
 
-    async def _kept(self, work: Awaitable[Done]) -> Done:
+    async def _translate_errors(self, work: Awaitable[Result]) -> Result:
         try:
             return await work
         except StorageError:
-            raise Refusal(503, "storage", "the club cannot read or write now: try again in a moment") from None
+            raise Refusal(503, "storage", UNAVAILABLE) from None
 
-    async def who(self, headers: Mapping[str, str], cookies: Mapping[str, str]) -> "Account | None":
-        """Whose token or session a request carries; a token that is none is refused."""
-        self.hall  # noqa: B018  (refused where there is no club)
-        secret, is_token = secret_of(headers, cookies)
+    async def authenticate(self, headers: Mapping[str, str], cookies: Mapping[str, str]) -> "Account | None":
+        """The account of the session or token of a request; an invalid token is refused."""
+        self.server  # noqa: B018  (refused where there is no club)
+        secret, is_token = read_secret(headers, cookies)
         if not secret and not is_token:
             return None
-        found = await self.read(partial(by_token if is_token else by_session, secret=secret))
+        found = await self.read(partial(find_by_token if is_token else find_by_session, secret=secret))
         if is_token and found is None:
-            raise Refusal(401, "token", "this token is not valid: make a new one")
+            raise Refusal(401, "invalid_token", "the token is not valid: create a new one")
         return found
 
-    async def hash(self, work: Callable[..., Done], *words: str | None) -> Done:
-        """Hash a password or compare it."""
-        return await to_thread.run_sync(partial(work, *words), limiter=self._hashing)
+    async def run_hash(self, work: Callable[..., Result], *passwords: str | None) -> Result:
+        """Hash or verify a password."""
+        return await to_thread.run_sync(partial(work, *passwords), limiter=self._hashing)
 
-    async def _look_at_secrets(self) -> None:
-        """End connections whose session has ended, whose token was revoked or whose account was closed."""
+    async def _check_sessions(self) -> None:
+        """Close connections whose session or token is no longer valid."""
         while True:
-            await asyncio.sleep(LOOK)
-            digests = list(self.attending)
+            await asyncio.sleep(SESSION_CHECK_SECONDS)
+            digests = list(self.connections_by_digest)
             for some in (digests[at : at + 500] for at in range(0, len(digests), 500)):
                 try:
-                    valid = await self.read(partial(valid_secrets, digests=some))
-                except Exception as error:  # at the next look, whatever it was: nobody may stay for ever
+                    valid = await self.read(partial(find_valid_digests, digests=some))
+                except Exception as error:  # retry at the next check: no connection may escape it
                     if not isinstance(error, Refusal):
-                        logging.getLogger("awello").exception("sessions could not be looked at")
+                        logging.getLogger("awello").exception("sessions could not be checked")
                     continue
                 for digest in set(some) - valid:
-                    for end in self.attending.pop(digest, ()):
-                        end("your session has ended, or your token was revoked: log in again")
+                    for end in self.connections_by_digest.pop(digest, ()):
+                        end("your session has ended or your token was revoked: log in again")
 
     async def _archive(self, record: Record) -> None:
         try:
-            await self.archivist.ask(lambda archive: archive.add(record))
+            await self.archive_service.ask(lambda archive: archive.add(record))
         except Refusal as refusal:
             raise StorageError(refusal.detail) from None
 
 
-def secret_of(headers: Mapping[str, str], cookies: Mapping[str, str]) -> tuple[str, bool]:
-    """The secret that a request carries, and whether it is a token."""
+def read_secret(headers: Mapping[str, str], cookies: Mapping[str, str]) -> tuple[str, bool]:
+    """The secret of a request, and whether it is a token."""
     kind, _, token = headers.get("authorization", "").partition(" ")
     if kind:
         return (token if kind.lower() == "bearer" else ""), True
-    return cookies.get(COOKIE, ""), False
+    return cookies.get(SESSION_COOKIE, ""), False
 
 
-def club_service_of(request: Request) -> ClubService:
-    """What the server that got a request has of a club, perhaps nothing."""
-    house: ClubService = request.app.state.clubhouse
-    return house
+def get_club_service(request: Request) -> ClubService:
+    """The club service of the application, which may have no club."""
+    club: ClubService = request.app.state.clubhouse
+    return club
 
 
-def open_club_service_of(request: Request) -> ClubService:
-    """The club of the server that got a request; refused where there is none, before anything of a club is imported."""
-    house = club_service_of(request)
-    house.hall  # noqa: B018
-    return house
+def get_open_club_service(request: Request) -> ClubService:
+    """The club service; refused if there is no club, before modules of the extra are used."""
+    club = get_club_service(request)
+    club.server  # noqa: B018
+    return club
 
 
-AnyHouse = Annotated[ClubService, Depends(club_service_of)]
-House = Annotated[ClubService, Depends(open_club_service_of)]
+OptionalClub = Annotated[ClubService, Depends(get_club_service)]
+RequiredClub = Annotated[ClubService, Depends(get_open_club_service)]

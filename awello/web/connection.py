@@ -128,7 +128,7 @@ class MessageConnection:
             self.wrong = 0
         except (Refusal, ValidationError, AwelloError) as error:
             self.wrong += isinstance(error, ValidationError | InvalidMessageError)
-            return error_message(identity, *describe_error(error), **getattr(error, "facts", {}))
+            return error_message(identity, *describe_error(error), getattr(error, "params", None))
         except GONE:
             raise
         except Exception:
@@ -146,9 +146,9 @@ class MessageConnection:
         return type, self.requests[type].model_validate(fields)
 
 
-def error_message(identity: Id, code: str, message: str, **facts: Any) -> Outgoing:
+def error_message(identity: Id, code: str, message: str, params: Fields | None = None) -> Outgoing:
     """The answer to a request that was refused."""
-    return {"id": identity, "type": "error", "code": code, "message": one_line(message), **facts}
+    return {"id": identity, "type": "error", "code": code, "message": one_line(message), "params": params or {}}
 
 
 async def afford(share: RateLimit | None, text: str | None, cost: float) -> bool:

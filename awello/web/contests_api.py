@@ -9,14 +9,14 @@ from pydantic import BaseModel, Field
 
 from awello.errors import AwelloError
 from awello.players.spec import parse_spec
-from awello.web.club_service import AnyHouse
+from awello.web.club_service import OptionalClub
 from awello.web.contests import ContestConfig, ContestDetails, ContestRunner, ContestSummary, view_contest
 from awello.web.jobs import call_for_json
 from awello.web.messages import TreeRequest
 from awello.web.page_tasks import draw_search
 from awello.web.request_guard import OWN, Refusal, address_of, network_of_client
 
-MOST_PLIES = 4  # of a tree
+MAX_PLIES = 4  # of a tree
 
 router = APIRouter(prefix="/api", tags=["laboratory"])
 
@@ -101,14 +101,14 @@ def delete_contest(name: Changeable, request: Request) -> None:
 
 
 @router.post("/tree", summary="Search the last position and draw the tree", response_model=TreePictureJson)
-async def draw(asked: TreeRequest, client: Request, house: AnyHouse) -> Response:
+async def draw(asked: TreeRequest, client: Request, house: OptionalClub) -> Response:
     """What minimax, alphabeta, negamax or negamax-alphabeta looks at, to a depth of at most 4 plies.
 
     Of a tree that is too large to be drawn the lower plies are left out.
     """
     spec = parse_spec(asked.search)
-    if spec.limit and (spec.limit.depth or 0) > MOST_PLIES:
-        raise AwelloError(f"a tree of {spec.limit.depth} plies is too large here: choose at most {MOST_PLIES}")
+    if spec.limit and (spec.limit.depth or 0) > MAX_PLIES:
+        raise AwelloError(f"a tree of {spec.limit.depth} plies is too large here: choose at most {MAX_PLIES}")
     record = asked.record()
-    house.refuse_analysis(record)
-    return await call_for_json(client, draw_search, spec, record.final, MOST_PLIES)
+    house.check_analysis_allowed(record)
+    return await call_for_json(client, draw_search, spec, record.final, MAX_PLIES)

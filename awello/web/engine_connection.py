@@ -61,7 +61,7 @@ class EngineConnection(MessageConnection):
         except AwelloError:
             self.wrong += 1
             raise
-        self.house.refuse_analysis(task.record, whole=isinstance(task, ReviewTask))
+        self.house.check_analysis_allowed(task.record, whole=isinstance(task, ReviewTask))
         return task
 
     async def _answer(self, identity: Id, task: EngineTask) -> None:

@@ -106,7 +106,7 @@ class TaskStopped(Exception):
 # --- answers ----------------------------------------------------------------------------------------------------------
 def failure(code: str, message: str) -> Answer:
     """An answer that says what went wrong, in one line."""
-    return {"type": "error", "code": code, "message": one_line(message)}
+    return {"type": "error", "code": code, "message": one_line(message), "params": {}}
 
 
 def _tell(type: str, content: BaseModel) -> Answer:

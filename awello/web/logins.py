@@ -1,8 +1,8 @@
-"""How often passwords may be tried, so that guessing is slow and cannot lock anybody out.
+"""Limits of login attempts, which slow down guessing and cannot lock a user out.
 
-Tries count by account and network.  A device that has logged into an account before (a cookie tells) has a limit of its
-own there, and so has a network.  All other tries count by network, by account and together as well: that slows down
-guesses from many networks, and does not concern devices and networks that are known.
+Attempts count by account and network.  A device that has logged in to an account before (it has a cookie) has a limit
+of its own for it, and so has a network.  All other attempts also count by network, by account and in total: that slows
+down guesses from many networks, and does not affect known devices and networks.
 """
 
 import re
@@ -14,23 +14,23 @@ from starlette.requests import HTTPConnection
 from awello.web.rate_limits import RateLimits, network_of
 from awello.web.request_guard import address_of
 
-DEVICE_COOKIE = "awello_device"  # which stays when somebody logs out
-OF_PAIR = (10, 1 / 6)  # tries of an account from a network or a known device: at once, and per second
-OF_NETWORK, OF_ACCOUNT, OF_STRANGERS = (40, 1 / 3), (50, 1 / 2), (100, 5)  # from where nobody has logged in
+DEVICE_COOKIE = "awello_device"  # kept after a logout
+PAIR_RATE = (10, 1 / 6)  # by name and network or known device: burst, and per second
+NETWORK_RATE, NAME_RATE, UNKNOWN_ORIGIN_RATE = (40, 1 / 3), (50, 1 / 2), (100, 5)  # for unknown origins
 
 
 @dataclass(frozen=True)
 class Origin:
-    """Where a request comes from."""
+    """The origin of a request."""
 
     address: str
     network: str
     device: str
-    """The secret in the cookie of the device, a new one if it has none."""
+    """The device cookie, or a new value for it."""
 
 
-def origin_of(request: HTTPConnection) -> Origin:
-    """Where a request comes from."""
+def read_origin(request: HTTPConnection) -> Origin:
+    """The origin of a request."""
     address, device = address_of(request), request.cookies.get(DEVICE_COOKIE, "")
     if not re.fullmatch(r"[\w-]{43}", device, re.ASCII):
         device = secrets.token_urlsafe(32)
@@ -38,24 +38,24 @@ def origin_of(request: HTTPConnection) -> Origin:
 
 
 class LoginLimits:
-    """How often passwords may be tried."""
+    """Rate limits of login attempts."""
 
     def __init__(self) -> None:
-        self.of_pair, self.of_network = RateLimits(*OF_PAIR), RateLimits(*OF_NETWORK)
-        self.of_account, self.of_strangers = RateLimits(*OF_ACCOUNT), RateLimits(*OF_STRANGERS)
+        self.pair_limits, self.network_limits = RateLimits(*PAIR_RATE), RateLimits(*NETWORK_RATE)
+        self.name_limits, self.unknown_origin_limits = RateLimits(*NAME_RATE), RateLimits(*UNKNOWN_ORIGIN_RATE)
 
-    def admit_stranger(self) -> bool:
-        """Whether one more password of somebody who is not known may be hashed."""
-        return self.of_strangers.take("")
+    def admit_unknown(self) -> bool:
+        """Whether a password from an unknown origin may be hashed."""
+        return self.unknown_origin_limits.take("")
 
-    def admit(self, name: str, origin: Origin, known: str | None) -> bool:
-        """Whether a password may be tried; `known` is `device` or `network` where the account has been used from it."""
+    def admit(self, name: str, origin: Origin, recognised: str | None) -> bool:
+        """Whether a password may be tried; `recognised` is the known origin, `device` or `network`, if any."""
         name = name.lower()
-        if known:
-            return self.of_pair.take(f"{name} {origin.device if known == 'device' else origin.network}")
+        if recognised:
+            return self.pair_limits.take(f"{name} {origin.device if recognised == 'device' else origin.network}")
         return (
-            self.of_network.take(origin.network)
-            and self.of_pair.take(f"{name} {origin.network}")
-            and self.of_account.take(name)
-            and self.admit_stranger()
+            self.network_limits.take(origin.network)
+            and self.pair_limits.take(f"{name} {origin.network}")
+            and self.name_limits.take(name)
+            and self.admit_unknown()
         )

@@ -6,21 +6,21 @@ import sys
 from awello.web.club_service import ClubService
 
 
-def show_metrics(house: ClubService) -> str:
+def show_metrics(club: ClubService) -> str:
     """A line for each number, with what it means."""
     rows: list[tuple[str, str, str, float]] = []
     if memory := _most_memory():
         rows.append(("memory_bytes", "gauge", "the most memory so far", memory))
-    if house.place is not None:
-        hall, waits = house.hall, sorted(house.hall.store.waits)
+    if club.database is not None:
+        server, waits = club.server, sorted(club.server.store.write_seconds)
         rows += [
-            ("club_connections", "gauge", "connections to the club", house.connections.inside[""]),
-            ("club_members", "gauge", "accounts that are connected", len(hall.present)),
-            ("club_games", "gauge", "games that are played", len(hall.seats)),
-            ("club_seeks", "gauge", "games that are sought", len(hall.lobby.seeks)),
-            ("club_moves_total", "counter", "moves played, passes counted", hall.counts["moves"]),
-            ("club_games_ended_total", "counter", "games that have ended", hall.counts["games ended"]),
-            ("club_storage_failures_total", "counter", "acts that were not written", hall.store.failures),
+            ("club_connections", "gauge", "connections to the club", club.open_connections.inside[""]),
+            ("club_members", "gauge", "accounts that are connected", len(server.online)),
+            ("club_games", "gauge", "games that are played", len(server.live_games)),
+            ("club_seeks", "gauge", "games that are sought", len(server.lobby.seeks)),
+            ("club_moves_total", "counter", "moves played, passes counted", server.counts["moves"]),
+            ("club_games_ended_total", "counter", "games that have ended", server.counts["games ended"]),
+            ("club_storage_failures_total", "counter", "acts that were not written", server.store.failures),
         ]
         if len(waits) > 1:
             late = statistics.quantiles(waits, n=20)[-1]

@@ -55,9 +55,9 @@ HEADERS = {
 class Refusal(HTTPException):
     """A request that must not go on: the status, a code for programs and a line for people."""
 
-    def __init__(self, status: int, code: str, message: str) -> None:
+    def __init__(self, status: int, code: str, message: str, **params: str | int | float) -> None:
         super().__init__(status, message)
-        self.code = code
+        self.code, self.params = code, params
 
 
 class RequestGuard:
@@ -214,6 +214,6 @@ async def refuse(refusal: Refusal, scope: Scope, receive: Receive, send: Send) -
         await receive()
         await WebSocketClose(1008, refusal.detail)(scope, receive, send)
         return
-    content = {"code": refusal.code, "message": refusal.detail}
+    content = {"code": refusal.code, "message": refusal.detail, "params": refusal.params}
     headers = {**HEADERS, "connection": "close"}  # a refused client must connect again, and that is limited too
     await JSONResponse(content, refusal.status_code, headers)(scope, receive, send)

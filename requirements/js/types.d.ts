@@ -49,7 +49,7 @@ interface GameMemory {
 }
 interface RecentGame extends GameMemory { label: string; when: number }
 interface Kept { moves: string; number?: number; problem?: string; tags?: Record<string, string> }
-interface Problem { code?: string; message?: string; minutes?: number }
+interface Problem { code?: string; message?: string; params?: Record<string, any> }
 // ---- messages of the server
 interface Rules {
   name: string; family: Family; unit: string; points: number; start: string; inaccuracy: number;
@@ -117,37 +117,37 @@ interface Contest {
 
 // ---- messages of the club
 interface TimeControl { seconds: number; increment: number }
-interface Terms { kind: string; control: TimeControl; rated: boolean }
-interface Rating { rating: number; sure: boolean }
-interface Pool extends Rating { game: string; speed: string; wins: number; draws: number; losses: number }
-interface ClubPlayerState extends Rating { name: string; program: boolean; after: number | null }
+interface Terms { variant: string; control: TimeControl; rated: boolean }
+interface Rating { rating: number; established: boolean }
+interface Pool extends Rating { variant: string; speed: string; wins: number; draws: number; losses: number }
+interface ClubPlayerState extends Rating { name: string; bot: boolean; after: number | null }
 interface ClubState {
-  game: number; kind: string; players: ClubPlayerState[]; moves: string[]; ply: number; mover: number; clocks: number[];
+  game: number; variant: string; players: ClubPlayerState[]; moves: string[]; ply: number; mover: number; clocks: number[];
   offer: number | null; over: boolean; reason: string; winner: number | null; seconds?: (number | null)[];
   first_move: number | null; tournament: number | null; unrated: string; control: TimeControl; rated: boolean; moment: number;
 }
 interface Offer extends Rating {
-  number: number; from: string; kind: string; side: number | null; control: TimeControl; rated: boolean; program: boolean;
+  number: number; from: string; variant: string; side: number | null; control: TimeControl; rated: boolean; bot: boolean;
 }
-interface SentOffer { name: string; kind: string }
-interface Ranked extends Pool { name: string; program: boolean }
+interface SentOffer { name: string; variant: string }
+interface Ranked extends Pool { name: string; bot: boolean }
 interface PlayedGame extends TimeControl {
-  number: number; game: string; players: string[]; side: number; change: number | null; begun: number; over: boolean; reason: string;
+  number: number; variant: string; players: string[]; side: number; rating_change: number | null; started: number; over: boolean; reason: string;
   winner: number | null; score: number[] | null;
 }
 interface Profile {
-  name: string; program: boolean; owner: string | null; here: boolean; ratings: Pool[]; games: number; last: PlayedGame[];
+  name: string; bot: boolean; owner: string | null; online: boolean; ratings: Pool[]; games_played: number; recent_games: PlayedGame[];
 }
 interface Token { id: number; label: string; created: number }
-interface LobbyGame { game: number; kind: string; players: string[] }
-interface Lobby { seeks: Offer[]; games: LobbyGame[]; here: number; members: string[] }
+interface LobbyGame { game: number; variant: string; players: string[] }
+interface Lobby { seeks: Offer[]; games: LobbyGame[]; online: number; members: string[] }
 interface ChatLine { by: string; text: string }
 interface Pairing {
   round: number; board: number; first: string; second: string | null; game: number | null; points: number[] | null; forfeit: boolean;
 }
-interface TournamentRow { name: string; place: number; program: boolean; points: number; buchholz: number; berger: number; wins: number }
+interface TournamentRow { name: string; rank: number; bot: boolean; points: number; buchholz: number; berger: number; wins: number }
 interface Tournament {
-  tournament: number; name: string; state: string; kind: string; control: TimeControl; rated: boolean; system: string;
+  tournament: number; name: string; state: string; variant: string; control: TimeControl; rated: boolean; system: string;
   rounds: number; round: number; starts: number; entrants: number; grace: number; pairings: Pairing[];
   pairing: Pairing | null; standings: TournamentRow[];
 }

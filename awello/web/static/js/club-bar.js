@@ -82,7 +82,7 @@ export class ClubBar {
       const turn = own.mover === mine ? ` · ${t("club.yourturn")}` : "";
       const here = live && own.game === shown.number;
       return h("button", { id: `club-game-${own.game}`, class: "club-chip", "aria-pressed": String(here), onclick: () => club.show(own.game) },
-        `${own.players[1 - mine].name}, ${t(`game.${own.kind}`)}${turn}`);
+        `${own.players[1 - mine].name}, ${t(`game.${own.variant}`)}${turn}`);
     };
     return [h("div", { class: "club-group", role: "group", "aria-label": t("club.games.mine") }, h("span", {}, t("club.games.mine")), ...games.map(button))];
   }
@@ -131,7 +131,7 @@ export class ClubBar {
     if (offer === game.mine) return [this.button("draw.withdraw", game, () => this.act("draw", game, { accept: false }))];
     if (offer === null) return [this.button("draw.offer", game, () => this.act("draw", game))];
     return [
-      h("strong", {}, t("club.draw.offered", { side: sideWords(game.state.kind, offer) })),
+      h("strong", {}, t("club.draw.offered", { side: sideWords(game.state.variant, offer) })),
       this.button("draw.accept", game, () => this.act("draw", game)),
       this.button("draw.decline", game, () => this.act("draw", game, { accept: false })),
     ];
@@ -199,7 +199,7 @@ export class ClubBar {
 
 /** A challenge to us with what can be done about it. @param {Club} club @param {Offer} offer @param {string} place */
 export function challengeRow(club, offer, place) {
-  const side = offer.side === null ? "" : ` · ${t("club.side.yours", { side: sideWords(offer.kind, 1 - offer.side) })}`;
+  const side = offer.side === null ? "" : ` · ${t("club.side.yours", { side: sideWords(offer.variant, 1 - offer.side) })}`;
   return h("div", { class: "club-challenge" },
     h("span", {}, h("strong", {}, t("club.challenged", { name: offer.from })), h("small", {}, termsWords(offer) + side)),
     h("button", { id: `club-accept-${place}-${offer.number}`, class: "primary", onclick: () => club.accept(offer.number) }, t("club.accept")),

@@ -4,7 +4,7 @@ import { byId, h } from "./dom.js";
 import { note, say } from "./notices.js";
 import { saveSetting, settings } from "./settings.js";
 import { changed, state } from "./store.js";
-import { LANGUAGES, t } from "./words.js";
+import { t } from "./words.js";
 
 const LONGEST = 200; // characters of a line, as the club has it
 const KEPT = 100; // lines of a game that are shown
@@ -20,7 +20,7 @@ export class ClubChat {
 
   /** Tell the club whether we listen; nobody does until then. */
   tell() {
-    if (this.club.name && this.club.channel.online) this.club.channel.ask("chat", { tell: settings.chat }).catch(() => {});
+    if (this.club.name && this.club.channel.online) this.club.channel.ask("chat", { subscribe: settings.chat }).catch(() => {});
   }
 
   /** @param {boolean} on */
@@ -123,8 +123,7 @@ export class ChatBox {
       if (this.text.value.trim() === text) this.text.value = "";
       changed("club");
     } catch (error) {
-      const key = `club.chat.problem.${error.code}`;
-      this.problem.textContent = key in LANGUAGES.en ? t(key, { name: this.name, count: LONGEST }) : clubProblem(error);
+      this.problem.textContent = clubProblem(error);
     }
   }
 }

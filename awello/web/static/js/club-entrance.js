@@ -49,8 +49,8 @@ export class ClubEntrance {
       this.password.value = "";
       byId("club-view-lobby").focus();
     } catch (error) {
-      this.problem.textContent = clubProblem(error, { count: SHORTEST_PASSWORD });
-      (error.code === "name" || error.code === "taken" ? this.name : this.password).focus();
+      this.problem.textContent = clubProblem(error);
+      (error.code === "invalid_name" || error.code === "name_taken" ? this.name : this.password).focus();
     } finally {
       this.send.disabled = false;
     }

@@ -25,10 +25,10 @@ export class ClubLadder {
   }
 
   async ask() {
-    const query = new URLSearchParams({ game: this.kind.value, speed: this.speed.value });
+    const query = new URLSearchParams({ variant: this.kind.value, speed: this.speed.value });
     try {
-      const found = await api("GET", `/api/club/ladder?${query}`);
-      if (query.get("game") === this.kind.value && query.get("speed") === this.speed.value) this.show(found);
+      const found = await api("GET", `/api/club/leaderboard?${query}`);
+      if (query.get("variant") === this.kind.value && query.get("speed") === this.speed.value) this.show(found);
     } catch (error) {
       this.status.textContent = clubProblem(error);
     }
@@ -40,7 +40,7 @@ export class ClubLadder {
     this.status.textContent = t(found.length ? "club.ladder.about" : "club.ladder.none");
     this.rows.replaceChildren(...found.map((player, place) => h("tr", { class: player.name === this.club.name ? "here" : "" },
       h("td", {}, String(place + 1)),
-      h("th", { scope: "row" }, h("button", { class: "plain club-name", onclick: () => this.tab.showPlayer(player.name) }, player.name), player.program ? h("small", {}, t("club.program")) : null),
+      h("th", { scope: "row" }, h("button", { class: "plain club-name", onclick: () => this.tab.showPlayer(player.name) }, player.name), player.bot ? h("small", {}, t("club.program")) : null),
       h("td", {}, ratingWords(player)),
       h("td", {}, `${player.wins}–${player.draws}–${player.losses}`))));
   }

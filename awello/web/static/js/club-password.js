@@ -47,8 +47,8 @@ export class ClubPassword {
       this.title.focus();
       note(t("club.password.changed"));
     } catch (error) {
-      const wrong = error.code === "password";
-      this.problem.textContent = wrong ? t("club.password.wrong") : clubProblem(error, { count: SHORTEST_PASSWORD });
+      const wrong = error.code === "wrong_password";
+      this.problem.textContent = wrong ? t("club.password.wrong") : clubProblem(error);
       (wrong ? this.old : this.fresh).focus();
     } finally {
       this.send.disabled = false;

@@ -32,15 +32,15 @@ export class ClubPlayer {
 
   /** @param {Profile} found */
   show(found) {
-    const { name, program, owner, here, ratings, games, last } = found;
-    const kind = program ? t("club.program.of", { name: owner ?? "?" }) : "";
+    const { name, bot, owner, online, ratings, games_played: games, recent_games: last } = found;
+    const kind = bot ? t("club.program.of", { name: owner ?? "?" }) : "";
     const count = t(games === 1 ? "explorer.one" : "explorer.many", { games: games.toLocaleString(currentLanguage()) });
     this.rows.replaceChildren();
     this.add(last);
     this.element.replaceChildren(
-      h("h2", {}, name), h("p", { class: "soft" }, [kind, here ? t("club.player.here") : "", count].filter(Boolean).join(" · ")),
+      h("h2", {}, name), h("p", { class: "soft" }, [kind, online ? t("club.player.here") : "", count].filter(Boolean).join(" · ")),
       h("div", { class: "buttons" },
-        this.club.name && here && name !== this.club.name ? h("button", { id: "club-invite", onclick: () => this.invite(name) }, t("club.invite")) : null,
+        this.club.name && online && name !== this.club.name ? h("button", { id: "club-invite", onclick: () => this.invite(name) }, t("club.invite")) : null,
         this.club.name && name !== this.club.name ? this.blockButton(name) : null,
         games ? h("a", { id: "club-download", class: "button", href: `/api/club/players/${encodeURIComponent(name)}/games`, download: "" }, t("club.download")) : null),
       ratings.length ? ratingTable(ratings) : h("p", { class: "soft" }, t("club.ratings.none")),
@@ -67,7 +67,7 @@ export class ClubPlayer {
 
   async askMore() {
     try {
-      const { last } = await api("GET", `/api/club/players/${encodeURIComponent(this.name ?? "")}?limit=${COUNT}&before=${this.last}`);
+      const { recent_games: last } = await api("GET", `/api/club/players/${encodeURIComponent(this.name ?? "")}?limit=${COUNT}&before=${this.last}`);
       this.add(last)[0]?.querySelector("button")?.focus();
     } catch (error) {
       this.more.textContent = clubProblem(error);
@@ -85,9 +85,9 @@ export class ClubPlayer {
 
   /** @param {PlayedGame} game */
   game(game) {
-    const { number, players, side, change } = game;
-    const when = new Intl.DateTimeFormat(currentLanguage(), { dateStyle: "short", timeStyle: "short" }).format(1000 * game.begun);
-    const facts = [t(`game.${game.game}`), controlWords(game), when].join(" · ");
+    const { number, players, side, rating_change: change } = game;
+    const when = new Intl.DateTimeFormat(currentLanguage(), { dateStyle: "short", timeStyle: "short" }).format(1000 * game.started);
+    const facts = [t(`game.${game.variant}`), controlWords(game), when].join(" · ");
     return h("li", {}, h("button", { id: `club-open-${number}`, class: "club-row", onclick: () => this.club.show(number) },
       h("strong", {}, `${t(`club.result.${outcome(game)}`)} · ${players[1 - side]}`),
       h("span", { class: "club-rating" }, [scoreOf(game), change === null ? "" : signed(change)].filter(Boolean).join("  ")),
@@ -98,7 +98,7 @@ export class ClubPlayer {
 /** How a game ended for whoever is looked at. @param {PlayedGame} game */
 function outcome({ over, reason, winner, side }) {
   if (!over) return "playing";
-  if (reason === "was not begun") return "aborted";
+  if (reason === "aborted") return "aborted";
   return winner === null ? "drawn" : winner === side ? "won" : "lost";
 }
 
@@ -112,7 +112,7 @@ function ratingTable(ratings) {
   const heads = ["game", "rating", "results"].map((name) => h("th", { scope: "col" }, t(`club.ladder.${name}`)));
   /** @param {Pool} pool */
   const row = (pool) => h("tr", {},
-    h("th", { scope: "row" }, `${t(`game.${pool.game}`)} · ${t(`club.speed.${pool.speed}`)}`),
+    h("th", { scope: "row" }, `${t(`game.${pool.variant}`)} · ${t(`club.speed.${pool.speed}`)}`),
     h("td", {}, ratingWords(pool)), h("td", {}, `${pool.wins}–${pool.draws}–${pool.losses}`));
   return h("table", { class: "summary club-table", id: "club-pools" }, h("caption", { class: "unseen" }, t("club.ratings")), h("thead", {}, h("tr", {}, ...heads)), h("tbody", {}, ...ratings.map(row)));
 }

@@ -31,8 +31,8 @@ export class ClubPrograms {
 
   ask() {
     return this.act(async () => {
-      const programs = await api("GET", "/api/club/programs");
-      const tokens = await Promise.all(programs.map((/** @type {{ name: string }} */ { name }) => api("GET", `/api/club/programs/${name}/tokens`)));
+      const programs = await api("GET", "/api/club/bots");
+      const tokens = await Promise.all(programs.map((/** @type {{ name: string }} */ { name }) => api("GET", `/api/club/bots/${name}/tokens`)));
       this.list.replaceChildren(...programs.map((/** @type {{ name: string }} */ { name }, /** @type {number} */ place) => this.program(name, tokens[place])));
     });
   }
@@ -41,7 +41,7 @@ export class ClubPrograms {
   async register(event) {
     event.preventDefault();
     await this.act(async () => {
-      await api("POST", "/api/club/programs", { name: this.name.value.trim() });
+      await api("POST", "/api/club/bots", { name: this.name.value.trim() });
       this.name.value = "";
       await this.ask();
     });
@@ -64,7 +64,7 @@ export class ClubPrograms {
     const when = new Intl.DateTimeFormat(currentLanguage(), { dateStyle: "short" }).format(1000 * created);
     return h("li", { class: "club-mine" }, h("span", {}, label, " ", h("small", {}, when)),
       h("button", { id: `revoke-${id}`, "aria-label": `${t("club.token.revoke")}: ${label}`, onclick: () => this.act(async () => {
-        await api("DELETE", `/api/club/programs/${name}/tokens/${id}`);
+        await api("DELETE", `/api/club/bots/${name}/tokens/${id}`);
         await this.ask();
       }) }, t("club.token.revoke")));
   }
@@ -78,9 +78,9 @@ export class ClubPrograms {
   async make(event, name, { rows, label, fresh }) {
     event.preventDefault();
     await this.act(async () => {
-      const { token } = await api("POST", `/api/club/programs/${name}/tokens`, { label: label.value.trim() });
+      const { token } = await api("POST", `/api/club/bots/${name}/tokens`, { label: label.value.trim() });
       label.value = "";
-      const tokens = await api("GET", `/api/club/programs/${name}/tokens`);
+      const tokens = await api("GET", `/api/club/bots/${name}/tokens`);
       rows.replaceChildren(...tokens.map((/** @type {Token} */ one) => this.token(name, one)));
       const text = h("input", { id: `token-${name}`, class: "club-secret", readOnly: true, value: token, "aria-label": t("club.token") });
       const copy = h("button", { id: `copy-${name}`, onclick: () => copyFrom(text) }, t("club.token.copy"));

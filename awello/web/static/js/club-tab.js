@@ -157,9 +157,9 @@ class ClubBoardSide {
     this.head.replaceChildren(
       h("h2", {}, t("club.number", { number: known.game })), h("p", { class: "soft" }, termsWords(known)),
       ...(known.unrated ? [h("p", { id: "club-unrated", class: "soft" }, t(`club.unrated.${known.unrated}`))] : []),
-      ...known.players.map((/** @type {ClubPlayerState} */ player, /** @type {number} */ side) => h("p", { class: "club-player" }, `${sideWords(known.kind, side)}: `,
+      ...known.players.map((/** @type {ClubPlayerState} */ player, /** @type {number} */ side) => h("p", { class: "club-player" }, `${sideWords(known.variant, side)}: `,
         h("button", { class: "plain club-name", onclick: () => this.tab.showPlayer(player.name) }, player.name),
-        ` ${ratingWords(player)}${player.program ? ` · ${t("club.program")}` : ""}`)),
+        ` ${ratingWords(player)}${player.bot ? ` · ${t("club.program")}` : ""}`)),
       ...(known.tournament ? [h("p", { class: "club-player" }, `${t("club.tournament")}: `, h("button", { id: "club-tournament", class: "plain club-name", onclick: () => this.tab.showTournament(known.tournament) }, this.nameOf(known.tournament)))] : []));
   }
 

@@ -13,13 +13,13 @@ export function controlWords({ seconds, increment }) {
 }
 
 /** What is played and for what, such as "Othello · 5 min · rated". @param {Terms} given */
-export function termsWords({ kind, control, rated }) {
-  return [t(`game.${kind}`), controlWords(control), t(rated ? "club.rated" : "club.casual")].join(" · ");
+export function termsWords({ variant, control, rated }) {
+  return [t(`game.${variant}`), controlWords(control), t(rated ? "club.rated" : "club.casual")].join(" · ");
 }
 
 /** What is played in a tournament and for what. @param {Terms} given */
-export function tournamentWords({ kind, control, rated }) {
-  return [t(`game.${kind}`), controlWords(control), t(rated ? "club.tournament.rated" : "club.tournament.casual")].join(" · ");
+export function tournamentWords({ variant, control, rated }) {
+  return [t(`game.${variant}`), controlWords(control), t(rated ? "club.tournament.rated" : "club.tournament.casual")].join(" · ");
 }
 
 /**
@@ -50,18 +50,21 @@ export function untilWords(seconds) {
 }
 
 /** A rating; one that is not sure yet has a question mark. @param {Rating} given */
-export const ratingWords = ({ rating, sure }) => `${rating}${sure ? "" : "?"}`;
+export const ratingWords = ({ rating, established }) => `${rating}${established ? "" : "?"}`;
 
 /** A player with the rating, and whether it is a program. @param {ClubPlayerState} given */
-export function playerWords({ name, program, ...worth }) {
-  return `${name} (${ratingWords(worth)})${program ? ` · ${t("club.program")}` : ""}`;
+export function playerWords({ name, bot, ...worth }) {
+  return `${name} (${ratingWords(worth)})${bot ? ` · ${t("club.program")}` : ""}`;
 }
 
-/** The name of a side. @param {string} kind @param {number} side */
-export const sideWords = (kind, side) => t(`side.${GAMES[kind].family}.${side}`);
+/** The name of a side. @param {string} variant @param {number} side */
+export const sideWords = (variant, side) => t(`side.${GAMES[variant].family}.${side}`);
 
 /** What a game did to a rating, such as "1500 → 1612 (+112)". @param {ClubPlayerState} given */
 export const changeWords = ({ rating, after }) => `${rating} → ${after} (${signed((after ?? rating) - rating)})`;
+
+/** What an error says, with the name of the game in the person's language. @param {Record<string, any>} [params] */
+const clubValues = (params = {}) => (params.variant ? { ...params, variant: t(`game.${params.variant}`) } : params);
 
 /**
  * What went wrong: in the person's language where the club's code is known.
@@ -69,6 +72,6 @@ export const changeWords = ({ rating, after }) => `${rating} → ${after} (${sig
  * @param {object} [values]
  */
 export function clubProblem(error, values = {}) {
-  const key = `club.problem.${error.code}`;
-  return key in LANGUAGES.en ? t(key, { message: error.message, minutes: error.minutes, ...values }) : problemWords(error);
+  const key = `club.error.${error.code}`;
+  return key in LANGUAGES.en ? t(key, { message: error.message, ...clubValues(error.params), ...values }) : problemWords(error);
 }

@@ -16,7 +16,7 @@ import { addTab, panelOf, showTab } from "./tabs.js";
 import { t } from "./words.js";
 
 const AWAY_AFTER = 700; // milliseconds without a channel before it is worth a word
-const NOBODY = { seeks: [], games: [], here: 0, members: [] };
+const NOBODY = { seeks: [], games: [], online: 0, members: [] };
 
 export class Club {
   constructor() {
@@ -108,7 +108,7 @@ export class Club {
     else if (type === "challenge") this.hearChallenge(message);
     else if (type === "declined") this.hearDeclined(message);
     else if (type === "rematch") this.hearRematch(message);
-    else if (type === "said") this.chat.hear(message);
+    else if (type === "chat") this.chat.hear(message);
     else if (type === "tournament") this.hearTournament(message);
     else if (type === "tournaments") this.tournamentsChanged();
     else if (type === "opponent") this.hearOpponent(message);
@@ -166,8 +166,8 @@ export class Club {
    */
   begun(state, other) {
     const { name } = state.players[other];
-    for (const [number, offer] of this.challenges) if (offer.from === name && offer.kind === state.kind) this.challenges.delete(number);
-    for (const [number, offer] of this.sent) if (offer.name === name && offer.kind === state.kind) this.sent.delete(number);
+    for (const [number, offer] of this.challenges) if (offer.from === name && offer.variant === state.variant) this.challenges.delete(number);
+    for (const [number, offer] of this.sent) if (offer.name === name && offer.variant === state.variant) this.sent.delete(number);
     const words = t(state.ply ? "club.resumed" : "club.begun", { name });
     const here = page.tab === "club" || this.offering;
     say(words);
@@ -177,10 +177,10 @@ export class Club {
   }
 
   /** The opponent in a game of ours has left, or has come back. @param {any} given */
-  hearOpponent({ game, name, here, claim }) {
-    if (here) this.gone.delete(game);
+  hearOpponent({ game, name, online, claim_in: claim }) {
+    if (online) this.gone.delete(game);
     else this.gone.set(game, performance.now() + 1000 * claim);
-    say(t(here ? "club.back.here" : "club.gone", { name }));
+    say(t(online ? "club.back.here" : "club.gone", { name }));
   }
 
   /** @param {Offer} offer */
@@ -241,7 +241,7 @@ export class Club {
     this.offering = true;
     try {
       const made = await this.channel.ask(name ? "challenge" : "seek", name ? { name, ...terms } : terms);
-      if (made.challenge) this.sent.set(made.challenge, { name: name ?? "", kind: terms.kind });
+      if (made.challenge) this.sent.set(made.challenge, { name: name ?? "", variant: terms.variant });
       changed("club");
       return "";
     } catch (error) {
@@ -326,7 +326,7 @@ export class Club {
 
   /** @param {ClubState} state @param {any} coming @param {{ key?: string, back?: boolean }} [options] */
   async place(state, coming, options) {
-    const game = new Game({ game: state.kind });
+    const game = new Game({ game: state.variant });
     for (const move of state.moves) game.play(move);
     game.club = new ClubGame(this, game, state);
     if (!(await useGame(game, options))) return false;
@@ -359,7 +359,7 @@ export class Club {
  * @param {string | null} ours
  */
 function newsWords({ name, state, round, pairing, standings }, before, ours) {
-  if (state === "ended" && before.state !== state) return t("club.news.ended", { name, place: standings.find((row) => row.name === ours)?.place ?? "?" });
+  if (state === "ended" && before.state !== state) return t("club.news.ended", { name, place: standings.find((row) => row.name === ours)?.rank ?? "?" });
   if (state === "cancelled" && before.state !== state) return t("club.news.cancelled", { name });
   if (round === before.round || !pairing) return "";
   const { first, second } = pairing;
