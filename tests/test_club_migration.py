@@ -12,7 +12,7 @@ from database import find_programs, new_database, postgres
 from sqlalchemy import MetaData, create_engine, insert, inspect, select
 from sqlalchemy.pool import NullPool
 from test_club_server import ClubHarness, play_random_moves
-from waiting import PATIENCE
+from waiting import TIMEOUT
 
 from awello.club.accounts import Account, find_account, find_by_session, find_by_token, recognise_origin
 from awello.club.schema import CLUB, audit
@@ -104,4 +104,4 @@ def test_its_games_are_resumed(database: str) -> None:
         assert club.server.blocks.names(ANN) == ["rex"]
         await club.close()
 
-    asyncio.run(asyncio.wait_for(play(), 2 * PATIENCE))
+    asyncio.run(asyncio.wait_for(play(), 2 * TIMEOUT))
