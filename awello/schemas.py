@@ -130,13 +130,13 @@ def _awale_board(position: Position) -> dict[str, Any]:
     words, row = (position.first, position.second), awale.pits_of(position.own)
     board = {"pits": [pit for word in words for pit in awale.pits_of(word)], "taken": [word >> 48 for word in words]}
     legal = position.legal_moves()
-    moves = {position.format_move(move): _sowing(position, move, row[move]) for move in legal}
+    moves = {position.format_move(move): _describe_sowing(position, move, row[move]) for move in legal}
     refused = [] if position.over else [pit for pit in range(6) if pit not in legal]
     reasons = {position.format_move(pit): "feed" if row[pit] else "empty" for pit in refused}
     return {"board": board, "moves": moves, "refused": reasons}
 
 
-def _sowing(position: Position, move: int, seeds: int) -> dict[str, Any]:
+def _describe_sowing(position: Position, move: int, seeds: int) -> dict[str, Any]:
     """Where each seed goes, and the captured pits, the last sown first."""
     names = awale.PITS[position.side] + awale.PITS[1 - position.side]
     path = [(move + step) % 12 for step in range(1, 12)]  # the origin is skipped
@@ -176,12 +176,12 @@ class AnalysisJson(BaseModel):
     def of(cls, position: Position, found: Analysis) -> "AnalysisJson":
         """The form of an analysis."""
         moves = [
-            {"move": position.format_move(move), "value": margin(position, value), "exact": move in found.exact_moves}
+            {"move": position.format_move(move), "value": to_margin(position, value), "exact": move in found.exact_moves}
             for move, value in sorted(found.candidates, key=lambda candidate: -candidate[1])
         ]
         told = {
             "position": format_position(position),
-            "value": margin(position, found.value),
+            "value": to_margin(position, found.value),
             "best": None if position.over else position.format_move(found.move),
             "moves": moves,
             "line": position.format_moves(found.line),
@@ -212,7 +212,7 @@ class ChoiceJson(BaseModel):
         return cls.model_validate((vars(found) if found else {}) | told | more)
 
 
-def margin(position: Position, value: float) -> float:
+def to_margin(position: Position, value: float) -> float:
     """By how much the mover will win, from what is still to be won: captured seeds count too."""
     return round_value(position.lead + value)
 

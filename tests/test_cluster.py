@@ -331,7 +331,7 @@ def test_engine_processes_run_on_workers(address: str, own_players: None) -> Non
 async def served(address: str) -> dict[str, int]:
     """The engine processes that each worker has."""
     async with distributed.Client(address, asynchronous=True, set_as_default=False) as client:
-        found: dict[str, int] = await client.run(lambda: len(cluster_slots._served))
+        found: dict[str, int] = await client.run(lambda: len(cluster_slots._worker_slots))
         return found
 
 
@@ -392,7 +392,7 @@ def test_a_worker_that_the_scheduler_has_not_missed_yet_is_passed_over() -> None
 
 
 def test_a_pool_recovers_when_its_scheduler_returns(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(engine_pool, "RESTART", 0.1)
+    monkeypatch.setattr(engine_pool, "RESTART_DELAY", 0.1)
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))
         port = free.getsockname()[1]

@@ -17,13 +17,13 @@ from waiting import wait_until
 
 from awello import Game, Position, parse_transcript
 from awello.arena.tournament import DRAW, WIN, play_tournament
-from awello.web.app import answer_problems
+from awello.web.app import add_error_handlers
 from awello.web.archive_service import ArchiveService
 from awello.web.club_service import ClubService
-from awello.web.contests import MOST_KEPT, Contest, ContestConfig, ContestRunner, view_contest
+from awello.web.contests import MAX_STORED_CONTESTS, Contest, ContestConfig, ContestRunner, dump_contest
 from awello.web.contests_api import router
 from awello.web.engine_pool import EnginePool
-from awello.web.request_guard import Refusal
+from awello.web.request_guard import ApiError
 
 PLAN = {"game": "othello4", "players": ["greedy", "random"], "rounds": 3, "opening_plies": 1, "seed": 5}
 MIDGAME = ["f5", "f4", "e3", "d6", "e6", "f3", "c3", "c4", "b3", "d2", "e2", "b4", "b2", "d3", "e1", "e7"]
@@ -46,7 +46,7 @@ def client(contests: ContestRunner) -> TestClient:
     app.state.clubhouse = ClubService(None, ArchiveService(None))
     app.include_router(router)
 
-    answer_problems(app)
+    add_error_handlers(app)
 
     return TestClient(app, client=("127.0.0.1", 50000))
 
@@ -135,7 +135,7 @@ def test_a_killed_contest_resumes_with_the_same_games(contests: ContestRunner) -
 
 
 def as_json(contest: Contest) -> Any:
-    return json.loads(view_contest(contest.summary(), contest.folder))
+    return json.loads(dump_contest(contest.summary(), contest.folder))
 
 
 @pytest.mark.parametrize("where", ["begin", "choose"])
@@ -205,14 +205,14 @@ def keep(contests: ContestRunner, number: int) -> Path:
 def test_an_id_leads_nowhere_else(contests: ContestRunner) -> None:
     keep(contests, 7).rename(contests.folder.parent / "outside")
     for name in ("../outside", "..", ".", ""):
-        with pytest.raises(Refusal, match="no such contest"):
+        with pytest.raises(ApiError, match="no such contest"):
             contests.get(name)
-        with pytest.raises(Refusal, match="no such contest"):
+        with pytest.raises(ApiError, match="no such contest"):
             contests.delete(name)
 
 
 def test_only_so_many_contests_are_kept(client: TestClient, contests: ContestRunner) -> None:
-    for number in range(MOST_KEPT):
+    for number in range(MAX_STORED_CONTESTS):
         keep(contests, number)
     answer = client.post("/api/contests", json=PLAN)
     assert (answer.status_code, answer.json()["message"]) == (400, "200 contests are kept already: delete some first")

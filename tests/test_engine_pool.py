@@ -33,7 +33,7 @@ from awello.web.engine_tasks import (
     TaskProgress,
     TaskRunner,
     TaskStopped,
-    answer_at_once,
+    answer_immediately,
 )
 
 LONG = 3600.0  # seconds: longer than any test
@@ -122,7 +122,7 @@ def test_a_pass_and_a_finished_game_need_no_process() -> None:
     for task in (ChooseTask(play(Game.OTHELLO4), "greedy"), AnalyseTask(play(Game.ABAPA), 1)):
         (error,) = asyncio.run(ask(pool, task))
         assert (error["type"], error["code"]) == ("error", "over")
-    assert not answer_at_once(AnalyseTask(passing, 1)) and not answer_at_once(ReviewTask(passing, 1))
+    assert not answer_immediately(AnalyseTask(passing, 1)) and not answer_immediately(ReviewTask(passing, 1))
 
 
 @pytest.mark.parametrize(
@@ -207,9 +207,9 @@ def test_an_analysis_nobody_has_fetched_is_replaced() -> None:
 
 # --- reviews ----------------------------------------------------------------------------------------------------------
 def test_a_review_judges_each_move_once_though_it_is_interrupted(room: Room, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(engine_pool, "TURN", 0.01)
-    monkeypatch.setattr(engine_pool, "REVIEW_WAITS", 0.0)
-    monkeypatch.setattr(engine_pool, "LOOK", 0.01)
+    monkeypatch.setattr(engine_pool, "TIME_SLICE", 0.01)
+    monkeypatch.setattr(engine_pool, "REVIEW_DELAY", 0.0)
+    monkeypatch.setattr(engine_pool, "SCHEDULE_INTERVAL", 0.01)
     record = play(Game.OTHELLO4)
 
     async def both() -> list[Answer]:
@@ -267,7 +267,7 @@ def test_a_review_of_awale(room: Room) -> None:
 
 # --- who comes when ---------------------------------------------------------------------------------------------------
 def test_a_cancelled_analysis_makes_room_at_once(room: Room, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(engine_pool, "PATIENCE", LONG)  # so it stops by itself
+    monkeypatch.setattr(engine_pool, "CANCEL_TIMEOUT", LONG)  # so it stops by itself
 
     async def cancel() -> None:
         before = room.pool._processes[0]
@@ -318,8 +318,8 @@ def test_a_choice_interrupts_an_analysis_which_goes_on(room: Room) -> None:
 
 
 def test_many_analyses_take_turns(room: Room, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(engine_pool, "TURN", 0.02)
-    monkeypatch.setattr(engine_pool, "LOOK", 0.02)
+    monkeypatch.setattr(engine_pool, "TIME_SLICE", 0.02)
+    monkeypatch.setattr(engine_pool, "SCHEDULE_INTERVAL", 0.02)
     log: dict[int, list[Answer]] = {number: [] for number in range(12)}
 
     async def follow(number: int, seconds: float) -> None:
@@ -344,7 +344,7 @@ def test_many_analyses_take_turns(room: Room, monkeypatch: pytest.MonkeyPatch) -
 
 
 def test_a_queue_that_is_full_is_closed(room: Room, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(engine_pool, "MOST_WAITING", 0)
+    monkeypatch.setattr(engine_pool, "MAX_WAITING_JOBS", 0)
     (error,) = room.ask(AnalyseTask(play(Game.OTHELLO, 3), 1))
     assert error["code"] == "busy"
 

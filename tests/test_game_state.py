@@ -18,7 +18,7 @@ from awello.club.store import ClubStore
 from awello.club.stored_games import SaveGame, add_game, load_games, record_of, save_heartbeat
 from awello.formats.ogn import format_ogn, parse_ogn
 from awello.limits import Clock
-from awello.web.messages import LONGEST_GAME, LineRequest
+from awello.web.messages import MAX_GAME_MOVES, LineRequest
 
 ANN, BOB = 1, 2
 BLITZ = Clock(300.0)
@@ -137,7 +137,7 @@ def test_a_game_of_awale_ends_at_the_move_limit(game: Game) -> None:
         seat.table = played
     assert played.over and len(played.moves) == game_state.MOST_PLIES and seat.names == names
     assert played.reason in (game_state.BEHIND, game_state.LIMIT)
-    assert LONGEST_GAME >= game_state.MOST_PLIES, "the page shows all of it"
+    assert MAX_GAME_MOVES >= game_state.MOST_PLIES, "the page shows all of it"
     assert LineRequest.model_validate({"game": str(game), "moves": names}).record().moves == played.moves
 
 

@@ -25,9 +25,9 @@ from awello.web.club_service import ClubService
 from awello.web.connection import TRY_AGAIN
 from awello.web.engine_pool import EnginePool
 from awello.web.engine_tasks import AnalyseTask
-from awello.web.guest_players import guest_player
+from awello.web.guest_players import make_guest_player
 from awello.web.http_server import HttpServerConfig
-from awello.web.page_files import FOLDER
+from awello.web.page_files import STATIC_FOLDER
 from awello.web.rate_limits import RateLimit, RateLimits
 
 HOST = "127.0.0.1:8421"
@@ -58,7 +58,7 @@ def test_a_bucket_gives_the_time_to_wait(monkeypatch: pytest.MonkeyPatch) -> Non
 
 
 def test_a_network_pays_for_every_request(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(request_guard, "PATIENCE", 0.0)
+    monkeypatch.setattr(request_guard, "MAX_DELAY", 0.0)
     monkeypatch.setattr(web, "COSTS", (5.0, 1.0))
     monkeypatch.setattr(rate_limits, "monotonic", lambda: 100.0)
     app = create_app(0, archive=None)
@@ -73,25 +73,25 @@ def test_a_network_pays_for_every_request(monkeypatch: pytest.MonkeyPatch) -> No
 
 def test_bytes_without_an_announced_length_are_charged(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(rate_limits, "monotonic", lambda: 100.0)
-    costs, levels = RateLimits(*request_guard.COSTS), []
+    costs, levels = RateLimits(*request_guard.NETWORK_BUDGET), []
     guarded = request_guard.RequestGuard(create_app(0, archive=None), costs=costs)
     for address, body in (("203.0.113.1", b" " * 50_000), ("203.0.113.2", iter([b" " * 50_000]))):
         client_at(address, guarded).post("/api/read", content=body)
         levels.append(costs.find(address).level)
-    assert levels[0] == pytest.approx(levels[1], abs=0.1) and levels[0] < request_guard.COSTS[0] - 10
+    assert levels[0] == pytest.approx(levels[1], abs=0.1) and levels[0] < request_guard.NETWORK_BUDGET[0] - 10
 
 
 def test_dear_requests_cost_more() -> None:
-    small, file = request_guard.cost_of("/api/line", 100), request_guard.cost_of("/static/js/server.js", 0)
-    assert file < small < request_guard.cost_of("/api/line", 6000) < request_guard.cost_of("/api/games", 6000)
+    small, file = request_guard.estimate_cost("/api/line", 100), request_guard.estimate_cost("/static/js/server.js", 0)
+    assert file < small < request_guard.estimate_cost("/api/line", 6000) < request_guard.estimate_cost("/api/games", 6000)
 
 
 def test_the_page_of_a_class_is_within_its_share() -> None:
     """Thirty people behind one address open the page at once: all files, without waiting long for any."""
-    sizes = [path.stat().st_size for path in FOLDER.rglob("*") if path.is_file()]
-    bucket = RateLimit(*request_guard.COSTS)
+    sizes = [path.stat().st_size for path in STATIC_FOLDER.rglob("*") if path.is_file()]
+    bucket = RateLimit(*request_guard.NETWORK_BUDGET)
     waits = [
-        bucket.reserve(request_guard.ASIDE + size / request_guard.BYTES_SENT, request_guard.PATIENCE)
+        bucket.reserve(request_guard.FILE_COST + size / request_guard.BYTES_SENT_PER_MS, request_guard.MAX_DELAY)
         for _ in range(30)
         for size in sizes
     ]
@@ -100,7 +100,7 @@ def test_the_page_of_a_class_is_within_its_share() -> None:
 
 # ---- channels -------------------------------------------------------------------------------------------------------
 def test_channels_are_counted_by_network_behind_a_web_server(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(engine_connection, "MOST_OF_NETWORK", 3)
+    monkeypatch.setattr(engine_connection, "MAX_NETWORK_ENGINE_CONNECTIONS", 3)
     with serving(None, names=["club.example.org"]) as address, ExitStack() as stack:
 
         def channel_from(client: str) -> ClientConnection:
@@ -131,7 +131,7 @@ def test_a_client_that_is_gone_leaves_no_error() -> None:
     async def answer() -> None:
         house = ClubService(None, ArchiveService(None))
         gone: Any = Gone()
-        channel = engine_connection.EngineConnection(gone, EnginePool(0), RateLimits(*request_guard.COSTS), house)
+        channel = engine_connection.EngineConnection(gone, EnginePool(0), RateLimits(*request_guard.NETWORK_BUDGET), house)
         await channel._answer(1, AnalyseTask(random_record(Game.OTHELLO4, 1), 1.0))  # the game is over: one answer
 
     asyncio.run(answer())
@@ -163,7 +163,7 @@ def test_answers_that_are_not_read_end_the_connection() -> None:
     config.open |= {stuck, slow, small}  # type: ignore[arg-type]
     for second in range(20):
         config.abort_unread(float(second))
-        slow.transport.unread -= http_server.LEAST_READ
+        slow.transport.unread -= http_server.MIN_READ_BYTES
     assert [each.transport.aborted for each in (stuck, slow, small)] == [True, False, False]
 
 
@@ -174,12 +174,12 @@ def test_the_unread_bytes_of_a_network_are_bounded() -> None:
     config.open |= {*of_one, other}  # type: ignore[arg-type]
     config.abort_unread(0.0)
     left = sum(each.transport.unread for each in of_one if not each.transport.aborted)
-    assert left == http_server.MOST_UNREAD_OF_NETWORK and not other.transport.aborted
+    assert left == http_server.MAX_NETWORK_UNREAD_BYTES and not other.transport.aborted
 
 
 def test_a_client_that_never_reads_is_cut_off(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(http_server, "LOOK", 0.01)
-    monkeypatch.setattr(http_server, "UNREAD_TIME", 0.1)
+    monkeypatch.setattr(http_server, "CHECK_INTERVAL", 0.01)
+    monkeypatch.setattr(http_server, "READ_TIMEOUT", 0.1)
     body = json.dumps({"game": "romein", "moves": [], "search": "minimax@4"}).encode()
     asked = b"POST /api/tree HTTP/1.1\r\nHost: 127.0.0.1\r\nContent-Type: application/json\r\n"
     asked += b"Content-Length: %d\r\n\r\n" % len(body) + body
@@ -248,9 +248,9 @@ def test_settings_are_checked_before_the_player_is_made(spec: str, monkeypatch: 
 
     monkeypatch.setattr(guest_players, "make_player", make)
     with pytest.raises(AwelloError):
-        guest_player(spec)
+        make_guest_player(spec)
 
 
 @pytest.mark.parametrize("spec", ["champion@level=4,slack=4,often=20", "alphabeta:mixed@4,thresholds=20-50,sort=false"])
 def test_ordinary_settings_are_allowed(spec: str) -> None:
-    assert str(guest_player(spec)) == spec
+    assert str(make_guest_player(spec)) == spec

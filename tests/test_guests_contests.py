@@ -14,8 +14,8 @@ from waiting import wait_until
 from awello.web import contests as module
 from awello.web.app import create_app
 from awello.web.contests import Contest, ContestConfig, ContestRunner
-from awello.web.process import CONTEST_NICE
-from awello.web.request_guard import Refusal
+from awello.web.process import CONTEST_NICENESS
+from awello.web.request_guard import ApiError
 
 PLAN = {"game": "othello4", "players": ["greedy", "random"], "rounds": 50, "seed": 5}
 HOST = "http://club.example.org"
@@ -60,10 +60,10 @@ def test_only_its_owner_changes_a_contest(app: FastAPI) -> None:
 def test_a_network_runs_one_contest_and_all_of_them_few(contests: ContestRunner) -> None:
     plan = ContestConfig.model_validate(PLAN)
     first, _ = contests.start(plan, "one")
-    with pytest.raises(Refusal, match="from your network"):
+    with pytest.raises(ApiError, match="from your network"):
         contests.start(plan, "one")
     contests.start(plan, "two")
-    with pytest.raises(Refusal, match="is running"):
+    with pytest.raises(ApiError, match="is running"):
         contests.start(plan, "three")
     contests.get(first).stop()
     contests.start(plan, "three")
@@ -72,7 +72,7 @@ def test_a_network_runs_one_contest_and_all_of_them_few(contests: ContestRunner)
 def test_a_running_contest_is_not_started_again(contests: ContestRunner) -> None:
     name, _ = contests.start(ContestConfig.model_validate(PLAN), "one")
     process = process_of(contests, name)
-    with pytest.raises(Refusal, match="this contest is running"):
+    with pytest.raises(ApiError, match="this contest is running"):
         contests.resume(name, "two")
     assert process_of(contests, name) is process
 
@@ -82,7 +82,7 @@ def test_contests_have_low_priority(contests: ContestRunner, monkeypatch: pytest
     monkeypatch.delenv("AWELLO_NICE")
     name, _ = contests.start(ContestConfig.model_validate(PLAN), "one")
     process = process_of(contests, name)
-    wait_until(lambda: os.getpriority(os.PRIO_PROCESS, process.pid) == CONTEST_NICE)
+    wait_until(lambda: os.getpriority(os.PRIO_PROCESS, process.pid) == CONTEST_NICENESS)
 
 
 def test_a_contest_of_guests_ends_in_time_and_can_be_resumed(

@@ -48,7 +48,7 @@ def test_a_network_has_a_quota_and_leaves_room_for_others() -> None:
     async def crowd() -> None:
         pool = EnginePool(0)
         reviews = [await ask(pool, REVIEW, "flood") for _ in range(260)]
-        assert codes(reviews) == ["busy"] * (260 - engine_pool.MOST_OF_NETWORK)
+        assert codes(reviews) == ["busy"] * (260 - engine_pool.MAX_NETWORK_WAITING_JOBS)
         others = [await ask(pool, ANALYSE, "guest"), await ask(pool, CHOOSE, "guest")]
         others.append(await ask(pool, CHOOSE, "flood"))
         assert codes(others) == [], "another network has its own quota, and choices theirs"
@@ -84,7 +84,7 @@ def test_a_long_choice_is_cut_short_for_another_network() -> None:
         pool, process = EnginePool(0), FakeProcess()
         pool._processes.append(process)
         asked = [await ask(pool, CHOOSE, "flood") for _ in range(3)]
-        process.begun -= engine_pool.LONG_TURN
+        process.begun -= engine_pool.MAX_URGENT_SLICE
         pool._schedule()
         assert not process.stopping, "its own tasks wait"
         asked.append(await ask(pool, ANALYSE, "guest"))
@@ -149,7 +149,7 @@ def test_a_place_is_kept_whatever_goes_wrong(monkeypatch: pytest.MonkeyPatch) ->
             raise AttributeError("a message that cannot be read")
 
     monkeypatch.setattr(engine_pool, "EngineProcess", Broken)
-    monkeypatch.setattr(engine_pool, "RESTART", 0.0)
+    monkeypatch.setattr(engine_pool, "RESTART_DELAY", 0.0)
 
     async def keep() -> None:
         pool = EnginePool(1)
@@ -176,7 +176,7 @@ def test_one_failed_start_does_not_refuse_waiting_tasks(
             await super().start()
 
     monkeypatch.setattr(engine_pool, "EngineProcess", Unlucky)
-    monkeypatch.setattr(engine_pool, "RESTART", 0.0)
+    monkeypatch.setattr(engine_pool, "RESTART_DELAY", 0.0)
 
     async def ask() -> str:
         pool = EnginePool(1)

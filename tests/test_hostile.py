@@ -302,7 +302,7 @@ def test_floods_end_the_connection(house: House, frozen_limits: None) -> None:
 
 
 def test_who_does_not_read_is_cut_off(house: House, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(http_server, "MOST_UNREAD", 1 << 16)
+    monkeypatch.setattr(http_server, "MAX_UNREAD_BYTES", 1 << 16)
     cookie = house.eve.cookies[COOKIE]
     asked = "GET /api/club/live HTTP/1.1\r\nHost: 127.0.0.1\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n"
     asked += (
@@ -346,8 +346,8 @@ def test_floods_of_questions_end_the_connection(house: House, frozen_limits: Non
 
 # ---- how they connect -----------------------------------------------------------------------------------------------
 def test_slow_senders_are_not_waited_for(house: House, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(http_server, "PATIENCE", 0.2)
-    monkeypatch.setattr(request_guard, "BODY_TIME", 0.2)
+    monkeypatch.setattr(http_server, "HEADER_TIMEOUT", 0.2)
+    monkeypatch.setattr(request_guard, "BODY_TIMEOUT", 0.2)
     post = b"POST /api/club/session HTTP/1.1\r\nHost: 127.0.0.1\r\nContent-Type: application/json\r\n"
     for first in (
         b"",
@@ -391,7 +391,7 @@ def is_closed_slowly(connection: socket.socket) -> bool:
     ids=lambda first: repr(first[:24]),
 )
 def test_what_is_no_request_is_refused(house: House, first: bytes, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(http_server, "PATIENCE", 0.2)
+    monkeypatch.setattr(http_server, "HEADER_TIMEOUT", 0.2)
     with closing(house.call()) as connection:
         with suppress(OSError):
             connection.sendall(first)
@@ -410,7 +410,7 @@ def many_files() -> Iterator[int]:
 
 
 def test_ten_thousand_connections_leave_room_for_others(house: House, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(http_server, "PATIENCE", 10 * PATIENCE)  # none is let go before the last has come
+    monkeypatch.setattr(http_server, "HEADER_TIMEOUT", 10 * PATIENCE)  # none is let go before the last has come
     silent: list[socket.socket] = []
     with many_files() as count:
         for number in range(count):

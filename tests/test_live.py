@@ -16,11 +16,11 @@ from waiting import wait_until
 
 from awello.web.archive_service import ArchiveService
 from awello.web.club_service import ClubService
-from awello.web.connection import MOST_WRONG
-from awello.web.engine_connection import MOST_QUESTIONS, serve_engine
+from awello.web.connection import MAX_INVALID_MESSAGES
+from awello.web.engine_connection import MAX_OPEN_SEARCHES, serve_engine
 from awello.web.engine_pool import EnginePool
 from awello.web.rate_limits import ConcurrencyLimit, RateLimits
-from awello.web.request_guard import COSTS
+from awello.web.request_guard import NETWORK_BUDGET
 
 LONG = 60  # seconds: longer than any test
 OVER = ["f5", "d6", "c5", "f4", "e7", "f6", "g5", "e6", "e3"]  # Black has taken every disc
@@ -59,7 +59,7 @@ def server() -> Iterator[tuple[TestClient, EnginePool]]:
 
     async def endpoint(socket: WebSocket) -> None:
         await serve_engine(
-            socket, thinkers, RateLimits(*COSTS), ConcurrencyLimit(), ClubService(None, ArchiveService(None))
+            socket, thinkers, RateLimits(*NETWORK_BUDGET), ConcurrencyLimit(), ClubService(None, ArchiveService(None))
         )
 
     with TestClient(Starlette(routes=[WebSocketRoute("/live", endpoint)], lifespan=life)) as client:
@@ -117,11 +117,11 @@ def test_a_question_replaces_the_one_of_its_id(client: Client) -> None:
 
 
 def test_too_many_questions_at_once(client: Client) -> None:
-    for number in range(MOST_QUESTIONS + 1):
+    for number in range(MAX_OPEN_SEARCHES + 1):
         client.say(id=number, type="review", moves=["f5", "d6"], seconds=10)
     while (answer := client.hear())["type"] != "error":
         pass
-    assert (answer["id"], answer["code"]) == (MOST_QUESTIONS, "busy")
+    assert (answer["id"], answer["code"]) == (MAX_OPEN_SEARCHES, "busy")
 
 
 def test_nobody_thinks_for_a_closed_channel(server: tuple[TestClient, EnginePool]) -> None:
@@ -183,11 +183,11 @@ def test_binary_messages_are_refused(client: Client) -> None:
 
 def test_who_is_always_wrong_is_shown_the_door(client: Client) -> None:
     client.say(id=1, type="analyse", seconds=LONG)
-    for wrong in range(MOST_WRONG):
-        if wrong == MOST_WRONG - 1:
+    for wrong in range(MAX_INVALID_MESSAGES):
+        if wrong == MAX_INVALID_MESSAGES - 1:
             client.say(id=2, type="stop")  # one that is right, and the count begins again
         client.say(id=3, type="wrong")
-    for _ in range(MOST_WRONG - 1):
+    for _ in range(MAX_INVALID_MESSAGES - 1):
         client.say(id=4, type="wrong")
     with pytest.raises(WebSocketDisconnect) as closed:
         while True:

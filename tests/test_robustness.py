@@ -308,7 +308,7 @@ for name in ("SIGKILL", "SIGHUP", "SIGALRM", "pthread_sigmask"):
     delattr(signal, name)
 import awello.web.app, awello.web.metrics, awello.web.http_server, awello.arena.sandbox, awello.protocols.uci
 from awello.cli.app import main
-print(awello.web.metrics._most_memory())
+print(awello.web.metrics._peak_memory_bytes())
 sys.argv = ["awello", "play", "othello", "--first", "random", "--second", "random"]
 main()
 """

@@ -17,8 +17,8 @@ from awello import Game, Position
 from awello.position import format_position
 from awello.rules import awale
 from awello.web.app import create_app
-from awello.web.page_files import FOLDER
-from awello.web.request_guard import LARGEST_BODY
+from awello.web.page_files import STATIC_FOLDER
+from awello.web.request_guard import MAX_TEXT_BODY_BYTES
 
 HOST = "127.0.0.1:8421"
 
@@ -206,9 +206,9 @@ def test_names_of_a_server_for_the_network() -> None:
 def test_bodies_have_a_largest_size(client: TestClient) -> None:
     def chunks() -> Iterator[bytes]:
         for _ in range(40):
-            yield b" " * (LARGEST_BODY // 20)
+            yield b" " * (MAX_TEXT_BODY_BYTES // 20)
 
-    assert client.post("/api/read", content=b"x" * (LARGEST_BODY + 1)).status_code == 413
+    assert client.post("/api/read", content=b"x" * (MAX_TEXT_BODY_BYTES + 1)).status_code == 413
     assert client.post("/api/read", content=chunks(), headers={"content-type": "application/json"}).status_code == 413
     assert client.get("/api/health").status_code == 200
 
@@ -222,7 +222,7 @@ def test_every_answer_is_sealed(client: TestClient) -> None:
 
 
 def test_pages_need_nothing_from_elsewhere_and_nothing_inline() -> None:
-    for file in FOLDER.rglob("*"):
+    for file in STATIC_FOLDER.rglob("*"):
         text = file.read_text("utf-8") if file.is_file() else ""
         assert not re.search(r"https?://(?!www\.w3\.org/)", text), file
         if file.suffix == ".html":
@@ -231,8 +231,8 @@ def test_pages_need_nothing_from_elsewhere_and_nothing_inline() -> None:
 
 def test_all_modules_are_asked_for_at_once() -> None:
     """Those of the club only where there is one."""
-    wanted = set(re.findall(r'modulepreload" href="/static/js/([^"]+)"', (FOLDER / "index.html").read_text("utf-8")))
-    there = {path.relative_to(FOLDER / "js").as_posix() for path in FOLDER.glob("js/**/*.js")}
+    wanted = set(re.findall(r'modulepreload" href="/static/js/([^"]+)"', (STATIC_FOLDER / "index.html").read_text("utf-8")))
+    there = {path.relative_to(STATIC_FOLDER / "js").as_posix() for path in STATIC_FOLDER.glob("js/**/*.js")}
     assert wanted == {name for name in there if not re.match(r"app\.|reference\.|club[.-]", name)}
 
 

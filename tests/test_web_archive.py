@@ -20,7 +20,7 @@ from awello.players.player import forget_players
 from awello.web import archive_service, files_api, rate_limits
 from awello.web.app import create_app
 from awello.web.rate_limits import RateLimit, RateLimits
-from awello.web.request_guard import FILES, LARGEST_FILES
+from awello.web.request_guard import FILES_PATH, MAX_FILES_BODY_BYTES
 
 HOST = "http://127.0.0.1:8421"
 TIGER = "f5d6c3d3c4"
@@ -305,7 +305,7 @@ def games_for(format_name: str) -> list[Record]:
 
 def send(client: TestClient, *files: tuple[str, bytes]) -> list[dict[str, Any]]:
     asked = {"name": [name for name, _ in files], "size": [str(len(content)) for _, content in files]}
-    answer = client.post(FILES, params=asked, content=b"".join(content for _, content in files))
+    answer = client.post(FILES_PATH, params=asked, content=b"".join(content for _, content in files))
     assert answer.status_code == 200, answer.text
     return list(answer.json()["files"])
 
@@ -346,7 +346,7 @@ def test_files_of_every_format(client: TestClient, place: str, format_name: str)
 
 def test_one_file_needs_no_size(client: TestClient, place: str) -> None:
     content = gzip.compress(b"f5d6c3\nf5f6e6\nf5d6\n")
-    answer = client.post(FILES, params={"name": "C:\\a\x00b.txt.gz"}, content=content)
+    answer = client.post(FILES_PATH, params={"name": "C:\\a\x00b.txt.gz"}, content=content)
     (told,) = answer.json()["files"]
     assert (told["name"], told["games"], told["unfinished"]) == ("C:\\ab.txt.gz", 3, 3)
     assert client.post("/api/explore", json={}).json()["games"] == 3
@@ -375,23 +375,23 @@ def test_damage_is_told_and_the_rest_is_kept(client: TestClient) -> None:
         ({"name": "x" * 201}, b"f5d6", 422, "name"),
         ({"name": ["x"] * 21}, b"f5d6", 422, "name"),
         ({}, b"f5d6", 422, "name"),
-        ({"name": "a.txt"}, b"x" * (LARGEST_FILES + 1), 413, "16384 KiB"),
+        ({"name": "a.txt"}, b"x" * (MAX_FILES_BODY_BYTES + 1), 413, "16384 KiB"),
     ],
 )
 def test_files_that_cannot_come_in(
     client: TestClient, asked: dict[str, Any], body: bytes, status: int, words: str
 ) -> None:
-    answer = client.post(FILES, params=asked, content=body)
+    answer = client.post(FILES_PATH, params=asked, content=body)
     assert answer.status_code == status, answer.text
     assert words in answer.json()["message"] and "\n" not in answer.json()["message"]
     assert numbers(client) == []
 
 
 def test_only_files_may_be_large(client: TestClient) -> None:
-    content = b"#".ljust(LARGEST_FILES - 6, b"x") + b"\nf5d6\n"
+    content = b"#".ljust(MAX_FILES_BODY_BYTES - 6, b"x") + b"\nf5d6\n"
     assert send(client, ("long.txt", content))[0]["games"] == 1
     assert client.post("/api/games", content=content).status_code == 413
-    assert client.post(f"{FILES}/", params={"name": "long.txt"}, content=content).status_code == 413
+    assert client.post(f"{FILES_PATH}/", params={"name": "long.txt"}, content=content).status_code == 413
 
 
 def test_guests_bring_no_files(place: str) -> None:
@@ -399,13 +399,13 @@ def test_guests_bring_no_files(place: str) -> None:
     Archive(place).add(parse_transcript(TIGER))
     app = create_app(0, host="0.0.0.0", archive=place)
     with TestClient(app, base_url="http://192.168.0.7:8421") as client:
-        answer = client.post(FILES, params={"name": "a.txt"}, content=b"f5d6\n" * 100_000)
+        answer = client.post(FILES_PATH, params={"name": "a.txt"}, content=b"f5d6\n" * 100_000)
         assert (answer.status_code, answer.json()["code"]) == (403, "guests")
         assert numbers(client) == [1]
         assert client.get("/api/games/file?format=ggf").status_code == 200
     foreign = {"origin": "http://evil.example"}
     with TestClient(create_app(0, archive=place), base_url=HOST) as client:
-        answer = client.post(FILES, params={"name": "a.txt"}, content=b"f5d6\n", headers=foreign)
+        answer = client.post(FILES_PATH, params={"name": "a.txt"}, content=b"f5d6\n", headers=foreign)
         assert (answer.status_code, answer.json()["code"]) == (403, "origin")
 
 
@@ -459,7 +459,7 @@ def test_files_that_cannot_be_written(
 def test_a_file_has_a_largest_number_of_games(
     client: TestClient, library: list[Record], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(files_api, "MOST_GAMES", 6)
+    monkeypatch.setattr(files_api, "MAX_EXPORTED_GAMES", 6)
     assert client.get("/api/games/file", params={"format": "ggf", "year": "1990-1995"}).status_code == 200
     answer = client.get("/api/games/file", params={"format": "ggf", "game": "othello"})
     assert (answer.status_code, answer.json()["code"]) == (400, "many")
@@ -521,7 +521,7 @@ ASKED: list[tuple[str, str, dict[str, Any] | None]] = [
     ("GET", "/api/games", None),
     ("GET", "/api/games/1", None),
     ("POST", "/api/games", finished()),
-    ("POST", f"{FILES}?name=x.txt", None),
+    ("POST", f"{FILES_PATH}?name=x.txt", None),
     ("GET", "/api/games/file?format=ggf", None),
 ]
 
@@ -543,7 +543,7 @@ def test_an_archive_that_is_mended_is_opened(place: str, monkeypatch: pytest.Mon
         assert client.get("/api/games").status_code == 503
         Path(place).rmdir()
         assert client.get("/api/games").status_code == 503, "not tried again at once"
-        monkeypatch.setattr(archive_service, "RETRY", 0.0)
+        monkeypatch.setattr(archive_service, "RETRY_DELAY", 0.0)
         assert client.get("/api/games").json() == {"games": 0, "rows": []}
 
 

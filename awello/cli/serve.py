@@ -16,7 +16,7 @@ from awello.cli.app import Cluster, Place, app
 from awello.compiling import Compilation, kernels_are_missing
 from awello.errors import AwelloError, ConfigError
 from awello.kernel import LATE, find_cached
-from awello.web.process import ENGINE_KERNELS, SERVER_KERNELS, niceness
+from awello.web.process import ENGINE_KERNELS, SERVER_KERNELS, parse_niceness
 
 PORT, TRIES = 8421, 20
 USUAL_THREADS = 4
@@ -44,7 +44,7 @@ def serve(
     """Serve the page to play, see and understand both games. Ctrl-C ends it."""
     for each in name or ():
         check_name(each)
-    niceness(0)  # an invalid one is refused here, not in each process
+    parse_niceness(0)  # an invalid one is refused here, not in each process
     door = listen(host, port)
     address = url(host, door.getsockname()[1])
     with compile_kernels() as kernels:

@@ -20,11 +20,11 @@ from awello.web.account_messages import (
     TokenRequest,
 )
 from awello.web.club_service import COOKIE, House
-from awello.web.files_api import FILE, packed
+from awello.web.files_api import FILE_RESPONSES, file_response
 from awello.web.logins import DEVICE_COOKIE, Origin, origin_of
 from awello.web.messages import GameName
 from awello.web.rate_limits import network_of
-from awello.web.request_guard import Refusal, address_of
+from awello.web.request_guard import ApiError, address_of
 
 MOST_GAMES = 5000  # that are written to one file
 Before = Annotated[int | None, Query(ge=1, lt=1 << 31, description="Only games with smaller numbers")]
@@ -34,7 +34,7 @@ router = APIRouter(prefix="/api/club", tags=["club"])
 
 def _often(taken: bool) -> None:
     if not taken:
-        raise Refusal(429, "often", "too many tries: wait a minute")
+        raise ApiError(429, "often", "too many tries: wait a minute")
 
 
 # ---- accounts -------------------------------------------------------------------------------------------------------
@@ -62,11 +62,11 @@ async def log_in(login: LoginRequest, house: House, request: Request) -> Any:
     if account is None or not right:
         name = account.name if account else "an unknown name"  # which may be a password in the wrong field
         await house.write(lambda connection: accounts.note(connection, f"wrong password for {name}", origin.address))
-        raise Refusal(401, "password", "the name or the password is wrong")
+        raise ApiError(401, "password", "the name or the password is wrong")
 
     def act(connection: Any) -> str:
         if accounts.stored_password(connection, login.name)[1] != hashed:
-            raise Refusal(401, "password", "the password has just been changed: use the new one")
+            raise ApiError(401, "password", "the password has just been changed: use the new one")
         return _let_in(connection, account, origin, "logged in")
 
     return _welcome(request, origin, account.name, await house.write(act))
@@ -79,7 +79,7 @@ async def change(passwords: PasswordChange, house: House, request: Request) -> A
     _, hashed = await _may_try(house, person.name, origin)
     if not await house.hash(accounts.is_password, hashed, passwords.old):
         await house.write(lambda connection: accounts.note(connection, "wrong password", origin.address, person.number))
-        raise Refusal(403, "password", "the old password is wrong")
+        raise ApiError(403, "password", "the old password is wrong")
     new = await house.hash(accounts.hash_password, passwords.new)
 
     def act(connection: Any) -> str:
@@ -139,14 +139,14 @@ def _welcome(request: Request, origin: Origin, name: str, secret: str) -> Respon
 async def _person(house: Any, request: Request) -> Any:
     account = await house.who(request.headers, request.cookies)
     if account is None or account.program:
-        raise Refusal(401, "account", "only people who are logged in can do this: log in")
+        raise ApiError(401, "account", "only people who are logged in can do this: log in")
     return account
 
 
 def _check_session(connection: Any, request: Request, person: Any) -> None:
     """Refuse an act in whose transaction the session has ended: by another password, or with the account."""
     if accounts.by_session(connection, request.cookies.get(COOKIE, "")) != person:
-        raise Refusal(401, "account", "your session has ended: log in again")
+        raise ApiError(401, "account", "your session has ended: log in again")
 
 
 # ---- programs -------------------------------------------------------------------------------------------------------
@@ -173,7 +173,7 @@ async def _program(house: Any, request: Request, name: str) -> tuple[Any, Any]:
     """Whoever asks, and a program of theirs."""
     owner, found = await _person(house, request), await house.read(partial(accounts.find_account, name=name))
     if found is None or found.owner != owner.number:
-        raise Refusal(404, "absent", f"you have no program {name}")
+        raise ApiError(404, "absent", f"you have no program {name}")
     return owner, found
 
 
@@ -238,7 +238,7 @@ async def show_player(
     return found | {"here": found["number"] in house.hall.present}
 
 
-@router.get("/players/{name}/games", summary="A player's games as a file", response_class=Response, responses=FILE)
+@router.get("/players/{name}/games", summary="A player's games as a file", response_class=Response, responses=FILE_RESPONSES)
 async def take_home(name: OfProgram, house: House, request: Request, before: Before = None) -> Response:
     """The games that have ended: those of Othello as GGF, those of Awalé as OGN; both are packed into a `.zip`."""
     account = await house.read(partial(accounts.need_account, name=name))
@@ -253,5 +253,5 @@ async def take_home(name: OfProgram, house: House, request: Request, before: Bef
     async with house.writing:  # one at a time, so that games go on undisturbed
         contents = await house.read(write)
     if not contents:
-        raise Refusal(404, "absent", f"{account.name} has played no game to its end")
-    return packed(contents, f"awello-{account.name}")
+        raise ApiError(404, "absent", f"{account.name} has played no game to its end")
+    return file_response(contents, f"awello-{account.name}")

@@ -13,10 +13,10 @@ from awello.players.player import registry
 from awello.rules.game import Game
 from awello.schemas import AnalysisJson, ChoiceJson, GameJson, LineJson, RecognisedJson, ReviewJson, RulesJson
 from awello.web.engine_tasks import Answer, EngineTask, ReviewTask
-from awello.web.guest_players import ELSEWHERE, may_set
-from awello.web.jobs import answers_to, call, call_for_json
-from awello.web.messages import AnalyseRequest, ChooseRequest, LineRequest, ReviewRequest, TextRequest, ViewRequest
-from awello.web.page_tasks import read_text, view_line
+from awello.web.guest_players import TERMINAL_PLAYERS, is_allowed_setting
+from awello.web.jobs import run_task, call_in_worker, respond_with_json
+from awello.web.messages import AnalyseRequest, ChooseRequest, LineRequest, ReviewRequest, TextRequest, PositionsRequest
+from awello.web.page_tasks import recognise_text, dump_line
 
 ABOUT = """
 A game that goes on is never kept here: each question says where it began and which moves were played.  Moves have
@@ -35,17 +35,17 @@ class ErrorJson(BaseModel):
     message: str
 
 
-PROBLEMS: dict[int | str, dict[str, Any]] = {
+ERROR_RESPONSES: dict[int | str, dict[str, Any]] = {
     400: {"model": ErrorJson, "description": "It has the right shape, but no meaning: an illegal move, no such player"},
     403: {"model": ErrorJson, "description": "It came from another site, or is not allowed now"},
     413: {"model": ErrorJson, "description": "It is too large"},
     422: {"model": ErrorJson, "description": "It has the wrong shape"},
     503: {"model": ErrorJson, "description": "There is too much to think about, or thinking failed"},
 }
-ABSENT: dict[str, Any] = {"model": ErrorJson, "description": "There is no such thing"}
-BUSY: dict[str, Any] = {"model": ErrorJson, "description": "Something else is running"}
-STRANGER: dict[str, Any] = {"model": ErrorJson, "description": "It came from somebody who may not do this"}
-OFTEN: dict[str, Any] = {"model": ErrorJson, "description": "It came too often"}
+NOT_FOUND: dict[str, Any] = {"model": ErrorJson, "description": "There is no such thing"}
+CONFLICT: dict[str, Any] = {"model": ErrorJson, "description": "Something else is running"}
+UNAUTHORIZED: dict[str, Any] = {"model": ErrorJson, "description": "It came from somebody who may not do this"}
+TOO_MANY_REQUESTS: dict[str, Any] = {"model": ErrorJson, "description": "It came too often"}
 
 router = APIRouter(prefix="/api")
 Json = dict[str, Any]
@@ -73,18 +73,18 @@ async def players() -> list[Json]:
             "settings": [
                 {"name": field.name, "default": None if field.default is MISSING else str(field.default)}
                 for field in fields(entry.make)  # type: ignore[arg-type]
-                if may_set(name, field.name)
+                if is_allowed_setting(name, field.name)
             ],
         }
         for name, entry in registry().items()
-        if name not in ELSEWHERE
+        if name not in TERMINAL_PLAYERS
     ]
 
 
 @router.post("/line", summary="The positions of a game", response_model=LineJson)
-async def line(request: ViewRequest, client: Request) -> Response:
+async def line(request: PositionsRequest, client: Request) -> Response:
     """The board after each move from `since` on, what each legal move would do, and the name of its opening, if any."""
-    return await call_for_json(client, view_line, request.record(), request.since)
+    return await respond_with_json(client, dump_line, request.record(), request.since)
 
 
 @router.post("/choose", summary="A player's move", response_model=ChoiceJson)
@@ -109,7 +109,7 @@ async def review(request: ReviewRequest, client: Request) -> Any:
 
 async def _search(task: EngineTask, client: Request) -> list[Answer]:
     client.app.state.clubhouse.refuse_analysis(task.record, whole=isinstance(task, ReviewTask))
-    return await answers_to(task, client.app.state.engines, client)
+    return await run_task(task, client.app.state.engines, client)
 
 
 @router.post("/read", summary="Recognise a text", response_model=RecognisedJson)
@@ -119,7 +119,7 @@ async def read(request: TextRequest, client: Request) -> Response:
     Of several games it is the first, and `games` says how many there are.
     """
     game = None if request.game is None else Game[request.game.upper()]
-    return await call_for_json(client, read_text, request.text, game)
+    return await respond_with_json(client, recognise_text, request.text, game)
 
 
 @router.post(
@@ -131,5 +131,5 @@ async def read(request: TextRequest, client: Request) -> Response:
 async def picture(request: LineRequest, client: Request) -> Response:
     """The last position as an SVG picture."""
     final = request.record().final
-    svg = await call(client, draw_svg, final.game, final.first, final.second, final.side, ())
+    svg = await call_in_worker(client, draw_svg, final.game, final.first, final.second, final.side, ())
     return Response(svg, media_type="image/svg+xml")

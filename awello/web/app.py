@@ -24,17 +24,17 @@ from awello.web.engine_connection import serve_engine
 from awello.web.engine_pool import EnginePool
 from awello.web.engine_slots import LocalSlot
 from awello.web.errors import describe_error
-from awello.web.metrics import show_metrics
+from awello.web.metrics import format_metrics
 from awello.web.page_files import PageFiles
 from awello.web.process import ENGINE_KERNELS
 from awello.web.rate_limits import ConcurrencyLimit, RateLimits
-from awello.web.request_guard import COSTS, OWN, Refusal, RequestGuard
+from awello.web.request_guard import NETWORK_BUDGET, LOCAL_HOSTS, ApiError, RequestGuard
 
 if not EXTRA_MISSING:
     from awello.web import accounts_api, club_connection, tournaments_api
 
-WORK_SECONDS = 10.0  # that the page's smaller work may take
-CLUB_STATUS = {"absent": 404, "password": 403}  # by the code of a refusal
+PAGE_TASK_TIMEOUT = 10.0  # that the page's smaller work may take
+STATUS_BY_CODE = {"absent": 404, "password": 403}  # by the code of a refusal
 
 
 def create_app(
@@ -52,7 +52,7 @@ def create_app(
     per worker.  `archive` and `club` are files or database addresses; an empty archive is the user's own, None is none.
     If kernels are still being compiled, processes start when those of the engines are there.
     """
-    for_guests = bool(names) or host not in OWN
+    for_guests = bool(names) or host not in LOCAL_HOSTS
 
     @asynccontextmanager
     async def lifespan(app: FastAPI) -> AsyncIterator[None]:
@@ -62,7 +62,7 @@ def create_app(
             engines, new_slot=partial(ClusterSlot, slots) if slots else LocalSlot, compiled=compiled
         )
         app.state.contests = ContestRunner(for_guests=for_guests)
-        app.state.workers = EnginePool(1, WORK_SECONDS, partial(LocalSlot, engines=False), compiled)
+        app.state.workers = EnginePool(1, PAGE_TASK_TIMEOUT, partial(LocalSlot, engines=False), compiled)
         app.state.archivist = ArchiveService(archive, for_guests)
         app.state.clubhouse = ClubService(club, app.state.archivist)
         try:
@@ -97,17 +97,17 @@ def create_app(
         redoc_url=None,
         openapi_url="/api/openapi.json",
         lifespan=lifespan,
-        responses=api.PROBLEMS,
+        responses=api.ERROR_RESPONSES,
     )
-    costs, channels = RateLimits(*COSTS), ConcurrencyLimit()
+    costs, channels = RateLimits(*NETWORK_BUDGET), ConcurrencyLimit()
     app.add_middleware(PageFiles)
     app.add_middleware(RequestGuard, host=host, names=names, costs=costs)
     app.include_router(api.router)
-    app.include_router(files_api.router, responses={404: api.ABSENT})
-    app.include_router(archive_api.router, responses={404: api.ABSENT, 429: api.OFTEN})
-    app.include_router(contests_api.router, responses={404: api.ABSENT, 409: api.BUSY})
-    _add_club(app, costs)
-    answer_problems(app)
+    app.include_router(files_api.router, responses={404: api.NOT_FOUND})
+    app.include_router(archive_api.router, responses={404: api.NOT_FOUND, 429: api.TOO_MANY_REQUESTS})
+    app.include_router(contests_api.router, responses={404: api.NOT_FOUND, 409: api.CONFLICT})
+    _add_club_routes(app, costs)
+    add_error_handlers(app)
 
     @app.websocket("/api/live")
     async def channel(socket: WebSocket) -> None:
@@ -115,21 +115,21 @@ def create_app(
 
     @app.get("/metrics", include_in_schema=False)
     async def metrics() -> Response:
-        return Response(show_metrics(app.state.clubhouse), media_type="text/plain; version=0.0.4")
+        return Response(format_metrics(app.state.clubhouse), media_type="text/plain; version=0.0.4")
 
     return app
 
 
-def _add_club(app: FastAPI, costs: RateLimits) -> None:
+def _add_club_routes(app: FastAPI, costs: RateLimits) -> None:
     """The club's routes; without the extra, every one of them answers that there is no club."""
     if EXTRA_MISSING:
 
         @app.api_route("/api/club/{path:path}", methods=["GET", "POST", "PUT", "DELETE"], include_in_schema=False)
         async def refuse(path: str) -> None:
-            raise Refusal(404, "noclub", NO_CLUB)
+            raise ApiError(404, "noclub", NO_CLUB)
     else:
-        app.include_router(tournaments_api.router, responses={404: api.ABSENT})
-        app.include_router(accounts_api.router, responses={401: api.STRANGER, 404: api.ABSENT, 429: api.OFTEN})
+        app.include_router(tournaments_api.router, responses={404: api.NOT_FOUND})
+        app.include_router(accounts_api.router, responses={401: api.UNAUTHORIZED, 404: api.NOT_FOUND, 429: api.TOO_MANY_REQUESTS})
 
     @app.websocket("/api/club/live")
     async def channel(socket: WebSocket) -> None:
@@ -139,7 +139,7 @@ def _add_club(app: FastAPI, costs: RateLimits) -> None:
             await club_connection.serve_club(socket, app.state.clubhouse, costs)
 
 
-def answer_problems(app: FastAPI) -> None:
+def add_error_handlers(app: FastAPI) -> None:
     """Whatever goes wrong, the answer is a code for programs and one line for people."""
 
     def answer(status: int, code: str, message: str) -> JSONResponse:
@@ -150,7 +150,7 @@ def answer_problems(app: FastAPI) -> None:
     @app.exception_handler(HTTPException)
     async def refused(request: Request, error: AwelloError | RequestValidationError | HTTPException) -> JSONResponse:
         code, message = describe_error(error)
-        invalid = 422 if isinstance(error, RequestValidationError) else CLUB_STATUS.get(code, 400)
+        invalid = 422 if isinstance(error, RequestValidationError) else STATUS_BY_CODE.get(code, 400)
         return answer(getattr(error, "status_code", invalid), code, message)
 
     @app.exception_handler(Exception)

@@ -15,30 +15,30 @@ from awello.record import Record
 from awello.rules.game import Game
 from awello.schemas import REASONS, ExplorationJson, GameJson, GameListJson, GameName, GameRowJson, LossJson
 from awello.web.archive_service import ArchiveService
-from awello.web.jobs import call
-from awello.web.messages import LONGEST_GAME, LineRequest, Message
+from awello.web.jobs import call_in_worker
+from awello.web.messages import MAX_GAME_MOVES, LineRequest, Message
 from awello.web.page_tasks import find_learners, teach_players
 from awello.web.rate_limits import network_of
-from awello.web.request_guard import Refusal, address_of
+from awello.web.request_guard import ApiError, address_of
 
-SITE = "Awello page"
-NOBODY = "guest"
-LAST_MOMENT = 1 << 32  # seconds since 1970
-LARGEST = (1 << 31) - 1  # number of a game
+PAGE_SITE = "Awello page"
+UNNAMED_PLAYER = "guest"
+MAX_TIMESTAMP = 1 << 32  # seconds since 1970
+MAX_GAME_NUMBER = (1 << 31) - 1  # number of a game
 
 router = APIRouter(prefix="/api", tags=["archive"])
-Name = Annotated[str, StringConstraints(max_length=120)]
+PlayerName = Annotated[str, StringConstraints(max_length=120)]
 
 
 # ---- what is said ---------------------------------------------------------------------------------------------------
 class PlayedGameRequest(LineRequest):
     """A game and what is known of it."""
 
-    players: tuple[Name | None, Name | None] = Field(
+    players: tuple[PlayerName | None, PlayerName | None] = Field(
         default=(None, None), description="Whoever moved first, and the other"
     )
-    begun: int | None = Field(default=None, ge=0, lt=LAST_MOMENT, description="When, in seconds since 1970")
-    seconds: Annotated[list[Annotated[float, Field(ge=0, le=86400)] | None], Field(max_length=LONGEST_GAME)] = Field(
+    begun: int | None = Field(default=None, ge=0, lt=MAX_TIMESTAMP, description="When, in seconds since 1970")
+    seconds: Annotated[list[Annotated[float, Field(ge=0, le=86400)] | None], Field(max_length=MAX_GAME_MOVES)] = Field(
         default=[], description="The time of each move, null where it is unknown; or nothing"
     )
     result: LossJson | None = Field(default=None, description="Left out if the board decided")
@@ -51,10 +51,10 @@ class PlayedGameRequest(LineRequest):
         if self.seconds and len(self.seconds) != len(record.moves):
             raise AwelloError(f"seconds: {len(self.seconds)} times for {len(record.moves)} moves")
         sides = zip(record.start.game.sides, self.players, strict=True)
-        tags = {side: _name(player) for side, player in sides if player is not None}
+        tags = {side: _clean_name(player) for side, player in sides if player is not None}
         if self.begun is not None:
             moment = datetime.fromtimestamp(self.begun)
-            tags |= {"Site": SITE, "Date": moment.date().isoformat(), "Time": moment.time().isoformat()}
+            tags |= {"Site": PAGE_SITE, "Date": moment.date().isoformat(), "Time": moment.time().isoformat()}
         loser, reason = (self.result.loser, REASONS[self.result.reason]) if self.result else (None, "")
         return Record(record.start, record.moves, tuple(self.seconds), (), tags, loser, reason)
 
@@ -62,8 +62,8 @@ class PlayedGameRequest(LineRequest):
 class SaveGameRequest(PlayedGameRequest):
     """A game that has been played to its end."""
 
-    players: tuple[Name, Name] = Field(description="Whoever moved first, and the other", examples=[["Ann", "greedy"]])
-    begun: int = Field(ge=0, lt=LAST_MOMENT, description="When, in seconds since 1970", examples=[1763251200])
+    players: tuple[PlayerName, PlayerName] = Field(description="Whoever moved first, and the other", examples=[["Ann", "greedy"]])
+    begun: int = Field(ge=0, lt=MAX_TIMESTAMP, description="When, in seconds since 1970", examples=[1763251200])
 
     def finished(self) -> Record:
         """The record to keep."""
@@ -107,7 +107,7 @@ class GameListRequest(GameFilterRequest):
     """Which games are asked for, and how many of them."""
 
     limit: Annotated[int, Field(ge=1, le=100)] = 20
-    before: Annotated[int | None, Field(ge=1, le=LARGEST, description="Only games with smaller numbers")] = None
+    before: Annotated[int | None, Field(ge=1, le=MAX_GAME_NUMBER, description="Only games with smaller numbers")] = None
 
 
 def archive_service_of(request: Request) -> ArchiveService:
@@ -116,19 +116,19 @@ def archive_service_of(request: Request) -> ArchiveService:
     return archivist
 
 
-Keeping = Annotated[ArchiveService, Depends(archive_service_of)]
+ArchiveServiceParameter = Annotated[ArchiveService, Depends(archive_service_of)]
 
 
 # ---- questions ------------------------------------------------------------------------------------------------------
 @router.post("/explore", summary="What was played in a position")
-async def explore(request: LineRequest, archivist: Keeping) -> ExplorationJson:
+async def explore(request: LineRequest, archivist: ArchiveServiceParameter) -> ExplorationJson:
     """How often each move was played in the last position, and how it went."""
     position = request.record().final
     return ExplorationJson.of(await archivist.ask(lambda archive: explore_archive(archive, position)))
 
 
 @router.get("/games", summary="Find games of the archive")
-async def list_games(asked: Annotated[GameListRequest, Query()], archivist: Keeping) -> GameListJson:
+async def list_games(asked: Annotated[GameListRequest, Query()], archivist: ArchiveServiceParameter) -> GameListJson:
     """Games by who played, when, what and how it ended, the latest first; `before` the last one asks for more."""
     wanted = asked.wanted()
     found, rows = await archivist.ask(lambda archive: archive.latest(wanted, asked.limit, asked.before))
@@ -136,31 +136,31 @@ async def list_games(asked: Annotated[GameListRequest, Query()], archivist: Keep
 
 
 @router.get("/games/{number}", summary="A game of the archive")
-async def show_game(number: Annotated[int, Path(ge=1, le=LARGEST)], archivist: Keeping) -> GameJson:
+async def show_game(number: Annotated[int, Path(ge=1, le=MAX_GAME_NUMBER)], archivist: ArchiveServiceParameter) -> GameJson:
     """Its players and moves, and how it ended."""
 
     def find(archive: Archive) -> Record:
         try:
             return archive.find(number)
         except ConfigError:
-            raise Refusal(404, "absent", f"there is no game {number} in the archive") from None
+            raise ApiError(404, "absent", f"there is no game {number} in the archive") from None
 
     return GameJson.of(await archivist.ask(find), number)
 
 
 @router.post("/games", summary="Keep a game", response_model=SavedGameJson)
-async def keep_game(request: SaveGameRequest, archivist: Keeping, client: Request) -> Any:
+async def save_game(request: SaveGameRequest, archivist: ArchiveServiceParameter, client: Request) -> Any:
     """The number of a finished game in the archive; one that is there already is not kept twice."""
     record = request.finished()
     archivist.admit(network_of(address_of(client)))
     number = await archivist.ask(lambda archive: archive.add(record))
     learners = find_learners(record)
     if learners and not archivist.for_guests:  # strangers could teach players whatever they like
-        await call(client, teach_players, record, learners)
+        await call_in_worker(client, teach_players, record, learners)
     return {"number": number}
 
 
 # ---- answers --------------------------------------------------------------------------------------------------------
-def _name(text: str) -> str:
+def _clean_name(text: str) -> str:
     """A player's name in one line."""
-    return " ".join("".join(letter if letter.isprintable() else " " for letter in text).split()) or NOBODY
+    return " ".join("".join(letter if letter.isprintable() else " " for letter in text).split()) or UNNAMED_PLAYER

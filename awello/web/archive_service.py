@@ -16,15 +16,15 @@ from anyio import CapacityLimiter, to_thread
 from awello.archive.archive import Archive
 from awello.errors import AwelloError, StorageError
 from awello.web.rate_limits import RateLimit, RateLimits
-from awello.web.request_guard import Refusal
+from awello.web.request_guard import ApiError
 
-DOWNLOADS = (5, 1 / 30)  # files with games that a network may take: at once, and a second
-AT_ONCE = 4  # questions to the archive; others wait, and the rest of the server does not
-RETRY = 10.0  # seconds before an archive that could not be opened is tried again
-MOST_A_MINUTE = 20  # games that one guest may add
-MOST_A_DAY = 2000  # games that all of them may add
+DOWNLOAD_LIMIT = (5, 1 / 30)  # files with games that a network may take: at once, and a second
+MAX_CONCURRENT_QUERIES = 4  # questions to the archive; others wait, and the rest of the server does not
+RETRY_DELAY = 10.0  # seconds before an archive that could not be opened is tried again
+MAX_SAVES_PER_MINUTE = 20  # games that one guest may add
+MAX_SAVES_PER_DAY = 2000  # games that all of them may add
 
-Answer = TypeVar("Answer")
+Result = TypeVar("Result")
 
 
 class ArchiveService:
@@ -34,58 +34,58 @@ class ArchiveService:
         self.place = place
         self.for_guests = for_guests  # whether others than the person at this machine can ask
         self.importing, self.exporting = Lock(), Lock()  # one file at a time
-        self.downloads = RateLimits(*DOWNLOADS)
+        self.downloads = RateLimits(*DOWNLOAD_LIMIT)
         self._archive: Archive | None = None
-        self._failed_at = -RETRY
+        self._failed_at = -RETRY_DELAY
         self._opening = threading.Lock()
         self._limiter: CapacityLimiter | None = None
         self.of_guest, self.of_all = (
-            RateLimits(MOST_A_MINUTE, MOST_A_MINUTE / 60),
-            RateLimit(MOST_A_DAY, MOST_A_DAY / 86400),
+            RateLimits(MAX_SAVES_PER_MINUTE, MAX_SAVES_PER_MINUTE / 60),
+            RateLimit(MAX_SAVES_PER_DAY, MAX_SAVES_PER_DAY / 86400),
         )
 
-    async def ask(self, question: Callable[[Archive], Answer]) -> Answer:
+    async def ask(self, question: Callable[[Archive], Result]) -> Result:
         """The answer to a question, which is asked in a thread."""
         if self.place is None:
-            raise Refusal(404, "noarchive", "this server has no archive: start it without --no-archive")
+            raise ApiError(404, "noarchive", "this server has no archive: start it without --no-archive")
         if self._limiter is None:
-            self._limiter = CapacityLimiter(AT_ONCE)
+            self._limiter = CapacityLimiter(MAX_CONCURRENT_QUERIES)
         return await to_thread.run_sync(self._ask, question, limiter=self._limiter)
 
     def admit(self, guest: str) -> None:
         """Count a game that a guest adds; refuse it if there were too many."""
         if not self.of_guest.take(guest):
-            raise Refusal(429, "often", f"{MOST_A_MINUTE} games a minute are kept at most: wait a little")
+            raise ApiError(429, "often", f"{MAX_SAVES_PER_MINUTE} games a minute are kept at most: wait a little")
         if not self.of_all.take():
-            raise Refusal(429, "often", f"{MOST_A_DAY} games a day are kept at most: come back tomorrow")
+            raise ApiError(429, "often", f"{MAX_SAVES_PER_DAY} games a day are kept at most: come back tomorrow")
 
     def close(self) -> None:
         """Let go of the database."""
         if self._archive:
             self._archive.close()
 
-    def _ask(self, question: Callable[[Archive], Answer]) -> Answer:
+    def _ask(self, question: Callable[[Archive], Result]) -> Result:
         archive = self._open()
         try:
             return question(archive)
         except (StorageError, OSError) as error:
-            raise _broken(error) from None
+            raise _unavailable(error) from None
 
     def _open(self) -> Archive:
         with self._opening:
             if self._archive is None:
-                if monotonic() < self._failed_at + RETRY:
-                    raise _broken()
+                if monotonic() < self._failed_at + RETRY_DELAY:
+                    raise _unavailable()
                 try:
                     self._archive = Archive(self.place or None)
                 except (AwelloError, OSError) as error:
                     self._failed_at = monotonic()
-                    raise _broken(error) from None
+                    raise _unavailable(error) from None
             return self._archive
 
 
-def _broken(error: Exception | None = None) -> Refusal:
+def _unavailable(error: Exception | None = None) -> ApiError:
     """The answer to clients; an error goes to the log."""
     if error:
         logging.getLogger("awello").error("the archive: %s", error)
-    return Refusal(503, "archive", "the archive cannot be used now: the server's log says why")
+    return ApiError(503, "archive", "the archive cannot be used now: the server's log says why")

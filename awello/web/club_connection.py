@@ -20,9 +20,9 @@ from awello.club.live_game import ClientConnection
 from awello.club.server import ClubServer
 from awello.web.club_messages import REQUESTS, MoveRequest, Pong
 from awello.web.club_service import ClubService, secret_of
-from awello.web.connection import GONE, POLICY_VIOLATION, TRY_AGAIN, Fields, Id, MessageConnection
+from awello.web.connection import DISCONNECTED, POLICY_VIOLATION, TRY_AGAIN, Fields, RequestId, MessageConnection
 from awello.web.rate_limits import RateLimit, RateLimits
-from awello.web.request_guard import Refusal, network_of_client
+from awello.web.request_guard import ApiError, network_of_client
 
 MOST_CONNECTIONS, MOST_WATCHERS, MOST_OF_ADDRESS, MOST_OF_ACCOUNT = 5000, 1000, 256, 16
 PING = 5.0  # seconds between two measurements of the round trip
@@ -61,7 +61,7 @@ class ClubConnection(MessageConnection):
         """Leave the club."""
         self.hall.leave(self.guest)
 
-    async def handle(self, identity: Id, type: str, request: Any) -> None:
+    async def handle(self, identity: RequestId, type: str, request: Any) -> None:
         """Carry out a request, and answer what came of it."""
         if isinstance(request, Pong):
             self._measure(request)
@@ -110,13 +110,13 @@ async def serve_club(socket: WebSocket, house: ClubService, costs: RateLimits) -
     try:
         account = await house.who(socket.headers, socket.cookies)
         hall = house.hall
-    except Refusal as refusal:
+    except ApiError as refusal:
         await _refuse(socket, refusal)
         return
     keys = {"": MOST_CONNECTIONS, f"from {network}": MOST_OF_ADDRESS}
     keys |= {f"of {account.number}": MOST_OF_ACCOUNT} if account else {"watch": MOST_WATCHERS}
     if not house.connections.enter(keys):
-        await _refuse(socket, Refusal(503, "many", "there are too many connections: close some, or come back later"))
+        await _refuse(socket, ApiError(503, "many", "there are too many connections: close some, or come back later"))
         return
     rate = house.messages.find(f"of {account.number}") if account else RateLimit(*WATCHER)
     share = None if account or is_loopback(network) else costs.find(network)
@@ -135,9 +135,9 @@ async def serve_club(socket: WebSocket, house: ClubService, costs: RateLimits) -
                 del house.attending[digest]
 
 
-async def _refuse(socket: WebSocket, refusal: Refusal) -> None:
+async def _refuse(socket: WebSocket, refusal: ApiError) -> None:
     await socket.accept()
-    with suppress(*GONE):
+    with suppress(*DISCONNECTED):
         await socket.send_text(json.dumps({"type": "refused", "code": refusal.code, "message": refusal.detail}))
         await socket.close(TRY_AGAIN if refusal.status_code == 503 else POLICY_VIOLATION, refusal.detail)
 

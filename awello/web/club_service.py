@@ -12,10 +12,10 @@ from sqlalchemy import Connection
 
 from awello.errors import ConfigError, StorageError
 from awello.record import Record
-from awello.web.archive_service import DOWNLOADS, ArchiveService
+from awello.web.archive_service import DOWNLOAD_LIMIT, ArchiveService
 from awello.web.logins import LoginLimits
 from awello.web.rate_limits import ConcurrencyLimit, RateLimits
-from awello.web.request_guard import Refusal
+from awello.web.request_guard import ApiError
 
 EXTRA_MISSING: ConfigError | None = None
 try:
@@ -43,7 +43,7 @@ class ClubService:
         self.place, self.archivist = place, archivist
         self.connections = ConcurrencyLimit()  # by address, by account, those who only watch, and all
         self.attending: dict[bytes, set[Callable[[str], None]]] = {}  # how to end connections, by what let them in
-        self.logins, self.signups, self.downloads = LoginLimits(), RateLimits(*SIGN_UPS), RateLimits(*DOWNLOADS)
+        self.logins, self.signups, self.downloads = LoginLimits(), RateLimits(*SIGN_UPS), RateLimits(*DOWNLOAD_LIMIT)
         self.arrivals, self.messages = RateLimits(*ARRIVALS), RateLimits(*MEMBER)
         self.writing = asyncio.Lock()  # while a file with somebody's games is written
         self._hashing = CapacityLimiter(HASHES)  # few at once, because each takes much memory and time
@@ -73,7 +73,7 @@ class ClubService:
     def hall(self) -> "ClubServer":
         """Where games are played."""
         if self._hall is None:
-            raise Refusal(404, "noclub", NO_CLUB)
+            raise ApiError(404, "noclub", NO_CLUB)
         return self._hall
 
     def refuse_analysis(self, record: Record, whole: bool = False) -> None:
@@ -82,7 +82,7 @@ class ClubService:
             return
         rated = self._hall.rated_positions
         if rated.meets(record) if whole else record.final in rated:
-            raise Refusal(403, "rated", "Analysis is off for positions of rated games in progress")
+            raise ApiError(403, "rated", "Analysis is off for positions of rated games in progress")
 
     async def read(self, question: Callable[[Connection], Done]) -> Done:
         """Ask the books something."""
@@ -96,7 +96,7 @@ class ClubService:
         try:
             return await work
         except StorageError:
-            raise Refusal(503, "storage", "the club cannot read or write now: try again in a moment") from None
+            raise ApiError(503, "storage", "the club cannot read or write now: try again in a moment") from None
 
     async def who(self, headers: Mapping[str, str], cookies: Mapping[str, str]) -> "Account | None":
         """Whose token or session a request carries; a token that is none is refused."""
@@ -106,7 +106,7 @@ class ClubService:
             return None
         found = await self.read(partial(by_token if is_token else by_session, secret=secret))
         if is_token and found is None:
-            raise Refusal(401, "token", "this token is not valid: make a new one")
+            raise ApiError(401, "token", "this token is not valid: make a new one")
         return found
 
     async def hash(self, work: Callable[..., Done], *words: str | None) -> Done:
@@ -122,7 +122,7 @@ class ClubService:
                 try:
                     valid = await self.read(partial(valid_secrets, digests=some))
                 except Exception as error:  # at the next look, whatever it was: nobody may stay for ever
-                    if not isinstance(error, Refusal):
+                    if not isinstance(error, ApiError):
                         logging.getLogger("awello").exception("sessions could not be looked at")
                     continue
                 for digest in set(some) - valid:
@@ -132,7 +132,7 @@ class ClubService:
     async def _archive(self, record: Record) -> None:
         try:
             await self.archivist.ask(lambda archive: archive.add(record))
-        except Refusal as refusal:
+        except ApiError as refusal:
             raise StorageError(refusal.detail) from None
 
 

@@ -19,10 +19,10 @@ from awello.errors import ConfigError
 from awello.players.player import own_players
 from awello.web.engine_slots import LocalSlot
 
-POLL = 5.0  # seconds that a worker waits for a message before it says that there is none
-LEASE = 6 * POLL  # seconds without a question after which a worker ends the process
-LOOK = 0.5  # seconds between two looks whether the scheduler is there, while an answer is awaited
-CLOSING = 2.0  # seconds for a worker to end a process that is not needed any more
+POLL_TIMEOUT = 5.0  # seconds that a worker waits for a message before it says that there is none
+LEASE_TIMEOUT = 6 * POLL_TIMEOUT  # seconds without a question after which a worker ends the process
+STATUS_INTERVAL = 0.5  # seconds between two looks whether the scheduler is there, while an answer is awaited
+CLOSE_TIMEOUT = 2.0  # seconds for a worker to end a process that is not needed any more
 
 
 # --- in the server ----------------------------------------------------------------------------------------------------
@@ -59,9 +59,9 @@ class ClusterSlots:
 
         asked = asyncio.wrap_future(asyncio.run_coroutine_threadsafe(answer(), client.loop.asyncio_loop))
         try:
-            async with asyncio.timeout(LEASE):
+            async with asyncio.timeout(LEASE_TIMEOUT):
                 while not asked.done():
-                    await asyncio.wait({asked}, timeout=LOOK)
+                    await asyncio.wait({asked}, timeout=STATUS_INTERVAL)
                     if asked.cancelled() or (client.status != "running" and not asked.done()):
                         raise ConnectionError("the scheduler is gone")
             return asked.result()
@@ -77,7 +77,7 @@ class ClusterSlots:
         client, self._client = self._client, None
         if client is not None:
             with suppress(Exception):
-                await asyncio.to_thread(client.close, timeout=CLOSING)
+                await asyncio.to_thread(client.close, timeout=CLOSE_TIMEOUT)
 
 
 class ClusterSlot:
@@ -142,14 +142,14 @@ class ClusterSlot:
         if self._worker:
             self._cluster.taken[self._worker] -= 1
             with suppress(Exception):  # the worker may be gone; if not, its lease ends the process
-                await asyncio.wait_for(self._call(close_slot), CLOSING)
+                await asyncio.wait_for(self._call(close_slot), CLOSE_TIMEOUT)
 
     async def _call(self, function: Callable[..., Any], *given: Any) -> Any:
         return await self._cluster.call(self._worker, function, self._token, *given)
 
 
 # --- in a worker ------------------------------------------------------------------------------------------------------
-class ServedSlot:
+class WorkerSlot:
     """An engine process that this worker runs for a server; the folder keeps the server's file of players."""
 
     def __init__(self, players: tuple[str, bytes] | None) -> None:
@@ -168,25 +168,25 @@ class ServedSlot:
         self.messages.put_nowait(b"")
 
 
-_served: dict[str, ServedSlot] = {}
+_worker_slots: dict[str, WorkerSlot] = {}
 
 
 async def open_slot(token: str, awello: str, players: tuple[str, bytes] | None) -> None:
     """Start an engine process for a server of the same Awello."""
     expect_same("a worker", fingerprint(), awello)
     multiprocessing.current_process().daemon = False  # or else it could not start processes
-    _served[token] = ServedSlot(players)
+    _worker_slots[token] = WorkerSlot(players)
     _renew_lease(token)
 
 
 async def take_messages(token: str) -> list[bytes]:
     """The messages that have come since the last question, perhaps none; an empty one when the process has ended."""
-    if (slot := _served.get(token)) is None:
+    if (slot := _worker_slots.get(token)) is None:
         return [b""]
     _renew_lease(token)
     found: list[bytes] = []
     with suppress(TimeoutError):
-        found.append(await asyncio.wait_for(slot.messages.get(), POLL))
+        found.append(await asyncio.wait_for(slot.messages.get(), POLL_TIMEOUT))
     while not slot.messages.empty():
         found.append(slot.messages.get_nowait())
     return found
@@ -194,13 +194,13 @@ async def take_messages(token: str) -> list[bytes]:
 
 async def send_message(token: str, message: bytes) -> None:
     """Pass a message on to the process."""
-    if slot := _served.get(token):
+    if slot := _worker_slots.get(token):
         slot.process.send(message)
 
 
 async def close_slot(token: str) -> None:
     """End a process."""
-    if (slot := _served.pop(token, None)) is None:
+    if (slot := _worker_slots.pop(token, None)) is None:
         return
     if slot.lease:
         slot.lease.cancel()
@@ -212,7 +212,7 @@ async def close_slot(token: str) -> None:
 
 
 def _renew_lease(token: str) -> None:
-    slot, loop = _served[token], asyncio.get_running_loop()
+    slot, loop = _worker_slots[token], asyncio.get_running_loop()
     if slot.lease:
         slot.lease.cancel()
-    slot.lease = loop.call_later(LEASE, lambda: loop.create_task(close_slot(token)))
+    slot.lease = loop.call_later(LEASE_TIMEOUT, lambda: loop.create_task(close_slot(token)))

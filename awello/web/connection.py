@@ -16,18 +16,18 @@ from pydantic import BaseModel, ValidationError
 from starlette.websockets import WebSocket, WebSocketDisconnect
 
 from awello.errors import AwelloError
-from awello.web.errors import describe_error, one_line
+from awello.web.errors import describe_error, to_one_line
 from awello.web.rate_limits import RateLimit
-from awello.web.request_guard import BYTES_READ, PATIENCE, Refusal
+from awello.web.request_guard import BYTES_READ_PER_MS, MAX_DELAY, ApiError
 
-MOST_WRONG = 20  # wrong messages in a row, after which the connection is closed
-LARGEST = 1 << 14  # bytes of a message
-LONGEST_ID = 40  # letters
-MOST_UNSENT = 256  # events that wait for a client that reads slowly
+MAX_INVALID_MESSAGES = 20  # wrong messages in a row, after which the connection is closed
+MAX_MESSAGE_CHARS = 1 << 14  # bytes of a message
+MAX_ID_CHARS = 40  # letters
+MAX_UNSENT_EVENTS = 256  # events that wait for a client that reads slowly
 POLICY_VIOLATION, TRY_AGAIN = 1008, 1013
-GONE = (WebSocketDisconnect, RuntimeError)  # what sending raises when the client has disconnected
+DISCONNECTED = (WebSocketDisconnect, RuntimeError)  # what sending raises when the client has disconnected
 
-Id = int | str | None
+RequestId = int | str | None
 Fields = dict[str, Any]
 Outgoing = Mapping[str, Any]
 
@@ -50,12 +50,12 @@ class MessageConnection:
     def __init__(self, socket: WebSocket, rate: RateLimit, share: RateLimit | None, cost: float = 1.0) -> None:
         self.socket, self.rate, self.share, self.cost = socket, rate, share, cost
         self.wrong, self.reason = 0, ""
-        self.running: dict[Id, asyncio.Task[None]] = {}  # what ends with the connection: requests, pings
-        self._events: asyncio.Queue[Outgoing] = asyncio.Queue(MOST_UNSENT)
+        self.running: dict[RequestId, asyncio.Task[None]] = {}  # what ends with the connection: requests, pings
+        self._events: asyncio.Queue[Outgoing] = asyncio.Queue(MAX_UNSENT_EVENTS)
         self._sending, self._ended = asyncio.Lock(), asyncio.Event()
 
     # ---- for subclasses ---------------------------------------------------------------------------------------------
-    async def handle(self, identity: Id, type: str, request: Any) -> None:
+    async def handle(self, identity: RequestId, type: str, request: Any) -> None:
         """Carry out a request; refusals are raised."""
         raise NotImplementedError
 
@@ -82,9 +82,9 @@ class MessageConnection:
             await asyncio.wait(tasks, return_when=asyncio.FIRST_COMPLETED)
         finally:
             self.leave()
-            await cancel(*tasks, *self.running.values())
-            with suppress(*GONE):
-                await self.socket.close(POLICY_VIOLATION if self.wrong >= MOST_WRONG else TRY_AGAIN, self.reason)
+            await cancel_tasks(*tasks, *self.running.values())
+            with suppress(*DISCONNECTED):
+                await self.socket.close(POLICY_VIOLATION if self.wrong >= MAX_INVALID_MESSAGES else TRY_AGAIN, self.reason)
 
     async def send(self, message: Outgoing) -> None:
         """Send a message when the client has read enough of those before."""
@@ -103,8 +103,8 @@ class MessageConnection:
             await self.send(await self._events.get())
 
     async def _receive(self) -> None:
-        with suppress(*GONE):
-            while self.wrong < MOST_WRONG:
+        with suppress(*DISCONNECTED):
+            while self.wrong < MAX_INVALID_MESSAGES:
                 event = await self.socket.receive()
                 if event["type"] == "websocket.disconnect":
                     return
@@ -115,21 +115,21 @@ class MessageConnection:
 
     async def _take(self, text: str | None) -> Outgoing | None:
         """Carry out a message; an error if that is not possible."""
-        identity: Id = None
-        allowed = self.rate.take() and await afford(self.share, text, self.cost)
+        identity: RequestId = None
+        allowed = self.rate.take() and await wait_for_budget(self.share, text, self.cost)
         try:
-            fields = read_message(text)
-            identity = None if fields.get("type") in self.without_id else take_identity(fields)
+            fields = parse_message(text)
+            identity = None if fields.get("type") in self.without_id else pop_request_id(fields)
             if not allowed and not self.is_due(fields):
                 self.wrong += 1
                 message = f"at most {self.rate.rate:.0f} messages a second: send this one again later"
                 return error_message(identity, "often", message)
             await self.handle(identity, *self._parse(fields))
             self.wrong = 0
-        except (Refusal, ValidationError, AwelloError) as error:
+        except (ApiError, ValidationError, AwelloError) as error:
             self.wrong += isinstance(error, ValidationError | InvalidMessageError)
             return error_message(identity, *describe_error(error), **getattr(error, "facts", {}))
-        except GONE:
+        except DISCONNECTED:
             raise
         except Exception:
             logging.getLogger("awello").exception("a message could not be handled")
@@ -141,30 +141,30 @@ class MessageConnection:
         """The type and the request of a message; an error says what is wrong with it."""
         type = fields.pop("type", None)
         if not isinstance(type, str) or type not in self.requests:
-            given = repr(type[:LONGEST_ID]) if isinstance(type, str) else "this"
+            given = repr(type[:MAX_ID_CHARS]) if isinstance(type, str) else "this"
             raise InvalidMessageError(f"type: {given} is not one of {', '.join(self.requests)}")
         return type, self.requests[type].model_validate(fields)
 
 
-def error_message(identity: Id, code: str, message: str, **facts: Any) -> Outgoing:
+def error_message(identity: RequestId, code: str, message: str, **facts: Any) -> Outgoing:
     """The answer to a request that was refused."""
-    return {"id": identity, "type": "error", "code": code, "message": one_line(message), **facts}
+    return {"id": identity, "type": "error", "code": code, "message": to_one_line(message), **facts}
 
 
-async def afford(share: RateLimit | None, text: str | None, cost: float) -> bool:
+async def wait_for_budget(share: RateLimit | None, text: str | None, cost: float) -> bool:
     """Wait until a network can afford a message, by its share of the event loop; False if that would take too long."""
-    wait = 0.0 if share is None else share.reserve(cost + len(text or "") / BYTES_READ, PATIENCE)
+    wait = 0.0 if share is None else share.reserve(cost + len(text or "") / BYTES_READ_PER_MS, MAX_DELAY)
     if wait:
         await asyncio.sleep(wait)
     return wait is not None
 
 
-def read_message(text: str | None) -> Fields:
+def parse_message(text: str | None) -> Fields:
     """The fields of a message."""
     if text is None:
         raise InvalidMessageError("a message must be text, not binary")
-    if len(text) > LARGEST:
-        raise InvalidMessageError(f"a message can have {LARGEST >> 10} KiB at most")
+    if len(text) > MAX_MESSAGE_CHARS:
+        raise InvalidMessageError(f"a message can have {MAX_MESSAGE_CHARS >> 10} KiB at most")
     try:
         fields = json.loads(text)
     except (ValueError, RecursionError):
@@ -174,15 +174,15 @@ def read_message(text: str | None) -> Fields:
     return fields
 
 
-def take_identity(fields: Fields) -> Id:
+def pop_request_id(fields: Fields) -> RequestId:
     """The id of a request, taken out of its fields."""
     identity = fields.pop("id", None)
-    if isinstance(identity, bool) or not isinstance(identity, int | str) or len(str(identity)) > LONGEST_ID:
-        raise InvalidMessageError(f"id: give a number or a word of up to {LONGEST_ID} letters")
+    if isinstance(identity, bool) or not isinstance(identity, int | str) or len(str(identity)) > MAX_ID_CHARS:
+        raise InvalidMessageError(f"id: give a number or a word of up to {MAX_ID_CHARS} letters")
     return identity
 
 
-async def cancel(*tasks: asyncio.Task[Any]) -> None:
+async def cancel_tasks(*tasks: asyncio.Task[Any]) -> None:
     """Cancel tasks, and wait until they have ended."""
     for task in tasks:
         task.cancel()

@@ -33,17 +33,17 @@ from awello.folders import user_data, write_atomically
 from awello.limits import format_seconds
 from awello.rules.game import Game
 from awello.schemas import RoundsJson, StandingJson
-from awello.web.guest_players import guest_player
+from awello.web.guest_players import make_guest_player
 from awello.web.messages import GameName, Message, SpecText
 from awello.web.process import run_contest
-from awello.web.request_guard import Refusal
+from awello.web.request_guard import ApiError
 
-MOST_KEPT, MOST_OF_GUESTS, MOST_OF_NETWORK = 200, 40, 5  # contests that are kept: the owner's, of guests, of a network
-MOST_RUNNING, MOST_SECONDS = 2, 600.0  # contests of guests at once, and for how long each
-MOST_BOTS, MOST_ROUNDS, MOST_PLIES, MOST_TIME = 8, 50, 12, 5.0
-TOLERANCE = 0.1  # seconds by which a move may be late: the server has other work too
-PLAN = "contest.json"
-ID = re.compile("[0-9a-f]{8}")
+MAX_STORED_CONTESTS, MAX_GUEST_CONTESTS, MAX_NETWORK_CONTESTS = 200, 40, 5  # contests that are kept: the owner's, of guests, of a network
+MAX_RUNNING_CONTESTS, MAX_CONTEST_SECONDS = 2, 600.0  # contests of guests at once, and for how long each
+MAX_BOTS, MAX_ROUNDS, MAX_OPENING_PLIES, MAX_MOVE_SECONDS = 8, 50, 12, 5.0
+MOVE_TOLERANCE_SECONDS = 0.1  # seconds by which a move may be late: the server has other work too
+CONTEST_FILE = "contest.json"
+ID_PATTERN = re.compile("[0-9a-f]{8}")
 
 State = Literal["running", "finished", "stopped", "failed"]
 
@@ -52,13 +52,13 @@ class ContestConfig(Message):
     """What is to be played: two bots make a match, more a tournament in which each meets each."""
 
     game: GameName = "othello"
-    players: Annotated[list[SpecText], Field(min_length=2, max_length=MOST_BOTS)] = Field(
+    players: Annotated[list[SpecText], Field(min_length=2, max_length=MAX_BOTS)] = Field(
         description="Player specs, each once", examples=[["greedy", "alphabeta@4"]]
     )
-    rounds: int = Field(default=5, ge=1, le=MOST_ROUNDS, description="Of each pair; a round is two games")
-    opening_plies: int = Field(default=4, ge=0, le=MOST_PLIES, description="Random moves before each round")
+    rounds: int = Field(default=5, ge=1, le=MAX_ROUNDS, description="Of each pair; a round is two games")
+    opening_plies: int = Field(default=4, ge=0, le=MAX_OPENING_PLIES, description="Random moves before each round")
     seed: int = Field(default=0, ge=0, lt=1 << 32, description="The same seed gives the same openings")
-    move_time: float = Field(default=1.0, ge=0.01, le=MOST_TIME, description="Seconds; a later move loses the game")
+    move_time: float = Field(default=1.0, ge=0.01, le=MAX_MOVE_SECONDS, description="Seconds; a later move loses the game")
 
     @property
     def total_rounds(self) -> int:
@@ -67,12 +67,12 @@ class ContestConfig(Message):
 
     def tournament(self) -> Tournament:
         """The tournament to play; an error says what is wrong with the plan."""
-        limits = ResourceLimits(self.move_time, TOLERANCE)
+        limits = ResourceLimits(self.move_time, MOVE_TOLERANCE_SECONDS)
         specs = tuple(self._check(spec) for spec in self.players)
         return Tournament(Game[self.game.upper()], specs, self.rounds, self.seed, limits, self.opening_plies)
 
     def _check(self, text: str) -> str:
-        spec = guest_player(text).spec
+        spec = make_guest_player(text).spec
         if spec.limit and (spec.limit.seconds or 0) > self.move_time:
             allowed = format_seconds(self.move_time)
             raise AwelloError(f"{spec} takes longer than the {allowed} of a move: give it less, or all more")
@@ -145,7 +145,7 @@ class Contest:
     def load(cls, folder: Path, network: str = "") -> "Contest":
         """The contest that lies in a folder."""
         try:
-            return cls(folder, StoredContest.model_validate_json((folder / PLAN).read_bytes()), network)
+            return cls(folder, StoredContest.model_validate_json((folder / CONTEST_FILE).read_bytes()), network)
         except (OSError, ValidationError):
             raise AwelloError(f"contest {folder.name} is damaged: delete it") from None
 
@@ -153,7 +153,7 @@ class Contest:
         """Write what the folder knows."""
         try:
             self.folder.mkdir(parents=True, exist_ok=True)
-            write_atomically(self.folder / PLAN, self.kept.model_dump_json(indent=2) + "\n")
+            write_atomically(self.folder / CONTEST_FILE, self.kept.model_dump_json(indent=2) + "\n")
         except OSError as error:
             raise AwelloError(f"contests cannot be kept: {error.strerror}") from None
 
@@ -239,7 +239,7 @@ def _read_games(file: Path) -> list[GameResult]:
         raise AwelloError(f"contest {file.parent.name} is damaged: delete it") from None
 
 
-def list_games(results: TournamentResult) -> list[ContestGame]:
+def number_games(results: TournamentResult) -> list[ContestGame]:
     """The games in the order of play, numbered from 1."""
     games = list[ContestGame]()
     for played in results.rounds:
@@ -279,7 +279,7 @@ class ContestRunner:
         with self._lock:
             contest = self.get(name)
             if contest.running:
-                raise _running("this contest is running: wait for it or stop it")
+                raise _conflict("this contest is running: wait for it or stop it")
             if contest.state == "finished":
                 raise AwelloError("this contest is finished: start a new one")
             self._check_running(network)
@@ -299,7 +299,7 @@ class ContestRunner:
         with self._lock:
             folder = self._find(name)
             if name in self._recent and self._recent[name].running:
-                raise _running("this contest is running: stop it first")
+                raise _conflict("this contest is running: stop it first")
             self._recent.pop(name, None)
             shutil.rmtree(folder)
 
@@ -312,7 +312,7 @@ class ContestRunner:
         """All contests that can be read, the latest first."""
         found = []
         for name in self._names():
-            with suppress(AwelloError, Refusal):
+            with suppress(AwelloError, ApiError):
                 found.append(self.get(name))
         return sorted(found, key=lambda contest: contest.kept.begun, reverse=True)
 
@@ -322,50 +322,50 @@ class ContestRunner:
             contest.stop()
 
     def _run(self, contest: Contest) -> None:
-        contest.start(MOST_SECONDS if self.for_guests else None)
+        contest.start(MAX_CONTEST_SECONDS if self.for_guests else None)
         self._recent[contest.folder.name] = contest
 
     def _make_room(self, network: str) -> None:
         """Delete the oldest contest of the network, or of all guests, if too many are kept; never one of the owner."""
         if not self.for_guests:
-            if len(self._names()) >= MOST_KEPT:
-                raise AwelloError(f"{MOST_KEPT} contests are kept already: delete some first")
+            if len(self._names()) >= MAX_STORED_CONTESTS:
+                raise AwelloError(f"{MAX_STORED_CONTESTS} contests are kept already: delete some first")
             return
         guests = [contest for contest in self.list() if contest.kept.by_guest and not contest.running]
         mine = [contest for contest in guests if contest.network == network]
-        if len(mine) >= MOST_OF_NETWORK or len(guests) >= MOST_OF_GUESTS:
-            oldest = (mine if len(mine) >= MOST_OF_NETWORK else guests)[-1].folder
+        if len(mine) >= MAX_NETWORK_CONTESTS or len(guests) >= MAX_GUEST_CONTESTS:
+            oldest = (mine if len(mine) >= MAX_NETWORK_CONTESTS else guests)[-1].folder
             self._recent.pop(oldest.name, None)
             shutil.rmtree(oldest)
 
     def _check_running(self, network: str) -> None:
         running = [contest for contest in self._recent.values() if contest.running]
-        if len(running) >= (MOST_RUNNING if self.for_guests else 1):
-            raise _running("a contest is running: wait for it or stop it")
+        if len(running) >= (MAX_RUNNING_CONTESTS if self.for_guests else 1):
+            raise _conflict("a contest is running: wait for it or stop it")
         if self.for_guests and any(contest.network == network for contest in running):
-            raise _running("a contest from your network is running: wait for it or stop it")
+            raise _conflict("a contest from your network is running: wait for it or stop it")
 
     def _names(self) -> Sequence[str]:
-        files = self.folder.glob(f"*/{PLAN}")
-        return [file.parent.name for file in files if ID.fullmatch(file.parent.name)]
+        files = self.folder.glob(f"*/{CONTEST_FILE}")
+        return [file.parent.name for file in files if ID_PATTERN.fullmatch(file.parent.name)]
 
     def _find(self, name: str) -> Path:
         """The folder of an id, which becomes a path only if it is one."""
-        if not ID.fullmatch(name) or not (self.folder / name).is_dir():
-            raise Refusal(404, "absent", "there is no such contest: it may have been deleted")
+        if not ID_PATTERN.fullmatch(name) or not (self.folder / name).is_dir():
+            raise ApiError(404, "absent", "there is no such contest: it may have been deleted")
         return self.folder / name
 
 
-def view_contest(summary: ContestSummary, folder: Path, since: int = 0) -> bytes:
+def dump_contest(summary: ContestSummary, folder: Path, since: int = 0) -> bytes:
     """All that is known of a contest, with the games after a number, as JSON."""
     results = Contest.load(folder).results()
-    report, games = results.as_json(), list_games(results)[since:]
+    report, games = results.as_json(), number_games(results)[since:]
     told = {"standings": report["standings"], "pairs": report["pairs"], "games": games}
     return ContestDetails.model_validate(vars(summary) | told).model_dump_json().encode()
 
 
-def _running(message: str) -> Refusal:
-    return Refusal(409, "running", message)
+def _conflict(message: str) -> ApiError:
+    return ApiError(409, "running", message)
 
 
 def _digest(key: str) -> str:

@@ -10,13 +10,13 @@ from pydantic import BaseModel, Field
 from awello.errors import AwelloError
 from awello.players.spec import parse_spec
 from awello.web.club_service import AnyHouse
-from awello.web.contests import ContestConfig, ContestDetails, ContestRunner, ContestSummary, view_contest
-from awello.web.jobs import call_for_json
+from awello.web.contests import ContestConfig, ContestDetails, ContestRunner, ContestSummary, dump_contest
+from awello.web.jobs import respond_with_json
 from awello.web.messages import TreeRequest
 from awello.web.page_tasks import draw_search
-from awello.web.request_guard import OWN, Refusal, address_of, network_of_client
+from awello.web.request_guard import LOCAL_HOSTS, ApiError, address_of, network_of_client
 
-MOST_PLIES = 4  # of a tree
+MAX_TREE_PLIES = 4  # of a tree
 
 router = APIRouter(prefix="/api", tags=["laboratory"])
 
@@ -35,25 +35,25 @@ class TreePictureJson(BaseModel):
     lines: list[str] = Field(description="What was searched and found, in a few lines")
 
 
-def _contests(request: Request) -> ContestRunner:
+def _contest_runner(request: Request) -> ContestRunner:
     contests: ContestRunner = request.app.state.contests
     return contests
 
 
-def _changeable(name: str, request: Request, x_contest_key: Annotated[str, Header(max_length=100)] = "") -> str:
+def _check_owner(name: str, request: Request, x_contest_key: Annotated[str, Header(max_length=100)] = "") -> str:
     """The id of a contest that the client may change: with its key, or from this machine."""
-    if address_of(request) not in OWN and not _contests(request).may_change(name, x_contest_key):
-        raise Refusal(403, "owner", "only the browser that started this contest may stop, resume or delete it")
+    if address_of(request) not in LOCAL_HOSTS and not _contest_runner(request).may_change(name, x_contest_key):
+        raise ApiError(403, "owner", "only the browser that started this contest may stop, resume or delete it")
     return name
 
 
-Changeable = Annotated[str, Depends(_changeable)]
+OwnedContest = Annotated[str, Depends(_check_owner)]
 
 
 @router.get("/contests", summary="List the contests, the latest first")
 def list_contests(request: Request) -> list[ContestSummary]:
     """Contests that are running, finished, stopped or failed; they outlive the server."""
-    return [contest.summary() for contest in _contests(request).list()]
+    return [contest.summary() for contest in _contest_runner(request).list()]
 
 
 @router.post("/contests", summary="Begin a contest", status_code=201)
@@ -62,7 +62,7 @@ def start_contest(plan: ContestConfig, request: Request) -> NewContestJson:
 
     One contest runs at a time (409); on a server for guests one per network, for at most ten minutes.
     """
-    name, key = _contests(request).start(plan, network_of_client(request))
+    name, key = _contest_runner(request).start(plan, network_of_client(request))
     return NewContestJson(id=name, key=key)
 
 
@@ -73,42 +73,42 @@ async def show_contest(
     since: Annotated[int, Query(ge=0, description="The number of the last game that is known")] = 0,
 ) -> Response:
     """All that is known of a contest; ask once a second while it runs."""
-    contest = await to_thread.run_sync(_contests(request).get, name)
+    contest = await to_thread.run_sync(_contest_runner(request).get, name)
     summary = await to_thread.run_sync(contest.summary)
-    return await call_for_json(request, view_contest, summary, contest.folder, since)
+    return await respond_with_json(request, dump_contest, summary, contest.folder, since)
 
 
 @router.post("/contests/{name}/stop", summary="Stop a contest")
-def stop_contest(name: Changeable, request: Request) -> ContestSummary:
+def stop_contest(name: OwnedContest, request: Request) -> ContestSummary:
     """End its bots at once; the round that is being played is lost, and the contest can be resumed."""
-    contest = _contests(request).get(name)
+    contest = _contest_runner(request).get(name)
     contest.stop()
     return contest.summary()
 
 
 @router.post("/contests/{name}/resume", summary="Resume a contest")
-def resume_contest(name: Changeable, request: Request) -> ContestSummary:
+def resume_contest(name: OwnedContest, request: Request) -> ContestSummary:
     """Play the rounds that are missing (409 if too many contests are running)."""
-    contests = _contests(request)
+    contests = _contest_runner(request)
     contests.resume(name, network_of_client(request))
     return contests.get(name).summary()
 
 
 @router.delete("/contests/{name}", summary="Delete a contest", status_code=204)
-def delete_contest(name: Changeable, request: Request) -> None:
+def delete_contest(name: OwnedContest, request: Request) -> None:
     """Forget a contest that is not running (409), with all its games."""
-    _contests(request).delete(name)
+    _contest_runner(request).delete(name)
 
 
 @router.post("/tree", summary="Search the last position and draw the tree", response_model=TreePictureJson)
-async def draw(asked: TreeRequest, client: Request, house: AnyHouse) -> Response:
+async def draw_tree(asked: TreeRequest, client: Request, house: AnyHouse) -> Response:
     """What minimax, alphabeta, negamax or negamax-alphabeta looks at, to a depth of at most 4 plies.
 
     Of a tree that is too large to be drawn the lower plies are left out.
     """
     spec = parse_spec(asked.search)
-    if spec.limit and (spec.limit.depth or 0) > MOST_PLIES:
-        raise AwelloError(f"a tree of {spec.limit.depth} plies is too large here: choose at most {MOST_PLIES}")
+    if spec.limit and (spec.limit.depth or 0) > MAX_TREE_PLIES:
+        raise AwelloError(f"a tree of {spec.limit.depth} plies is too large here: choose at most {MAX_TREE_PLIES}")
     record = asked.record()
     house.refuse_analysis(record)
-    return await call_for_json(client, draw_search, spec, record.final, MOST_PLIES)
+    return await respond_with_json(client, draw_search, spec, record.final, MAX_TREE_PLIES)

@@ -13,16 +13,16 @@ from starlette.websockets import WebSocket
 from awello.errors import AwelloError
 from awello.schemas import PositionJson
 from awello.web.club_service import ClubService
-from awello.web.connection import GONE, TRY_AGAIN, Id, MessageConnection, cancel
+from awello.web.connection import DISCONNECTED, TRY_AGAIN, RequestId, MessageConnection, cancel_tasks
 from awello.web.engine_pool import EnginePool
 from awello.web.engine_tasks import ChooseTask, EngineTask, ReviewTask
 from awello.web.messages import AnalyseRequest, ChooseRequest, Message, ReviewRequest
 from awello.web.rate_limits import ConcurrencyLimit, RateLimit, RateLimits
-from awello.web.request_guard import OWN, Refusal, network_of_client
+from awello.web.request_guard import LOCAL_HOSTS, ApiError, network_of_client
 
-MOST_QUESTIONS = 8  # at once on one connection
-BURST, RATE = 400, 100  # messages of one connection: at once, and per second
-MOST_CHANNELS, MOST_OF_NETWORK = 2000, 96  # at once: in all, and of one network
+MAX_OPEN_SEARCHES = 8  # at once on one connection
+MESSAGE_BURST, MESSAGE_RATE = 400, 100  # messages of one connection: at once, and per second
+MAX_ENGINE_CONNECTIONS, MAX_NETWORK_ENGINE_CONNECTIONS = 2000, 96  # at once: in all, and of one network
 
 
 class StopRequest(Message):
@@ -41,18 +41,18 @@ class EngineConnection(MessageConnection):
 
     def __init__(self, socket: WebSocket, thinkers: EnginePool, costs: RateLimits, house: ClubService) -> None:
         self.thinkers, self.house, self.network = thinkers, house, network_of_client(socket)
-        super().__init__(socket, RateLimit(BURST, RATE), None if self.network in OWN else costs.find(self.network))
+        super().__init__(socket, RateLimit(MESSAGE_BURST, MESSAGE_RATE), None if self.network in LOCAL_HOSTS else costs.find(self.network))
 
-    async def handle(self, identity: Id, type: str, request: Any) -> None:
+    async def handle(self, identity: RequestId, type: str, request: Any) -> None:
         """Begin or stop a search."""
         task = None if isinstance(request, StopRequest) else self._task(request)
         if before := self.running.pop(identity, None):
-            await cancel(before)
+            await cancel_tasks(before)
         if task is None:
             return
-        if len(self.running) >= MOST_QUESTIONS:
-            message = f"{MOST_QUESTIONS} questions are open already: stop one, or wait for an answer"
-            raise Refusal(503, "busy", message)
+        if len(self.running) >= MAX_OPEN_SEARCHES:
+            message = f"{MAX_OPEN_SEARCHES} questions are open already: stop one, or wait for an answer"
+            raise ApiError(503, "busy", message)
         self.running[identity] = asyncio.create_task(self._answer(identity, task))
 
     def _task(self, request: AnalyseRequest | ChooseRequest | ReviewRequest) -> EngineTask:
@@ -64,10 +64,10 @@ class EngineConnection(MessageConnection):
         self.house.refuse_analysis(task.record, whole=isinstance(task, ReviewTask))
         return task
 
-    async def _answer(self, identity: Id, task: EngineTask) -> None:
+    async def _answer(self, identity: RequestId, task: EngineTask) -> None:
         """Send the answers as fast as they are read; a choice begins with the position it is made in."""
         try:
-            with suppress(*GONE):
+            with suppress(*DISCONNECTED):
                 if isinstance(task, ChooseTask):
                     view = PositionJson.of(task.record.final)
                     await self.send({"id": identity, "type": "position", **view.model_dump()})
@@ -83,7 +83,7 @@ async def serve_engine(
     socket: WebSocket, thinkers: EnginePool, costs: RateLimits, channels: ConcurrencyLimit, house: ClubService
 ) -> None:
     """Serve a connection to the engines; the number of connections is limited, in all and per network."""
-    keys = {"": MOST_CHANNELS, network_of_client(socket): MOST_OF_NETWORK}
+    keys = {"": MAX_ENGINE_CONNECTIONS, network_of_client(socket): MAX_NETWORK_ENGINE_CONNECTIONS}
     await socket.accept()
     if not channels.enter(keys):
         return await socket.close(TRY_AGAIN, "there are too many channels: close some, or come back later")

@@ -30,29 +30,29 @@ from awello.web.engine_tasks import (
     ReviewTask,
     Task,
     TaskProgress,
-    answer_at_once,
-    failure,
+    answer_immediately,
+    error_answer,
 )
-from awello.web.messages import MOST_SECONDS
-from awello.web.rate_limits import RecentUse
+from awello.web.messages import MAX_SEARCH_SECONDS
+from awello.web.rate_limits import RecentUsage
 
-MOST_WAITING, MOST_OF_NETWORK = 500, 96  # urgent tasks that wait, and as many others: in all, and of one network
-HEAD_START = 4.0  # seconds of process time by which an urgent task comes before others
-TURN = 0.7  # seconds after which an analysis or a review makes room for another
-LOOK = 0.1  # seconds between two looks at whose turn it is, while somebody waits
-REVIEW_WAITS = 3.0  # seconds that a review waits longer than an analysis
-OTHERS_WAIT = 2 * TURN  # seconds that a task waits longer for a process that did not begin it
-LONG_TURN = 5.0  # seconds after which an urgent task is cut short for one of another network
-KILLED = 3.0  # seconds of process time that a network is charged for a process that had to be killed
-PACE = 0.125  # seconds between two analyses
-PATIENCE, LONG_PATIENCE = 0.5, 5.0  # seconds for a process to stop: a task nobody wants, a task that will go on
-RESTART = 1.0  # seconds before another process is started where one could not begin
-FAILED_STARTS = 2  # in a row, after which waiting tasks are refused: one may fail because a worker has just died
+MAX_WAITING_JOBS, MAX_NETWORK_WAITING_JOBS = 500, 96  # urgent tasks that wait, and as many others: in all, and of one network
+URGENT_HEAD_START = 4.0  # seconds of process time by which an urgent task comes before others
+TIME_SLICE = 0.7  # seconds after which an analysis or a review makes room for another
+SCHEDULE_INTERVAL = 0.1  # seconds between two looks at whose turn it is, while somebody waits
+REVIEW_DELAY = 3.0  # seconds that a review waits longer than an analysis
+OTHER_PROCESS_DELAY = 2 * TIME_SLICE  # seconds that a task waits longer for a process that did not begin it
+MAX_URGENT_SLICE = 5.0  # seconds after which an urgent task is cut short for one of another network
+KILL_CHARGE = 3.0  # seconds of process time that a network is charged for a process that had to be killed
+ANALYSIS_INTERVAL = 0.125  # seconds between two analyses
+CANCEL_TIMEOUT, PAUSE_TIMEOUT = 0.5, 5.0  # seconds for a process to stop: a task nobody wants, a task that will go on
+RESTART_DELAY = 1.0  # seconds before another process is started where one could not begin
+MAX_FAILED_STARTS = 2  # in a row, after which waiting tasks are refused: one may fail because a worker has just died
 
-BUSY = failure("busy", "too many searches are waiting: try again in a minute")
-CLOSED = failure("closed", "the server is closing")
-LOST = failure("crash", "no engine process can be started")
-CUT_SHORT = failure("busy", "others are waiting: choose a smaller depth or a time, such as @1s")
+QUEUE_FULL = error_answer("busy", "too many searches are waiting: try again in a minute")
+SHUTTING_DOWN = error_answer("closed", "the server is closing")
+ENGINE_UNAVAILABLE = error_answer("crash", "no engine process can be started")
+INTERRUPTED = error_answer("busy", "others are waiting: choose a smaller depth or a time, such as @1s")
 
 Slot = LocalSlot | ClusterSlot  # where a process runs; both have the same methods
 
@@ -95,8 +95,8 @@ class EngineJob:
 
     def due(self, process: "EngineProcess", since: float | None = None) -> float:
         """Its place among the tasks of its network, the least first; as if it waited since another time, if given."""
-        later = REVIEW_WAITS if isinstance(self.task, ReviewTask) else 0.0
-        later += OTHERS_WAIT if self.home not in (None, process) else 0.0
+        later = REVIEW_DELAY if isinstance(self.task, ReviewTask) else 0.0
+        later += OTHER_PROCESS_DELAY if self.home not in (None, process) else 0.0
         return (self.since if since is None else since) + later
 
 
@@ -140,7 +140,7 @@ class EngineProcess:
         """Stop the task within so many seconds."""
         self.stopping = True
         self._say(self._number)
-        self.allow(patience, last_word or died(self.job))
+        self.allow(patience, last_word or crash_error(self.job))
 
     def allow(self, seconds: float, last_word: Answer) -> None:
         """Kill the process if the task takes longer than this, with a last answer for the client."""
@@ -172,10 +172,10 @@ class EngineProcess:
             self._deadline.cancel()
 
 
-def died(job: EngineJob | None) -> Answer:
+def crash_error(job: EngineJob | None) -> Answer:
     """What to say when a process has died over a task."""
     spec = job.task.spec if job is not None and isinstance(job.task, ChooseTask) else "thinking"
-    return failure("crash", f"{spec} has crashed: its process is gone, another takes its place")
+    return error_answer("crash", f"{spec} has crashed: its process is gone, another takes its place")
 
 
 class EnginePool:
@@ -187,16 +187,16 @@ class EnginePool:
     def __init__(
         self,
         count: int,
-        most_seconds: float = MOST_SECONDS,
+        most_seconds: float = MAX_SEARCH_SECONDS,
         new_slot: Callable[[], Slot] = LocalSlot,
         compiled: asyncio.Future[bool] | None = None,
     ) -> None:
         self.count, self.most_seconds, self._new_slot, self._compiled = count, most_seconds, new_slot, compiled
-        self._problem = LOST
+        self._problem = ENGINE_UNAVAILABLE
         self._places: list[asyncio.Task[None]] = []
         self._processes: list[EngineProcess] = []
         self._waiting: list[EngineJob] = []
-        self._use = RecentUse()
+        self._use = RecentUsage()
         self._look: asyncio.TimerHandle | None = None
         self._closed = False
 
@@ -217,11 +217,11 @@ class EnginePool:
         for place in self._places:
             place.cancel()
         await asyncio.gather(*self._places, return_exceptions=True)
-        self._refuse_waiting(CLOSED)
+        self._refuse_waiting(SHUTTING_DOWN)
 
     async def think(self, task: Task, network: str = "") -> AsyncGenerator[Answer, None]:
         """The answers to a task, the last of them `done` or an error; closing this generator cancels the work."""
-        if at_once := answer_at_once(task):
+        if at_once := answer_immediately(task):
             for answer in at_once:
                 yield answer
             return
@@ -238,7 +238,7 @@ class EnginePool:
                 if answer["type"] in ("done", "error"):
                     return
                 if answer["type"] == "analysis":
-                    await asyncio.sleep(PACE)
+                    await asyncio.sleep(ANALYSIS_INTERVAL)
         finally:
             self._abandon(job)
 
@@ -246,10 +246,10 @@ class EnginePool:
     def _refusal(self, job: EngineJob) -> Answer | None:
         """Why a task is not taken, if so: urgent ones have a queue of their own, and each network a quota in both."""
         if self._closed:
-            return CLOSED
+            return SHUTTING_DOWN
         ahead = [other.network for other in self._waiting if other.urgent == job.urgent]
-        full = len(ahead) >= MOST_WAITING or ahead.count(job.network) >= MOST_OF_NETWORK
-        return BUSY if full else None
+        full = len(ahead) >= MAX_WAITING_JOBS or ahead.count(job.network) >= MAX_NETWORK_WAITING_JOBS
+        return QUEUE_FULL if full else None
 
     def _refuse_waiting(self, answer: Answer) -> None:
         for job in self._waiting:
@@ -263,14 +263,14 @@ class EnginePool:
             self._waiting.remove(job)
         for process in self._processes:
             if process.job is job and not isinstance(job.task, CallTask):  # that one is soon done
-                process.stop(PATIENCE)
+                process.stop(CANCEL_TIMEOUT)
 
     def _schedule(self) -> None:
         """Give tasks to idle processes and, where there are too few, tell some to make room."""
         if self._look is not None:
             self._look.cancel()
         if self._waiting and not self._closed:
-            self._look = asyncio.get_running_loop().call_later(LOOK, self._schedule)
+            self._look = asyncio.get_running_loop().call_later(SCHEDULE_INTERVAL, self._schedule)
         while self._waiting and (idle := [process for process in self._processes if process.idle]):
             rank = self._ranking()
             job, process = min(product(self._waiting, idle), key=lambda pair: (rank(pair[0]), pair[0].due(pair[1])))
@@ -286,16 +286,16 @@ class EnginePool:
         used = {network: self._use.find(network, now) for network in networks}
         for network, seconds in running:
             used[network] += seconds
-        return lambda job: used[job.network] - (HEAD_START if job.urgent else 0.0)
+        return lambda job: used[job.network] - (URGENT_HEAD_START if job.urgent else 0.0)
 
     def _begin(self, job: EngineJob, process: EngineProcess) -> None:
         process.begin(job)
         if isinstance(job.task, ChooseTask):
             advice = "choose a smaller depth or a time, such as @1s"
             message = f"{job.task.spec} took more than {self.most_seconds:g} s: {advice}"
-            process.allow(self.most_seconds, failure("slow", message))
+            process.allow(self.most_seconds, error_answer("slow", message))
         elif isinstance(job.task, CallTask):
-            process.allow(self.most_seconds, failure("slow", f"this took more than {self.most_seconds:g} s"))
+            process.allow(self.most_seconds, error_answer("slow", f"this took more than {self.most_seconds:g} s"))
 
     def _make_room(self) -> None:
         """Stop tasks for others that wait and come before them, the one that has run longest first."""
@@ -309,7 +309,7 @@ class EnginePool:
                 waiting.remove(first)
             elif self._makes_room(process, first, rank):
                 assert process.job is not None
-                process.stop(*((PATIENCE, CUT_SHORT) if process.job.urgent else (LONG_PATIENCE, None)))
+                process.stop(*((CANCEL_TIMEOUT, INTERRUPTED) if process.job.urgent else (PAUSE_TIMEOUT, None)))
                 waiting.remove(first)
 
     def _makes_room(self, process: EngineProcess, job: EngineJob, rank: Callable[[EngineJob], float]) -> bool:
@@ -319,9 +319,9 @@ class EnginePool:
         ran = now - process.begun
         if job.urgent and not current.urgent:
             return rank(job) < rank(current)
-        if current.urgent and not (job.urgent and job.network != current.network and ran >= LONG_TURN):
+        if current.urgent and not (job.urgent and job.network != current.network and ran >= MAX_URGENT_SLICE):
             return False
-        return ran >= TURN and (rank(job), job.due(process)) < (rank(current), current.due(process, now))
+        return ran >= TIME_SLICE and (rank(job), job.due(process)) < (rank(current), current.due(process, now))
 
     # --- the processes ------------------------------------------------------------------------------------------------
     async def _keep_place(self) -> None:
@@ -336,23 +336,23 @@ class EnginePool:
                 await process.start()
                 await self._listen(process)
             except (EOFError, OSError):
-                self._problem = LOST
+                self._problem = ENGINE_UNAVAILABLE
             except ConfigError as error:
-                self._problem = failure("crash", str(error))
+                self._problem = error_answer("crash", str(error))
             except Exception:
                 logging.getLogger("awello").exception("an engine process is restarted after an unexpected error")
             finally:
                 self._processes.remove(process)
                 if process.job is not None:
-                    last_word = CLOSED if self._closed else process.last_word or died(process.job)
-                    self._free(process, KILLED).post(last_word)
+                    last_word = SHUTTING_DOWN if self._closed else process.last_word or crash_error(process.job)
+                    self._free(process, KILL_CHARGE).post(last_word)
                 with suppress(OSError):
                     await process.close()
             failed_starts = 0 if process.warm else failed_starts + 1
             if failed_starts:
-                if failed_starts >= FAILED_STARTS and not self.ready:
+                if failed_starts >= MAX_FAILED_STARTS and not self.ready:
                     self._refuse_waiting(self._problem)
-                await asyncio.sleep(RESTART)
+                await asyncio.sleep(RESTART_DELAY)
 
     async def _listen(self, process: EngineProcess) -> None:
         """Pass on what a process says, as long as it lives."""
@@ -376,7 +376,7 @@ class EnginePool:
         job, now = self._free(process), asyncio.get_running_loop().time()
         if job.wanted:
             job.progress = progress
-            job.since = now if now - process.begun >= TURN else job.since
+            job.since = now if now - process.begun >= TIME_SLICE else job.since
             self._waiting.append(job)
 
     def _free(self, process: EngineProcess, extra: float = 0.0) -> EngineJob:

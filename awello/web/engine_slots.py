@@ -8,7 +8,7 @@ from functools import partial
 from multiprocessing.process import BaseProcess
 
 from awello.arena.processes import start_process
-from awello.web.engine_tasks import SIZE, serve
+from awello.web.engine_tasks import LENGTH_BYTES, run_engine_process
 
 
 class LocalSlot:
@@ -24,8 +24,8 @@ class LocalSlot:
         ours, theirs = socket.socketpair()
         with theirs:
             self._reader, self._writer = await asyncio.open_connection(sock=ours)
-            start = partial(start_process, preload=[serve.__module__], environment=self._environment)
-            starting = asyncio.create_task(asyncio.to_thread(start, serve, theirs, self._engines))
+            start = partial(start_process, preload=[run_engine_process.__module__], environment=self._environment)
+            starting = asyncio.create_task(asyncio.to_thread(start, run_engine_process, theirs, self._engines))
             try:
                 self._process = await asyncio.shield(starting)
             except asyncio.CancelledError:
@@ -35,12 +35,12 @@ class LocalSlot:
 
     async def receive(self) -> bytes:
         """The next message of the process; `EOFError` when it has ended."""
-        size = int.from_bytes(await self._reader.readexactly(SIZE), "big")
+        size = int.from_bytes(await self._reader.readexactly(LENGTH_BYTES), "big")
         return await self._reader.readexactly(size)
 
     def send(self, message: bytes) -> None:
         assert self._writer is not None
-        self._writer.write(len(message).to_bytes(SIZE, "big") + message)
+        self._writer.write(len(message).to_bytes(LENGTH_BYTES, "big") + message)
 
     def kill(self) -> None:
         """End the process by force; `receive` notices it."""

@@ -29,13 +29,13 @@ from awello.position import Position
 from awello.record import Record
 from awello.review.review import MoveReview, review
 from awello.rules.game import PASS, Game
-from awello.schemas import AnalysisJson, ChoiceJson, MoveReviewJson, margin, round_value, summarise_side
-from awello.web.errors import describe_error, one_line
-from awello.web.guest_players import guest_player
-from awello.web.process import ENGINE_KERNELS, settle_in
+from awello.schemas import AnalysisJson, ChoiceJson, MoveReviewJson, to_margin, round_value, summarise_side
+from awello.web.errors import describe_error, to_one_line
+from awello.web.guest_players import make_guest_player
+from awello.web.process import ENGINE_KERNELS, prepare_process
 
-ENGINES, HASH = 2, 64  # how many engines a process keeps, and the MiB of each one's table
-SIZE = 4  # bytes that say how long a message between processes is
+MAX_ENGINES, ENGINE_HASH = 2, 64  # how many engines a process keeps, and the MiB of each one's table
+LENGTH_BYTES = 4  # bytes that say how long a message between processes is
 
 Answer = dict[str, Any]
 DONE: Answer = {"type": "done"}
@@ -104,32 +104,32 @@ class TaskStopped(Exception):
 
 
 # --- answers ----------------------------------------------------------------------------------------------------------
-def failure(code: str, message: str) -> Answer:
+def error_answer(code: str, message: str) -> Answer:
     """An answer that says what went wrong, in one line."""
-    return {"type": "error", "code": code, "message": one_line(message)}
+    return {"type": "error", "code": code, "message": to_one_line(message)}
 
 
-def _tell(type: str, content: BaseModel) -> Answer:
+def _answer(type: str, content: BaseModel) -> Answer:
     """An answer of a type."""
     return {"type": type, **content.model_dump()}
 
 
-def answer_at_once(task: Task) -> list[Answer]:
+def answer_immediately(task: Task) -> list[Answer]:
     """All answers to a task that needs no thought; none to others."""
     if isinstance(task, ReviewTask | CallTask):
         return []
     if task.record.final.over:
-        return [failure("over", "the game is over: there is nothing to think about")]
+        return [error_answer("over", "the game is over: there is nothing to think about")]
     if isinstance(task, ChooseTask) and task.record.final.legal_moves() == (PASS,):
-        return [_tell("choice", ChoiceJson.of(task.record.final, PASS, None, 0.0, None)), DONE]
+        return [_answer("choice", ChoiceJson.of(task.record.final, PASS, None, 0.0, None)), DONE]
     return []
 
 
-def _value(player: Player, position: Position, found: Analysis | None) -> float | None:
+def _margin_of_choice(player: Player, position: Position, found: Analysis | None) -> float | None:
     """A player's value as a margin, if it is one: only the champion estimates in discs or seeds."""
     if found is None or not (found.exact or (isinstance(player, ChampionPlayer) and not player.heuristic)):
         return None
-    return margin(position, found.value) if isinstance(player, ChampionPlayer) else round_value(found.value)
+    return to_margin(position, found.value) if isinstance(player, ChampionPlayer) else round_value(found.value)
 
 
 # --- searching --------------------------------------------------------------------------------------------------------
@@ -165,9 +165,9 @@ class TaskRunner:
     def engine(self, game: Game) -> Engine:
         """The engine of a game; the one not used for longest makes room for a new one."""
         engine = self.engines.pop(game, None)
-        if engine is None and len(self.engines) == ENGINES:
+        if engine is None and len(self.engines) == MAX_ENGINES:
             self.engines.pop(next(iter(self.engines))).close()
-        self.engines[game] = engine or Engine(game, hash=HASH, secret=True)
+        self.engines[game] = engine or Engine(game, hash=ENGINE_HASH, secret=True)
         return self.engines[game]
 
     def analyse(self, position: Position, limit: Limit, best: int = 1) -> Iterator[Analysis]:
@@ -199,7 +199,7 @@ class TaskRunner:
         search.over = True
 
     def _choose(self, task: ChooseTask) -> Answer:
-        position, player = task.record.final, guest_player(task.spec)
+        position, player = task.record.final, make_guest_player(task.spec)
         if not isinstance(player, ChampionPlayer):
             load_kernels()  # no clock runs while kernels are compiled or loaded
         begun = perf_counter()
@@ -213,23 +213,23 @@ class TaskRunner:
             if not isinstance(choice, Choice) or isinstance(choice.move, str):
                 raise IllegalMoveError("choose() must return a Choice with a legal move")
             position.play(choice.move)
-            value = _value(player, position, choice.analysis)
-            return _tell("choice", ChoiceJson.of(position, choice.move, choice.analysis, seconds, value))
+            value = _margin_of_choice(player, position, choice.analysis)
+            return _answer("choice", ChoiceJson.of(position, choice.move, choice.analysis, seconds, value))
         except Resignation:
-            return failure("player", f"{task.spec} gives the game up")
+            return error_answer("player", f"{task.spec} gives the game up")
         except IllegalMoveError as error:
-            return failure("player", f"{task.spec} chose an illegal move: {error}")
+            return error_answer("player", f"{task.spec} chose an illegal move: {error}")
         except (MemoryError, SpecError, ConfigError):
             raise
         except BaseException as error:
-            return failure("player", f"{task.spec} failed with {type(error).__name__}")
+            return error_answer("player", f"{task.spec} failed with {type(error).__name__}")
         finally:
             self.player = None
 
     def _analyse(self, task: AnalyseTask) -> Iterator[Answer]:
         position, limit = task.record.final, Limit(seconds=task.seconds)
         for found in self._search(position, limit, len(position.legal_moves())):
-            yield _tell("analysis", AnalysisJson.of(position, found))
+            yield _answer("analysis", AnalysisJson.of(position, found))
 
     def _review(self, task: ReviewTask) -> Iterator[Answer]:
         judged: list[MoveReview] = []
@@ -237,36 +237,36 @@ class TaskRunner:
             judged.append(judgement)
             if len(judged) > self.progress.told:
                 self.progress.told = len(judged)
-                yield _tell("judgement", MoveReviewJson.of(judgement))
+                yield _answer("judgement", MoveReviewJson.of(judgement))
         yield {"type": "summary", "sides": [asdict(summarise_side(judged, side)) for side in (0, 1)]}
 
 
 # --- the process ------------------------------------------------------------------------------------------------------
-def serve(channel: socket.socket, engines: bool = True) -> None:
+def run_engine_process(channel: socket.socket, engines: bool = True) -> None:
     """The main function of an engine process: say `ready`, then answer tasks until the server is gone."""
-    settle_in()
+    prepare_process()
     runner, tasks = TaskRunner(), SimpleQueue[tuple[Task, TaskProgress]]()
-    threading.Thread(target=_listen, args=(channel.makefile("rb"), runner, tasks), daemon=True).start()
+    threading.Thread(target=_receive_tasks, args=(channel.makefile("rb"), runner, tasks), daemon=True).start()
     if engines:
         load_kernels(with_imports(ENGINE_KERNELS, kernel_imports()) if os.environ.get(LATE) else None)
         for game in (Game.ABAPA, Game.OTHELLO):
             runner.engine(game)
     _send(channel, ("ready", None))
     while True:
-        for message in _work(runner, *tasks.get()):
+        for message in _run_task(runner, *tasks.get()):
             _send(channel, message)
 
 
 def _send(channel: socket.socket, message: tuple[str, Any]) -> None:
     content = pickle.dumps(message)
-    channel.sendall(len(content).to_bytes(SIZE, "big") + content)
+    channel.sendall(len(content).to_bytes(LENGTH_BYTES, "big") + content)
 
 
-def _listen(file: BinaryIO, runner: TaskRunner, tasks: "SimpleQueue[tuple[Task, TaskProgress]]") -> None:
+def _receive_tasks(file: BinaryIO, runner: TaskRunner, tasks: "SimpleQueue[tuple[Task, TaskProgress]]") -> None:
     """Hear tasks, and what must stop: a task is known by its number, so that a late stop hits no other."""
     current = 0
     with suppress(OSError):
-        while size := file.read(SIZE):
+        while size := file.read(LENGTH_BYTES):
             # Only the server that started us has the other end.
             number, *given = pickle.loads(file.read(int.from_bytes(size, "big")))  # nosec B301 # noqa: S301
             if given:
@@ -278,7 +278,7 @@ def _listen(file: BinaryIO, runner: TaskRunner, tasks: "SimpleQueue[tuple[Task, 
     os._exit(0)
 
 
-def _work(runner: TaskRunner, task: Task, progress: TaskProgress) -> Iterator[tuple[str, Any]]:
+def _run_task(runner: TaskRunner, task: Task, progress: TaskProgress) -> Iterator[tuple[str, Any]]:
     """What to say about a task: answers, then that it is paused or its last answer; if all is lost, a last word."""
     try:
         for answer in runner.think(task, progress):
@@ -290,9 +290,9 @@ def _work(runner: TaskRunner, task: Task, progress: TaskProgress) -> Iterator[tu
     except TaskStopped:
         yield "paused", progress
     except MemoryError:
-        yield "lost", failure("crash", "out of memory: choose something smaller")
+        yield "lost", error_answer("crash", "out of memory: choose something smaller")
     except AwelloError as error:
         code = "player" if isinstance(task, ChooseTask) else describe_error(error)[0]
-        yield "ended", failure(code, str(error))
+        yield "ended", error_answer(code, str(error))
     except Exception as error:
-        yield "ended", failure("crash", f"thinking failed with {type(error).__name__}")
+        yield "ended", error_answer("crash", f"thinking failed with {type(error).__name__}")

@@ -22,23 +22,23 @@ from awello.errors import AwelloError, NotationError
 from awello.formats.files import find_format
 from awello.formats.wthor import WthorNames, parse_names
 from awello.schemas import ImportJson
-from awello.web.archive_api import GameFilterRequest, Keeping, PlayedGameRequest
-from awello.web.jobs import call
+from awello.web.archive_api import GameFilterRequest, ArchiveServiceParameter, PlayedGameRequest
+from awello.web.jobs import call_in_worker
 from awello.web.page_tasks import write_record
-from awello.web.request_guard import FILES, OWN, Refusal, address_of, network_of_client
+from awello.web.request_guard import FILES_PATH, LOCAL_HOSTS, ApiError, address_of, network_of_client
 
-MOST_FILES = 20  # that are sent at once
-MOST_GAMES = 5000  # that are written to one file
-SHOWN = 10  # damaged places that are told
-MOST_TAGS = 60
+MAX_IMPORTED_FILES = 20  # that are sent at once
+MAX_EXPORTED_GAMES = 5000  # that are written to one file
+MAX_REPORTED_DAMAGE = 10  # damaged places that are told
+MAX_TAGS = 60
 
 router = APIRouter(prefix="/api", tags=["archive"])
 FileName = Annotated[str, StringConstraints(min_length=1, max_length=200)]
 FormatName = Annotated[
     Literal["transcripts", "ggf", "ogn", "logbook", "wthor"], Field(description="WTHOR's files come in a .zip")
 ]
-FILE: dict[int | str, dict[str, Any]] = {200: {"content": {"application/octet-stream": {}, "application/zip": {}}}}
-BODY = {"required": True, "content": {"application/octet-stream": {"schema": {"type": "string", "format": "binary"}}}}
+FILE_RESPONSES: dict[int | str, dict[str, Any]] = {200: {"content": {"application/octet-stream": {}, "application/zip": {}}}}
+FILE_BODY = {"required": True, "content": {"application/octet-stream": {"schema": {"type": "string", "format": "binary"}}}}
 
 
 # ---- what is said ---------------------------------------------------------------------------------------------------
@@ -59,24 +59,24 @@ class ExportGameRequest(PlayedGameRequest):
 
     format: FormatName
     tags: dict[Annotated[str, StringConstraints(max_length=60)], Annotated[str, StringConstraints(max_length=2000)]] = (
-        Field(default={}, max_length=MOST_TAGS, description="What else is known of it")
+        Field(default={}, max_length=MAX_TAGS, description="What else is known of it")
     )
 
 
 # ---- in -------------------------------------------------------------------------------------------------------------
 @router.post(
-    FILES.removeprefix("/api"),
+    FILES_PATH.removeprefix("/api"),
     summary="Bring files into the archive",
     response_model=ImportResultJson,
-    openapi_extra={"requestBody": BODY},
+    openapi_extra={"requestBody": FILE_BODY},
 )
-async def bring_in(
+async def import_files(
     request: Request,
-    archivist: Keeping,
-    name: Annotated[list[FileName], Query(min_length=1, max_length=MOST_FILES, description="Of each file")],
+    archivist: ArchiveServiceParameter,
+    name: Annotated[list[FileName], Query(min_length=1, max_length=MAX_IMPORTED_FILES, description="Of each file")],
     size: Annotated[
         list[Annotated[int, Field(ge=0)]],
-        Query(default_factory=list, max_length=MOST_FILES, description="Bytes of each, if there are several"),
+        Query(default_factory=list, max_length=MAX_IMPORTED_FILES, description="Bytes of each, if there are several"),
     ],
 ) -> Any:
     """Keep the games of a file, or of several that are sent one behind the other.
@@ -86,11 +86,11 @@ async def bring_in(
     if archivist.for_guests:
         async for _ in request.stream():  # hear it out, else a browser does not hear the answer
             pass
-        raise Refusal(403, "guests", "others can reach this server, so it takes no files: use 'awello games import'")
+        raise ApiError(403, "guests", "others can reach this server, so it takes no files: use 'awello games import'")
     files = _split(await request.body(), name, size)
     async with archivist.importing:
         reports = await archivist.ask(lambda archive: _import(archive, files))
-    return {"files": [ImportJson.of(report, SHOWN) for report in reports]}
+    return {"files": [ImportJson.of(report, MAX_REPORTED_DAMAGE) for report in reports]}
 
 
 def _split(body: bytes, names: Sequence[str], sizes: Sequence[int]) -> list[tuple[str, bytes]]:
@@ -103,11 +103,11 @@ def _split(body: bytes, names: Sequence[str], sizes: Sequence[int]) -> list[tupl
 
 
 def _import(archive: Archive, files: Sequence[tuple[str, bytes]]) -> list[ImportReport]:
-    names = [_names(name, content) for name, content in files if name.lower().endswith(NAMES)]
+    names = [_parse_names(name, content) for name, content in files if name.lower().endswith(NAMES)]
     return import_games(archive, [source_of(name, content, names) for name, content in files], lambda _: None)
 
 
-def _names(name: str, content: bytes) -> WthorNames:
+def _parse_names(name: str, content: bytes) -> WthorNames:
     try:
         return parse_names(content)
     except NotationError as error:
@@ -115,37 +115,37 @@ def _names(name: str, content: bytes) -> WthorNames:
 
 
 # ---- out ------------------------------------------------------------------------------------------------------------
-@router.get("/games/file", summary="Games of the archive as a file", response_class=Response, responses=FILE)
-async def take_games_out(
-    asked: Annotated[ExportGamesRequest, Query()], archivist: Keeping, client: Request
+@router.get("/games/file", summary="Games of the archive as a file", response_class=Response, responses=FILE_RESPONSES)
+async def export_games(
+    asked: Annotated[ExportGamesRequest, Query()], archivist: ArchiveServiceParameter, client: Request
 ) -> Response:
     """The games that a list with the same filters has, in the order in which they came."""
     wanted = asked.wanted()
-    if address_of(client) not in OWN and not archivist.downloads.take(network_of_client(client)):
-        raise Refusal(429, "often", "so many files at once are too many: wait a minute")
+    if address_of(client) not in LOCAL_HOSTS and not archivist.downloads.take(network_of_client(client)):
+        raise ApiError(429, "often", "so many files at once are too many: wait a minute")
 
     def write(archive: Archive) -> dict[str, bytes]:
         found, _ = archive.latest(wanted, 0)
         if not found:
             raise AwelloError("there is no such game: nothing can be written")
-        if found > MOST_GAMES:
-            more = f"{found} games are too many for a file from here, {MOST_GAMES} at most"
-            raise Refusal(400, "many", f"{more}: filter them, or use 'awello games export'")
+        if found > MAX_EXPORTED_GAMES:
+            more = f"{found} games are too many for a file from here, {MAX_EXPORTED_GAMES} at most"
+            raise ApiError(400, "many", f"{more}: filter them, or use 'awello games export'")
         return contents_of(archive, archive.numbers(wanted), find_format(asked.format))
 
     async with archivist.exporting:  # so that other questions to the archive need not wait
-        return packed(await archivist.ask(write))
+        return file_response(await archivist.ask(write))
 
 
-@router.post("/file", summary="A game as a file", response_class=Response, responses=FILE)
-async def take_game_out(request: ExportGameRequest, client: Request) -> Response:
+@router.post("/file", summary="A game as a file", response_class=Response, responses=FILE_RESPONSES)
+async def export_game(request: ExportGameRequest, client: Request) -> Response:
     """The game on the board, whether it is over or not."""
     played = request.played()
     record = replace(played, tags={**request.tags, **played.tags})
-    return packed(await call(client, write_record, record, request.format))
+    return file_response(await call_in_worker(client, write_record, record, request.format))
 
 
-def packed(contents: dict[str, bytes], name: str = "awello") -> Response:
+def file_response(contents: dict[str, bytes], name: str = "awello") -> Response:
     """A file to keep, by the ends of the names of what is in it; several are packed into one."""
     if len(contents) == 1:
         ((suffix, content),) = contents.items()

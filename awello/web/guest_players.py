@@ -12,7 +12,7 @@ from awello.evaluate.settings import LARGEST, TABLES
 from awello.players.player import OWN, Player, find_player, make_player
 from awello.players.spec import parse_spec
 
-ELSEWHERE = ("human", "gtp", "nboard", "uci")  # players that a terminal is needed for
+TERMINAL_PLAYERS = ("human", "gtp", "nboard", "uci")  # players that a terminal is needed for
 
 Check = tuple[Callable[[str], bool], str]  # whether a value is allowed, and which ones are
 
@@ -28,21 +28,21 @@ def _number(least: float, most: float) -> Check:
     return check, f"choose {least:g} to {most:g}"
 
 
-YES_OR_NO = _one_of("true", "false")
-SETTINGS: dict[str, Check] = {
-    "aspiration": YES_OR_NO,
-    "book": YES_OR_NO,
+BOOLEAN = _one_of("true", "false")
+ALLOWED_SETTINGS: dict[str, Check] = {
+    "aspiration": BOOLEAN,
+    "book": BOOLEAN,
     "corners": _number(-LARGEST, LARGEST),
     "delta": _number(1, 2),
-    "equals": YES_OR_NO,
+    "equals": BOOLEAN,
     "explore": _number(0, 100),
     "hints": _one_of("none", "move", "branch", "tables"),
-    "mirror": YES_OR_NO,
+    "mirror": BOOLEAN,
     "often": _number(0, 100),
     "order": _one_of("true", "false", "none", "frozen", "live"),
-    "patterns": YES_OR_NO,
+    "patterns": BOOLEAN,
     "slack": _number(0, 1000),
-    "sort": YES_OR_NO,
+    "sort": BOOLEAN,
     "symmetries": _number(1, 8),
     "table": _one_of(*TABLES),
     "thresholds": (
@@ -52,26 +52,26 @@ SETTINGS: dict[str, Check] = {
 }
 
 
-def may_set(player: str, setting: str) -> bool:
+def is_allowed_setting(player: str, setting: str) -> bool:
     """Whether guests may give a setting of a player."""
-    return setting in ("heuristic", "limit", *SETTINGS) or _is_own(player)
+    return setting in ("heuristic", "limit", *ALLOWED_SETTINGS) or _is_own(player)
 
 
-def guest_player(text: str) -> Player:
+def make_guest_player(text: str) -> Player:
     """The player of a spec that came from outside; the spec is checked before anything is made of it."""
-    return make_player(check_spec(text))
+    return make_player(validate_spec(text))
 
 
-def check_spec(text: str) -> str:
+def validate_spec(text: str) -> str:
     """The same spec; `AwelloError` if guests may not name this player or give one of its settings."""
     spec = parse_spec(text)
     find_player(spec.name)
-    if spec.name in ELSEWHERE:
+    if spec.name in TERMINAL_PLAYERS:
         raise AwelloError(f"{spec.name!r} plays at a terminal: name a program of this page")
     for key, value in () if _is_own(spec.name) else spec.options.items():
-        if key not in SETTINGS:
+        if key not in ALLOWED_SETTINGS:
             raise AwelloError(f"{key} cannot be set from here: leave it out")
-        allowed, advice = SETTINGS[key]
+        allowed, advice = ALLOWED_SETTINGS[key]
         if not allowed(value):
             raise AwelloError(f"{key}={value} cannot be set from here: {advice}")
     return text

@@ -21,23 +21,23 @@ from uvicorn.protocols.websockets.websockets_sansio_impl import WebSocketsSansIO
 
 from awello.web.rate_limits import ConcurrencyLimit, RateLimit, RateLimits, network_of
 
-MOST, MOST_OF_ADDRESS = 7680, 512  # connections at once
-ARRIVALS = (500, 100)  # connections of an address: at once, and a second
-FRAMES = (600, 150)  # of a channel, whatever they are: at once, and a second
-SLICE = 1 << 12  # bytes of a channel that are looked at before they are counted
-SPARE = 256  # files that the server needs beside its connections
-PATIENCE = 10.0  # seconds in which a request's headers must come
-MOST_UNREAD = 1 << 20  # bytes that wait on a channel whose client does not read
-MOST_UNREAD_OF_NETWORK = 1 << 24  # bytes that wait for all clients of a network
-FEW_UNREAD = 1 << 14  # bytes that may wait on a connection for ever
-LOOK = 1.0  # seconds between two looks at unread answers
-UNREAD_TIME, LEAST_READ = 10.0, 1 << 12  # seconds in which so many bytes of an answer must be read
-LARGEST_HEADERS = 1 << 15
-LARGEST_MESSAGE = 1 << 17  # of a channel; what is a little too large for it is answered, not cut off
-SWITCH = 0.001  # seconds after which a thread that computes lets the event loop in
-BUSY = b"HTTP/1.1 503 Service Unavailable\r\ncontent-length: 0\r\nconnection: close\r\nretry-after: 60\r\n\r\n"
+MAX_CONNECTIONS, MAX_NETWORK_CONNECTIONS = 7680, 512  # connections at once
+NEW_CONNECTIONS = (500, 100)  # connections of an address: at once, and a second
+WEBSOCKET_FRAMES = (600, 150)  # of a channel, whatever they are: at once, and a second
+READ_SLICE_BYTES = 1 << 12  # bytes of a channel that are looked at before they are counted
+RESERVED_FILES = 256  # files that the server needs beside its connections
+HEADER_TIMEOUT = 10.0  # seconds in which a request's headers must come
+MAX_UNREAD_BYTES = 1 << 20  # bytes that wait on a channel whose client does not read
+MAX_NETWORK_UNREAD_BYTES = 1 << 24  # bytes that wait for all clients of a network
+IGNORED_UNREAD_BYTES = 1 << 14  # bytes that may wait on a connection for ever
+CHECK_INTERVAL = 1.0  # seconds between two looks at unread answers
+READ_TIMEOUT, MIN_READ_BYTES = 10.0, 1 << 12  # seconds in which so many bytes of an answer must be read
+MAX_HEADER_BYTES = 1 << 15
+MAX_WEBSOCKET_BYTES = 1 << 17  # of a channel; what is a little too large for it is answered, not cut off
+THREAD_SWITCH_INTERVAL = 0.001  # seconds after which a thread that computes lets the event loop in
+BUSY_RESPONSE = b"HTTP/1.1 503 Service Unavailable\r\ncontent-length: 0\r\nconnection: close\r\nretry-after: 60\r\n\r\n"
 
-Keys = Mapping[str, int]
+LimitKeys = Mapping[str, int]
 
 
 class HttpServerConfig(uvicorn.Config):
@@ -51,39 +51,39 @@ class HttpServerConfig(uvicorn.Config):
             log_level="critical",
             access_log=False,
             server_header=False,
-            h11_max_incomplete_event_size=LARGEST_HEADERS,
-            ws_max_size=LARGEST_MESSAGE,
+            h11_max_incomplete_event_size=MAX_HEADER_BYTES,
+            ws_max_size=MAX_WEBSOCKET_BYTES,
             ws_per_message_deflate=False,  # messages are short, and what packs them takes memory and time
             timeout_graceful_shutdown=2,
         )
-        self.behind, self.turnstile, self.most = behind, ConcurrencyLimit(), min(MOST, _allow_files() - SPARE)
-        self.arrivals = RateLimits(*ARRIVALS)
+        self.behind, self.turnstile, self.most = behind, ConcurrencyLimit(), min(MAX_CONNECTIONS, _raise_file_limit() - RESERVED_FILES)
+        self.arrivals = RateLimits(*NEW_CONNECTIONS)
         self.open: set[GuardedConnection | GuardedWebSocket] = set()
         self._looking = False
 
-    def admit(self, keys: Keys) -> bool:
+    def admit(self, keys: LimitKeys) -> bool:
         """Count a connection, or refuse it."""
         return all(self.arrivals.take(key) for key in keys if key) and self.turnstile.enter(keys)
 
-    def keys(self, transport: asyncio.Transport) -> Keys:
+    def keys(self, transport: asyncio.Transport) -> LimitKeys:
         """Under what a connection counts."""
         address = str((transport.get_extra_info("peername") or ("",))[0])
         if self.behind and address in ("127.0.0.1", "::1"):
             return {"": self.most}
-        return {"": self.most, f"from {network_of(address)}": MOST_OF_ADDRESS}
+        return {"": self.most, f"from {network_of(address)}": MAX_NETWORK_CONNECTIONS}
 
     def watch(self, connection: "GuardedConnection | GuardedWebSocket") -> None:
         """Look at a connection now and then: its client must read the answers."""
         self.open.add(connection)
         if not self._looking:
             self._looking = True
-            connection.loop.call_later(LOOK, self._look, connection.loop)
+            connection.loop.call_later(CHECK_INTERVAL, self._look, connection.loop)
 
     def _look(self, loop: asyncio.AbstractEventLoop) -> None:
         self.abort_unread(monotonic())
         self._looking = bool(self.open)
         if self._looking:
-            loop.call_later(LOOK, self._look, loop)
+            loop.call_later(CHECK_INTERVAL, self._look, loop)
 
     def abort_unread(self, now: float) -> None:
         """End connections whose answers are not read, and the largest of a network for which too much waits."""
@@ -91,9 +91,9 @@ class HttpServerConfig(uvicorn.Config):
         for connection in list(self.open):
             size = connection.transport.get_write_buffer_size()
             before, since = connection.unread
-            if size <= max(FEW_UNREAD, before - LEAST_READ) or not before:
+            if size <= max(IGNORED_UNREAD_BYTES, before - MIN_READ_BYTES) or not before:
                 connection.unread = size, now
-            elif now - since >= UNREAD_TIME:
+            elif now - since >= READ_TIMEOUT:
                 connection.transport.abort()
                 continue
             if size:
@@ -101,7 +101,7 @@ class HttpServerConfig(uvicorn.Config):
         for found in waiting.values():
             total = sum(size for size, _ in found)
             for size, connection in sorted(found, key=lambda each: -each[0]):
-                if total > MOST_UNREAD_OF_NETWORK:
+                if total > MAX_NETWORK_UNREAD_BYTES:
                     connection.transport.abort()
                     total -= size
 
@@ -110,7 +110,7 @@ class GuardedConnection(H11Protocol):
     """A connection over which requests come."""
 
     config: HttpServerConfig
-    keys: Keys | None = None
+    keys: LimitKeys | None = None
     unread: tuple[int, float] = (0, 0.0)
     """The bytes that waited to be read, and since when no fewer have."""
 
@@ -121,14 +121,14 @@ class GuardedConnection(H11Protocol):
         """Take the connection if there is room for it."""
         keys = self.config.keys(transport)
         if not self.config.admit(keys):
-            transport.write(BUSY)
+            transport.write(BUSY_RESPONSE)
             transport.close()
             return
         self.keys = keys
         super().__init__(self.config, **self.rest)
         super().connection_made(transport)
         self.config.watch(self)
-        self.loop.call_later(PATIENCE, self._look, None)
+        self.loop.call_later(HEADER_TIMEOUT, self._look, None)
 
     def connection_lost(self, exc: Exception | None) -> None:
         """Make room for another; a connection that became a channel is lost there."""
@@ -149,7 +149,7 @@ class GuardedConnection(H11Protocol):
         if self.cycle is last and (last is None or last.response_complete):
             self.transport.abort()
         else:
-            self.loop.call_later(PATIENCE, self._look, self.cycle)
+            self.loop.call_later(HEADER_TIMEOUT, self._look, self.cycle)
 
 
 class BufferedTransport:
@@ -192,7 +192,7 @@ class GuardedWebSocket(WebSocketsSansIOProtocol):
 
     def __init__(self, *words: Any, **rest: Any) -> None:
         super().__init__(*words, **rest)
-        self.frames_left, self.received = RateLimit(*FRAMES), monotonic()
+        self.frames_left, self.received = RateLimit(*WEBSOCKET_FRAMES), monotonic()
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
         """Begin."""
@@ -212,12 +212,12 @@ class GuardedWebSocket(WebSocketsSansIOProtocol):
     def data_received(self, data: bytes) -> None:
         """Hear somebody, unless they never read the answers."""
         self.received = monotonic()
-        for at in range(0, len(data), SLICE):
-            if self.transport.get_write_buffer_size() > MOST_UNREAD:
+        for at in range(0, len(data), READ_SLICE_BYTES):
+            if self.transport.get_write_buffer_size() > MAX_UNREAD_BYTES:
                 self.transport.abort()
             if self.transport.is_closing():
                 return
-            super().data_received(data[at : at + SLICE])
+            super().data_received(data[at : at + READ_SLICE_BYTES])
 
     def handle_events(self) -> None:
         """Look at what came, unless it is a flood."""
@@ -250,7 +250,7 @@ class _Server(uvicorn.Server):
 
 def serve_app(config: HttpServerConfig, door: socket.socket, announce: Callable[[], object]) -> None:
     """Serve until somebody ends it; an application that cannot start leaves what is wrong in its state."""
-    sys.setswitchinterval(SWITCH)
+    sys.setswitchinterval(THREAD_SWITCH_INTERVAL)
     try:
         _Server(config, announce).run(sockets=[door])
     except SystemExit:
@@ -259,16 +259,16 @@ def serve_app(config: HttpServerConfig, door: socket.socket, announce: Callable[
         raise
 
 
-def _allow_files() -> int:
+def _raise_file_limit() -> int:
     """How many files and connections this process may have open, after it has asked for as many as it may get."""
     try:
         import resource
     except ImportError:  # where there is no such limit
-        return MOST + SPARE
+        return MAX_CONNECTIONS + RESERVED_FILES
     soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
-    wanted = MOST + SPARE if hard == resource.RLIM_INFINITY else min(MOST + SPARE, hard)
+    wanted = MAX_CONNECTIONS + RESERVED_FILES if hard == resource.RLIM_INFINITY else min(MAX_CONNECTIONS + RESERVED_FILES, hard)
     if soft != resource.RLIM_INFINITY and soft < wanted:
         with suppress(ValueError, OSError):
             resource.setrlimit(resource.RLIMIT_NOFILE, (wanted, hard))
             soft = wanted
-    return MOST + SPARE if soft == resource.RLIM_INFINITY else soft
+    return MAX_CONNECTIONS + RESERVED_FILES if soft == resource.RLIM_INFINITY else soft

@@ -8,33 +8,33 @@ from typing import Any, TypeVar
 from fastapi import Request
 from fastapi.responses import Response
 
-from awello.web.connection import cancel
+from awello.web.connection import cancel_tasks
 from awello.web.engine_pool import EnginePool
 from awello.web.engine_tasks import Answer, CallTask, Task
-from awello.web.request_guard import OWN, Refusal, address_of, network_of_client
+from awello.web.request_guard import LOCAL_HOSTS, ApiError, address_of, network_of_client
 
-OVERLOADED = ("busy", "closed", "crash", "slow")
+SERVER_ERROR_CODES = ("busy", "closed", "crash", "slow")
 Result = TypeVar("Result")
 
 
-async def answers_to(task: Task, pool: EnginePool, client: Request) -> list[Answer]:
+async def run_task(task: Task, pool: EnginePool, client: Request) -> list[Answer]:
     """All answers to a task but the last word; cancelled if the client, whose body has been read, disconnects."""
-    collecting = asyncio.create_task(_collect(task, pool, network_of_client(client)))
+    collecting = asyncio.create_task(_collect_answers(task, pool, network_of_client(client)))
     gone = asyncio.create_task(_wait_for_disconnect(client))
     try:
         await asyncio.wait({collecting, gone}, return_when=asyncio.FIRST_COMPLETED)
         if not collecting.done():
-            raise Refusal(503, "closed", "the client has disconnected")
+            raise ApiError(503, "closed", "the client has disconnected")
         return collecting.result()
     finally:
-        await cancel(collecting, gone)
+        await cancel_tasks(collecting, gone)
 
 
-async def _collect(task: Task, pool: EnginePool, network: str) -> list[Answer]:
+async def _collect_answers(task: Task, pool: EnginePool, network: str) -> list[Answer]:
     async with aclosing(pool.think(task, network)) as answers:
         *found, last = [answer async for answer in answers]
     if last["type"] == "error":
-        raise Refusal(503 if last["code"] in OVERLOADED else 400, last["code"], last["message"])
+        raise ApiError(503 if last["code"] in SERVER_ERROR_CODES else 400, last["code"], last["message"])
     return found
 
 
@@ -43,7 +43,7 @@ async def _wait_for_disconnect(client: Request) -> None:
         pass
 
 
-async def call(client: Request, function: Callable[..., Result], *given: Any) -> Result:
+async def call_in_worker(client: Request, function: Callable[..., Result], *given: Any) -> Result:
     """What a function gives that takes the processor for a while, called in a process beside the server.
 
     Until that process is ready, a thread serves the person at this machine, who has just opened the page.
@@ -51,13 +51,13 @@ async def call(client: Request, function: Callable[..., Result], *given: Any) ->
     workers: EnginePool = client.app.state.workers
     if not workers.ready:
         await workers.start()
-        if address_of(client) in OWN:
+        if address_of(client) in LOCAL_HOSTS:
             return await asyncio.to_thread(function, *given)
-    (answer,) = await answers_to(CallTask(function, given), workers, client)
+    (answer,) = await run_task(CallTask(function, given), workers, client)
     result: Result = answer["value"]
     return result
 
 
-async def call_for_json(client: Request, function: Callable[..., bytes], *given: Any) -> Response:
+async def respond_with_json(client: Request, function: Callable[..., bytes], *given: Any) -> Response:
     """A response with the JSON that such a function gives."""
-    return Response(await call(client, function, *given), media_type="application/json")
+    return Response(await call_in_worker(client, function, *given), media_type="application/json")

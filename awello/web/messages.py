@@ -16,18 +16,18 @@ from awello.record import Record, replay
 from awello.rules.game import PASS, Game
 from awello.schemas import GameName as GameName
 from awello.web.engine_tasks import AnalyseTask, ChooseTask, ReviewTask
-from awello.web.guest_players import check_spec
+from awello.web.guest_players import validate_spec
 
-LONGEST_GAME = 2000  # moves
-ILLEGAL = 64  # the number of a move that no game has
-LONGEST_TEXT = 1 << 16  # letters of a text that is pasted
-MOST_SECONDS = 60.0  # for one move or one analysis
+MAX_GAME_MOVES = 2000  # moves
+INVALID_MOVE = 64  # the number of a move that no game has
+MAX_TEXT_CHARS = 1 << 16  # letters of a text that is pasted
+MAX_SEARCH_SECONDS = 60.0  # for one move or one analysis
 
 MoveName = Annotated[str, StringConstraints(pattern=r"^([a-h][1-8]|[a-fA-F]|pass)$")]
 SpecText = Annotated[str, StringConstraints(min_length=1, max_length=120)]
 
 
-PlayerSpec = Annotated[SpecText, AfterValidator(check_spec)]
+PlayerSpec = Annotated[SpecText, AfterValidator(validate_spec)]
 
 
 @cache
@@ -50,7 +50,7 @@ class LineRequest(Message):
     start: Annotated[str, StringConstraints(max_length=100)] | None = Field(
         default=None, description="An OBF board or an Awalé diagram; the usual start if left out"
     )
-    moves: Annotated[list[MoveName], Field(max_length=LONGEST_GAME)] = Field(
+    moves: Annotated[list[MoveName], Field(max_length=MAX_GAME_MOVES)] = Field(
         default=[], description="The moves played, passes included", examples=[["f5", "d6", "c3"]]
     )
 
@@ -59,7 +59,7 @@ class LineRequest(Message):
         game = Game[self.game.upper()]
         start = Position.start(game) if self.start is None else parse_position(self.start, game)
         known = _moves_by_name(game)
-        moves = [known.get(name.lower(), ILLEGAL) for name in self.moves]
+        moves = [known.get(name.lower(), INVALID_MOVE) for name in self.moves]
         legal, position = replay(start, moves)
         if legal < len(moves):
             try:
@@ -71,16 +71,16 @@ class LineRequest(Message):
         return record
 
 
-class ViewRequest(LineRequest):
+class PositionsRequest(LineRequest):
     """Which positions of a game to look at."""
 
-    since: int = Field(default=0, ge=0, le=LONGEST_GAME, description="The first ply to show; earlier ones are known")
+    since: int = Field(default=0, ge=0, le=MAX_GAME_MOVES, description="The first ply to show; earlier ones are known")
 
 
 class AnalyseRequest(LineRequest):
     """What to find out about the last position."""
 
-    seconds: float = Field(default=5.0, gt=0, le=MOST_SECONDS)
+    seconds: float = Field(default=5.0, gt=0, le=MAX_SEARCH_SECONDS)
 
     def task(self) -> AnalyseTask:
         """The task for an engine process."""
@@ -114,7 +114,7 @@ class ReviewRequest(LineRequest):
 class TextRequest(Message):
     """Anything that was pasted."""
 
-    text: Annotated[str, StringConstraints(max_length=LONGEST_TEXT)]
+    text: Annotated[str, StringConstraints(max_length=MAX_TEXT_CHARS)]
     game: GameName | None = Field(default=None, description="What it is to be read as, if it is known")
 
 

@@ -6,10 +6,10 @@ import sys
 from awello.web.club_service import ClubService
 
 
-def show_metrics(house: ClubService) -> str:
+def format_metrics(house: ClubService) -> str:
     """A line for each number, with what it means."""
     rows: list[tuple[str, str, str, float]] = []
-    if memory := _most_memory():
+    if memory := _peak_memory_bytes():
         rows.append(("memory_bytes", "gauge", "the most memory so far", memory))
     if house.place is not None:
         hall, waits = house.hall, sorted(house.hall.store.waits)
@@ -31,7 +31,7 @@ def show_metrics(house: ClubService) -> str:
     return "\n".join(lines) + "\n"
 
 
-def _most_memory() -> int:
+def _peak_memory_bytes() -> int:
     """In bytes; systems count in different units, and on Windows it is 0, which means unknown."""
     try:
         import resource

@@ -7,9 +7,9 @@ from starlette.datastructures import Headers
 from starlette.responses import Response
 from starlette.types import ASGIApp, Receive, Scope, Send
 
-FOLDER = Path(__file__).parent / "static"
-KINDS = {".css": "text/css", ".html": "text/html", ".js": "text/javascript", ".svg": "image/svg+xml"}
-PAGES = {"/": "index.html", "/api": "api.html"}
+STATIC_FOLDER = Path(__file__).parent / "static"
+MEDIA_TYPES = {".css": "text/css", ".html": "text/html", ".js": "text/javascript", ".svg": "image/svg+xml"}
+PAGE_PATHS = {"/": "index.html", "/api": "api.html"}
 
 
 class PageFiles:
@@ -17,9 +17,9 @@ class PageFiles:
 
     def __init__(self, inside: ASGIApp) -> None:
         self.inside = inside
-        found = {path.relative_to(FOLDER).as_posix(): path for path in FOLDER.rglob("*") if path.suffix in KINDS}
+        found = {path.relative_to(STATIC_FOLDER).as_posix(): path for path in STATIC_FOLDER.rglob("*") if path.suffix in MEDIA_TYPES}
         self.known = {f"/static/{name}": path for name, path in found.items()}
-        self.known |= {address: found[name] for address, name in PAGES.items()}
+        self.known |= {address: found[name] for address, name in PAGE_PATHS.items()}
         self._contents: dict[Path, tuple[int, bytes, str]] = {}
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
@@ -33,7 +33,7 @@ class PageFiles:
         if tag in Headers(scope=scope).get("if-none-match", ""):
             answer = Response(status_code=304, headers=headers)
         else:
-            answer = Response(content, headers=headers, media_type=KINDS[path.suffix])
+            answer = Response(content, headers=headers, media_type=MEDIA_TYPES[path.suffix])
         await answer(scope, receive, send)
 
     def _read(self, path: Path) -> tuple[bytes, str]:

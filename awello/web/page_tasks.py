@@ -18,17 +18,17 @@ from awello.record import Record
 from awello.rules.game import Game
 from awello.schemas import LineJson, RecognisedJson
 from awello.search.search_tree import SearchNode
-from awello.web.guest_players import check_spec
+from awello.web.guest_players import validate_spec
 
-MOST_NODES = 3000  # of a tree that are drawn; lower plies are left out
+MAX_DRAWN_NODES = 3000  # of a tree that are drawn; lower plies are left out
 
 
-def view_line(record: Record, since: int) -> bytes:
+def dump_line(record: Record, since: int) -> bytes:
     """The positions of a game from a ply on, and its transcript."""
     return LineJson.of(record, since).model_dump_json().encode()
 
 
-def read_text(text: str, game: Game | None) -> bytes:
+def recognise_text(text: str, game: Game | None) -> bytes:
     """The game or position that a text holds."""
     found = recognise(text, game)
     games = sum(isinstance(one, Record) for one in read_games(text.encode()))
@@ -40,7 +40,7 @@ def find_learners(record: Record) -> list[tuple[str, int]]:
     found = []
     for side, name in enumerate(record.start.game.sides):
         with suppress(AwelloError):
-            spec = check_spec(record.tags.get(name, ""))
+            spec = validate_spec(record.tags.get(name, ""))
             if find_player(parse_spec(spec).name).make.learn is not Player.learn:
                 found.append((spec, side))
     return found
@@ -63,10 +63,10 @@ def write_record(record: Record, format: str) -> dict[str, bytes]:
 def draw_search(spec: PlayerSpec, position: Position, most_plies: int) -> bytes:
     """The tree of a search: as many of its plies as a picture of a reasonable size can show."""
     tree = search_position(spec, position)
-    plies = next(plies for plies in range(most_plies, -1, -1) if _count(tree.root, plies) <= MOST_NODES or not plies)
+    plies = next(plies for plies in range(most_plies, -1, -1) if _count_nodes(tree.root, plies) <= MAX_DRAWN_NODES or not plies)
     return json.dumps({"svg": draw_tree_svg(tree, plies), "lines": describe_tree(tree)}).encode()
 
 
-def _count(node: SearchNode, plies: int) -> int:
+def _count_nodes(node: SearchNode, plies: int) -> int:
     """The nodes of a tree down to a ply."""
-    return 1 + (sum(_count(child, plies - 1) for child in node.children) if plies else 0)
+    return 1 + (sum(_count_nodes(child, plies - 1) for child in node.children) if plies else 0)

@@ -11,27 +11,27 @@ from pathlib import Path
 
 from awello.errors import ConfigError
 
-MEMORY = 4 << 30  # bytes that a process may ask for
-NICE = 10  # niceness of an engine process
+ENGINE_MEMORY_BYTES = 4 << 30  # bytes that a process may ask for
+ENGINE_NICENESS = 10  # niceness of an engine process
 SERVER_KERNELS = ("awello.rules.game", "awello.archive.nodes")  # modules of what the server itself computes
 ENGINE_KERNELS = ("awello.engine.midgame", "awello.engine.awale")  # modules of the engines of both games
-CONTEST_NICE, CONTEST_MEMORY = 19, 2 << 30  # the same for contests
+CONTEST_NICENESS, CONTEST_MEMORY_BYTES = 19, 2 << 30  # the same for contests
 
 
 def run_contest(folder: Path, seconds: float | None) -> None:
     """The life of a process that plays a contest; its bots inherit its priority and its limit of memory."""
-    settle_in(CONTEST_NICE, CONTEST_MEMORY)
+    prepare_process(CONTEST_NICENESS, CONTEST_MEMORY_BYTES)
     from awello.web.contests import play_contest
 
     play_contest(folder, seconds)
 
 
-def settle_in(nice: int = NICE, memory: int = MEMORY) -> None:
+def prepare_process(nice: int = ENGINE_NICENESS, memory: int = ENGINE_MEMORY_BYTES) -> None:
     """Prepare a process of the server: no Ctrl-C, no output, low priority, limited memory."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     os.dup2(2, 1)  # what a player prints is nobody's answer
     if hasattr(os, "nice"):
-        os.nice(niceness(nice))
+        os.nice(parse_niceness(nice))
     with suppress(OSError):
         Path("/proc/self/oom_score_adj").write_text("500", "ascii")
     with suppress(ImportError, OSError, ValueError):
@@ -40,7 +40,7 @@ def settle_in(nice: int = NICE, memory: int = MEMORY) -> None:
         resource.setrlimit(resource.RLIMIT_DATA, (memory, resource.getrlimit(resource.RLIMIT_DATA)[1]))
 
 
-def niceness(default: int) -> int:
+def parse_niceness(default: int) -> int:
     """The niceness of a process: `AWELLO_NICE` from the environment, or the default."""
     text = os.environ.get("AWELLO_NICE", str(default))
     if not re.fullmatch(r"1?\d", text, re.ASCII):

@@ -5,8 +5,8 @@ from collections import Counter, OrderedDict
 from collections.abc import Mapping
 from time import monotonic
 
-HALF_LIFE = 5.0  # seconds after which what was used counts half
-MOST_KEYS = 50_000  # buckets that are remembered; the ones that were used longest ago are forgotten
+USAGE_HALF_LIFE = 5.0  # seconds after which what was used counts half
+MAX_KEYS = 50_000  # buckets that are remembered; the ones that were used longest ago are forgotten
 
 
 class RateLimit:
@@ -47,7 +47,7 @@ class RateLimits:
         """The bucket of a key."""
         bucket = self._buckets.pop(key, None) or RateLimit(self.burst, self.rate)
         self._buckets[key] = bucket
-        while len(self._buckets) > MOST_KEYS:
+        while len(self._buckets) > MAX_KEYS:
             self._buckets.popitem(last=False)
         return bucket
 
@@ -77,7 +77,7 @@ class ConcurrencyLimit:
                 del self.inside[key]
 
 
-class RecentUse:
+class RecentUsage:
     """The seconds that each key has used something, of which older ones count less and less."""
 
     def __init__(self) -> None:
@@ -86,12 +86,12 @@ class RecentUse:
     def find(self, key: str, now: float) -> float:
         """What a key has used lately, in seconds."""
         seconds, moment = self._used.get(key, (0.0, now))
-        return float(seconds * 0.5 ** ((now - moment) / HALF_LIFE))
+        return float(seconds * 0.5 ** ((now - moment) / USAGE_HALF_LIFE))
 
     def add(self, key: str, seconds: float, now: float) -> None:
         """Charge a key; those that have used next to nothing are forgotten."""
         self._used[key] = self.find(key, now) + seconds, now
-        if len(self._used) > MOST_KEYS:
+        if len(self._used) > MAX_KEYS:
             self._used = {each: used for each, used in self._used.items() if self.find(each, now) > 0.01}
 
 

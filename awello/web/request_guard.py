@@ -24,24 +24,24 @@ from starlette.websockets import WebSocketClose
 
 from awello.web.rate_limits import ConcurrencyLimit, RateLimits, network_of
 
-SMALL_BODY, LARGEST_BODY, LARGEST_FILES = 1 << 14, 1 << 17, 1 << 24
-FILES = "/api/games/files"  # the one address where files are sent
-TEXTS = ("/api/read", "/api/file")  # where long texts are sent
-BODY_TIME = 60.0  # seconds in which a body must come
-COSTS = (500.0, 150.0)  # milliseconds of a network: at once, and per second
-PATIENCE = 6.0  # seconds by which a request is delayed at most
-MOST_AT_ONCE = 256  # requests of a network that are being answered
-ASIDE, QUESTION = 0.25, 1.5  # milliseconds for a file and for a question to the API,
-DEARER = {  # and for some of those
+MAX_BODY_BYTES, MAX_TEXT_BODY_BYTES, MAX_FILES_BODY_BYTES = 1 << 14, 1 << 17, 1 << 24
+FILES_PATH = "/api/games/files"  # the one address where files are sent
+TEXT_PATHS = ("/api/read", "/api/file")  # where long texts are sent
+BODY_TIMEOUT = 60.0  # seconds in which a body must come
+NETWORK_BUDGET = (500.0, 150.0)  # milliseconds of a network: at once, and per second
+MAX_DELAY = 6.0  # seconds by which a request is delayed at most
+MAX_OPEN_REQUESTS = 256  # requests of a network that are being answered
+FILE_COST, API_COST = 0.25, 1.5  # milliseconds for a file and for a question to the API,
+PATH_COSTS = {  # and for some of those
     "/api/contests": 8.0,
     "/api/games": 8.0,
     "/api/explore": 8.0,
     "/api/club/players": 20.0,
     "/api/club": 4.0,
 }
-BYTES_READ, BYTES_SENT = 1 << 12, 1 << 16  # that cost a millisecond
-OWN = ("localhost", "127.0.0.1", "::1")
-HEADERS = {
+BYTES_READ_PER_MS, BYTES_SENT_PER_MS = 1 << 12, 1 << 16  # that cost a millisecond
+LOCAL_HOSTS = ("localhost", "127.0.0.1", "::1")
+SECURITY_HEADERS = {
     "content-security-policy": "default-src 'self'; img-src 'self' data: blob:; object-src 'none'; "
     "base-uri 'none'; form-action 'self'; frame-ancestors 'none'",
     "cross-origin-opener-policy": "same-origin",
@@ -52,7 +52,7 @@ HEADERS = {
 }
 
 
-class Refusal(HTTPException):
+class ApiError(HTTPException):
     """A request that must not go on: the status, a code for programs and a line for people."""
 
     def __init__(self, status: int, code: str, message: str) -> None:
@@ -72,8 +72,8 @@ class RequestGuard:
     ) -> None:
         self.inside = inside
         self.anywhere = host in ("0.0.0.0", "::")  # nosec # noqa: S104 - nothing is bound here
-        self.costs, self.being_answered = costs or RateLimits(*COSTS), ConcurrencyLimit()
-        self.hosts = {*OWN, host.lower(), socket.gethostname().lower(), *(name.lower() for name in names)}
+        self.costs, self.being_answered = costs or RateLimits(*NETWORK_BUDGET), ConcurrencyLimit()
+        self.hosts = {*LOCAL_HOSTS, host.lower(), socket.gethostname().lower(), *(name.lower() for name in names)}
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Let a request in, with its body counted and its answer sealed, or refuse it."""
@@ -81,28 +81,28 @@ class RequestGuard:
             return await self.inside(scope, receive, send)
         headers, address = Headers(scope=scope), (scope.get("client") or ("",))[0]
         try:
-            if address in OWN:
+            if address in LOCAL_HOSTS:
                 return await self._admit(scope, headers, receive, send)
             return await self._admit_guest(network_of(address), scope, headers, receive, send)
-        except Refusal as refusal:
-            return await refuse(refusal, scope, receive, send)
+        except ApiError as refusal:
+            return await send_error(refusal, scope, receive, send)
 
     async def _admit_guest(self, network: str, scope: Scope, headers: Headers, receive: Receive, send: Send) -> None:
         """Let a request in when its network can afford it."""
         bucket = self.costs.find(network)
-        wait = bucket.reserve(cost_of(scope["path"], _length(headers)), PATIENCE)
-        key = {network: MOST_AT_ONCE}
+        wait = bucket.reserve(estimate_cost(scope["path"], _content_length(headers)), MAX_DELAY)
+        key = {network: MAX_OPEN_REQUESTS}
         if wait is None or not self.being_answered.enter(key):
-            raise Refusal(429, "often", "too many questions: wait a little")
+            raise ApiError(429, "often", "too many questions: wait a little")
 
         async def counted(event: Message) -> None:
-            bucket.spend(len(event.get("body") or event.get("text") or "") / BYTES_SENT)
+            bucket.spend(len(event.get("body") or event.get("text") or "") / BYTES_SENT_PER_MS)
             await send(event)
 
         async def counted_in() -> Message:
             event = await receive()
             if "content-length" not in headers:  # else they were charged before
-                bucket.spend(len(event.get("body", b"")) / BYTES_READ)
+                bucket.spend(len(event.get("body", b"")) / BYTES_READ_PER_MS)
             return event
 
         try:
@@ -116,17 +116,17 @@ class RequestGuard:
             self.being_answered.leave(key)
 
     def check(self, scope: Scope, headers: Headers) -> None:
-        """Raise a `Refusal` for what comes from elsewhere."""
+        """Raise a `ApiError` for what comes from elsewhere."""
         host = headers.get("host", "")
         if not self.knows(host):
-            raise Refusal(403, "host", "this name is not mine: open the address that the server printed")
+            raise ApiError(403, "host", "this name is not mine: open the address that the server printed")
         if scope["type"] == "http" and scope["method"] in ("GET", "HEAD") and not scope["path"].startswith("/api/"):
             return
         origin = headers.get("origin")
         own = origin is None or origin.lower() in (f"http://{host}".lower(), f"https://{host}".lower())
         if not own or headers.get("sec-fetch-site", "none") not in ("same-origin", "none"):
-            raise Refusal(403, "origin", "another site asked for this: use the page of this server")
-        if _length(headers) > (largest := _largest(scope)):
+            raise ApiError(403, "origin", "another site asked for this: use the page of this server")
+        if _content_length(headers) > (largest := _max_body_bytes(scope)):
             raise _too_large(largest)
 
     def knows(self, host: str) -> bool:
@@ -142,8 +142,8 @@ class RequestGuard:
         self.check(scope, headers)
         if scope["type"] == "websocket":
             return await self.inside(scope, receive, send)
-        size, largest, more = 0, _largest(scope), True
-        deadline = asyncio.get_running_loop().time() + BODY_TIME
+        size, largest, more = 0, _max_body_bytes(scope), True
+        deadline = asyncio.get_running_loop().time() + BODY_TIMEOUT
 
         async def counted() -> Message:
             nonlocal size, more
@@ -151,7 +151,7 @@ class RequestGuard:
                 async with asyncio.timeout_at(deadline if more else None):
                     event = await receive()
             except TimeoutError:
-                raise Refusal(408, "slow", f"the request did not come within {BODY_TIME:.0f} seconds") from None
+                raise ApiError(408, "slow", f"the request did not come within {BODY_TIMEOUT:.0f} seconds") from None
             size, more = size + len(event.get("body", b"")), event.get("more_body", False)
             if size > largest:
                 raise _too_large(largest)
@@ -159,7 +159,7 @@ class RequestGuard:
 
         async def sealed(event: Message) -> None:
             if event["type"] == "http.response.start":
-                MutableHeaders(scope=event).update(HEADERS)
+                MutableHeaders(scope=event).update(SECURITY_HEADERS)
             await send(event)
 
         return await self.inside(scope, counted, sealed)
@@ -183,37 +183,37 @@ def _is_address(name: str) -> bool:
     return True
 
 
-def _largest(scope: Scope) -> int:
+def _max_body_bytes(scope: Scope) -> int:
     """The largest body that may be sent to an address: what is read by the event loop must be small."""
-    if scope["path"] == FILES:
-        return LARGEST_FILES
-    return LARGEST_BODY if scope["path"] in TEXTS else SMALL_BODY
+    if scope["path"] == FILES_PATH:
+        return MAX_FILES_BODY_BYTES
+    return MAX_TEXT_BODY_BYTES if scope["path"] in TEXT_PATHS else MAX_BODY_BYTES
 
 
-def _length(headers: Headers) -> int:
+def _content_length(headers: Headers) -> int:
     """The bytes that a request says it has."""
     length = headers.get("content-length", "0")
     return int(length) if length.isascii() and length.isdigit() and len(length) < 20 else 0
 
 
-def cost_of(path: str, length: int) -> float:
+def estimate_cost(path: str, length: int) -> float:
     """About how many milliseconds of the event loop a request costs."""
     if not path.startswith("/api/"):
-        return ASIDE
-    dearer = (cost for prefix, cost in DEARER.items() if path.startswith(prefix))
-    return next(dearer, QUESTION) + min(length, LARGEST_BODY) / BYTES_READ
+        return FILE_COST
+    dearer = (cost for prefix, cost in PATH_COSTS.items() if path.startswith(prefix))
+    return next(dearer, API_COST) + min(length, MAX_TEXT_BODY_BYTES) / BYTES_READ_PER_MS
 
 
-def _too_large(largest: int) -> Refusal:
-    return Refusal(413, "large", f"too much at once: send at most {largest >> 10} KiB")
+def _too_large(largest: int) -> ApiError:
+    return ApiError(413, "large", f"too much at once: send at most {largest >> 10} KiB")
 
 
-async def refuse(refusal: Refusal, scope: Scope, receive: Receive, send: Send) -> None:
+async def send_error(refusal: ApiError, scope: Scope, receive: Receive, send: Send) -> None:
     """Answer a request that was not let in."""
     if scope["type"] == "websocket":
         await receive()
         await WebSocketClose(1008, refusal.detail)(scope, receive, send)
         return
     content = {"code": refusal.code, "message": refusal.detail}
-    headers = {**HEADERS, "connection": "close"}  # a refused client must connect again, and that is limited too
+    headers = {**SECURITY_HEADERS, "connection": "close"}  # a refused client must connect again, and that is limited too
     await JSONResponse(content, refusal.status_code, headers)(scope, receive, send)
