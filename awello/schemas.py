@@ -28,7 +28,11 @@ if TYPE_CHECKING:
 
 GameName = Literal["othello", "othello6", "othello4", "abapa", "tournament", "romein"]
 Side = Literal[0, 1]
-REASONS = {"resigned": "resigned", "time": "ran out of time", "forfeit": "forfeited"}  # codes, and words of a record
+REASON_TEXTS = {
+    "resigned": "resigned",
+    "time": "ran out of time",
+    "forfeit": "forfeited",
+}  # codes, and words of a record
 
 
 def round_value(value: float) -> float:
@@ -91,7 +95,7 @@ class PositionJson(BaseModel):
             {
                 "position": format_position(position),
                 "side": position.side,
-                **BOARDS[position.game.family](position),
+                **BOARD_FUNCTIONS[position.game.family](position),
                 "holdings": position.holdings(),
                 "over": over,
                 "score": score if over else None,
@@ -102,20 +106,20 @@ class PositionJson(BaseModel):
         )
 
 
-class LineJson(BaseModel):
+class PositionsJson(BaseModel):
     """The positions of a game."""
 
     views: list[PositionJson]
     transcript: str
 
     @classmethod
-    def of(cls, record: Record, since: int = 0) -> "LineJson":
+    def of(cls, record: Record, since: int = 0) -> "PositionsJson":
         """The positions of a game from a ply on."""
         views = [PositionJson.of(position) for position in islice(record.positions(), since, None)]
         return cls(views=views, transcript=format_transcript(record))
 
 
-def _othello_board(position: Position) -> dict[str, Any]:
+def _describe_othello_board(position: Position) -> dict[str, Any]:
     """The board, and the discs that each legal move flips."""
     size, moves = position.game.size, {}
     for move in position.legal_moves():
@@ -125,7 +129,7 @@ def _othello_board(position: Position) -> dict[str, Any]:
     return {"board": {"size": size, "cells": format_position(position).split()[0]}, "moves": moves, "refused": {}}
 
 
-def _awale_board(position: Position) -> dict[str, Any]:
+def _describe_awale_board(position: Position) -> dict[str, Any]:
     """The pits, what each legal move sows and captures, and why the mover's other pits cannot be played."""
     words, row = (position.first, position.second), awale.pits_of(position.own)
     board = {"pits": [pit for word in words for pit in awale.pits_of(word)], "taken": [word >> 48 for word in words]}
@@ -146,7 +150,7 @@ def _describe_sowing(position: Position, move: int, seeds: int) -> dict[str, Any
     return {"sown": [names[path[seed % 11]] for seed in range(seeds)], "captured": captured[::-1]}
 
 
-BOARDS = {"othello": _othello_board, "awale": _awale_board}
+BOARD_FUNCTIONS = {"othello": _describe_othello_board, "awale": _describe_awale_board}
 
 
 # ---- analyses -------------------------------------------------------------------------------------------------------
@@ -176,7 +180,11 @@ class AnalysisJson(BaseModel):
     def of(cls, position: Position, found: Analysis) -> "AnalysisJson":
         """The form of an analysis."""
         moves = [
-            {"move": position.format_move(move), "value": to_margin(position, value), "exact": move in found.exact_moves}
+            {
+                "move": position.format_move(move),
+                "value": to_margin(position, value),
+                "exact": move in found.exact_moves,
+            }
             for move, value in sorted(found.candidates, key=lambda candidate: -candidate[1])
         ]
         told = {
@@ -246,7 +254,7 @@ class GameJson(BaseModel):
     def of(cls, record: Record, number: int | None = None, **more: Any) -> "GameJson":
         """The form of a record."""
         start, tags = record.start, dict(record.tags)
-        codes = {words: code for code, words in REASONS.items()}
+        codes = {words: code for code, words in REASON_TEXTS.items()}
         lost = {"loser": record.loser, "reason": codes.get(record.reason, "forfeit")}
         told = {
             "number": number,

@@ -12,7 +12,7 @@ from time import perf_counter
 
 from awello.archive.archive import Archive, GameFilter
 from awello.archive.explorer import explore
-from awello.archive.files import find_files, sources_of
+from awello.archive.files import find_files, read_sources
 from awello.archive.importer import import_games
 from awello.position import Position
 
@@ -28,7 +28,7 @@ def main() -> None:
     with tempfile.TemporaryDirectory() as folder:
         archive = Archive(options.archive or Path(folder) / "archive.sqlite")
         begun = perf_counter()
-        reports = import_games(archive, sources_of(find_files([options.folder])), lambda looked_at: None)
+        reports = import_games(archive, read_sources(find_files([options.folder])), lambda looked_at: None)
         print(f"{sum(report.games for report in reports):,d} games imported in {perf_counter() - begun:.1f} s")
         numbers = random.Random(1).sample(archive.numbers(GameFilter()), ASKED)
         times = [time_of(archive, Position.start())]

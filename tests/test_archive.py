@@ -105,8 +105,8 @@ def test_an_import_that_is_repeated_changes_nothing(archive: Archive) -> None:
 
 
 def test_an_import_that_breaks_off_goes_on(archive: Archive, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(importer, "BATCH", 7)
-    monkeypatch.setattr(index, "PAGE", 3)
+    monkeypatch.setattr(importer, "BATCH_GAMES", 7)
+    monkeypatch.setattr(index, "PAGE_ENTRIES", 3)
     records = [random_record(GAMES[seed % 3], seed) for seed in range(40)]
 
     def cut(after: int) -> Iterator[Record]:
@@ -264,7 +264,7 @@ def test_an_archive_that_cannot_be_written_can_be_read(tmp_path: Path, monkeypat
 
 
 def test_pages_are_filled_before_others_begin(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(index, "PAGE", 4)
+    monkeypatch.setattr(index, "PAGE_ENTRIES", 4)
     archive = Archive(tmp_path / "archive.sqlite")
     chance = random.Random(1)
     for seed in range(9):

@@ -20,7 +20,7 @@ from awello.club.live_game import ClientConnection
 from awello.club.schema import CLUB
 from awello.club.store import ClubStore
 from awello.errors import ConfigError
-from awello.storage.migrations import STATE
+from awello.storage.migrations import STATE_TABLE
 
 BOOKS = Path(__file__).parent / "books"  # as `.dump` of SQLite's shell writes them, of every version that was released
 
@@ -114,7 +114,7 @@ def test_clubs_of_every_version_go_on(file: Path, tmp_path: Path) -> None:
     async def play() -> None:
         club = await Club(place).open()
         assert columns(inspect(club.store.engine)) == {
-            table.name: set(table.columns.keys()) for table in (STATE, *CLUB.tables.sorted_tables)
+            table.name: set(table.columns.keys()) for table in (STATE_TABLE, *CLUB.tables.sorted_tables)
         }, "what is new in the tables needs a migration in club/schema.py"
         for name, number in (("Ann", 1), ("Bob", 2), ("rex", 3)):
             club.people[name] = Account(number, name, name == "rex")
@@ -133,7 +133,7 @@ def test_clubs_of_every_version_go_on(file: Path, tmp_path: Path) -> None:
 def test_archives_of_every_version_are_read(file: Path, tmp_path: Path) -> None:
     archive = Archive(str(restore(file, tmp_path)))
     assert columns(inspect(archive.engine)) == {
-        table.name: set(table.columns.keys()) for table in (STATE, *ARCHIVE.tables.sorted_tables)
+        table.name: set(table.columns.keys()) for table in (STATE_TABLE, *ARCHIVE.tables.sorted_tables)
     }, "what is new in the tables needs a migration in archive/schema.py"
     records = list(archive.records(archive.numbers(GameFilter())))
     assert [record.start.game for record in records].count(Game.OTHELLO4) == 2 and len(records) == 3

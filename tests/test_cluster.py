@@ -296,10 +296,10 @@ START = Record(Position.start(Game.OTHELLO))
 
 
 @asynccontextmanager
-async def engines(address: str, count: int = 1, most_seconds: float = PATIENCE) -> AsyncIterator[EnginePool]:
+async def engines(address: str, count: int = 1, max_seconds: float = PATIENCE) -> AsyncIterator[EnginePool]:
     """A pool of engine processes on a cluster."""
     slots = ClusterSlots(address)
-    pool = EnginePool(count, most_seconds, partial(ClusterSlot, slots))
+    pool = EnginePool(count, max_seconds, partial(ClusterSlot, slots))
     await pool.start()
     try:
         yield pool
@@ -309,7 +309,7 @@ async def engines(address: str, count: int = 1, most_seconds: float = PATIENCE) 
 
 
 async def ask(pool: EnginePool, task: Task) -> list[Answer]:
-    return [answer async for answer in pool.think(task)]
+    return [answer async for answer in pool.run(task)]
 
 
 def test_engine_processes_run_on_workers(address: str, own_players: None) -> None:
@@ -337,8 +337,8 @@ async def served(address: str) -> dict[str, int]:
 
 def test_an_engine_process_on_a_worker_can_be_stopped_and_killed(address: str) -> None:
     async def use() -> None:
-        async with engines(address, most_seconds=1.0) as pool:
-            async with aclosing(pool.think(AnalyseTask(START, 3600))) as answers:
+        async with engines(address, max_seconds=1.0) as pool:
+            async with aclosing(pool.run(AnalyseTask(START, 3600))) as answers:
                 await anext(answers)
             (choice, _) = await ask(pool, ChooseTask(START, "greedy"))
             assert choice["type"] == "choice", "the analysis was stopped"
@@ -352,7 +352,7 @@ def test_an_engine_process_on_a_worker_can_be_stopped_and_killed(address: str) -
 def test_a_worker_that_dies_costs_one_answer(address: str) -> None:
     async def use() -> None:
         async with engines(address) as pool:
-            async with aclosing(pool.think(AnalyseTask(START, 3600))) as answers:
+            async with aclosing(pool.run(AnalyseTask(START, 3600))) as answers:
                 await anext(answers)
                 worker = next(place for place, count in (await served(address)).items() if count)
                 async with distributed.Client(address, asynchronous=True, set_as_default=False) as client:
@@ -382,11 +382,11 @@ def test_a_worker_that_the_scheduler_has_not_missed_yet_is_passed_over() -> None
         workers = Workers("")
         slot = ClusterSlot(workers)
         await slot.start()
-        assert asked == ["dead", "alive"] and workers.taken == {"dead": 0, "alive": 1}
+        assert asked == ["dead", "alive"] and workers.slot_counts == {"dead": 0, "alive": 1}
         await slot.close()
         with pytest.raises(ConnectionError, match="no worker"):
             await ClusterSlot(workers).start()
-        assert not workers.taken.total()
+        assert not workers.slot_counts.total()
 
     asyncio.run(use())
 

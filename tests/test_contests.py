@@ -43,7 +43,7 @@ def client(contests: ContestRunner) -> TestClient:
     """The routes of the laboratory and nothing else."""
     app = FastAPI()
     app.state.contests, app.state.workers = contests, EnginePool(0)
-    app.state.clubhouse = ClubService(None, ArchiveService(None))
+    app.state.club_service = ClubService(None, ArchiveService(None))
     app.include_router(router)
 
     add_error_handlers(app)

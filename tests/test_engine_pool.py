@@ -55,7 +55,7 @@ class Room:
 
 
 async def ask(pool: EnginePool, task: Task) -> list[Answer]:
-    async with aclosing(pool.think(task)) as answers:
+    async with aclosing(pool.run(task)) as answers:
         return [answer async for answer in answers]
 
 
@@ -157,7 +157,7 @@ def test_too_much_memory_costs_one_answer(room: Room) -> None:
 
 
 def test_who_takes_too_long_is_ended(room: Room, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(room.pool, "most_seconds", 0.3)
+    monkeypatch.setattr(room.pool, "max_seconds", 0.3)
     (error,) = room.ask(ChooseTask(play(Game.OTHELLO, 3), "minimax@30"))
     assert error["code"] == "slow" and error["message"].startswith("minimax@30 took more than 0.3 s")
     monkeypatch.undo()
@@ -233,10 +233,10 @@ def test_a_review_judges_each_move_once_though_it_is_interrupted(room: Room, mon
 
 def test_a_review_searches_nothing_twice(monkeypatch: pytest.MonkeyPatch) -> None:
     task, progress = ReviewTask(play(Game.OTHELLO4), 10), TaskProgress()
-    judgements = list(TaskRunner().think(task, progress))
-    progress.told = 3
+    judgements = list(TaskRunner().run(task, progress))
+    progress.reviews_sent = 3
     monkeypatch.delattr(TaskRunner, "engine")
-    assert list(TaskRunner().think(task, progress)) == judgements[3:]
+    assert list(TaskRunner().run(task, progress)) == judgements[3:]
 
 
 def test_a_stopped_analysis_goes_on_where_it_was() -> None:
@@ -245,7 +245,7 @@ def test_a_stopped_analysis_goes_on_where_it_was() -> None:
     for _ in range(4):
         runner.stopped.clear()
         with pytest.raises(TaskStopped):
-            for answer in runner.think(task, progress):
+            for answer in runner.run(task, progress):
                 depths.append(answer["depth"])
                 if depths[-1] > depths[0] + len(spent):
                     runner.stop()
@@ -253,7 +253,7 @@ def test_a_stopped_analysis_goes_on_where_it_was() -> None:
         spent.append(search.seconds)
     assert depths == sorted(depths) and spent == sorted(set(spent))
     late = AnalyseTask(task.record, spent[-1])
-    assert list(runner.think(late, progress)) == [] and search.over
+    assert list(runner.run(late, progress)) == [] and search.finished
 
 
 def test_a_review_of_awale(room: Room) -> None:
@@ -271,7 +271,7 @@ def test_a_cancelled_analysis_makes_room_at_once(room: Room, monkeypatch: pytest
 
     async def cancel() -> None:
         before = room.pool._processes[0]
-        async with aclosing(room.pool.think(AnalyseTask(play(Game.OTHELLO, 5), LONG))) as answers:
+        async with aclosing(room.pool.run(AnalyseTask(play(Game.OTHELLO, 5), LONG))) as answers:
             assert (await anext(answers))["type"] == "analysis"
         *_, done = await ask(room.pool, AnalyseTask(play(Game.OTHELLO, 6), 0.05))
         assert done["type"] == "done" and room.pool._processes == [before]
@@ -297,7 +297,7 @@ def test_a_champion_that_is_stopped_answers_at_once() -> None:
     """So the process of a choice that is cancelled goes on living."""
     runner, answers = TaskRunner(), list[Answer]()
     task = ChooseTask(play(Game.OTHELLO, 3), "champion@level=30")  # hours of thought
-    thread = threading.Thread(target=lambda: answers.extend(runner.think(task, TaskProgress())))
+    thread = threading.Thread(target=lambda: answers.extend(runner.run(task, TaskProgress())))
     thread.start()
     wait_until(lambda: runner.player and getattr(runner.player, "engine", None) and runner.player.engine.nodes)  # type: ignore[attr-defined]
     runner.stop()
@@ -307,7 +307,7 @@ def test_a_champion_that_is_stopped_answers_at_once() -> None:
 
 def test_a_choice_interrupts_an_analysis_which_goes_on(room: Room) -> None:
     async def interrupt() -> None:
-        async with aclosing(room.pool.think(AnalyseTask(play(Game.OTHELLO, 5), LONG))) as answers:
+        async with aclosing(room.pool.run(AnalyseTask(play(Game.OTHELLO, 5), LONG))) as answers:
             first = await anext(answers)
             assert (await ask(room.pool, ChooseTask(play(Game.ABAPA, 3), "greedy")))[0]["type"] == "choice"
             later = [await anext(answers) for _ in range(3)]
@@ -323,7 +323,7 @@ def test_many_analyses_take_turns(room: Room, monkeypatch: pytest.MonkeyPatch) -
     log: dict[int, list[Answer]] = {number: [] for number in range(12)}
 
     async def follow(number: int, seconds: float) -> None:
-        async with aclosing(room.pool.think(AnalyseTask(play(Game.OTHELLO, 5 + number), seconds))) as answers:
+        async with aclosing(room.pool.run(AnalyseTask(play(Game.OTHELLO, 5 + number), seconds))) as answers:
             async for answer in answers:
                 log[number].append(answer)
 
@@ -352,7 +352,7 @@ def test_a_queue_that_is_full_is_closed(room: Room, monkeypatch: pytest.MonkeyPa
 # --- the end ----------------------------------------------------------------------------------------------------------
 def test_a_process_that_is_killed_is_replaced(room: Room) -> None:
     async def kill() -> list[Answer]:
-        async with aclosing(room.pool.think(AnalyseTask(play(Game.OTHELLO, 5), LONG))) as answers:
+        async with aclosing(room.pool.run(AnalyseTask(play(Game.OTHELLO, 5), LONG))) as answers:
             await anext(answers)
             (child,) = multiprocessing.active_children()
             child.kill()
@@ -406,9 +406,9 @@ from awello.web.engine_pool import EnginePool
 async def main():
     pool = EnginePool(1)
     await pool.start()
-    async for answer in pool.think(ChooseTask(Record(Position.start()), "greedy")):
+    async for answer in pool.run(ChooseTask(Record(Position.start()), "greedy")):
         print(answer["type"], flush=True)
-    task = asyncio.create_task(anext(pool.think(ChooseTask(Record(Position.start()), "minimax@30"))))
+    task = asyncio.create_task(anext(pool.run(ChooseTask(Record(Position.start()), "minimax@30"))))
     await asyncio.sleep(0)  # the task begins
     while not pool._processes[0].job:
         await asyncio.sleep(0)  # until its process has it

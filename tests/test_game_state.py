@@ -18,7 +18,7 @@ from awello.club.store import ClubStore
 from awello.club.stored_games import SaveGame, add_game, load_games, record_of, save_heartbeat
 from awello.formats.ogn import format_ogn, parse_ogn
 from awello.limits import Clock
-from awello.web.messages import MAX_GAME_MOVES, LineRequest
+from awello.web.messages import MAX_GAME_MOVES, MovesRequest
 
 ANN, BOB = 1, 2
 BLITZ = Clock(300.0)
@@ -138,7 +138,7 @@ def test_a_game_of_awale_ends_at_the_move_limit(game: Game) -> None:
     assert played.over and len(played.moves) == game_state.MOST_PLIES and seat.names == names
     assert played.reason in (game_state.BEHIND, game_state.LIMIT)
     assert MAX_GAME_MOVES >= game_state.MOST_PLIES, "the page shows all of it"
-    assert LineRequest.model_validate({"game": str(game), "moves": names}).record().moves == played.moves
+    assert MovesRequest.model_validate({"game": str(game), "moves": names}).record().moves == played.moves
 
 
 def test_who_has_more_seeds_wins_at_the_move_limit(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:

@@ -13,7 +13,7 @@ from awello.archive import explorer
 from awello.archive.archive import Archive, GameFilter
 from awello.archive.explorer import explore
 from awello.archive.game_tree import Advice, GameTree
-from awello.archive.nodes import key_of
+from awello.archive.nodes import node_key
 from awello.errors import ConfigError
 from awello.kernel import U
 from awello.rules.othello import symmetric
@@ -95,7 +95,7 @@ def test_values_are_those_of_a_plain_tree(game: Game, seed: int) -> None:
 def test_symmetric_positions_have_the_same_key() -> None:
     for position in random_record(Game.OTHELLO, 3).positions():
         boards = [[symmetric(U(word), each) for word in (position.own, position.opp)] for each in range(8)]
-        assert len({key_of(0, U(own), U(opp)) for own, opp in boards}) == 1
+        assert len({node_key(0, U(own), U(opp)) for own, opp in boards}) == 1
 
 
 def test_small_boards_pass_and_meet_again() -> None:
@@ -269,6 +269,6 @@ def test_the_explorer_tells_values(tmp_path: Path, monkeypatch: pytest.MonkeyPat
             assert values == {move: plain.branches(position).get(move) for move in values}
     count = explore(archive, games[0].start).games
     for most, known in ((count, True), (count - 1, False)):
-        monkeypatch.setattr(explorer, "VALUED", most)
+        monkeypatch.setattr(explorer, "MAX_VALUED_GAMES", most)
         found = explore(archive, games[0].start)
         assert {value is not None for value in (found.value, *(branch.value for branch in found.branches))} == {known}

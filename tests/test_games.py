@@ -15,7 +15,7 @@ from test_archive import contents
 
 from awello import Game, Position, Record
 from awello.archive.archive import Archive, GameFilter
-from awello.archive.files import write_again
+from awello.archive.files import restore_file
 from awello.formats.files import FORMATS
 from awello.formats.wthor import build_wthor
 
@@ -26,7 +26,7 @@ from itertools import count
 from sqlalchemy import Engine, event
 from awello.archive import importer
 from awello.cli.app import main
-importer.BATCH = 20
+importer.BATCH_GAMES = 20
 last, statements = int(sys.argv[1]), count(1)
 
 @event.listens_for(Engine, "before_cursor_execute")
@@ -128,7 +128,7 @@ def test_the_whole_of_wthor(tmp_path: Path, place: str) -> None:
     archive = Archive(place)
     for file in (DATA / "wthor").iterdir():
         if file.suffix.lower() in (".wtb", ".jou", ".trn"):
-            assert list(write_again(archive, file.name)[1].values()) == [file.read_bytes()]
+            assert list(restore_file(archive, file.name)[1].values()) == [file.read_bytes()]
 
 
 def test_a_killed_import_is_repeated(tmp_path: Path) -> None:

@@ -74,16 +74,18 @@ def test_a_network_pays_for_every_request(monkeypatch: pytest.MonkeyPatch) -> No
 def test_bytes_without_an_announced_length_are_charged(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(rate_limits, "monotonic", lambda: 100.0)
     costs, levels = RateLimits(*request_guard.NETWORK_BUDGET), []
-    guarded = request_guard.RequestGuard(create_app(0, archive=None), costs=costs)
+    guarded = request_guard.RequestGuard(create_app(0, archive=None), budgets=costs)
     for address, body in (("203.0.113.1", b" " * 50_000), ("203.0.113.2", iter([b" " * 50_000]))):
         client_at(address, guarded).post("/api/read", content=body)
-        levels.append(costs.find(address).level)
+        levels.append(costs.get(address).tokens)
     assert levels[0] == pytest.approx(levels[1], abs=0.1) and levels[0] < request_guard.NETWORK_BUDGET[0] - 10
 
 
 def test_dear_requests_cost_more() -> None:
     small, file = request_guard.estimate_cost("/api/line", 100), request_guard.estimate_cost("/static/js/server.js", 0)
-    assert file < small < request_guard.estimate_cost("/api/line", 6000) < request_guard.estimate_cost("/api/games", 6000)
+    assert (
+        file < small < request_guard.estimate_cost("/api/line", 6000) < request_guard.estimate_cost("/api/games", 6000)
+    )
 
 
 def test_the_page_of_a_class_is_within_its_share() -> None:
@@ -131,7 +133,9 @@ def test_a_client_that_is_gone_leaves_no_error() -> None:
     async def answer() -> None:
         house = ClubService(None, ArchiveService(None))
         gone: Any = Gone()
-        channel = engine_connection.EngineConnection(gone, EnginePool(0), RateLimits(*request_guard.NETWORK_BUDGET), house)
+        channel = engine_connection.EngineConnection(
+            gone, EnginePool(0), RateLimits(*request_guard.NETWORK_BUDGET), house
+        )
         await channel._answer(1, AnalyseTask(random_record(Game.OTHELLO4, 1), 1.0))  # the game is over: one answer
 
     asyncio.run(answer())
@@ -160,7 +164,7 @@ class FakeConnection:
 def test_answers_that_are_not_read_end_the_connection() -> None:
     config = HttpServerConfig(create_app(0, archive=None))
     stuck, slow, small = FakeConnection(1 << 19), FakeConnection(1 << 19), FakeConnection(100)
-    config.open |= {stuck, slow, small}  # type: ignore[arg-type]
+    config.connections |= {stuck, slow, small}  # type: ignore[arg-type]
     for second in range(20):
         config.abort_unread(float(second))
         slow.transport.unread -= http_server.MIN_READ_BYTES
@@ -171,7 +175,7 @@ def test_the_unread_bytes_of_a_network_are_bounded() -> None:
     config = HttpServerConfig(create_app(0, archive=None))
     of_one = [FakeConnection(1 << 19, f"2001:db8:1:2::{number}") for number in range(60)]
     other = FakeConnection(1 << 19, "2001:db8:1:3::1")
-    config.open |= {*of_one, other}  # type: ignore[arg-type]
+    config.connections |= {*of_one, other}  # type: ignore[arg-type]
     config.abort_unread(0.0)
     left = sum(each.transport.unread for each in of_one if not each.transport.aborted)
     assert left == http_server.MAX_NETWORK_UNREAD_BYTES and not other.transport.aborted

@@ -23,7 +23,7 @@ HOST = "http://club.example.org"
 
 @pytest.fixture
 def contests(tmp_path: Path) -> Iterator[ContestRunner]:
-    made = ContestRunner(tmp_path, for_guests=True)
+    made = ContestRunner(tmp_path, public=True)
     yield made
     made.close()
 
@@ -36,7 +36,7 @@ def process_of(contests: ContestRunner, name: str) -> Any:
 def app(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[FastAPI]:
     """A server for guests."""
     monkeypatch.setenv("AWELLO_DATA", str(tmp_path))
-    made = create_app(0, archive=None, names=["club.example.org"])
+    made = create_app(0, archive=None, host_names=["club.example.org"])
     with TestClient(made, HOST, client=("203.0.113.7", 1)):
         yield made
 
@@ -113,7 +113,7 @@ def test_a_network_makes_room_for_itself_only(tmp_path: Path, monkeypatch: pytes
     monkeypatch.setattr(Contest, "start", lambda contest, seconds: contest.save())
     plan = ContestConfig.model_validate(PLAN)
     owners, _ = ContestRunner(tmp_path).start(plan)
-    contests = ContestRunner(tmp_path, for_guests=True)
+    contests = ContestRunner(tmp_path, public=True)
     others, _ = contests.start(plan, "two")
     own = [contests.start(plan, "one")[0] for _ in range(10)]
     assert {contest.folder.name for contest in contests.list()} == {owners, others, *own[-2:]}
@@ -133,7 +133,7 @@ def test_an_interrupted_write_leaves_the_contest(contests: ContestRunner, monkey
         raise OSError("no space left")
 
     monkeypatch.setattr(os, "fsync", fail)
-    contest.kept.message = "something else"
+    contest.stored.message = "something else"
     with pytest.raises(ValueError, match="cannot be kept"):
         contest.save()
     assert (contest.folder / "contest.json").read_bytes() == before

@@ -21,7 +21,7 @@ class FakeProcess(EngineProcess):
 
     def __init__(self) -> None:
         super().__init__()
-        self.warm, self.said, self.networks = True, list[int](), list[str]()
+        self.ready, self.said, self.networks = True, list[int](), list[str]()
 
     def _say(self, *message: Any) -> None:
         self.said.append(len(message))
@@ -33,7 +33,7 @@ async def ask(pool: EnginePool, task: Task, network: str) -> asyncio.Task[list[A
     """A task that waits for its answers."""
 
     async def collect() -> list[Answer]:
-        return [answer async for answer in pool.think(task, network)]
+        return [answer async for answer in pool.run(task, network)]
 
     found = asyncio.create_task(collect())
     await asyncio.sleep(0)
@@ -68,11 +68,11 @@ def test_the_network_that_was_served_least_comes_first() -> None:
         pool._processes.append(process)
         asked = [await ask(pool, CHOOSE, network) for network in ("flood",) * 5 + ("guest", "other")]
         for _ in range(3):
-            process.begun -= 1.0  # it has worked for a second
-            pool._free(process).post(DONE)
+            process.started -= 1.0  # it has worked for a second
+            pool._release(process).post(DONE)
             pool._schedule()
         assert process.networks == ["flood", "guest", "other", "flood"]
-        pool._free(process).post(DONE)
+        pool._release(process).post(DONE)
         await pool.close()
         await asyncio.gather(*asked)
 
@@ -84,7 +84,7 @@ def test_a_long_choice_is_cut_short_for_another_network() -> None:
         pool, process = EnginePool(0), FakeProcess()
         pool._processes.append(process)
         asked = [await ask(pool, CHOOSE, "flood") for _ in range(3)]
-        process.begun -= engine_pool.MAX_URGENT_SLICE
+        process.started -= engine_pool.MAX_URGENT_SLICE
         pool._schedule()
         assert not process.stopping, "its own tasks wait"
         asked.append(await ask(pool, ANALYSE, "guest"))
@@ -92,10 +92,10 @@ def test_a_long_choice_is_cut_short_for_another_network() -> None:
         asked.append(await ask(pool, CHOOSE, "guest"))
         assert process.stopping
         process._forget_deadline()
-        pool._free(process).post(DONE)
+        pool._release(process).post(DONE)
         pool._schedule()
         assert process.networks == ["flood", "guest"]
-        pool._free(process).post(DONE)
+        pool._release(process).post(DONE)
         await pool.close()
         await asyncio.gather(*asked)
 
@@ -145,7 +145,7 @@ def test_a_place_is_kept_whatever_goes_wrong(monkeypatch: pytest.MonkeyPatch) ->
         async def start(self) -> None:
             started.append(1)
 
-        async def hear(self) -> tuple[str, Any]:
+        async def receive(self) -> tuple[str, Any]:
             raise AttributeError("a message that cannot be read")
 
     monkeypatch.setattr(engine_pool, "EngineProcess", Broken)
@@ -156,7 +156,7 @@ def test_a_place_is_kept_whatever_goes_wrong(monkeypatch: pytest.MonkeyPatch) ->
         await pool.start()
         while len(started) < 3:
             await asyncio.sleep(0)
-            assert not pool._places[0].done()
+            assert not pool._supervisors[0].done()
         await pool.close()
 
     asyncio.run(keep())
@@ -181,7 +181,7 @@ def test_one_failed_start_does_not_refuse_waiting_tasks(
     async def ask() -> str:
         pool = EnginePool(1)
         await pool.start()
-        answers = [found async for found in pool.think(ChooseTask(Record(Position.start(Game.OTHELLO)), "greedy"))]
+        answers = [found async for found in pool.run(ChooseTask(Record(Position.start(Game.OTHELLO)), "greedy"))]
         await pool.close()
         return str(answers[0]["type"])
 

@@ -231,7 +231,9 @@ def test_pages_need_nothing_from_elsewhere_and_nothing_inline() -> None:
 
 def test_all_modules_are_asked_for_at_once() -> None:
     """Those of the club only where there is one."""
-    wanted = set(re.findall(r'modulepreload" href="/static/js/([^"]+)"', (STATIC_FOLDER / "index.html").read_text("utf-8")))
+    wanted = set(
+        re.findall(r'modulepreload" href="/static/js/([^"]+)"', (STATIC_FOLDER / "index.html").read_text("utf-8"))
+    )
     there = {path.relative_to(STATIC_FOLDER / "js").as_posix() for path in STATIC_FOLDER.glob("js/**/*.js")}
     assert wanted == {name for name in there if not re.match(r"app\.|reference\.|club[.-]", name)}
 

@@ -73,19 +73,19 @@ class Pupil(Player):
 """
 
 
-@pytest.mark.parametrize("for_guests", [False, True])
+@pytest.mark.parametrize("public", [False, True])
 def test_players_learn_from_games_on_a_private_server_only(
-    for_guests: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    public: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     file, noted = tmp_path / "pupil.py", tmp_path / "noted"
     file.write_text(LEARNER.replace("FILE", repr(str(noted))))
     monkeypatch.setenv("AWELLO_PLAYERS", str(file))
-    names = ("127.0.0.1",) if for_guests else ()
-    with TestClient(create_app(0, archive=str(tmp_path / "a.sqlite"), names=names), base_url=HOST) as client:
+    names = ("127.0.0.1",) if public else ()
+    with TestClient(create_app(0, archive=str(tmp_path / "a.sqlite"), host_names=names), base_url=HOST) as client:
         game = finished(players=["Ann", "pupil"])
         assert client.post("/api/games", json=game).json() == {"number": 1}
     forget_players()
-    assert (noted.read_text() if noted.exists() else "") == ("" if for_guests else f"1 {len(game['moves'])}\n")
+    assert (noted.read_text() if noted.exists() else "") == ("" if public else f"1 {len(game['moves'])}\n")
 
 
 # ---- what was played ------------------------------------------------------------------------------------------------
@@ -180,8 +180,8 @@ def test_what_is_no_finished_game_is_refused(
 def test_guests_cannot_fill_the_disk(client: TestClient, place: str, monkeypatch: pytest.MonkeyPatch) -> None:
     now = [1000.0]
     monkeypatch.setattr(rate_limits, "monotonic", lambda: now[0])
-    keeper = client.app.state.archivist  # type: ignore[attr-defined]
-    keeper.of_guest, keeper.of_all = RateLimits(2, 2 / 60), RateLimit(3, 3 / 86400)
+    keeper = client.app.state.archive_service  # type: ignore[attr-defined]
+    keeper.network_saves, keeper.total_saves = RateLimits(2, 2 / 60), RateLimit(3, 3 / 86400)
 
     def keep(seed: int) -> int:
         return client.post("/api/games", json=finished(seed=seed)).status_code

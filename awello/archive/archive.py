@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 from sqlalchemy import ColumnElement, Connection, Select, func, select
 
-from awello.archive.game_rows import DRAW, record_of, start_of, store
+from awello.archive.game_rows import DRAW, record_of, start_of, store_records
 from awello.archive.index import find_entries
 from awello.archive.schema import ARCHIVE, events, games, players
 from awello.errors import ConfigError
@@ -23,10 +23,10 @@ from awello.formats.openings import openings
 from awello.position import Position
 from awello.record import Record
 from awello.rules.game import Game
-from awello.storage.database import ASKED, connect, rows_among, writing
+from awello.storage.database import MAX_QUERY_VALUES, open_database, select_among, write_transaction
 
 RESULTS = {"first": 0, "second": 1, "draw": DRAW, "open": None}
-seconds = players.alias()
+second_players = players.alias()
 
 
 def default_location() -> str:
@@ -92,7 +92,7 @@ class GameFilter:
         if self.through is None:
             return list(connection.execute(asked))
         passing = {int(number) for number in find_entries(connection, self.through)["record"]}
-        if len(passing) <= ASKED:
+        if len(passing) <= MAX_QUERY_VALUES:
             asked = asked.where(games.c.id.in_(passing))
         return [row for row in connection.execute(asked) if row.id in passing]
 
@@ -102,12 +102,12 @@ class Archive:
 
     def __init__(self, place: str | Path | None = None) -> None:
         self.place = str(place or default_location())
-        self.engine = connect(self.place, ARCHIVE)
+        self.engine = open_database(self.place, ARCHIVE)
 
     def add(self, record: Record) -> int:
         """Keep a game; its number, an older one if it was there already."""
-        with writing(self.engine) as connection:
-            return store(connection, [record])[0]
+        with write_transaction(self.engine) as connection:
+            return store_records(connection, [record])[0]
 
     def numbers(self, wanted: GameFilter) -> list[int]:
         """The numbers of the games that are asked for, in order."""
@@ -117,7 +117,7 @@ class Archive:
     def latest(self, wanted: GameFilter, count: int, before: int | None = None) -> tuple[int, list[Any]]:
         """How many games are asked for, and the rows of the last of them, or of the last before a number."""
         with self.engine.connect() as connection:
-            counted, numbers = _latest(connection, wanted, count, before)
+            counted, numbers = _find_latest(connection, wanted, count, before)
         return counted, list(self.rows(numbers))
 
     def find(self, number: int) -> Record:
@@ -133,16 +133,16 @@ class Archive:
     def rows(self, numbers: Sequence[int]) -> Iterator[Any]:
         """The rows of some games in the order of the numbers, with `first_name`, `second_name` and `event_name`."""
         with self.engine.connect() as connection:
-            for at in range(0, len(numbers), ASKED):
-                part = numbers[at : at + ASKED]
-                found = {row.id: row for row in rows_among(connection, _with_names(), games.c.id, part)}
+            for at in range(0, len(numbers), MAX_QUERY_VALUES):
+                part = numbers[at : at + MAX_QUERY_VALUES]
+                found = {row.id: row for row in select_among(connection, _select_with_names(), games.c.id, part)}
                 yield from (found[number] for number in part if number in found)
 
     def lines(self, numbers: Sequence[int]) -> Iterator[Record]:
         """The games of some numbers, in any order, with their moves and nothing else: faster than `records`."""
         with self.engine.connect() as connection:
             asked = select(games.c.game, games.c.start, games.c.moves)
-            for row in rows_among(connection, asked, games.c.id, numbers):
+            for row in select_among(connection, asked, games.c.id, numbers):
                 yield Record(start_of(row), tuple(np.frombuffer(row.moves, np.int8).tolist()))
 
     @property
@@ -156,7 +156,7 @@ class Archive:
         self.engine.dispose()
 
 
-def _latest(connection: Connection, wanted: GameFilter, count: int, before: int | None) -> tuple[int, list[int]]:
+def _find_latest(connection: Connection, wanted: GameFilter, count: int, before: int | None) -> tuple[int, list[int]]:
     """How many games are asked for, and the last numbers; only those are read, however many there are."""
     number, conditions = games.c.id, list(wanted.conditions())
     if wanted.through is None:
@@ -171,9 +171,13 @@ def _latest(connection: Connection, wanted: GameFilter, count: int, before: int 
     return len(passing), passing[max(0, end - count) : end][::-1].tolist()
 
 
-def _with_names() -> Select[Any]:
+def _select_with_names() -> Select[Any]:
     """Games with the names that belong to them."""
     joined = games.outerjoin(players, games.c.first == players.c.id)
-    joined = joined.outerjoin(seconds, games.c.second == seconds.c.id)
-    names = players.c.name.label("first_name"), seconds.c.name.label("second_name"), events.c.name.label("event_name")
+    joined = joined.outerjoin(second_players, games.c.second == second_players.c.id)
+    names = (
+        players.c.name.label("first_name"),
+        second_players.c.name.label("second_name"),
+        events.c.name.label("event_name"),
+    )
     return select(games, *names).select_from(joined.outerjoin(events, games.c.event == events.c.id))

@@ -8,13 +8,13 @@ import numpy.typing as npt
 
 from awello.archive.archive import Archive, GameFilter
 from awello.archive.game_tree import GameTree
-from awello.archive.index import DECIDED, Entries, canonical_move, find_entries
-from awello.archive.position_keys import UNKNOWN
+from awello.archive.index import OFF_BOARD_WIN, Entries, canonical_move, find_entries
+from awello.archive.position_keys import UNKNOWN_SCORE
 from awello.formats.openings import Opening, opening_at
 from awello.position import Position
 
-VALUED = 250  # games through a position, at most, whose tree is grown to tell values
-USUAL_START = "f5"  # of Black's four first moves, which are one by symmetry, the one that most people write
+MAX_VALUED_GAMES = 250  # games through a position, at most, whose tree is grown to tell values
+PREFERRED_FIRST_MOVE = "f5"  # of Black's four first moves, which are one by symmetry, the one that most people write
 
 
 @dataclass(frozen=True)
@@ -51,32 +51,33 @@ def explore(archive: Archive, position: Position, wanted: GameFilter | None = No
         entries = find_entries(connection, position)
         if wanted is not None:
             entries = entries[np.isin(entries["record"], [row.id for row in wanted.rows(connection)])]
-    tree = _tree(archive, position, entries)
+    tree = _build_tree(archive, position, entries)
     values = tree.branches(position)
     names, scores = entries["move"].copy(), entries["score"].copy()  # side by side, they are compared much faster
     branches = [
-        _branch(position, move, scores[names == name], values.get(move)) for name, move in _moves(position).items()
+        _count_results(position, move, scores[names == name], values.get(move))
+        for name, move in _canonical_moves(position).items()
     ]
     played = sorted((branch for branch in branches if branch.games), key=lambda branch: -branch.games)
     return Exploration(position, len(entries), tree.value(position), played)
 
 
-def _tree(archive: Archive, position: Position, entries: Entries) -> GameTree:
+def _build_tree(archive: Archive, position: Position, entries: Entries) -> GameTree:
     """The tree of the games that came through a position; an empty one if they are too many, or not of Othello."""
-    if position.game.family != "othello" or len(entries) > VALUED:
+    if position.game.family != "othello" or len(entries) > MAX_VALUED_GAMES:
         return GameTree()
     return GameTree(archive.lines(np.unique(entries["record"]).tolist()))
 
 
-def _branch(position: Position, move: int, scores: npt.NDArray[np.int8], value: int | None) -> MoveStatistics:
-    known = scores[scores != UNKNOWN]
+def _count_results(position: Position, move: int, scores: npt.NDArray[np.int8], value: int | None) -> MoveStatistics:
+    known = scores[scores != UNKNOWN_SCORE]
     wins, draws, losses = (int(np.count_nonzero(outcome)) for outcome in (known > 0, known == 0, known < 0))
-    margins = known[abs(known) != DECIDED]
+    margins = known[abs(known) != OFF_BOARD_WIN]
     mean = float(margins.mean()) if len(margins) else None
     return MoveStatistics(move, len(scores), wins, draws, losses, mean, value, opening_at(position.after(move)))
 
 
-def _moves(position: Position) -> dict[int, int]:
+def _canonical_moves(position: Position) -> dict[int, int]:
     """By the name that the index has for it, one of each set of moves that symmetry turns into each other."""
-    moves = sorted(position.legal_moves(), key=lambda move: position.format_move(move) != USUAL_START)
+    moves = sorted(position.legal_moves(), key=lambda move: position.format_move(move) != PREFERRED_FIRST_MOVE)
     return {canonical_move(position, move): move for move in reversed(moves)}

@@ -10,13 +10,13 @@ from sqlalchemy import func, select
 
 from awello.archive.archive import Archive
 from awello.archive.importer import ImportSource
-from awello.archive.schema import appearances, sources
+from awello.archive.schema import source_games, sources
 from awello.errors import ConfigError, NotationError
 from awello.formats.files import FORMATS, Format, find_format, read_games, recognise_format, unpack
 from awello.formats.wthor import HEADER, ROW, WthorNames, parse_header, parse_names, write_wthor
 
-NAMES = (".jou", ".trn")  # WTHOR's players and events
-SIGNS = {"ggf": b"(;", "ogn": b"[South "}  # of a game; elsewhere it is the end of a line
+NAMES_SUFFIXES = (".jou", ".trn")  # WTHOR's players and events
+GAME_MARKERS = {"ggf": b"(;", "ogn": b"[South "}  # of a game; elsewhere it is the end of a line
 
 
 def find_files(places: Iterable[Path]) -> list[Path]:
@@ -24,7 +24,7 @@ def find_files(places: Iterable[Path]) -> list[Path]:
     found = []
     for place in places:
         if place.is_dir():
-            endings = (*(suffix for format in FORMATS.values() for suffix in format.suffixes), *NAMES)
+            endings = (*(suffix for format in FORMATS.values() for suffix in format.suffixes), *NAMES_SUFFIXES)
             files = sorted(file for file in place.rglob("*") if file.is_file())
             mine = [file for file in files if file.name.lower().removesuffix(".gz").endswith(endings)]
             if not mine:
@@ -37,54 +37,54 @@ def find_files(places: Iterable[Path]) -> list[Path]:
     return found
 
 
-def sources_of(files: Iterable[Path]) -> Iterator[ImportSource]:
+def read_sources(files: Iterable[Path]) -> Iterator[ImportSource]:
     """What files hold, one after the other."""
     for file in files:
         content = file.read_bytes()
-        yield source_of(file.name, content, _names_beside(file.parent))
+        yield read_source(file.name, content, _names_in_folder(file.parent))
 
 
-def source_of(name: str, content: bytes, names: Sequence[WthorNames] = ()) -> ImportSource:
+def read_source(name: str, content: bytes, names: Sequence[WthorNames] = ()) -> ImportSource:
     """What a file holds."""
     digest = blake2b(content, digest_size=16).digest()
-    if name.lower().endswith(NAMES):
+    if name.lower().endswith(NAMES_SUFFIXES):
         return ImportSource(name, "names", digest, content, ())
     inside, _ = unpack(content)
     try:
         format = recognise_format(inside, name).name
     except NotationError:
         format = "unknown"
-    head, expected = b"", inside.count(SIGNS.get(format, b"\n"))
+    head, expected = b"", inside.count(GAME_MARKERS.get(format, b"\n"))
     if format == "wthor":
         head, expected = inside[: HEADER.size], len(inside) // ROW.size
     return ImportSource(name, format, digest, head, read_games(content, name, names), len(content), expected)
 
 
 @cache
-def _names_beside(folder: Path) -> tuple[WthorNames, ...]:
+def _names_in_folder(folder: Path) -> tuple[WthorNames, ...]:
     """The names of WTHOR's players and events in a folder."""
-    files = [file for file in sorted(folder.iterdir()) if file.name.lower().endswith(NAMES)]
+    files = [file for file in sorted(folder.iterdir()) if file.name.lower().endswith(NAMES_SUFFIXES)]
     return tuple(parse_names(file.read_bytes()) for file in files)
 
 
-def imported_files(archive: Archive) -> list[Any]:
+def list_imported_files(archive: Archive) -> list[Any]:
     """The files that were imported: `name`, `format` and how many `games` they hold, in order."""
-    held = sources.outerjoin(appearances, appearances.c.source == sources.c.id)
-    count = func.count(appearances.c.number).label("games")
+    held = sources.outerjoin(source_games, source_games.c.source == sources.c.id)
+    count = func.count(source_games.c.number).label("games")
     asked = select(sources.c.id, sources.c.name, sources.c.format, count).select_from(held)
     with archive.engine.connect() as connection:
         grouped = asked.group_by(sources.c.id, sources.c.name, sources.c.format).order_by(sources.c.id)
         return list(connection.execute(grouped))
 
 
-def write_again(archive: Archive, name: str) -> tuple[int, dict[str, bytes]]:
+def restore_file(archive: Archive, name: str) -> tuple[int, dict[str, bytes]]:
     """How many games a file that was imported held, and the file again; one of WTHOR comes out as it went in."""
     with archive.engine.connect() as connection:
         asked = select(sources).where(sources.c.name == name).order_by(sources.c.id.desc())
         source = connection.execute(asked).first()
         if source is None:
             raise ConfigError(f"no file {name!r} was imported: 'awello games files' lists those that were")
-        listed = select(appearances.c.game).where(appearances.c.source == source.id).order_by(appearances.c.number)
+        listed = select(source_games.c.game).where(source_games.c.source == source.id).order_by(source_games.c.number)
         numbers = list(connection.execute(listed).scalars())
     if source.format == "names":
         return 0, {".names": bytes(source.head)}
@@ -93,7 +93,7 @@ def write_again(archive: Archive, name: str) -> tuple[int, dict[str, bytes]]:
     return len(numbers), find_format(source.format).write(archive.records(numbers))
 
 
-def format_of(out: Path, name: str | None = None) -> Format:
+def choose_format(out: Path, name: str | None = None) -> Format:
     """The format of a name, or of the ending of a file's."""
     endings = {suffix: format for format in FORMATS.values() for suffix in format.suffixes}
     format = find_format(name) if name else endings.get(out.suffix.lower())
@@ -102,7 +102,7 @@ def format_of(out: Path, name: str | None = None) -> Format:
     return format
 
 
-def contents_of(archive: Archive, numbers: Sequence[int], format: Format) -> dict[str, bytes]:
+def write_games(archive: Archive, numbers: Sequence[int], format: Format) -> dict[str, bytes]:
     """What the files for some games hold; an error names the game that the format cannot hold."""
     try:
         return format.write(archive.records(numbers))

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 from sqlalchemy import Connection, Row, Table, select
 
-from awello.archive.index import Entries, add_entries, trace_records
+from awello.archive.index import Entries, add_entries, build_entries
 from awello.archive.position_keys import position_key
 from awello.archive.schema import events, games, players
 from awello.formats.openings import openings
@@ -20,7 +20,7 @@ from awello.kernel import U, Words
 from awello.position import Position, format_position, parse_position
 from awello.record import Record
 from awello.rules.game import PASS, Game
-from awello.storage.database import next_id, rows_among
+from awello.storage.database import next_id, select_among
 
 Values = dict[str, Any]
 
@@ -72,11 +72,11 @@ def parse_date(text: str) -> str | None:
 
 
 # ---- many records ---------------------------------------------------------------------------------------------------
-def store(connection: Connection, records: Sequence[Record]) -> list[int]:
+def store_records(connection: Connection, records: Sequence[Record]) -> list[int]:
     """Keep the games that are not there yet, in a transaction that writes; the numbers of all."""
     rows = [row_of(record) for record in records]
     asked = select(games.c.digest, games.c.id)
-    found = rows_among(connection, asked, games.c.digest, [row["digest"] for row in rows])
+    found = select_among(connection, asked, games.c.digest, [row["digest"] for row in rows])
     known: dict[bytes, int] = {row.digest: row.id for row in found}
     first, fresh = next_id(connection, games), list[tuple[Record, Values]]()
     for record, row in zip(records, rows, strict=True):
@@ -84,17 +84,17 @@ def store(connection: Connection, records: Sequence[Record]) -> list[int]:
             known[row["digest"]] = row["id"] = first + len(fresh)
             fresh.append((record, row))
     for game in sorted({record.start.game for record, _ in fresh}):
-        _trace(connection, game, [new for new in fresh if new[0].start.game == game])
+        _index_records(connection, game, [new for new in fresh if new[0].start.game == game])
     for table, columns in ((players, ("first", "second")), (events, ("event",))):
-        _give_numbers(connection, table, columns, [row for _, row in fresh])
+        _assign_numbers(connection, table, columns, [row for _, row in fresh])
     if fresh:
         connection.execute(games.insert(), [row for _, row in fresh])
     return [known[row["digest"]] for row in rows]
 
 
-def _trace(connection: Connection, game: Game, fresh: Sequence[tuple[Record, Values]]) -> None:
+def _index_records(connection: Connection, game: Game, fresh: Sequence[tuple[Record, Values]]) -> None:
     """Note where new games went and how they ended."""
-    entries, margins = trace_records(game, [record for record, _ in fresh], [row["id"] for _, row in fresh])
+    entries, margins = build_entries(game, [record for record, _ in fresh], [row["id"] for _, row in fresh])
     add_entries(connection, game, entries)
     names = _openings_of(entries) if game is Game.OTHELLO else {}
     for (record, row), margin in zip(fresh, margins, strict=True):
@@ -105,23 +105,23 @@ def _trace(connection: Connection, game: Game, fresh: Sequence[tuple[Record, Val
 
 def _openings_of(entries: Entries) -> dict[int, str]:
     """The openings of the games in which some position has a name; the last counts."""
-    places, names = _named_places()
+    places, names = _named_keys()
     found = np.flatnonzero(np.isin(entries["place"], places))
     at = np.searchsorted(places, entries["place"][found])
     return {int(number): names[name] for number, name in zip(entries["record"][found], at, strict=True)}
 
 
 @cache
-def _named_places() -> tuple[Words, list[str]]:
+def _named_keys() -> tuple[Words, list[str]]:
     """The places of positions that have a name, in ascending order, and their English names."""
     named = {int(position_key(0, U(own), U(opp), PASS)[0]): opening.en for (own, opp), opening in openings().items()}
     return np.array(sorted(named), np.uint64), [named[place] for place in sorted(named)]
 
 
-def _give_numbers(connection: Connection, table: Table, columns: Iterable[str], rows: Sequence[Values]) -> None:
+def _assign_numbers(connection: Connection, table: Table, columns: Iterable[str], rows: Sequence[Values]) -> None:
     """Put numbers in place of names, new ones for those that the table does not know."""
     names = sorted({row[column] for row in rows for column in columns} - {None})
-    known = rows_among(connection, select(table.c.name, table.c.id), table.c.name, names)
+    known = select_among(connection, select(table.c.name, table.c.id), table.c.name, names)
     numbers: dict[str | None, int | None] = {None: None} | {row.name: row.id for row in known}
     new = dict(zip((name for name in names if name not in numbers), count(next_id(connection, table))))
     if new:

@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from awello.archive.archive import Archive, GameFilter
-from awello.archive.nodes import key_of, minimax, write_keys
+from awello.archive.nodes import minimax, node_key, write_keys
 from awello.errors import ConfigError
 from awello.kernel import U
 from awello.position import Position
@@ -65,7 +65,7 @@ class GameTree:
     def value(self, position: Position) -> int | None:
         """The margin for whoever is to move if both play the best that is known; None of an unknown position."""
         self._grow()
-        key = U(key_of(int(position.game), U(position.own), U(position.opp)))
+        key = U(node_key(int(position.game), U(position.own), U(position.opp)))
         at = np.searchsorted(self._keys, key)
         return int(self._values[at]) if at < len(self._keys) and self._keys[at] == key else None
 

@@ -10,13 +10,13 @@ from dataclasses import dataclass, field
 from sqlalchemy import Connection, func, select
 
 from awello.archive.archive import Archive
-from awello.archive.game_rows import store
-from awello.archive.schema import appearances, games, sources
+from awello.archive.game_rows import store_records
+from awello.archive.schema import games, source_games, sources
 from awello.errors import NotationError
 from awello.record import Record
-from awello.storage.database import next_id, writing
+from awello.storage.database import next_id, write_transaction
 
-BATCH = 20_000  # games
+BATCH_GAMES = 20_000  # games
 
 
 @dataclass(frozen=True)
@@ -35,7 +35,7 @@ class ImportSource:
     """Some idea of how many games it holds."""
 
 
-Waiting = tuple[ImportSource, int, Record]  # a game to write, and its number in the file
+PendingGame = tuple[ImportSource, int, Record]  # a game to write, and its number in the file
 
 
 @dataclass
@@ -56,10 +56,10 @@ def import_games(
     archive: Archive, found: Iterable[ImportSource], step: Callable[[float], object]
 ) -> list[ImportReport]:
     """Put the games of files into an archive; `step` is told how many more bytes have been looked at."""
-    reports, waiting = [], list[Waiting]()
+    reports, waiting = [], list[PendingGame]()
     for source in found:
         with archive.engine.connect() as connection:
-            reports.append(report := ImportReport(source, _last_number(connection, source)))
+            reports.append(report := ImportReport(source, _count_imported(connection, source)))
         number, share = 0, source.size / max(1, source.expected)
         for record in source.records:
             if isinstance(record, NotationError):
@@ -69,39 +69,39 @@ def import_games(
             step(share if number <= source.expected else 0)
             if number > report.before:
                 waiting.append((source, number, record))
-            if len(waiting) == BATCH:
+            if len(waiting) == BATCH_GAMES:
                 _write(archive, waiting)
                 waiting.clear()
         step(max(0, source.expected - number) * share)
         if not (number or report.damage or source.head):
             report.damage.append(NotationError("expected games, found none"))
         if source.head and not (number or report.damage):
-            with writing(archive.engine) as connection:
-                _number_of(connection, source)
+            with write_transaction(archive.engine) as connection:
+                _source_number(connection, source)
     _write(archive, waiting)
     with archive.engine.connect() as connection:
-        _count(connection, reports)
+        _complete_reports(connection, reports)
     return reports
 
 
-def _last_number(connection: Connection, source: ImportSource) -> int:
+def _count_imported(connection: Connection, source: ImportSource) -> int:
     """How many games of a file are in the archive."""
-    mine = appearances.join(sources, appearances.c.source == sources.c.id)
-    asked = select(func.max(appearances.c.number)).select_from(mine).where(sources.c.digest == source.digest)
+    mine = source_games.join(sources, source_games.c.source == sources.c.id)
+    asked = select(func.max(source_games.c.number)).select_from(mine).where(sources.c.digest == source.digest)
     return connection.execute(asked).scalar() or 0
 
 
-def _write(archive: Archive, waiting: Sequence[Waiting]) -> None:
+def _write(archive: Archive, waiting: Sequence[PendingGame]) -> None:
     """Keep games as a whole."""
     if not waiting:
         return
-    with writing(archive.engine) as connection:
-        numbers = store(connection, [record for _, _, record in waiting])
+    with write_transaction(archive.engine) as connection:
+        numbers = store_records(connection, [record for _, _, record in waiting])
         found: dict[bytes, ImportSource] = {}
         for source, _, _ in waiting:
             found.setdefault(source.digest, source)
-        known = {digest: _number_of(connection, source) for digest, source in found.items()}
-        last = {digest: _last_number(connection, source) for digest, source in found.items()}
+        known = {digest: _source_number(connection, source) for digest, source in found.items()}
+        last = {digest: _count_imported(connection, source) for digest, source in found.items()}
         rows = {  # a file may come twice, and another program may have brought it meanwhile
             (known[source.digest], at): number
             for (source, at, _), number in zip(waiting, numbers, strict=True)
@@ -109,10 +109,10 @@ def _write(archive: Archive, waiting: Sequence[Waiting]) -> None:
         }
         if rows:
             listed = [{"source": file, "number": at, "game": number} for (file, at), number in rows.items()]
-            connection.execute(appearances.insert(), listed)
+            connection.execute(source_games.insert(), listed)
 
 
-def _number_of(connection: Connection, source: ImportSource) -> int:
+def _source_number(connection: Connection, source: ImportSource) -> int:
     """The number of a file in the archive, which may be new there."""
     known = connection.execute(select(sources.c.id).where(sources.c.digest == source.digest)).scalar()
     if known is not None:
@@ -123,11 +123,13 @@ def _number_of(connection: Connection, source: ImportSource) -> int:
     return number
 
 
-def _count(connection: Connection, reports: Sequence[ImportReport]) -> None:
+def _complete_reports(connection: Connection, reports: Sequence[ImportReport]) -> None:
     """Complete reports by what the archive holds now."""
-    told_before = _told_before(connection)
-    mine = appearances.join(sources, appearances.c.source == sources.c.id).join(games, appearances.c.game == games.c.id)
-    asked = select(appearances.c.source, appearances.c.number, games.c.id, games.c.winner).select_from(mine)
+    told_before = _find_repeated(connection)
+    mine = source_games.join(sources, source_games.c.source == sources.c.id).join(
+        games, source_games.c.game == games.c.id
+    )
+    asked = select(source_games.c.source, source_games.c.number, games.c.id, games.c.winner).select_from(mine)
     for report in reports:
         rows = connection.execute(asked.where(sources.c.digest == report.source.digest)).all()
         report.games = len(rows)
@@ -135,17 +137,17 @@ def _count(connection: Connection, reports: Sequence[ImportReport]) -> None:
         report.unfinished = sum(row.winner is None for row in rows)
 
 
-def _told_before(connection: Connection) -> set[int | tuple[int, int]]:
+def _find_repeated(connection: Connection) -> set[int | tuple[int, int]]:
     """The games with the moves of an older one, and the places in files where a game is listed again."""
     line = games.c.game, func.coalesce(games.c.start, "").label("start"), games.c.moves
     first = select(*line, func.min(games.c.id).label("oldest")).group_by(*line).having(func.count() > 1).subquery()
     same = (games.c.moves == first.c.moves) & (games.c.game == first.c.game)
     same &= (func.coalesce(games.c.start, "") == first.c.start) & (games.c.id > first.c.oldest)
     found: set[int | tuple[int, int]] = set(connection.execute(select(games.c.id).join(first, same)).scalars())
-    often = select(appearances.c.game).group_by(appearances.c.game).having(func.count() > 1)
-    asked = select(appearances).where(appearances.c.game.in_(often))
+    often = select(source_games.c.game).group_by(source_games.c.game).having(func.count() > 1)
+    asked = select(source_games).where(source_games.c.game.in_(often))
     seen = set()
-    for row in connection.execute(asked.order_by(appearances.c.source, appearances.c.number)):
+    for row in connection.execute(asked.order_by(source_games.c.source, source_games.c.number)):
         if row.game in seen:
             found.add((row.source, row.number))
         seen.add(row.game)

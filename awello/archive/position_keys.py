@@ -13,18 +13,18 @@ from awello.kernel import U, Words, kernel
 from awello.rules.game import is_over, play, score, symmetries_of
 from awello.rules.othello import symmetric
 
-FIRST, SECOND, THIRD = U(0x9E3779B97F4A7C15), U(0xBF58476D1CE4E5B9), U(0x94D049BB133111EB)
-END = 64  # in place of a move where a game ends
-UNKNOWN = 127  # the score of a game that goes on
+GOLDEN_GAMMA, MIX_1, MIX_2 = U(0x9E3779B97F4A7C15), U(0xBF58476D1CE4E5B9), U(0x94D049BB133111EB)
+END_OF_GAME = 64  # in place of a move where a game ends
+UNKNOWN_SCORE = 127  # the score of a game that goes on
 
 
 @kernel("uint64(uint64, uint64)", inline=True)
-def number_of(own: U, opp: U) -> U:
+def hash_words(own: U, opp: U) -> U:
     """A mixture of two words.  Archives are full of these numbers: it must never change."""
-    word = own * FIRST
-    word = (word ^ word >> U(31)) * SECOND + opp
-    word = (word ^ word >> U(30)) * THIRD
-    word = (word ^ word >> U(27)) * SECOND
+    word = own * GOLDEN_GAMMA
+    word = (word ^ word >> U(31)) * MIX_1 + opp
+    word = (word ^ word >> U(30)) * MIX_2
+    word = (word ^ word >> U(27)) * MIX_1
     return word ^ word >> U(31)
 
 
@@ -43,11 +43,11 @@ def position_key(game: int, own: U, opp: U, move: int) -> tuple[U, int]:
         new_move = index_of(symmetric(bit(move), symmetry)) if on_board else move
         if new_own < best_own or new_opp < best_opp or new_move < best_move:
             best_own, best_opp, best_move = new_own, new_opp, new_move
-    return number_of(best_own, best_opp), best_move
+    return hash_words(best_own, best_opp), best_move
 
 
 @kernel("void(int64, uint64[::1], uint64[::1], int64[::1], int8[::1], uint64[::1], int8[::1], int64[::1])")
-def trace(
+def trace_games(
     game: int,
     owns: Words,
     opps: Words,
@@ -59,18 +59,19 @@ def trace(
 ) -> None:
     """The places and moves of games, one after the other, and how each ended for whoever is to move then.
 
-    A game has one more place than moves, with `END` there.  A score is `UNKNOWN` where the board does not end the game.
+    A game has one more place than moves, with `END_OF_GAME` there.  A score is `UNKNOWN_SCORE` where the board does
+    not end the game.
     """
     at = 0
     for record in range(owns.size):
         own, opp = owns[record], opps[record]
         for ply in range(lengths[record] + 1):
-            move = END if ply == lengths[record] else int(moves[at - record])
+            move = END_OF_GAME if ply == lengths[record] else int(moves[at - record])
             place, name = position_key(game, own, opp, move)
             places[at], names[at] = place, name
             at += 1
             if move == -1:
                 own, opp = opp, own
-            elif move != END:
+            elif move != END_OF_GAME:
                 own, opp = play(game, own, opp, move)
-        scores[record] = score(game, own, opp) if is_over(game, own, opp) else UNKNOWN
+        scores[record] = score(game, own, opp) if is_over(game, own, opp) else UNKNOWN_SCORE

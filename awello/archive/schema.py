@@ -2,51 +2,51 @@
 
 from sqlalchemy import Column, Index, Integer, LargeBinary, MetaData, SmallInteger, Table, Text
 
-from awello.storage.columns import identifier, keys, optional, references, required
+from awello.storage.columns import id_column, optional_columns, primary_keys, reference_columns, required_columns
 from awello.storage.migrations import Schema
 
 metadata = MetaData()
-players = Table("players", metadata, identifier(), Column("name", Text, unique=True))
-events = Table("events", metadata, identifier(), Column("name", Text, unique=True))
+players = Table("players", metadata, id_column(), Column("name", Text, unique=True))
+events = Table("events", metadata, id_column(), Column("name", Text, unique=True))
 sources = Table(
     "sources",
     metadata,
-    identifier(),
-    *required(Text, "name", "format"),
-    *required(LargeBinary, "digest", unique=True),  # of the content
-    *required(LargeBinary, "head"),  # what a file holds beside its games
+    id_column(),
+    *required_columns(Text, "name", "format"),
+    *required_columns(LargeBinary, "digest", unique=True),  # of the content
+    *required_columns(LargeBinary, "head"),  # what a file holds beside its games
 )
 games = Table(
     "games",
     metadata,
-    identifier(autoincrement=False),
-    *required(LargeBinary, "digest", unique=True),
-    *required(SmallInteger, "game"),
-    *references("players", "first", "second", index=True),
-    *references("events", "event", index=True),
-    *optional(Text, "date", "start"),  # 1996, 1996-05 or 1996-05-07; where it is not the usual one
-    *required(LargeBinary, "moves"),  # a byte each, 255 for a pass
-    *optional(SmallInteger, "score"),  # the first player's margin, where the board tells it
-    *optional(SmallInteger, "winner", "loser"),  # 0 or 1; winner is 2 for a draw
-    *required(Text, "reason"),
-    *optional(Text, "opening"),  # its English name
-    *required(Text, "more"),  # other tags, times and values, as JSON
+    id_column(autoincrement=False),
+    *required_columns(LargeBinary, "digest", unique=True),
+    *required_columns(SmallInteger, "game"),
+    *reference_columns("players", "first", "second", index=True),
+    *reference_columns("events", "event", index=True),
+    *optional_columns(Text, "date", "start"),  # 1996, 1996-05 or 1996-05-07; where it is not the usual one
+    *required_columns(LargeBinary, "moves"),  # a byte each, 255 for a pass
+    *optional_columns(SmallInteger, "score"),  # the first player's margin, where the board tells it
+    *optional_columns(SmallInteger, "winner", "loser"),  # 0 or 1; winner is 2 for a draw
+    *required_columns(Text, "reason"),
+    *optional_columns(Text, "opening"),  # its English name
+    *required_columns(Text, "more"),  # other tags, times and values, as JSON
     Index("games_by_moves", "moves"),
     Index("games_by_date", "date"),
     Index("games_by_opening", "opening"),
 )
-appearances = Table(
-    "appearances",
+source_games = Table(
+    "source_games",
     metadata,
-    *references("sources", "source", primary_key=True),
-    *keys(Integer, "number"),
-    *references("games", "game", nullable=False, index=True),
+    *reference_columns("sources", "source", primary_key=True),
+    *primary_keys(Integer, "number"),
+    *reference_columns("games", "game", nullable=False, index=True),
 )
-pages = Table(
-    "pages",
+index_pages = Table(
+    "index_pages",
     metadata,
-    *keys(SmallInteger, "game", "bucket"),
-    *keys(Integer, "part"),
-    *required(LargeBinary, "entries"),
+    *primary_keys(SmallInteger, "game", "bucket"),
+    *primary_keys(Integer, "part"),
+    *required_columns(LargeBinary, "entries"),
 )
 ARCHIVE = Schema("archive", metadata)

@@ -32,7 +32,7 @@ class ArchiveStatistics:
     """In order of time."""
 
 
-def measure(archive: Archive, wanted: GameFilter) -> ArchiveStatistics:
+def compute_statistics(archive: Archive, wanted: GameFilter) -> ArchiveStatistics:
     """Count the games that are asked for."""
     columns = ("game", "first", "second", "event", "date", "winner", "score", "opening")
     with archive.engine.connect() as connection:
@@ -49,13 +49,13 @@ def measure(archive: Archive, wanted: GameFilter) -> ArchiveStatistics:
         won[None],
         sum(scores) / len(scores) if scores else None,
         [(Game(game), count) for game, count in Counter(row.game for row in rows).most_common()],
-        _most([number for row in rows for number in {row.first, row.second}], names[0]),
-        _most([row.event for row in rows], names[1]),
+        _count_names([number for row in rows for number in {row.first, row.second}], names[0]),
+        _count_names([row.event for row in rows], names[1]),
         Counter(row.opening for row in rows if row.opening).most_common(),
         sorted(Counter(row.date[:4] for row in rows if row.date).items()),
     )
 
 
-def _most(numbers: list[Any], names: dict[Any, Any]) -> list[tuple[str, int]]:
+def _count_names(numbers: list[Any], names: dict[Any, Any]) -> list[tuple[str, int]]:
     """How often each name occurs."""
     return [(names[number], count) for number, count in Counter(numbers).most_common() if number is not None]

@@ -67,7 +67,7 @@ def serve(
                 webbrowser.open(address)
 
         with suppress(KeyboardInterrupt):
-            serve_app(HttpServerConfig(application, behind=bool(name)), door, announce)
+            serve_app(HttpServerConfig(application, behind_proxy=bool(name)), door, announce)
 
 
 def check_name(name: str) -> None:

@@ -14,121 +14,124 @@ from sqlalchemy import (
     Text,
 )
 
-from awello.storage.columns import identifier, keys, optional, references, required
+from awello.storage.columns import id_column, optional_columns, primary_keys, reference_columns, required_columns
 from awello.storage.migrations import Schema
 
 metadata = MetaData()
 accounts = Table(
     "accounts",
     metadata,
-    identifier(),
-    *required(Text, "name"),
-    *required(Text, "key", unique=True),  # the name in lower case
-    *required(Boolean, "program", "closed"),
-    *references("accounts", "owner"),  # of a program
-    *optional(Text, "password"),  # hashed; a program has none
-    *required(Float, "created"),
+    id_column(),
+    *required_columns(Text, "name"),
+    *required_columns(Text, "key", unique=True),  # the name in lower case
+    *required_columns(Boolean, "program", "closed"),
+    *reference_columns("accounts", "owner"),  # of a program
+    *optional_columns(Text, "password"),  # hashed; a program has none
+    *required_columns(Float, "created"),
 )
 sessions = Table(
     "sessions",
     metadata,
-    *keys(LargeBinary, "digest"),
-    *references("accounts", "account", nullable=False, index=True),
-    *required(Float, "expires"),
+    *primary_keys(LargeBinary, "digest"),
+    *reference_columns("accounts", "account", nullable=False, index=True),
+    *required_columns(Float, "expires"),
 )
 tokens = Table(
     "tokens",
     metadata,
-    identifier(),
-    *required(LargeBinary, "digest", unique=True),
-    *references("accounts", "account", nullable=False, index=True),
-    *required(Text, "label"),
-    *required(Float, "created"),
+    id_column(),
+    *required_columns(LargeBinary, "digest", unique=True),
+    *reference_columns("accounts", "account", nullable=False, index=True),
+    *required_columns(Text, "label"),
+    *required_columns(Float, "created"),
 )
 tournaments = Table(
     "tournaments",
     metadata,
-    identifier(),
-    *required(Text, "name", "system"),
-    *required(SmallInteger, "game"),
-    *required(Float, "base", "increment", "starts", "grace"),  # grace: seconds in which players must come
-    *required(Boolean, "rated"),
-    *required(Integer, "rounds"),  # of a round robin 0 until it begins
-    *required(Text, "state", index=True),
-    *required(Integer, "round"),  # that is played; 0 before the first
+    id_column(),
+    *required_columns(Text, "name", "system"),
+    *required_columns(SmallInteger, "game"),
+    *required_columns(Float, "base", "increment", "starts", "grace"),  # grace: seconds in which players must come
+    *required_columns(Boolean, "rated"),
+    *required_columns(Integer, "rounds"),  # of a round robin 0 until it begins
+    *required_columns(Text, "state", index=True),
+    *required_columns(Integer, "round"),  # that is played; 0 before the first
 )
 entries = Table(
     "entries",
     metadata,
-    *references("tournaments", "tournament", primary_key=True),
-    *references("accounts", "account", primary_key=True, index=True),
-    *required(Float, "entered"),
-    *optional(Integer, "seed"),  # from 1, the highest rating first; known when it begins
-    *optional(Text, "network"),  # from which it was entered, until it begins; none for this machine's own
+    *reference_columns("tournaments", "tournament", primary_key=True),
+    *reference_columns("accounts", "account", primary_key=True, index=True),
+    *required_columns(Float, "entered"),
+    *optional_columns(Integer, "seed"),  # from 1, the highest rating first; known when it begins
+    *optional_columns(Text, "network"),  # from which it was entered, until it begins; none for this machine's own
 )
 games = Table(
     "games",
     metadata,
-    identifier(autoincrement=False),
-    *required(SmallInteger, "game"),
-    *references("accounts", "first", "second", nullable=False, index=True),
-    *required(Float, "base", "increment", "begun", "since", "first_left", "second_left"),
-    *required(Boolean, "rated", "over", "archived"),
-    *required(LargeBinary, "moves", "seconds"),  # a byte per move, 255 for a pass; four bytes per time
-    *optional(SmallInteger, "offer", "loser"),
-    *required(Text, "reason"),
-    *references("tournaments", "tournament"),
+    id_column(autoincrement=False),
+    *required_columns(SmallInteger, "game"),
+    *reference_columns("accounts", "first", "second", nullable=False, index=True),
+    *required_columns(Float, "base", "increment", "begun", "since", "first_left", "second_left"),
+    *required_columns(Boolean, "rated", "over", "archived"),
+    *required_columns(LargeBinary, "moves", "seconds"),  # a byte per move, 255 for a pass; four bytes per time
+    *optional_columns(SmallInteger, "offer", "loser"),
+    *required_columns(Text, "reason"),
+    *reference_columns("tournaments", "tournament"),
     Index("games_by_state", "over", "archived"),
     Index("games_by_pair", "first", "second", "begun"),
 )
 pairings = Table(
     "pairings",
     metadata,
-    *references("tournaments", "tournament", primary_key=True),
-    *keys(Integer, "round", "board"),
-    *references("accounts", "first", nullable=False),
-    *references("accounts", "second"),  # none for a bye
-    *references("games", "game", unique=True),  # none until both are here
-    *optional(Float, "first_points", "second_points"),  # none until it is decided
-    *required(Boolean, "forfeit"),
+    *reference_columns("tournaments", "tournament", primary_key=True),
+    *primary_keys(Integer, "round", "board"),
+    *reference_columns("accounts", "first", nullable=False),
+    *reference_columns("accounts", "second"),  # none for a bye
+    *reference_columns("games", "game", unique=True),  # none until both are here
+    *optional_columns(Float, "first_points", "second_points"),  # none until it is decided
+    *required_columns(Boolean, "forfeit"),
 )
 ratings = Table(
     "ratings",
     metadata,
-    *references("accounts", "account", primary_key=True),
-    *keys(Text, "pool"),
-    *required(Float, "mean", "doubt"),
-    *required(Integer, "wins", "draws", "losses"),
+    *reference_columns("accounts", "account", primary_key=True),
+    *primary_keys(Text, "pool"),
+    *required_columns(Float, "mean", "doubt"),
+    *required_columns(Integer, "wins", "draws", "losses"),
     Index("ladder", "pool", "mean"),
 )
 changes = Table(
     "changes",
     metadata,
-    *references("games", "game", primary_key=True),
-    *keys(SmallInteger, "side"),
-    *required(Float, "before", "after"),
+    *reference_columns("games", "game", primary_key=True),
+    *primary_keys(SmallInteger, "side"),
+    *required_columns(Float, "before", "after"),
 )
 blocks = Table(
-    "blocks", metadata, *references("accounts", "account", "blocked", primary_key=True), *required(Float, "created")
+    "blocks",
+    metadata,
+    *reference_columns("accounts", "account", "blocked", primary_key=True),
+    *required_columns(Float, "created"),
 )
 audit = Table(
     "audit",
     metadata,
-    identifier(),
-    *required(Float, "moment", index=True),
-    *optional(Integer, "account"),
-    *required(Text, "address", "what"),
+    id_column(),
+    *required_columns(Float, "moment", index=True),
+    *optional_columns(Integer, "account"),
+    *required_columns(Text, "address", "what"),
 )
-pulse = Table("pulse", metadata, *required(Float, "moment"))  # one row: when the club was last known to be open
+pulse = Table("pulse", metadata, *required_columns(Float, "moment"))  # one row: when the club was last known to be open
 writer = Table(  # one row: the epoch, one more each time a server opens the club, and its last transaction
-    "writer", metadata, *required(Integer, "epoch"), *required(BigInteger, "batch")
+    "writer", metadata, *required_columns(Integer, "epoch"), *required_columns(BigInteger, "batch")
 )
 known_devices = Table(  # devices and networks that have been used to log in
     "known_devices",
     metadata,
-    *references("accounts", "account", primary_key=True),
-    *keys(LargeBinary, "digest"),
-    *required(Float, "expires"),
+    *reference_columns("accounts", "account", primary_key=True),
+    *primary_keys(LargeBinary, "digest"),
+    *required_columns(Float, "expires"),
 )
 
 

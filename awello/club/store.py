@@ -30,7 +30,7 @@ from awello.club.game_state import ClubError
 from awello.club.schema import CLUB, writer
 from awello.club.stored_games import SaveGame, save_games
 from awello.errors import ConfigError, StorageError
-from awello.storage.database import connect, lock_exclusively, writing
+from awello.storage.database import lock_exclusively, open_database, write_transaction
 
 AT_ONCE = 256  # acts in one transaction
 IDLE = 20.0  # seconds after which a server ends a transaction that is not continued
@@ -51,7 +51,7 @@ class ClubStore:
     """The database of a club: the thread that writes to it, and the same for coroutines."""
 
     def __init__(self, place: str | Path) -> None:
-        self.engine = connect(place, CLUB)
+        self.engine = open_database(place, CLUB)
         self.now: Callable[[], float] = time.time  # the clock of the club
         self.failed_at: float | None = None  # by that clock: when the first act that failed was submitted
         self.failures = 0
@@ -71,7 +71,7 @@ class ClubStore:
         if self._lock is None:
             raise ConfigError("another server has opened this club: end that one first")
         with self._turn:
-            with writing(self.engine, IDLE) as connection:
+            with write_transaction(self.engine, IDLE) as connection:
                 epoch, batch = _begin_epoch(connection)
             self._epoch, self._batch = epoch, batch
 
@@ -175,7 +175,7 @@ class ClubStore:
 
     def _try(self, acts: Sequence[Act], outcomes: list[Any], do: Do) -> None:
         """Do all acts in one transaction; when there are outcomes, COMMIT may have been sent."""
-        with writing(self.engine, IDLE) as connection:
+        with write_transaction(self.engine, IDLE) as connection:
             if self._epoch is not None:
                 self._batch += 1
                 mine = update(writer).where(writer.c.epoch == self._epoch).values(batch=self._batch)
@@ -187,7 +187,7 @@ class ClubStore:
         """Whether a transaction was kept though its COMMIT was not answered; raises if that cannot be found out."""
         if self._epoch is None:
             raise error
-        with writing(self.engine, IDLE) as connection:  # its lock waits until the database has decided
+        with write_transaction(self.engine, IDLE) as connection:  # its lock waits until the database has decided
             row = connection.execute(select(writer)).one()
         if row.batch != self._batch and row.epoch != self._epoch:
             raise ClubTakenOverError
@@ -197,9 +197,9 @@ class ClubStore:
 @contextmanager
 def transaction(place: str | Path, write: bool) -> Iterator[Connection]:
     """One transaction of a command, which can write to the database of a club beside a server."""
-    engine = connect(place, CLUB)
+    engine = open_database(place, CLUB)
     try:
-        with writing(engine) if write else engine.connect() as connection:
+        with write_transaction(engine) if write else engine.connect() as connection:
             yield connection
     finally:
         engine.dispose()

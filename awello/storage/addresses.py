@@ -8,13 +8,15 @@ from sqlalchemy.exc import ArgumentError
 
 from awello.errors import ConfigError
 
-SERVER = "postgresql+psycopg"
-ADDRESS = re.compile(r"(?!/[^/]|[.~\\])(.*://|[\w+.-]{2,}:/|.*:[^/]*@|.*password\s*=)", re.IGNORECASE | re.DOTALL)
+POSTGRESQL_DRIVER = "postgresql+psycopg"
+ADDRESS_PATTERN = re.compile(
+    r"(?!/[^/]|[.~\\])(.*://|[\w+.-]{2,}:/|.*:[^/]*@|.*password\s*=)", re.IGNORECASE | re.DOTALL
+)
 
 
 def is_address(place: str) -> bool:
     """Whether a place is, or was meant to be, the address of a server and not a file."""
-    return ADDRESS.match(place) is not None
+    return ADDRESS_PATTERN.match(place) is not None
 
 
 def may_exist(place: str) -> bool:
@@ -31,16 +33,16 @@ def parse_address(place: str, what: str) -> URL:
     except (ArgumentError, ValueError):
         valid = False
     if not valid:
-        raise invalid_address(what)
-    if address.drivername not in ("postgres", "postgresql", SERVER):
+        raise invalid_address_error(what)
+    if address.drivername not in ("postgres", "postgresql", POSTGRESQL_DRIVER):
         raise ConfigError(
             f"the {what} cannot be at an address that begins with {address.drivername}://: "
             "give a file, or postgresql://USER@HOST/NAME"
         )
-    return address.set(drivername=SERVER)
+    return address.set(drivername=POSTGRESQL_DRIVER)
 
 
-def invalid_address(what: str) -> ConfigError:
+def invalid_address_error(what: str) -> ConfigError:
     """The error for an address that cannot be parsed or looked up."""
     return ConfigError(
         f"the address of the {what} is not valid: write postgresql://USER:PASSWORD@HOST:PORT/NAME, "

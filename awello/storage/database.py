@@ -11,19 +11,19 @@ from urllib.parse import quote
 from sqlalchemy import Connection, Engine, ExceptionContext, Select, Table, create_engine, event, func, select
 
 from awello.errors import AwelloError, ConfigError, StorageError
-from awello.storage.addresses import invalid_address, is_address, parse_address
+from awello.storage.addresses import invalid_address_error, is_address, parse_address
 from awello.storage.migrations import Schema, is_current, migrate
 
-PATIENCE = 30  # seconds to wait for another program that writes, or for a server
-IDLE = 300  # seconds after which a server ends an idle transaction: its client may be gone
+LOCK_TIMEOUT = 30  # seconds to wait for another program that writes, or for a server
+IDLE_TIMEOUT = 300  # seconds after which a server ends an idle transaction: its client may be gone
 KEEPALIVE = {"keepalives_idle": 30, "keepalives_interval": 10, "keepalives_count": 3, "tcp_user_timeout": 30_000}
-ASKED = 500  # values named in one statement
-PRIVATE = 0o600  # the mode of a file that only its owner can read
+MAX_QUERY_VALUES = 500  # values named in one statement
+PRIVATE_FILE_MODE = 0o600  # the mode of a file that only its owner can read
 WRITE_LOCK, SERVER_LOCK = 4158, 4159  # PostgreSQL's advisory locks: of a transaction that writes, of the only server
 
 
 # ---- opening ---------------------------------------------------------------------------------------------------------
-def connect(place: str | Path, schema: Schema) -> Engine:
+def open_database(place: str | Path, schema: Schema) -> Engine:
     """Open the database at a path or an address, and create or migrate its tables.
 
     Every error of the database is a `StorageError`, which names the database without its password.
@@ -41,19 +41,19 @@ def connect(place: str | Path, schema: Schema) -> Engine:
         with engine.connect() as connection:
             current = is_current(connection, name, schema)
         if not current:
-            with writing(engine) as connection:
+            with write_transaction(engine) as connection:
                 migrate(connection, name, schema)
     except (AwelloError, UnicodeError) as error:
         engine.dispose()
         if isinstance(error, UnicodeError):  # a host name that cannot be looked up
-            raise invalid_address(schema.application) from None
+            raise invalid_address_error(schema.application) from None
         raise
     return engine
 
 
 def _open_server(address: str, schema: Schema) -> Engine:
     try:
-        arguments = {"connect_timeout": PATIENCE} | KEEPALIVE
+        arguments = {"connect_timeout": LOCK_TIMEOUT} | KEEPALIVE
         url = parse_address(address, schema.application)
         return create_engine(url, connect_args=arguments, hide_parameters=True)
     except ModuleNotFoundError:
@@ -68,11 +68,11 @@ def _open_file(file: Path, schema: Schema) -> Engine:
         raise StorageError(f"{str(file)!r} is a folder: name a file in it for the {schema.application}")
     if schema.private and not file.exists():
         with suppress(OSError):  # the database will say what is wrong
-            file.touch(mode=PRIVATE)
+            file.touch(mode=PRIVATE_FILE_MODE)
     path = str(file)
     if file.exists() and not os.access(file, os.W_OK):  # the files that SQLite puts beside it may be refused too
         path = f"file:{quote(str(file.absolute()))}?mode=ro&immutable=1&uri=true"
-    engine = create_engine(f"sqlite:///{path}", connect_args={"timeout": PATIENCE}, hide_parameters=True)
+    engine = create_engine(f"sqlite:///{path}", connect_args={"timeout": LOCK_TIMEOUT}, hide_parameters=True)
 
     @event.listens_for(engine, "connect")
     def prepare(connection: Any, _: Any) -> None:
@@ -93,14 +93,14 @@ def _lower(text: str | None) -> str | None:
 
 
 # ---- reading and writing ---------------------------------------------------------------------------------------------
-def rows_among(connection: Connection, query: Select[Any], column: Any, values: Sequence[Any]) -> Iterator[Any]:
+def select_among(connection: Connection, query: Select[Any], column: Any, values: Sequence[Any]) -> Iterator[Any]:
     """The rows of a query with one of many values in a column; databases limit how many one statement can name."""
-    for at in range(0, len(values), ASKED):
-        yield from connection.execute(query.where(column.in_(values[at : at + ASKED])))
+    for at in range(0, len(values), MAX_QUERY_VALUES):
+        yield from connection.execute(query.where(column.in_(values[at : at + MAX_QUERY_VALUES])))
 
 
 @contextmanager
-def writing(engine: Engine, idle: float = IDLE) -> Iterator[Connection]:
+def write_transaction(engine: Engine, idle: float = IDLE_TIMEOUT) -> Iterator[Connection]:
     """A transaction that writes, one at a time; a server ends it after `idle` seconds, if its client is lost."""
     with engine.connect().execution_options(writes=True) as connection, connection.begin():
         if connection.dialect.name == "postgresql":
@@ -122,7 +122,7 @@ def lock_exclusively(engine: Engine) -> sqlite3.Connection | Connection | None:
 def _lock_file(file: str) -> sqlite3.Connection | None:
     """SQLite's own lock, which works on every system, on an empty file: the database itself stays readable."""
     with suppress(OSError):  # the next line will say what is wrong
-        Path(file).touch(mode=PRIVATE)
+        Path(file).touch(mode=PRIVATE_FILE_MODE)
     lock = sqlite3.connect(file, timeout=0, isolation_level=None, check_same_thread=False)
     try:
         lock.execute("BEGIN EXCLUSIVE")

@@ -11,8 +11,11 @@ from sqlalchemy import Column, Connection, Integer, MetaData, Table, Text, inspe
 
 from awello.errors import ConfigError
 
-STATE = Table("state", MetaData(), Column("steps", Integer, nullable=False), Column("application", Text))
-UNNAMED = {"accounts": "club", "pages": "archive"}  # version 0.1.0 named no application: it is known by a table
+STATE_TABLE = Table("state", MetaData(), Column("steps", Integer, nullable=False), Column("application", Text))
+APPLICATION_BY_TABLE = {
+    "accounts": "club",
+    "pages": "archive",
+}  # version 0.1.0 named no application: it is known by a table
 
 
 @dataclass(frozen=True)
@@ -38,9 +41,9 @@ def is_current(connection: Connection, name: str, schema: Schema) -> bool:
         return False  # it is new
     application = None
     if "application" in columns:
-        application = connection.execute(select(STATE.c.application)).scalar()
+        application = connection.execute(select(STATE_TABLE.c.application)).scalar()
     elif "steps" in columns:
-        application = next((found for table, found in UNNAMED.items() if table in tables), None)
+        application = next((found for table, found in APPLICATION_BY_TABLE.items() if table in tables), None)
     if application != schema.application:
         found = {"archive": "an archive", "club": "a club"}.get(application or "", "of another program")
         raise ConfigError(f"the database {name!r} is {found}: the {schema.application} needs a database of its own")
@@ -55,9 +58,9 @@ def migrate(connection: Connection, name: str, schema: Schema) -> None:
     inspected = inspect(connection)
     present = {"steps": len(schema.migrations), "application": schema.application}
     if not inspected.has_table("state"):
-        STATE.create(connection)
+        STATE_TABLE.create(connection)
         schema.tables.create_all(connection)
-        connection.execute(STATE.insert().values(present))
+        connection.execute(STATE_TABLE.insert().values(present))
         return
     done = _count_migrations(connection)
     if done > len(schema.migrations):
@@ -66,8 +69,8 @@ def migrate(connection: Connection, name: str, schema: Schema) -> None:
         connection.execute(text("ALTER TABLE state ADD COLUMN application TEXT"))
     for migration in schema.migrations[done:]:
         migration(connection)
-    connection.execute(STATE.update().values(present))
+    connection.execute(STATE_TABLE.update().values(present))
 
 
 def _count_migrations(connection: Connection) -> int:
-    return int(connection.execute(select(STATE.c.steps)).scalar_one())
+    return int(connection.execute(select(STATE_TABLE.c.steps)).scalar_one())

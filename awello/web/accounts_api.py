@@ -238,7 +238,9 @@ async def show_player(
     return found | {"here": found["number"] in house.hall.present}
 
 
-@router.get("/players/{name}/games", summary="A player's games as a file", response_class=Response, responses=FILE_RESPONSES)
+@router.get(
+    "/players/{name}/games", summary="A player's games as a file", response_class=Response, responses=FILE_RESPONSES
+)
 async def take_home(name: OfProgram, house: House, request: Request, before: Before = None) -> Response:
     """The games that have ended: those of Othello as GGF, those of Awalé as OGN; both are packed into a `.zip`."""
     account = await house.read(partial(accounts.need_account, name=name))

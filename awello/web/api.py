@@ -11,12 +11,19 @@ from awello import __version__
 from awello.drawing import draw_svg
 from awello.players.player import registry
 from awello.rules.game import Game
-from awello.schemas import AnalysisJson, ChoiceJson, GameJson, LineJson, RecognisedJson, ReviewJson, RulesJson
+from awello.schemas import AnalysisJson, ChoiceJson, GameJson, PositionsJson, RecognisedJson, ReviewJson, RulesJson
 from awello.web.engine_tasks import Answer, EngineTask, ReviewTask
 from awello.web.guest_players import TERMINAL_PLAYERS, is_allowed_setting
-from awello.web.jobs import run_task, call_in_worker, respond_with_json
-from awello.web.messages import AnalyseRequest, ChooseRequest, LineRequest, ReviewRequest, TextRequest, PositionsRequest
-from awello.web.page_tasks import recognise_text, dump_line
+from awello.web.jobs import call_in_worker, respond_with_json, run_task
+from awello.web.messages import (
+    AnalyseRequest,
+    ChooseRequest,
+    MovesRequest,
+    PositionsRequest,
+    ReviewRequest,
+    TextRequest,
+)
+from awello.web.page_tasks import dump_positions, recognise_text
 
 ABOUT = """
 A game that goes on is never kept here: each question says where it began and which moves were played.  Moves have
@@ -54,7 +61,7 @@ Json = dict[str, Any]
 @router.get("/health", summary="Whether the server is well")
 async def health(request: Request) -> Json:
     """The version that answers, and whether there is a club."""
-    return {"ok": True, "version": __version__, "club": request.app.state.clubhouse.place is not None}
+    return {"ok": True, "version": __version__, "club": request.app.state.club_service.place is not None}
 
 
 @router.get("/rules", summary="The games and their rules")
@@ -81,10 +88,10 @@ async def players() -> list[Json]:
     ]
 
 
-@router.post("/line", summary="The positions of a game", response_model=LineJson)
-async def line(request: PositionsRequest, client: Request) -> Response:
+@router.post("/positions", summary="The positions of a game", response_model=PositionsJson)
+async def positions(request: PositionsRequest, client: Request) -> Response:
     """The board after each move from `since` on, what each legal move would do, and the name of its opening, if any."""
-    return await respond_with_json(client, dump_line, request.record(), request.since)
+    return await respond_with_json(client, dump_positions, request.record(), request.since)
 
 
 @router.post("/choose", summary="A player's move", response_model=ChoiceJson)
@@ -108,7 +115,7 @@ async def review(request: ReviewRequest, client: Request) -> Any:
 
 
 async def _search(task: EngineTask, client: Request) -> list[Answer]:
-    client.app.state.clubhouse.refuse_analysis(task.record, whole=isinstance(task, ReviewTask))
+    client.app.state.club_service.refuse_analysis(task.record, whole=isinstance(task, ReviewTask))
     return await run_task(task, client.app.state.engines, client)
 
 
@@ -128,7 +135,7 @@ async def read(request: TextRequest, client: Request) -> Response:
     response_class=Response,
     responses={200: {"content": {"image/svg+xml": {}}}},
 )
-async def picture(request: LineRequest, client: Request) -> Response:
+async def picture(request: MovesRequest, client: Request) -> Response:
     """The last position as an SVG picture."""
     final = request.record().final
     svg = await call_in_worker(client, draw_svg, final.game, final.first, final.second, final.side, ())

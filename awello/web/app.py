@@ -28,7 +28,7 @@ from awello.web.metrics import format_metrics
 from awello.web.page_files import PageFiles
 from awello.web.process import ENGINE_KERNELS
 from awello.web.rate_limits import ConcurrencyLimit, RateLimits
-from awello.web.request_guard import NETWORK_BUDGET, LOCAL_HOSTS, ApiError, RequestGuard
+from awello.web.request_guard import LOCAL_HOSTS, NETWORK_BUDGET, ApiError, RequestGuard
 
 if not EXTRA_MISSING:
     from awello.web import accounts_api, club_connection, tournaments_api
@@ -42,7 +42,7 @@ def create_app(
     host: str = "127.0.0.1",
     archive: str | None = "",
     club: str | None = None,
-    names: Sequence[str] = (),
+    host_names: Sequence[str] = (),
     cluster: str | None = None,
     kernels: Compilation | None = None,
 ) -> FastAPI:
@@ -52,7 +52,7 @@ def create_app(
     per worker.  `archive` and `club` are files or database addresses; an empty archive is the user's own, None is none.
     If kernels are still being compiled, processes start when those of the engines are there.
     """
-    for_guests = bool(names) or host not in LOCAL_HOSTS
+    public = bool(host_names) or host not in LOCAL_HOSTS
 
     @asynccontextmanager
     async def lifespan(app: FastAPI) -> AsyncIterator[None]:
@@ -61,28 +61,28 @@ def create_app(
         app.state.engines = EnginePool(
             engines, new_slot=partial(ClusterSlot, slots) if slots else LocalSlot, compiled=compiled
         )
-        app.state.contests = ContestRunner(for_guests=for_guests)
+        app.state.contests = ContestRunner(public=public)
         app.state.workers = EnginePool(1, PAGE_TASK_TIMEOUT, partial(LocalSlot, engines=False), compiled)
-        app.state.archivist = ArchiveService(archive, for_guests)
-        app.state.clubhouse = ClubService(club, app.state.archivist)
+        app.state.archive_service = ArchiveService(archive, public)
+        app.state.club_service = ClubService(club, app.state.archive_service)
         try:
-            await app.state.clubhouse.open()
+            await app.state.club_service.open()
             if slots:
                 app.state.engines.count = engines or len(await slots.list_workers())
             await app.state.engines.start()
             if app.state.engines.count:  # without engines it is started when it is needed
                 await app.state.workers.start()
         except Exception as error:
-            app.state.wrong = error  # whoever started the server says it
+            app.state.startup_error = error  # whoever started the server says it
             raise
         try:
             yield
         finally:
             if kernels:
                 kernels.close()
-            await app.state.clubhouse.close()
+            await app.state.club_service.close()
             app.state.contests.close()
-            app.state.archivist.close()
+            app.state.archive_service.close()
             await app.state.engines.close()
             await app.state.workers.close()
             if slots:
@@ -99,28 +99,28 @@ def create_app(
         lifespan=lifespan,
         responses=api.ERROR_RESPONSES,
     )
-    costs, channels = RateLimits(*NETWORK_BUDGET), ConcurrencyLimit()
+    budgets, connections = RateLimits(*NETWORK_BUDGET), ConcurrencyLimit()
     app.add_middleware(PageFiles)
-    app.add_middleware(RequestGuard, host=host, names=names, costs=costs)
+    app.add_middleware(RequestGuard, host=host, host_names=host_names, budgets=budgets)
     app.include_router(api.router)
     app.include_router(files_api.router, responses={404: api.NOT_FOUND})
     app.include_router(archive_api.router, responses={404: api.NOT_FOUND, 429: api.TOO_MANY_REQUESTS})
     app.include_router(contests_api.router, responses={404: api.NOT_FOUND, 409: api.CONFLICT})
-    _add_club_routes(app, costs)
+    _add_club_routes(app, budgets)
     add_error_handlers(app)
 
     @app.websocket("/api/live")
     async def channel(socket: WebSocket) -> None:
-        await serve_engine(socket, app.state.engines, costs, channels, app.state.clubhouse)
+        await serve_engine(socket, app.state.engines, budgets, connections, app.state.club_service)
 
     @app.get("/metrics", include_in_schema=False)
     async def metrics() -> Response:
-        return Response(format_metrics(app.state.clubhouse), media_type="text/plain; version=0.0.4")
+        return Response(format_metrics(app.state.club_service), media_type="text/plain; version=0.0.4")
 
     return app
 
 
-def _add_club_routes(app: FastAPI, costs: RateLimits) -> None:
+def _add_club_routes(app: FastAPI, budgets: RateLimits) -> None:
     """The club's routes; without the extra, every one of them answers that there is no club."""
     if EXTRA_MISSING:
 
@@ -129,14 +129,16 @@ def _add_club_routes(app: FastAPI, costs: RateLimits) -> None:
             raise ApiError(404, "noclub", NO_CLUB)
     else:
         app.include_router(tournaments_api.router, responses={404: api.NOT_FOUND})
-        app.include_router(accounts_api.router, responses={401: api.UNAUTHORIZED, 404: api.NOT_FOUND, 429: api.TOO_MANY_REQUESTS})
+        app.include_router(
+            accounts_api.router, responses={401: api.UNAUTHORIZED, 404: api.NOT_FOUND, 429: api.TOO_MANY_REQUESTS}
+        )
 
     @app.websocket("/api/club/live")
     async def channel(socket: WebSocket) -> None:
-        if app.state.clubhouse.place is None:
+        if app.state.club_service.place is None:
             await socket.close(POLICY_VIOLATION, NO_CLUB)
         else:
-            await club_connection.serve_club(socket, app.state.clubhouse, costs)
+            await club_connection.serve_club(socket, app.state.club_service, budgets)
 
 
 def add_error_handlers(app: FastAPI) -> None:

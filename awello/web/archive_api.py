@@ -13,10 +13,10 @@ from awello.errors import AwelloError, ConfigError
 from awello.position import parse_position
 from awello.record import Record
 from awello.rules.game import Game
-from awello.schemas import REASONS, ExplorationJson, GameJson, GameListJson, GameName, GameRowJson, LossJson
+from awello.schemas import REASON_TEXTS, ExplorationJson, GameJson, GameListJson, GameName, GameRowJson, LossJson
 from awello.web.archive_service import ArchiveService
 from awello.web.jobs import call_in_worker
-from awello.web.messages import MAX_GAME_MOVES, LineRequest, Message
+from awello.web.messages import MAX_GAME_MOVES, Message, MovesRequest
 from awello.web.page_tasks import find_learners, teach_players
 from awello.web.rate_limits import network_of
 from awello.web.request_guard import ApiError, address_of
@@ -31,7 +31,7 @@ PlayerName = Annotated[str, StringConstraints(max_length=120)]
 
 
 # ---- what is said ---------------------------------------------------------------------------------------------------
-class PlayedGameRequest(LineRequest):
+class PlayedGameRequest(MovesRequest):
     """A game and what is known of it."""
 
     players: tuple[PlayerName | None, PlayerName | None] = Field(
@@ -55,14 +55,16 @@ class PlayedGameRequest(LineRequest):
         if self.begun is not None:
             moment = datetime.fromtimestamp(self.begun)
             tags |= {"Site": PAGE_SITE, "Date": moment.date().isoformat(), "Time": moment.time().isoformat()}
-        loser, reason = (self.result.loser, REASONS[self.result.reason]) if self.result else (None, "")
+        loser, reason = (self.result.loser, REASON_TEXTS[self.result.reason]) if self.result else (None, "")
         return Record(record.start, record.moves, tuple(self.seconds), (), tags, loser, reason)
 
 
 class SaveGameRequest(PlayedGameRequest):
     """A game that has been played to its end."""
 
-    players: tuple[PlayerName, PlayerName] = Field(description="Whoever moved first, and the other", examples=[["Ann", "greedy"]])
+    players: tuple[PlayerName, PlayerName] = Field(
+        description="Whoever moved first, and the other", examples=[["Ann", "greedy"]]
+    )
     begun: int = Field(ge=0, lt=MAX_TIMESTAMP, description="When, in seconds since 1970", examples=[1763251200])
 
     def finished(self) -> Record:
@@ -112,31 +114,31 @@ class GameListRequest(GameFilterRequest):
 
 def archive_service_of(request: Request) -> ArchiveService:
     """Who looks after the archive of this server."""
-    archivist: ArchiveService = request.app.state.archivist
-    return archivist
+    service: ArchiveService = request.app.state.archive_service
+    return service
 
 
-ArchiveServiceParameter = Annotated[ArchiveService, Depends(archive_service_of)]
+Service = Annotated[ArchiveService, Depends(archive_service_of)]
 
 
 # ---- questions ------------------------------------------------------------------------------------------------------
 @router.post("/explore", summary="What was played in a position")
-async def explore(request: LineRequest, archivist: ArchiveServiceParameter) -> ExplorationJson:
+async def explore(request: MovesRequest, service: Service) -> ExplorationJson:
     """How often each move was played in the last position, and how it went."""
     position = request.record().final
-    return ExplorationJson.of(await archivist.ask(lambda archive: explore_archive(archive, position)))
+    return ExplorationJson.of(await service.run(lambda archive: explore_archive(archive, position)))
 
 
 @router.get("/games", summary="Find games of the archive")
-async def list_games(asked: Annotated[GameListRequest, Query()], archivist: ArchiveServiceParameter) -> GameListJson:
+async def list_games(asked: Annotated[GameListRequest, Query()], service: Service) -> GameListJson:
     """Games by who played, when, what and how it ended, the latest first; `before` the last one asks for more."""
     wanted = asked.wanted()
-    found, rows = await archivist.ask(lambda archive: archive.latest(wanted, asked.limit, asked.before))
+    found, rows = await service.run(lambda archive: archive.latest(wanted, asked.limit, asked.before))
     return GameListJson(games=found, rows=[GameRowJson.of(row, record_of(row)) for row in rows])
 
 
 @router.get("/games/{number}", summary="A game of the archive")
-async def show_game(number: Annotated[int, Path(ge=1, le=MAX_GAME_NUMBER)], archivist: ArchiveServiceParameter) -> GameJson:
+async def show_game(number: Annotated[int, Path(ge=1, le=MAX_GAME_NUMBER)], service: Service) -> GameJson:
     """Its players and moves, and how it ended."""
 
     def find(archive: Archive) -> Record:
@@ -145,17 +147,17 @@ async def show_game(number: Annotated[int, Path(ge=1, le=MAX_GAME_NUMBER)], arch
         except ConfigError:
             raise ApiError(404, "absent", f"there is no game {number} in the archive") from None
 
-    return GameJson.of(await archivist.ask(find), number)
+    return GameJson.of(await service.run(find), number)
 
 
 @router.post("/games", summary="Keep a game", response_model=SavedGameJson)
-async def save_game(request: SaveGameRequest, archivist: ArchiveServiceParameter, client: Request) -> Any:
+async def save_game(request: SaveGameRequest, service: Service, client: Request) -> Any:
     """The number of a finished game in the archive; one that is there already is not kept twice."""
     record = request.finished()
-    archivist.admit(network_of(address_of(client)))
-    number = await archivist.ask(lambda archive: archive.add(record))
+    service.check_save_limits(network_of(address_of(client)))
+    number = await service.run(lambda archive: archive.add(record))
     learners = find_learners(record)
-    if learners and not archivist.for_guests:  # strangers could teach players whatever they like
+    if learners and not service.public:  # strangers could teach players whatever they like
         await call_in_worker(client, teach_players, record, learners)
     return {"number": number}
 

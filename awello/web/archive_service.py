@@ -30,33 +30,33 @@ Result = TypeVar("Result")
 class ArchiveService:
     """The archive at a place, the user's own if it is empty; none at all if it is None."""
 
-    def __init__(self, place: str | None = "", for_guests: bool = False) -> None:
-        self.place = place
-        self.for_guests = for_guests  # whether others than the person at this machine can ask
+    def __init__(self, location: str | None = "", public: bool = False) -> None:
+        self.location = location
+        self.public = public  # whether others than the person at this machine can ask
         self.importing, self.exporting = Lock(), Lock()  # one file at a time
         self.downloads = RateLimits(*DOWNLOAD_LIMIT)
         self._archive: Archive | None = None
         self._failed_at = -RETRY_DELAY
         self._opening = threading.Lock()
         self._limiter: CapacityLimiter | None = None
-        self.of_guest, self.of_all = (
+        self.network_saves, self.total_saves = (
             RateLimits(MAX_SAVES_PER_MINUTE, MAX_SAVES_PER_MINUTE / 60),
             RateLimit(MAX_SAVES_PER_DAY, MAX_SAVES_PER_DAY / 86400),
         )
 
-    async def ask(self, question: Callable[[Archive], Result]) -> Result:
-        """The answer to a question, which is asked in a thread."""
-        if self.place is None:
+    async def run(self, query: Callable[[Archive], Result]) -> Result:
+        """The answer to a query, which is asked in a thread."""
+        if self.location is None:
             raise ApiError(404, "noarchive", "this server has no archive: start it without --no-archive")
         if self._limiter is None:
             self._limiter = CapacityLimiter(MAX_CONCURRENT_QUERIES)
-        return await to_thread.run_sync(self._ask, question, limiter=self._limiter)
+        return await to_thread.run_sync(self._run, query, limiter=self._limiter)
 
-    def admit(self, guest: str) -> None:
+    def check_save_limits(self, network: str) -> None:
         """Count a game that a guest adds; refuse it if there were too many."""
-        if not self.of_guest.take(guest):
+        if not self.network_saves.take(network):
             raise ApiError(429, "often", f"{MAX_SAVES_PER_MINUTE} games a minute are kept at most: wait a little")
-        if not self.of_all.take():
+        if not self.total_saves.take():
             raise ApiError(429, "often", f"{MAX_SAVES_PER_DAY} games a day are kept at most: come back tomorrow")
 
     def close(self) -> None:
@@ -64,10 +64,10 @@ class ArchiveService:
         if self._archive:
             self._archive.close()
 
-    def _ask(self, question: Callable[[Archive], Result]) -> Result:
+    def _run(self, query: Callable[[Archive], Result]) -> Result:
         archive = self._open()
         try:
-            return question(archive)
+            return query(archive)
         except (StorageError, OSError) as error:
             raise _unavailable(error) from None
 
@@ -77,7 +77,7 @@ class ArchiveService:
                 if monotonic() < self._failed_at + RETRY_DELAY:
                     raise _unavailable()
                 try:
-                    self._archive = Archive(self.place or None)
+                    self._archive = Archive(self.location or None)
                 except (AwelloError, OSError) as error:
                     self._failed_at = monotonic()
                     raise _unavailable(error) from None

@@ -20,7 +20,7 @@ from awello.club.live_game import ClientConnection
 from awello.club.server import ClubServer
 from awello.web.club_messages import REQUESTS, MoveRequest, Pong
 from awello.web.club_service import ClubService, secret_of
-from awello.web.connection import DISCONNECTED, POLICY_VIOLATION, TRY_AGAIN, Fields, RequestId, MessageConnection
+from awello.web.connection import DISCONNECTED, POLICY_VIOLATION, TRY_AGAIN, Fields, MessageConnection, RequestId
 from awello.web.rate_limits import RateLimit, RateLimits
 from awello.web.request_guard import ApiError, network_of_client
 
@@ -38,9 +38,9 @@ class ClubConnection(MessageConnection):
     without_id = ("pong",)
 
     def __init__(
-        self, socket: WebSocket, hall: ClubServer, account: Account | None, rate: RateLimit, share: RateLimit | None
+        self, socket: WebSocket, hall: ClubServer, account: Account | None, rate: RateLimit, budget: RateLimit | None
     ) -> None:
-        super().__init__(socket, rate, share, WATCHER_COST)
+        super().__init__(socket, rate, budget, WATCHER_COST)
         self.hall = hall
         network = network_of_client(socket)
         outside = None if is_loopback(network) else network
@@ -57,23 +57,23 @@ class ClubConnection(MessageConnection):
         self.running["ping"] = asyncio.create_task(self._ping())
         await super().serve()
 
-    def leave(self) -> None:
+    def on_close(self) -> None:
         """Leave the club."""
         self.hall.leave(self.guest)
 
-    async def handle(self, identity: RequestId, type: str, request: Any) -> None:
+    async def handle(self, request_id: RequestId, type: str, request: Any) -> None:
         """Carry out a request, and answer what came of it."""
         if isinstance(request, Pong):
             self._measure(request)
         else:
             found = await REQUESTS[type][1](self.hall, self.guest, request)
-            self.post({"id": identity, "type": "done", **found})
+            self.post({"id": request_id, "type": "done", **found})
 
-    def note_received(self, event: Mapping[str, Any]) -> None:
+    def on_receive(self, event: Mapping[str, Any]) -> None:
         """Remember when a message arrived: a move is charged by that."""
         self.heard, self.guest.received = monotonic(), event.get("received")
 
-    def is_due(self, fields: Fields) -> bool:
+    def is_exempt(self, fields: Fields) -> bool:
         """Whether a message is the move that a game waits for: the game itself limits these to one per turn."""
         try:
             move = MoveRequest.model_validate({name: value for name, value in fields.items() if name != "type"})
@@ -89,7 +89,7 @@ class ClubConnection(MessageConnection):
             self.pings.append((number, monotonic()))
             self.post({"type": "ping", "number": number})
             await asyncio.sleep(PING)
-        self.end("you did not answer pings")
+        self.close("you did not answer pings")
 
     def _measure(self, pong: Pong) -> None:
         """Take the round trip of a ping; the shortest of the recent ones counts, since none can be too short."""
@@ -101,7 +101,7 @@ class ClubConnection(MessageConnection):
             self.pings.popleft()
 
 
-async def serve_club(socket: WebSocket, house: ClubService, costs: RateLimits) -> None:
+async def serve_club(socket: WebSocket, house: ClubService, budgets: RateLimits) -> None:
     """Let a connection into the club, and serve it until it ends."""
     network = network_of_client(socket)
     if not house.arrivals.take(network):
@@ -115,22 +115,22 @@ async def serve_club(socket: WebSocket, house: ClubService, costs: RateLimits) -
         return
     keys = {"": MOST_CONNECTIONS, f"from {network}": MOST_OF_ADDRESS}
     keys |= {f"of {account.number}": MOST_OF_ACCOUNT} if account else {"watch": MOST_WATCHERS}
-    if not house.connections.enter(keys):
+    if not house.connections.acquire(keys):
         await _refuse(socket, ApiError(503, "many", "there are too many connections: close some, or come back later"))
         return
-    rate = house.messages.find(f"of {account.number}") if account else RateLimit(*WATCHER)
-    share = None if account or is_loopback(network) else costs.find(network)
-    connection = ClubConnection(socket, hall, account, rate, share)
+    rate = house.messages.get(f"of {account.number}") if account else RateLimit(*WATCHER)
+    budget = None if account or is_loopback(network) else budgets.get(network)
+    connection = ClubConnection(socket, hall, account, rate, budget)
     digest = digest_of(secret_of(socket.headers, socket.cookies)[0])
     if account:
-        house.attending.setdefault(digest, set()).add(connection.end)
+        house.attending.setdefault(digest, set()).add(connection.close)
     try:
         await socket.accept()
         await connection.serve()
     finally:
-        house.connections.leave(keys)
+        house.connections.release(keys)
         if attending := house.attending.get(digest):
-            attending.discard(connection.end)
+            attending.discard(connection.close)
             if not attending:
                 del house.attending[digest]
 

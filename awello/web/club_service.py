@@ -39,8 +39,8 @@ Done = TypeVar("Done")
 class ClubService:
     """A club that is open while the server runs; none if there is no place for its books."""
 
-    def __init__(self, place: str | None, archivist: ArchiveService) -> None:
-        self.place, self.archivist = place, archivist
+    def __init__(self, place: str | None, archive_service: ArchiveService) -> None:
+        self.place, self.archive_service = place, archive_service
         self.connections = ConcurrencyLimit()  # by address, by account, those who only watch, and all
         self.attending: dict[bytes, set[Callable[[str], None]]] = {}  # how to end connections, by what let them in
         self.logins, self.signups, self.downloads = LoginLimits(), RateLimits(*SIGN_UPS), RateLimits(*DOWNLOAD_LIMIT)
@@ -57,7 +57,7 @@ class ClubService:
         if EXTRA_MISSING:
             raise EXTRA_MISSING
         store = await asyncio.to_thread(ClubStore, self.place)
-        self._hall = ClubServer(store, self._archive if self.archivist.place is not None else None)
+        self._hall = ClubServer(store, self._archive if self.archive_service.location is not None else None)
         await self._hall.open()
         self._looking = asyncio.create_task(self._look_at_secrets())
 
@@ -131,7 +131,7 @@ class ClubService:
 
     async def _archive(self, record: Record) -> None:
         try:
-            await self.archivist.ask(lambda archive: archive.add(record))
+            await self.archive_service.run(lambda archive: archive.add(record))
         except ApiError as refusal:
             raise StorageError(refusal.detail) from None
 
@@ -146,7 +146,7 @@ def secret_of(headers: Mapping[str, str], cookies: Mapping[str, str]) -> tuple[s
 
 def club_service_of(request: Request) -> ClubService:
     """What the server that got a request has of a club, perhaps nothing."""
-    house: ClubService = request.app.state.clubhouse
+    house: ClubService = request.app.state.club_service
     return house
 
 

@@ -2,7 +2,7 @@
 
 A worker starts the engine process beside itself, as the server would, so that the process can be killed without the
 worker.  The server and the worker exchange messages by remote calls through the scheduler.  The server keeps asking for
-messages; a worker that has not been asked for a while ends the process, because the server is gone.
+messages; a worker that has not been future for a while ends the process, because the server is gone.
 """
 
 import asyncio
@@ -31,7 +31,7 @@ class ClusterSlots:
 
     def __init__(self, address: str) -> None:
         self.address = address
-        self.taken: Counter[str] = Counter()
+        self.slot_counts: Counter[str] = Counter()
         self._client: Any = None
         self._connecting = asyncio.Lock()
 
@@ -46,31 +46,31 @@ class ClusterSlots:
         except OSError:
             raise ConfigError(f"the scheduler at {self.address} does not answer: start it and its workers") from None
 
-    async def call(self, worker: str, function: Callable[..., Any], *given: Any) -> Any:
+    async def call(self, worker: str, function: Callable[..., Any], *args: Any) -> Any:
         """What a function gives on a worker; `OSError` if the worker or the scheduler is gone."""
-        return (await self._run(lambda client: client.run(function, *given, workers=[worker])))[worker]
+        return (await self._run(lambda client: client.run(function, *args, workers=[worker])))[worker]
 
-    async def _run(self, ask: Callable[[Any], Any]) -> Any:
+    async def _run(self, query: Callable[[Any], Any]) -> Any:
         """The answer to a question; the client lives in a loop of its own."""
         client = self._client
 
-        async def answer() -> Any:
-            return await ask(client)
+        async def run() -> Any:
+            return await query(client)
 
-        asked = asyncio.wrap_future(asyncio.run_coroutine_threadsafe(answer(), client.loop.asyncio_loop))
+        future = asyncio.wrap_future(asyncio.run_coroutine_threadsafe(run(), client.loop.asyncio_loop))
         try:
             async with asyncio.timeout(LEASE_TIMEOUT):
-                while not asked.done():
-                    await asyncio.wait({asked}, timeout=STATUS_INTERVAL)
-                    if asked.cancelled() or (client.status != "running" and not asked.done()):
+                while not future.done():
+                    await asyncio.wait({future}, timeout=STATUS_INTERVAL)
+                    if future.cancelled() or (client.status != "running" and not future.done()):
                         raise ConnectionError("the scheduler is gone")
-            return asked.result()
+            return future.result()
         except (ConfigError, OSError):
             raise
         except Exception as error:  # dask raises errors of many classes
             raise ConnectionError(str(error)) from None
         finally:
-            asked.cancel()
+            future.cancel()
 
     async def close(self) -> None:
         """End the connection."""
@@ -88,22 +88,22 @@ class ClusterSlot:
         self._received: list[bytes] = []
         self._to_send: asyncio.Queue[bytes] = asyncio.Queue()
         self._sending: asyncio.Task[None] | None = None
-        self._asking: asyncio.Task[list[bytes]] | None = None
+        self._receiving: asyncio.Task[list[bytes]] | None = None
         self._killed = False
 
     async def start(self) -> None:
         workers = await self._cluster.list_workers()
         if not workers:
             raise ConfigError(f"no workers at {self._cluster.address}: start some")
-        taken = self._cluster.taken
-        for worker in sorted(workers, key=lambda each: taken[each]):
+        slot_counts = self._cluster.slot_counts
+        for worker in sorted(workers, key=lambda each: slot_counts[each]):
             self._worker = worker
-            taken[worker] += 1  # before it answers, so that slots started together choose different workers
+            slot_counts[worker] += 1  # before it answers, so that slots started together choose different workers
             try:
                 await self._call(open_slot, fingerprint(), own_players())
                 break
             except OSError:  # the scheduler may not have noticed yet that this worker is gone
-                taken[worker] -= 1
+                slot_counts[worker] -= 1
                 self._worker = ""
         else:
             raise ConnectionError(f"no worker at {self._cluster.address} answers")
@@ -113,9 +113,9 @@ class ClusterSlot:
         while not self._received:
             if self._killed:
                 raise EOFError
-            self._asking = asyncio.create_task(self._call(take_messages))
+            self._receiving = asyncio.create_task(self._call(take_messages))
             try:
-                self._received += await self._asking
+                self._received += await self._receiving
             except asyncio.CancelledError:
                 if not self._killed:
                     raise
@@ -133,19 +133,19 @@ class ClusterSlot:
 
     def kill(self) -> None:
         self._killed = True
-        if self._asking:
-            self._asking.cancel()
+        if self._receiving:
+            self._receiving.cancel()
 
     async def close(self) -> None:
         if self._sending:
             self._sending.cancel()
         if self._worker:
-            self._cluster.taken[self._worker] -= 1
+            self._cluster.slot_counts[self._worker] -= 1
             with suppress(Exception):  # the worker may be gone; if not, its lease ends the process
                 await asyncio.wait_for(self._call(close_slot), CLOSE_TIMEOUT)
 
-    async def _call(self, function: Callable[..., Any], *given: Any) -> Any:
-        return await self._cluster.call(self._worker, function, self._token, *given)
+    async def _call(self, function: Callable[..., Any], *args: Any) -> Any:
+        return await self._cluster.call(self._worker, function, self._token, *args)
 
 
 # --- in a worker ------------------------------------------------------------------------------------------------------
@@ -171,9 +171,9 @@ class WorkerSlot:
 _worker_slots: dict[str, WorkerSlot] = {}
 
 
-async def open_slot(token: str, awello: str, players: tuple[str, bytes] | None) -> None:
+async def open_slot(token: str, version: str, players: tuple[str, bytes] | None) -> None:
     """Start an engine process for a server of the same Awello."""
-    expect_same("a worker", fingerprint(), awello)
+    expect_same("a worker", fingerprint(), version)
     multiprocessing.current_process().daemon = False  # or else it could not start processes
     _worker_slots[token] = WorkerSlot(players)
     _renew_lease(token)

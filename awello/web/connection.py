@@ -47,32 +47,32 @@ class MessageConnection:
     without_id: tuple[str, ...] = ()
     """Types of messages that need no answer, and so no id."""
 
-    def __init__(self, socket: WebSocket, rate: RateLimit, share: RateLimit | None, cost: float = 1.0) -> None:
-        self.socket, self.rate, self.share, self.cost = socket, rate, share, cost
-        self.wrong, self.reason = 0, ""
+    def __init__(self, socket: WebSocket, rate: RateLimit, budget: RateLimit | None, cost: float = 1.0) -> None:
+        self.socket, self.rate, self.budget, self.cost = socket, rate, budget, cost
+        self.invalid_count, self.close_reason = 0, ""
         self.running: dict[RequestId, asyncio.Task[None]] = {}  # what ends with the connection: requests, pings
         self._events: asyncio.Queue[Outgoing] = asyncio.Queue(MAX_UNSENT_EVENTS)
         self._sending, self._ended = asyncio.Lock(), asyncio.Event()
 
     # ---- for subclasses ---------------------------------------------------------------------------------------------
-    async def handle(self, identity: RequestId, type: str, request: Any) -> None:
+    async def handle(self, request_id: RequestId, type: str, request: Any) -> None:
         """Carry out a request; refusals are raised."""
         raise NotImplementedError
 
-    def note_received(self, event: Mapping[str, Any]) -> None:
+    def on_receive(self, event: Mapping[str, Any]) -> None:
         """Look at a received message before it is handled."""
 
-    def is_due(self, fields: Fields) -> bool:
+    def is_exempt(self, fields: Fields) -> bool:
         """Whether a message is handled even if the client has sent too many."""
         return False
 
-    def leave(self) -> None:
+    def on_close(self) -> None:
         """The connection has ended, and is closed next."""
 
     # ---- the connection ---------------------------------------------------------------------------------------------
-    def end(self, reason: str) -> None:
+    def close(self, reason: str) -> None:
         """Close the connection."""
-        self.reason = reason
+        self.close_reason = reason
         self._ended.set()
 
     async def serve(self) -> None:
@@ -81,10 +81,12 @@ class MessageConnection:
         try:
             await asyncio.wait(tasks, return_when=asyncio.FIRST_COMPLETED)
         finally:
-            self.leave()
+            self.on_close()
             await cancel_tasks(*tasks, *self.running.values())
             with suppress(*DISCONNECTED):
-                await self.socket.close(POLICY_VIOLATION if self.wrong >= MAX_INVALID_MESSAGES else TRY_AGAIN, self.reason)
+                await self.socket.close(
+                    POLICY_VIOLATION if self.invalid_count >= MAX_INVALID_MESSAGES else TRY_AGAIN, self.close_reason
+                )
 
     async def send(self, message: Outgoing) -> None:
         """Send a message when the client has read enough of those before."""
@@ -96,7 +98,7 @@ class MessageConnection:
         try:
             self._events.put_nowait(message)
         except asyncio.QueueFull:
-            self.end("you read too slowly")
+            self.close("you read too slowly")
 
     async def _send_events(self) -> None:
         while True:
@@ -104,37 +106,37 @@ class MessageConnection:
 
     async def _receive(self) -> None:
         with suppress(*DISCONNECTED):
-            while self.wrong < MAX_INVALID_MESSAGES:
+            while self.invalid_count < MAX_INVALID_MESSAGES:
                 event = await self.socket.receive()
                 if event["type"] == "websocket.disconnect":
                     return
-                self.note_received(event)
-                if problem := await self._take(event.get("text")):
-                    self.post(problem)
-            self.reason = "too many wrong messages"
+                self.on_receive(event)
+                if error := await self._handle_text(event.get("text")):
+                    self.post(error)
+            self.close_reason = "too many wrong messages"
 
-    async def _take(self, text: str | None) -> Outgoing | None:
+    async def _handle_text(self, text: str | None) -> Outgoing | None:
         """Carry out a message; an error if that is not possible."""
-        identity: RequestId = None
-        allowed = self.rate.take() and await wait_for_budget(self.share, text, self.cost)
+        request_id: RequestId = None
+        allowed = self.rate.take() and await wait_for_budget(self.budget, text, self.cost)
         try:
             fields = parse_message(text)
-            identity = None if fields.get("type") in self.without_id else pop_request_id(fields)
-            if not allowed and not self.is_due(fields):
-                self.wrong += 1
+            request_id = None if fields.get("type") in self.without_id else pop_request_id(fields)
+            if not allowed and not self.is_exempt(fields):
+                self.invalid_count += 1
                 message = f"at most {self.rate.rate:.0f} messages a second: send this one again later"
-                return error_message(identity, "often", message)
-            await self.handle(identity, *self._parse(fields))
-            self.wrong = 0
+                return error_message(request_id, "often", message)
+            await self.handle(request_id, *self._parse(fields))
+            self.invalid_count = 0
         except (ApiError, ValidationError, AwelloError) as error:
-            self.wrong += isinstance(error, ValidationError | InvalidMessageError)
-            return error_message(identity, *describe_error(error), **getattr(error, "facts", {}))
+            self.invalid_count += isinstance(error, ValidationError | InvalidMessageError)
+            return error_message(request_id, *describe_error(error), **getattr(error, "facts", {}))
         except DISCONNECTED:
             raise
         except Exception:
             logging.getLogger("awello").exception("a message could not be handled")
-            self.wrong += 1
-            return error_message(identity, "server", "this message could not be handled: see the server's log")
+            self.invalid_count += 1
+            return error_message(request_id, "server", "this message could not be handled: see the server's log")
         return None
 
     def _parse(self, fields: Fields) -> tuple[str, BaseModel]:
@@ -146,14 +148,14 @@ class MessageConnection:
         return type, self.requests[type].model_validate(fields)
 
 
-def error_message(identity: RequestId, code: str, message: str, **facts: Any) -> Outgoing:
+def error_message(request_id: RequestId, code: str, message: str, **facts: Any) -> Outgoing:
     """The answer to a request that was refused."""
-    return {"id": identity, "type": "error", "code": code, "message": to_one_line(message), **facts}
+    return {"id": request_id, "type": "error", "code": code, "message": to_one_line(message), **facts}
 
 
-async def wait_for_budget(share: RateLimit | None, text: str | None, cost: float) -> bool:
+async def wait_for_budget(budget: RateLimit | None, text: str | None, cost: float) -> bool:
     """Wait until a network can afford a message, by its share of the event loop; False if that would take too long."""
-    wait = 0.0 if share is None else share.reserve(cost + len(text or "") / BYTES_READ_PER_MS, MAX_DELAY)
+    wait = 0.0 if budget is None else budget.reserve(cost + len(text or "") / BYTES_READ_PER_MS, MAX_DELAY)
     if wait:
         await asyncio.sleep(wait)
     return wait is not None
@@ -176,10 +178,10 @@ def parse_message(text: str | None) -> Fields:
 
 def pop_request_id(fields: Fields) -> RequestId:
     """The id of a request, taken out of its fields."""
-    identity = fields.pop("id", None)
-    if isinstance(identity, bool) or not isinstance(identity, int | str) or len(str(identity)) > MAX_ID_CHARS:
+    request_id = fields.pop("id", None)
+    if isinstance(request_id, bool) or not isinstance(request_id, int | str) or len(str(request_id)) > MAX_ID_CHARS:
         raise InvalidMessageError(f"id: give a number or a word of up to {MAX_ID_CHARS} letters")
-    return identity
+    return request_id
 
 
 async def cancel_tasks(*tasks: asyncio.Task[Any]) -> None:

@@ -38,7 +38,11 @@ from awello.web.messages import GameName, Message, SpecText
 from awello.web.process import run_contest
 from awello.web.request_guard import ApiError
 
-MAX_STORED_CONTESTS, MAX_GUEST_CONTESTS, MAX_NETWORK_CONTESTS = 200, 40, 5  # contests that are kept: the owner's, of guests, of a network
+MAX_STORED_CONTESTS, MAX_GUEST_CONTESTS, MAX_NETWORK_CONTESTS = (
+    200,
+    40,
+    5,
+)  # contests that are kept: the owner's, of guests, of a network
 MAX_RUNNING_CONTESTS, MAX_CONTEST_SECONDS = 2, 600.0  # contests of guests at once, and for how long each
 MAX_BOTS, MAX_ROUNDS, MAX_OPENING_PLIES, MAX_MOVE_SECONDS = 8, 50, 12, 5.0
 MOVE_TOLERANCE_SECONDS = 0.1  # seconds by which a move may be late: the server has other work too
@@ -58,7 +62,9 @@ class ContestConfig(Message):
     rounds: int = Field(default=5, ge=1, le=MAX_ROUNDS, description="Of each pair; a round is two games")
     opening_plies: int = Field(default=4, ge=0, le=MAX_OPENING_PLIES, description="Random moves before each round")
     seed: int = Field(default=0, ge=0, lt=1 << 32, description="The same seed gives the same openings")
-    move_time: float = Field(default=1.0, ge=0.01, le=MAX_MOVE_SECONDS, description="Seconds; a later move loses the game")
+    move_time: float = Field(
+        default=1.0, ge=0.01, le=MAX_MOVE_SECONDS, description="Seconds; a later move loses the game"
+    )
 
     @property
     def total_rounds(self) -> int:
@@ -135,8 +141,8 @@ class StoredContest(BaseModel):
 class Contest:
     """A contest, whether it is running or lies in its folder."""
 
-    def __init__(self, folder: Path, kept: StoredContest, network: str = "") -> None:
-        self.folder, self.kept, self.network = folder, kept, network
+    def __init__(self, folder: Path, stored: StoredContest, network: str = "") -> None:
+        self.folder, self.stored, self.network = folder, stored, network
         self._process: SpawnProcess | None = None
         self._started = 0.0  # when this run began, with so many rounds played before
         self._before = 0
@@ -153,7 +159,7 @@ class Contest:
         """Write what the folder knows."""
         try:
             self.folder.mkdir(parents=True, exist_ok=True)
-            write_atomically(self.folder / CONTEST_FILE, self.kept.model_dump_json(indent=2) + "\n")
+            write_atomically(self.folder / CONTEST_FILE, self.stored.model_dump_json(indent=2) + "\n")
         except OSError as error:
             raise AwelloError(f"contests cannot be kept: {error.strerror}") from None
 
@@ -165,8 +171,8 @@ class Contest:
 
     def start(self, seconds: float | None = None) -> None:
         """Play what is missing in a process of its own, for so many seconds at most."""
-        tournament = self.kept.plan.tournament()
-        self.kept.message = ""
+        tournament = self.stored.plan.tournament()
+        self.stored.message = ""
         self.save()
         try:
             with Runner(tournament, folder=self.folder):
@@ -198,10 +204,10 @@ class Contest:
         if self.running:
             return "running"
         if self._process is not None:  # it may have left a message
-            self.kept = Contest.load(self.folder).kept
-        if self.kept.message:
+            self.stored = Contest.load(self.folder).stored
+        if self.stored.message:
             return "failed"
-        return "finished" if self.played == self.kept.plan.total_rounds else "stopped"
+        return "finished" if self.played == self.stored.plan.total_rounds else "stopped"
 
     @property
     def seconds_left(self) -> float | None:
@@ -209,21 +215,21 @@ class Contest:
         done = self.played - self._before
         if not self.running or done <= 0:
             return None
-        return (monotonic() - self._started) / done * (self.kept.plan.total_rounds - self.played)
+        return (monotonic() - self._started) / done * (self.stored.plan.total_rounds - self.played)
 
     def results(self) -> TournamentResult:
         """The games played so far."""
-        return TournamentResult(self.kept.plan.tournament(), _read_games(self.folder / LINES))
+        return TournamentResult(self.stored.plan.tournament(), _read_games(self.folder / LINES))
 
     def summary(self) -> ContestSummary:
         """What a list says of it."""
-        plan, state = self.kept.plan, self.state  # first the state: it may read a new message
+        plan, state = self.stored.plan, self.state  # first the state: it may read a new message
         return ContestSummary(
             **vars(plan),
             id=self.folder.name,
-            begun=self.kept.begun,
+            begun=self.stored.begun,
             state=state,
-            message=self.kept.message,
+            message=self.stored.message,
             played=self.played,
             wanted=plan.total_rounds,
             seconds_left=self.seconds_left,
@@ -258,8 +264,8 @@ class ContestRunner:
     resume or delete it.
     """
 
-    def __init__(self, folder: Path | None = None, for_guests: bool = False) -> None:
-        self.folder, self.for_guests = folder or user_data() / "contests", for_guests
+    def __init__(self, folder: Path | None = None, public: bool = False) -> None:
+        self.folder, self.public = folder or user_data() / "contests", public
         self._recent: dict[str, Contest] = {}  # those that were started here
         self._lock = threading.Lock()
 
@@ -270,8 +276,8 @@ class ContestRunner:
             plan = plan.model_copy(update={"players": list(plan.tournament().specs)})
             self._make_room(network)
             name, key = secrets.token_hex(4), secrets.token_urlsafe(16)
-            kept = StoredContest(plan=plan, begun=datetime.now(UTC), key=_digest(key), by_guest=self.for_guests)
-            self._run(Contest(self.folder / name, kept, network))
+            stored = StoredContest(plan=plan, begun=datetime.now(UTC), key=_digest(key), by_guest=self.public)
+            self._run(Contest(self.folder / name, stored, network))
             return name, key
 
     def resume(self, name: str, network: str = "") -> None:
@@ -287,10 +293,10 @@ class ContestRunner:
 
     def may_change(self, name: str, key: str) -> bool:
         """Whether this key allows to stop, resume or delete a contest; a damaged one may go."""
-        if not self.for_guests:
+        if not self.public:
             return True
         try:
-            return secrets.compare_digest(self.get(name).kept.key, _digest(key))
+            return secrets.compare_digest(self.get(name).stored.key, _digest(key))
         except AwelloError:
             return True
 
@@ -314,7 +320,7 @@ class ContestRunner:
         for name in self._names():
             with suppress(AwelloError, ApiError):
                 found.append(self.get(name))
-        return sorted(found, key=lambda contest: contest.kept.begun, reverse=True)
+        return sorted(found, key=lambda contest: contest.stored.begun, reverse=True)
 
     def close(self) -> None:
         """Stop what runs; it can be resumed."""
@@ -322,16 +328,16 @@ class ContestRunner:
             contest.stop()
 
     def _run(self, contest: Contest) -> None:
-        contest.start(MAX_CONTEST_SECONDS if self.for_guests else None)
+        contest.start(MAX_CONTEST_SECONDS if self.public else None)
         self._recent[contest.folder.name] = contest
 
     def _make_room(self, network: str) -> None:
         """Delete the oldest contest of the network, or of all guests, if too many are kept; never one of the owner."""
-        if not self.for_guests:
+        if not self.public:
             if len(self._names()) >= MAX_STORED_CONTESTS:
                 raise AwelloError(f"{MAX_STORED_CONTESTS} contests are kept already: delete some first")
             return
-        guests = [contest for contest in self.list() if contest.kept.by_guest and not contest.running]
+        guests = [contest for contest in self.list() if contest.stored.by_guest and not contest.running]
         mine = [contest for contest in guests if contest.network == network]
         if len(mine) >= MAX_NETWORK_CONTESTS or len(guests) >= MAX_GUEST_CONTESTS:
             oldest = (mine if len(mine) >= MAX_NETWORK_CONTESTS else guests)[-1].folder
@@ -340,9 +346,9 @@ class ContestRunner:
 
     def _check_running(self, network: str) -> None:
         running = [contest for contest in self._recent.values() if contest.running]
-        if len(running) >= (MAX_RUNNING_CONTESTS if self.for_guests else 1):
+        if len(running) >= (MAX_RUNNING_CONTESTS if self.public else 1):
             raise _conflict("a contest is running: wait for it or stop it")
-        if self.for_guests and any(contest.network == network for contest in running):
+        if self.public and any(contest.network == network for contest in running):
             raise _conflict("a contest from your network is running: wait for it or stop it")
 
     def _names(self) -> Sequence[str]:
@@ -382,9 +388,9 @@ def play_contest(folder: Path, seconds: float | None) -> None:
         timer.start()
     contest = Contest.load(folder)
     try:
-        play_tournament(contest.kept.plan.tournament(), folder)
+        play_tournament(contest.stored.plan.tournament(), folder)
     except Exception as error:
-        contest.kept.message = str(error) if isinstance(error, AwelloError) else type(error).__name__
+        contest.stored.message = str(error) if isinstance(error, AwelloError) else type(error).__name__
         contest.save()
         if not isinstance(error, AwelloError):
             raise

@@ -13,7 +13,7 @@ from starlette.websockets import WebSocket
 from awello.errors import AwelloError
 from awello.schemas import PositionJson
 from awello.web.club_service import ClubService
-from awello.web.connection import DISCONNECTED, TRY_AGAIN, RequestId, MessageConnection, cancel_tasks
+from awello.web.connection import DISCONNECTED, TRY_AGAIN, MessageConnection, RequestId, cancel_tasks
 from awello.web.engine_pool import EnginePool
 from awello.web.engine_tasks import ChooseTask, EngineTask, ReviewTask
 from awello.web.messages import AnalyseRequest, ChooseRequest, Message, ReviewRequest
@@ -39,55 +39,59 @@ class EngineConnection(MessageConnection):
         "stop": StopRequest,
     }
 
-    def __init__(self, socket: WebSocket, thinkers: EnginePool, costs: RateLimits, house: ClubService) -> None:
-        self.thinkers, self.house, self.network = thinkers, house, network_of_client(socket)
-        super().__init__(socket, RateLimit(MESSAGE_BURST, MESSAGE_RATE), None if self.network in LOCAL_HOSTS else costs.find(self.network))
+    def __init__(self, socket: WebSocket, engines: EnginePool, budgets: RateLimits, house: ClubService) -> None:
+        self.engines, self.house, self.network = engines, house, network_of_client(socket)
+        super().__init__(
+            socket,
+            RateLimit(MESSAGE_BURST, MESSAGE_RATE),
+            None if self.network in LOCAL_HOSTS else budgets.get(self.network),
+        )
 
-    async def handle(self, identity: RequestId, type: str, request: Any) -> None:
+    async def handle(self, request_id: RequestId, type: str, request: Any) -> None:
         """Begin or stop a search."""
         task = None if isinstance(request, StopRequest) else self._task(request)
-        if before := self.running.pop(identity, None):
-            await cancel_tasks(before)
+        if previous := self.running.pop(request_id, None):
+            await cancel_tasks(previous)
         if task is None:
             return
         if len(self.running) >= MAX_OPEN_SEARCHES:
             message = f"{MAX_OPEN_SEARCHES} questions are open already: stop one, or wait for an answer"
             raise ApiError(503, "busy", message)
-        self.running[identity] = asyncio.create_task(self._answer(identity, task))
+        self.running[request_id] = asyncio.create_task(self._answer(request_id, task))
 
     def _task(self, request: AnalyseRequest | ChooseRequest | ReviewRequest) -> EngineTask:
         try:
             task = request.task()
         except AwelloError:
-            self.wrong += 1
+            self.invalid_count += 1
             raise
         self.house.refuse_analysis(task.record, whole=isinstance(task, ReviewTask))
         return task
 
-    async def _answer(self, identity: RequestId, task: EngineTask) -> None:
+    async def _answer(self, request_id: RequestId, task: EngineTask) -> None:
         """Send the answers as fast as they are read; a choice begins with the position it is made in."""
         try:
             with suppress(*DISCONNECTED):
                 if isinstance(task, ChooseTask):
-                    view = PositionJson.of(task.record.final)
-                    await self.send({"id": identity, "type": "position", **view.model_dump()})
-                async with aclosing(self.thinkers.think(task, self.network)) as answers:
+                    position = PositionJson.of(task.record.final)
+                    await self.send({"id": request_id, "type": "position", **position.model_dump()})
+                async with aclosing(self.engines.run(task, self.network)) as answers:
                     async for answer in answers:
-                        await self.send({"id": identity, **answer})
+                        await self.send({"id": request_id, **answer})
         finally:
-            if self.running.get(identity) is asyncio.current_task():
-                del self.running[identity]
+            if self.running.get(request_id) is asyncio.current_task():
+                del self.running[request_id]
 
 
 async def serve_engine(
-    socket: WebSocket, thinkers: EnginePool, costs: RateLimits, channels: ConcurrencyLimit, house: ClubService
+    socket: WebSocket, engines: EnginePool, budgets: RateLimits, connections: ConcurrencyLimit, house: ClubService
 ) -> None:
     """Serve a connection to the engines; the number of connections is limited, in all and per network."""
     keys = {"": MAX_ENGINE_CONNECTIONS, network_of_client(socket): MAX_NETWORK_ENGINE_CONNECTIONS}
     await socket.accept()
-    if not channels.enter(keys):
+    if not connections.acquire(keys):
         return await socket.close(TRY_AGAIN, "there are too many channels: close some, or come back later")
     try:
-        await EngineConnection(socket, thinkers, costs, house).serve()
+        await EngineConnection(socket, engines, budgets, house).serve()
     finally:
-        channels.leave(keys)
+        connections.release(keys)

@@ -36,7 +36,10 @@ from awello.web.engine_tasks import (
 from awello.web.messages import MAX_SEARCH_SECONDS
 from awello.web.rate_limits import RecentUsage
 
-MAX_WAITING_JOBS, MAX_NETWORK_WAITING_JOBS = 500, 96  # urgent tasks that wait, and as many others: in all, and of one network
+MAX_WAITING_JOBS, MAX_NETWORK_WAITING_JOBS = (
+    500,
+    96,
+)  # urgent tasks that wait, and as many others: in all, and of one network
 URGENT_HEAD_START = 4.0  # seconds of process time by which an urgent task comes before others
 TIME_SLICE = 0.7  # seconds after which an analysis or a review makes room for another
 SCHEDULE_INTERVAL = 0.1  # seconds between two looks at whose turn it is, while somebody waits
@@ -67,12 +70,12 @@ class EngineJob:
     network: str = ""
     """Where it came from."""
     progress: TaskProgress = field(default_factory=TaskProgress)
-    home: "EngineProcess | None" = None
+    last_process: "EngineProcess | None" = None
     """The process that thought about it last."""
-    wanted: bool = True
+    has_client: bool = True
     """Whether somebody waits for its answers."""
     answers: deque[Answer] = field(default_factory=deque)
-    news: asyncio.Event = field(default_factory=asyncio.Event)
+    answered: asyncio.Event = field(default_factory=asyncio.Event)
 
     @property
     def urgent(self) -> bool:
@@ -84,19 +87,19 @@ class EngineJob:
         if answer["type"] == "analysis" and self.answers and self.answers[-1]["type"] == "analysis":
             self.answers.pop()
         self.answers.append(answer)
-        self.news.set()
+        self.answered.set()
 
     async def fetch(self) -> Answer:
         """The next answer."""
         while not self.answers:
-            self.news.clear()
-            await self.news.wait()
+            self.answered.clear()
+            await self.answered.wait()
         return self.answers.popleft()
 
-    def due(self, process: "EngineProcess", since: float | None = None) -> float:
+    def due_time(self, process: "EngineProcess", since: float | None = None) -> float:
         """Its place among the tasks of its network, the least first; as if it waited since another time, if given."""
         later = REVIEW_DELAY if isinstance(self.task, ReviewTask) else 0.0
-        later += OTHER_PROCESS_DELAY if self.home not in (None, process) else 0.0
+        later += OTHER_PROCESS_DELAY if self.last_process not in (None, process) else 0.0
         return (self.since if since is None else since) + later
 
 
@@ -105,13 +108,13 @@ class EngineProcess:
 
     def __init__(self, slot: Slot | None = None) -> None:
         self._slot = slot or LocalSlot()
-        self.warm = False
+        self.ready = False
         """Whether it is ready for tasks."""
         self.stopping = False
         """Whether it has been told to stop its task."""
         self.job: EngineJob | None = None
-        self.begun = 0.0
-        self.last_word: Answer | None = None
+        self.started = 0.0
+        self.final_answer: Answer | None = None
         """Why it is killed, for the client that waits for its answer."""
         self._number = 0
         self._deadline: asyncio.TimerHandle | None = None
@@ -120,7 +123,7 @@ class EngineProcess:
         """Start the process; it says when it is ready."""
         await self._slot.start()
 
-    async def hear(self) -> tuple[str, Any]:
+    async def receive(self) -> tuple[str, Any]:
         """The next message of the process; `EOFError` if it has ended."""
         word, content = pickle.loads(await self._slot.receive())  # nosec B301 # noqa: S301 - our process
         return word, content
@@ -128,46 +131,46 @@ class EngineProcess:
     @property
     def idle(self) -> bool:
         """Whether it waits for a task."""
-        return self.warm and self.job is None and self.last_word is None
+        return self.ready and self.job is None and self.final_answer is None
 
-    def begin(self, job: EngineJob) -> None:
+    def start_job(self, job: EngineJob) -> None:
         """Begin a task, or continue it."""
-        self.job, job.home, self.begun = job, self, asyncio.get_running_loop().time()
+        self.job, job.last_process, self.started = job, self, asyncio.get_running_loop().time()
         self._number += 1
-        self._say(self._number, job.task, job.progress)
+        self._send(self._number, job.task, job.progress)
 
-    def stop(self, patience: float, last_word: Answer | None = None) -> None:
+    def stop(self, timeout: float, final_answer: Answer | None = None) -> None:
         """Stop the task within so many seconds."""
         self.stopping = True
-        self._say(self._number)
-        self.allow(patience, last_word or crash_error(self.job))
+        self._send(self._number)
+        self.set_deadline(timeout, final_answer or crash_error(self.job))
 
-    def allow(self, seconds: float, last_word: Answer) -> None:
+    def set_deadline(self, seconds: float, final_answer: Answer) -> None:
         """Kill the process if the task takes longer than this, with a last answer for the client."""
-        self._forget_deadline()
-        self._deadline = asyncio.get_running_loop().call_later(seconds, self.kill, last_word)
+        self._cancel_deadline()
+        self._deadline = asyncio.get_running_loop().call_later(seconds, self.kill, final_answer)
 
-    def free(self) -> EngineJob:
+    def release_job(self) -> EngineJob:
         """The task that it has worked on, which it gives up."""
         assert self.job is not None
-        self._forget_deadline()
+        self._cancel_deadline()
         job, self.job, self.stopping = self.job, None, False
         return job
 
-    def kill(self, last_word: Answer) -> None:
+    def kill(self, final_answer: Answer) -> None:
         """End the process by force, with a last answer for the client."""
-        self.last_word = last_word
+        self.final_answer = final_answer
         self._slot.kill()
 
     async def close(self) -> None:
         """End the process if it lives, and release everything it used."""
-        self._forget_deadline()
+        self._cancel_deadline()
         await self._slot.close()
 
-    def _say(self, *message: Any) -> None:
+    def _send(self, *message: Any) -> None:
         self._slot.send(pickle.dumps(message))
 
-    def _forget_deadline(self) -> None:
+    def _cancel_deadline(self) -> None:
         if self._deadline is not None:
             self._deadline.cancel()
 
@@ -187,47 +190,47 @@ class EnginePool:
     def __init__(
         self,
         count: int,
-        most_seconds: float = MAX_SEARCH_SECONDS,
+        max_seconds: float = MAX_SEARCH_SECONDS,
         new_slot: Callable[[], Slot] = LocalSlot,
         compiled: asyncio.Future[bool] | None = None,
     ) -> None:
-        self.count, self.most_seconds, self._new_slot, self._compiled = count, most_seconds, new_slot, compiled
+        self.count, self.max_seconds, self._new_slot, self._compiled = count, max_seconds, new_slot, compiled
         self._problem = ENGINE_UNAVAILABLE
-        self._places: list[asyncio.Task[None]] = []
+        self._supervisors: list[asyncio.Task[None]] = []
         self._processes: list[EngineProcess] = []
         self._waiting: list[EngineJob] = []
-        self._use = RecentUsage()
-        self._look: asyncio.TimerHandle | None = None
+        self._usage = RecentUsage()
+        self._timer: asyncio.TimerHandle | None = None
         self._closed = False
 
     @property
     def ready(self) -> bool:
         """Whether one of the processes can work."""
-        return any(process.warm for process in self._processes)
+        return any(process.ready for process in self._processes)
 
     async def start(self) -> None:
         """Start the processes, unless they have been; tasks may be given before they are ready."""
-        self._places = self._places or [asyncio.create_task(self._keep_place()) for _ in range(self.count)]
+        self._supervisors = self._supervisors or [asyncio.create_task(self._supervise()) for _ in range(self.count)]
 
     async def close(self) -> None:
         """End all processes; whoever waits for an answer is told so."""
         self._closed = True
-        if self._look is not None:
-            self._look.cancel()
-        for place in self._places:
-            place.cancel()
-        await asyncio.gather(*self._places, return_exceptions=True)
+        if self._timer is not None:
+            self._timer.cancel()
+        for supervisor in self._supervisors:
+            supervisor.cancel()
+        await asyncio.gather(*self._supervisors, return_exceptions=True)
         self._refuse_waiting(SHUTTING_DOWN)
 
-    async def think(self, task: Task, network: str = "") -> AsyncGenerator[Answer, None]:
+    async def run(self, task: Task, network: str = "") -> AsyncGenerator[Answer, None]:
         """The answers to a task, the last of them `done` or an error; closing this generator cancels the work."""
-        if at_once := answer_immediately(task):
-            for answer in at_once:
+        if answers := answer_immediately(task):
+            for answer in answers:
                 yield answer
             return
         job = EngineJob(task, asyncio.get_running_loop().time(), network)
-        if refusal := self._refusal(job):
-            yield refusal
+        if error := self._check_quota(job):
+            yield error
             return
         self._waiting.append(job)
         try:
@@ -243,7 +246,7 @@ class EnginePool:
             self._abandon(job)
 
     # --- the queue ----------------------------------------------------------------------------------------------------
-    def _refusal(self, job: EngineJob) -> Answer | None:
+    def _check_quota(self, job: EngineJob) -> Answer | None:
         """Why a task is not taken, if so: urgent ones have a queue of their own, and each network a quota in both."""
         if self._closed:
             return SHUTTING_DOWN
@@ -258,7 +261,7 @@ class EnginePool:
 
     def _abandon(self, job: EngineJob) -> None:
         """Nobody wants the answers any more."""
-        job.wanted = False
+        job.has_client = False
         if job in self._waiting:
             self._waiting.remove(job)
         for process in self._processes:
@@ -267,64 +270,73 @@ class EnginePool:
 
     def _schedule(self) -> None:
         """Give tasks to idle processes and, where there are too few, tell some to make room."""
-        if self._look is not None:
-            self._look.cancel()
+        if self._timer is not None:
+            self._timer.cancel()
         if self._waiting and not self._closed:
-            self._look = asyncio.get_running_loop().call_later(SCHEDULE_INTERVAL, self._schedule)
+            self._timer = asyncio.get_running_loop().call_later(SCHEDULE_INTERVAL, self._schedule)
         while self._waiting and (idle := [process for process in self._processes if process.idle]):
             rank = self._ranking()
-            job, process = min(product(self._waiting, idle), key=lambda pair: (rank(pair[0]), pair[0].due(pair[1])))
+            job, process = min(
+                product(self._waiting, idle), key=lambda pair: (rank(pair[0]), pair[0].due_time(pair[1]))
+            )
             self._waiting.remove(job)
             self._begin(job, process)
-        self._make_room()
+        self._preempt()
 
     def _ranking(self) -> Callable[[EngineJob], float]:
         """What decides between tasks of several networks, the least first: what a network has used lately and uses."""
         now = asyncio.get_running_loop().time()
-        running = [(process.job.network, now - process.begun) for process in self._processes if process.job is not None]
+        running = [
+            (process.job.network, now - process.started) for process in self._processes if process.job is not None
+        ]
         networks = {job.network for job in self._waiting} | {network for network, _ in running}
-        used = {network: self._use.find(network, now) for network in networks}
+        used = {network: self._usage.get(network, now) for network in networks}
         for network, seconds in running:
             used[network] += seconds
         return lambda job: used[job.network] - (URGENT_HEAD_START if job.urgent else 0.0)
 
     def _begin(self, job: EngineJob, process: EngineProcess) -> None:
-        process.begin(job)
+        process.start_job(job)
         if isinstance(job.task, ChooseTask):
             advice = "choose a smaller depth or a time, such as @1s"
-            message = f"{job.task.spec} took more than {self.most_seconds:g} s: {advice}"
-            process.allow(self.most_seconds, error_answer("slow", message))
+            message = f"{job.task.spec} took more than {self.max_seconds:g} s: {advice}"
+            process.set_deadline(self.max_seconds, error_answer("slow", message))
         elif isinstance(job.task, CallTask):
-            process.allow(self.most_seconds, error_answer("slow", f"this took more than {self.most_seconds:g} s"))
+            process.set_deadline(self.max_seconds, error_answer("slow", f"this took more than {self.max_seconds:g} s"))
 
-    def _make_room(self) -> None:
+    def _preempt(self) -> None:
         """Stop tasks for others that wait and come before them, the one that has run longest first."""
-        busy = sorted((process for process in self._processes if process.job is not None), key=lambda each: each.begun)
+        busy = sorted(
+            (process for process in self._processes if process.job is not None), key=lambda each: each.started
+        )
         rank, waiting = self._ranking(), list(self._waiting)
         for process in busy:
             if not waiting:
                 return
-            first = min(waiting, key=lambda job: (rank(job), job.due(process)))
+            first = min(waiting, key=lambda job: (rank(job), job.due_time(process)))
             if process.stopping:  # it has made room for one of them
                 waiting.remove(first)
-            elif self._makes_room(process, first, rank):
+            elif self._must_yield(process, first, rank):
                 assert process.job is not None
                 process.stop(*((CANCEL_TIMEOUT, INTERRUPTED) if process.job.urgent else (PAUSE_TIMEOUT, None)))
                 waiting.remove(first)
 
-    def _makes_room(self, process: EngineProcess, job: EngineJob, rank: Callable[[EngineJob], float]) -> bool:
+    def _must_yield(self, process: EngineProcess, job: EngineJob, rank: Callable[[EngineJob], float]) -> bool:
         """Whether a process must let go of its task for another one."""
         current, now = process.job, asyncio.get_running_loop().time()
         assert current is not None
-        ran = now - process.begun
+        ran = now - process.started
         if job.urgent and not current.urgent:
             return rank(job) < rank(current)
         if current.urgent and not (job.urgent and job.network != current.network and ran >= MAX_URGENT_SLICE):
             return False
-        return ran >= TIME_SLICE and (rank(job), job.due(process)) < (rank(current), current.due(process, now))
+        return ran >= TIME_SLICE and (rank(job), job.due_time(process)) < (
+            rank(current),
+            current.due_time(process, now),
+        )
 
     # --- the processes ------------------------------------------------------------------------------------------------
-    async def _keep_place(self) -> None:
+    async def _supervise(self) -> None:
         """Keep one process alive: where one dies, whatever the reason, its task fails and another one is started."""
         if self._compiled:
             await asyncio.shield(self._compiled)
@@ -344,11 +356,11 @@ class EnginePool:
             finally:
                 self._processes.remove(process)
                 if process.job is not None:
-                    last_word = SHUTTING_DOWN if self._closed else process.last_word or crash_error(process.job)
-                    self._free(process, KILL_CHARGE).post(last_word)
+                    final_answer = SHUTTING_DOWN if self._closed else process.final_answer or crash_error(process.job)
+                    self._release(process, KILL_CHARGE).post(final_answer)
                 with suppress(OSError):
                     await process.close()
-            failed_starts = 0 if process.warm else failed_starts + 1
+            failed_starts = 0 if process.ready else failed_starts + 1
             if failed_starts:
                 if failed_starts >= MAX_FAILED_STARTS and not self.ready:
                     self._refuse_waiting(self._problem)
@@ -357,14 +369,14 @@ class EnginePool:
     async def _listen(self, process: EngineProcess) -> None:
         """Pass on what a process says, as long as it lives."""
         while True:
-            word, content = await process.hear()
+            word, content = await process.receive()
             if word == "ready":
-                process.warm = True
+                process.ready = True
             elif word == "answer" and process.job is not None:
                 process.job.post(content)
                 continue
             elif word == "ended":
-                self._free(process).post(content)
+                self._release(process).post(content)
             elif word == "paused":
                 self._put_back(process, content)
             elif word == "lost":
@@ -373,14 +385,14 @@ class EnginePool:
 
     def _put_back(self, process: EngineProcess, progress: TaskProgress) -> None:
         """Let a task wait for its next turn: at the end of the queue if it has had the last one."""
-        job, now = self._free(process), asyncio.get_running_loop().time()
-        if job.wanted:
+        job, now = self._release(process), asyncio.get_running_loop().time()
+        if job.has_client:
             job.progress = progress
-            job.since = now if now - process.begun >= TIME_SLICE else job.since
+            job.since = now if now - process.started >= TIME_SLICE else job.since
             self._waiting.append(job)
 
-    def _free(self, process: EngineProcess, extra: float = 0.0) -> EngineJob:
+    def _release(self, process: EngineProcess, extra: float = 0.0) -> EngineJob:
         """The task of a process, which has it no more; its network is charged for it."""
-        job, now = process.free(), asyncio.get_running_loop().time()
-        self._use.add(job.network, now - process.begun + extra, now)
+        job, now = process.release_job(), asyncio.get_running_loop().time()
+        self._usage.add(job.network, now - process.started + extra, now)
         return job

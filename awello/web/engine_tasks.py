@@ -29,7 +29,7 @@ from awello.position import Position
 from awello.record import Record
 from awello.review.review import MoveReview, review
 from awello.rules.game import PASS, Game
-from awello.schemas import AnalysisJson, ChoiceJson, MoveReviewJson, to_margin, round_value, summarise_side
+from awello.schemas import AnalysisJson, ChoiceJson, MoveReviewJson, round_value, summarise_side, to_margin
 from awello.web.errors import describe_error, to_one_line
 from awello.web.guest_players import make_guest_player
 from awello.web.process import ENGINE_KERNELS, prepare_process
@@ -72,7 +72,7 @@ class CallTask:
     """What a function gives, which takes the processor for a while; both can be pickled."""
 
     function: Callable[..., Any]
-    given: tuple[Any, ...]
+    args: tuple[Any, ...]
 
 
 EngineTask = ChooseTask | AnalyseTask | ReviewTask
@@ -83,10 +83,10 @@ Task = EngineTask | CallTask
 class SearchProgress:
     """What is known of one position, and what it has cost."""
 
-    answer: Analysis | None = None
+    analysis: Analysis | None = None
     seconds: float = 0.0
     nodes: int = 0
-    over: bool = False
+    finished: bool = False
 
 
 @dataclass
@@ -95,7 +95,7 @@ class TaskProgress:
 
     searches: dict[tuple[Position, int | None], SearchProgress] = field(default_factory=dict)
     """By the position and the depth that was asked for."""
-    told: int = 0
+    reviews_sent: int = 0
     """The judgements given."""
 
 
@@ -125,11 +125,11 @@ def answer_immediately(task: Task) -> list[Answer]:
     return []
 
 
-def _margin_of_choice(player: Player, position: Position, found: Analysis | None) -> float | None:
+def _margin_of_choice(player: Player, position: Position, analysis: Analysis | None) -> float | None:
     """A player's value as a margin, if it is one: only the champion estimates in discs or seeds."""
-    if found is None or not (found.exact or (isinstance(player, ChampionPlayer) and not player.heuristic)):
+    if analysis is None or not (analysis.exact or (isinstance(player, ChampionPlayer) and not player.heuristic)):
         return None
-    return to_margin(position, found.value) if isinstance(player, ChampionPlayer) else round_value(found.value)
+    return to_margin(position, analysis.value) if isinstance(player, ChampionPlayer) else round_value(analysis.value)
 
 
 # --- searching --------------------------------------------------------------------------------------------------------
@@ -142,7 +142,7 @@ class TaskRunner:
         self.progress = TaskProgress()
         self.stopped = threading.Event()
 
-    def think(self, task: Task, progress: TaskProgress) -> Iterator[Answer]:
+    def run(self, task: Task, progress: TaskProgress) -> Iterator[Answer]:
         """The answers to a task; `Paused` if it is stopped, and then it can go on where its progress ends."""
         self.progress = progress
         match task:
@@ -153,7 +153,7 @@ class TaskRunner:
             case ReviewTask():
                 yield from self._review(task)
             case CallTask():
-                yield {"type": "result", "value": task.function(*task.given)}
+                yield {"type": "result", "value": task.function(*task.args)}
 
     def stop(self) -> None:
         """End what is thought about: a stop that comes before a search begins is seen after its first answer."""
@@ -162,7 +162,7 @@ class TaskRunner:
             if isinstance(engine, Engine):
                 engine.stop()
 
-    def engine(self, game: Game) -> Engine:
+    def get_engine(self, game: Game) -> Engine:
         """The engine of a game; the one not used for longest makes room for a new one."""
         engine = self.engines.pop(game, None)
         if engine is None and len(self.engines) == MAX_ENGINES:
@@ -174,41 +174,41 @@ class TaskRunner:
         """The best answer, for a review: what an earlier turn has found is not searched again."""
         for _ in self._search(position, limit, best):
             pass
-        answer = self.progress.searches[position, limit.depth].answer
+        answer = self.progress.searches[position, limit.depth].analysis
         assert answer is not None
         yield answer
 
     def _search(self, position: Position, limit: Limit, best: int) -> Iterator[Analysis]:
         """Answers that are no worse than the one already known, in the time that is left; `Paused` if stopped."""
         search = self.progress.searches.setdefault((position, limit.depth), SearchProgress())
-        if search.over:
+        if search.finished:
             return
-        begun, before, nodes, seconds = perf_counter(), search.seconds, search.nodes, limit.seconds or 0.0
+        started, before, nodes, seconds = perf_counter(), search.seconds, search.nodes, limit.seconds or 0.0
         left = replace(limit, seconds=max(0.0, seconds - before))
-        for found in self.engine(position.game).analyse(position, left, best):
-            search.seconds, search.nodes = before + perf_counter() - begun, nodes + found.nodes
-            known = search.answer
-            if known is None or (found.depth, found.certainty) >= (known.depth, known.certainty):
-                search.answer = replace(found, seconds=search.seconds, nodes=search.nodes)
-                yield search.answer
+        for analysis in self.get_engine(position.game).analyse(position, left, best):
+            search.seconds, search.nodes = before + perf_counter() - started, nodes + analysis.nodes
+            known = search.analysis
+            if known is None or (analysis.depth, analysis.certainty) >= (known.depth, known.certainty):
+                search.analysis = replace(analysis, seconds=search.seconds, nodes=search.nodes)
+                yield search.analysis
             if self.stopped.is_set():
                 break
-        search.seconds = before + perf_counter() - begun
+        search.seconds = before + perf_counter() - started
         if self.stopped.is_set() and search.seconds < seconds:
             raise TaskStopped
-        search.over = True
+        search.finished = True
 
     def _choose(self, task: ChooseTask) -> Answer:
         position, player = task.record.final, make_guest_player(task.spec)
         if not isinstance(player, ChampionPlayer):
             load_kernels()  # no clock runs while kernels are compiled or loaded
-        begun = perf_counter()
+        started = perf_counter()
         self.player = player
         try:
             player.begin(position.game, task.seed)
             player.follow(task.record)
             choice = player.choose(position, task.clock)
-            seconds = perf_counter() - begun
+            seconds = perf_counter() - started
             player.end()
             if not isinstance(choice, Choice) or isinstance(choice.move, str):
                 raise IllegalMoveError("choose() must return a Choice with a legal move")
@@ -228,17 +228,17 @@ class TaskRunner:
 
     def _analyse(self, task: AnalyseTask) -> Iterator[Answer]:
         position, limit = task.record.final, Limit(seconds=task.seconds)
-        for found in self._search(position, limit, len(position.legal_moves())):
-            yield _answer("analysis", AnalysisJson.of(position, found))
+        for analysis in self._search(position, limit, len(position.legal_moves())):
+            yield _answer("analysis", AnalysisJson.of(position, analysis))
 
     def _review(self, task: ReviewTask) -> Iterator[Answer]:
-        judged: list[MoveReview] = []
-        for judgement in review(task.record, self, Limit(seconds=task.seconds)):
-            judged.append(judgement)
-            if len(judged) > self.progress.told:
-                self.progress.told = len(judged)
-                yield _answer("judgement", MoveReviewJson.of(judgement))
-        yield {"type": "summary", "sides": [asdict(summarise_side(judged, side)) for side in (0, 1)]}
+        reviews: list[MoveReview] = []
+        for move_review in review(task.record, self, Limit(seconds=task.seconds)):
+            reviews.append(move_review)
+            if len(reviews) > self.progress.reviews_sent:
+                self.progress.reviews_sent = len(reviews)
+                yield _answer("move_review", MoveReviewJson.of(move_review))
+        yield {"type": "summary", "sides": [asdict(summarise_side(reviews, side)) for side in (0, 1)]}
 
 
 # --- the process ------------------------------------------------------------------------------------------------------
@@ -250,7 +250,7 @@ def run_engine_process(channel: socket.socket, engines: bool = True) -> None:
     if engines:
         load_kernels(with_imports(ENGINE_KERNELS, kernel_imports()) if os.environ.get(LATE) else None)
         for game in (Game.ABAPA, Game.OTHELLO):
-            runner.engine(game)
+            runner.get_engine(game)
     _send(channel, ("ready", None))
     while True:
         for message in _run_task(runner, *tasks.get()):
@@ -281,7 +281,7 @@ def _receive_tasks(file: BinaryIO, runner: TaskRunner, tasks: "SimpleQueue[tuple
 def _run_task(runner: TaskRunner, task: Task, progress: TaskProgress) -> Iterator[tuple[str, Any]]:
     """What to say about a task: answers, then that it is paused or its last answer; if all is lost, a last word."""
     try:
-        for answer in runner.think(task, progress):
+        for answer in runner.run(task, progress):
             if answer["type"] == "error":
                 yield "ended", answer
                 return

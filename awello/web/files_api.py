@@ -16,13 +16,13 @@ from fastapi.responses import Response
 from pydantic import BaseModel, Field, StringConstraints
 
 from awello.archive.archive import Archive
-from awello.archive.files import NAMES, contents_of, source_of
+from awello.archive.files import NAMES_SUFFIXES, read_source, write_games
 from awello.archive.importer import ImportReport, import_games
 from awello.errors import AwelloError, NotationError
 from awello.formats.files import find_format
 from awello.formats.wthor import WthorNames, parse_names
 from awello.schemas import ImportJson
-from awello.web.archive_api import GameFilterRequest, ArchiveServiceParameter, PlayedGameRequest
+from awello.web.archive_api import GameFilterRequest, PlayedGameRequest, Service
 from awello.web.jobs import call_in_worker
 from awello.web.page_tasks import write_record
 from awello.web.request_guard import FILES_PATH, LOCAL_HOSTS, ApiError, address_of, network_of_client
@@ -37,8 +37,13 @@ FileName = Annotated[str, StringConstraints(min_length=1, max_length=200)]
 FormatName = Annotated[
     Literal["transcripts", "ggf", "ogn", "logbook", "wthor"], Field(description="WTHOR's files come in a .zip")
 ]
-FILE_RESPONSES: dict[int | str, dict[str, Any]] = {200: {"content": {"application/octet-stream": {}, "application/zip": {}}}}
-FILE_BODY = {"required": True, "content": {"application/octet-stream": {"schema": {"type": "string", "format": "binary"}}}}
+FILE_RESPONSES: dict[int | str, dict[str, Any]] = {
+    200: {"content": {"application/octet-stream": {}, "application/zip": {}}}
+}
+FILE_BODY = {
+    "required": True,
+    "content": {"application/octet-stream": {"schema": {"type": "string", "format": "binary"}}},
+}
 
 
 # ---- what is said ---------------------------------------------------------------------------------------------------
@@ -72,7 +77,7 @@ class ExportGameRequest(PlayedGameRequest):
 )
 async def import_files(
     request: Request,
-    archivist: ArchiveServiceParameter,
+    service: Service,
     name: Annotated[list[FileName], Query(min_length=1, max_length=MAX_IMPORTED_FILES, description="Of each file")],
     size: Annotated[
         list[Annotated[int, Field(ge=0)]],
@@ -83,13 +88,13 @@ async def import_files(
 
     WTHOR's `.jou` and `.trn` come with their `.wtb`. A game is kept once; what is damaged is told, the rest is kept.
     """
-    if archivist.for_guests:
+    if service.public:
         async for _ in request.stream():  # hear it out, else a browser does not hear the answer
             pass
         raise ApiError(403, "guests", "others can reach this server, so it takes no files: use 'awello games import'")
     files = _split(await request.body(), name, size)
-    async with archivist.importing:
-        reports = await archivist.ask(lambda archive: _import(archive, files))
+    async with service.importing:
+        reports = await service.run(lambda archive: _import(archive, files))
     return {"files": [ImportJson.of(report, MAX_REPORTED_DAMAGE) for report in reports]}
 
 
@@ -103,8 +108,8 @@ def _split(body: bytes, names: Sequence[str], sizes: Sequence[int]) -> list[tupl
 
 
 def _import(archive: Archive, files: Sequence[tuple[str, bytes]]) -> list[ImportReport]:
-    names = [_parse_names(name, content) for name, content in files if name.lower().endswith(NAMES)]
-    return import_games(archive, [source_of(name, content, names) for name, content in files], lambda _: None)
+    names = [_parse_names(name, content) for name, content in files if name.lower().endswith(NAMES_SUFFIXES)]
+    return import_games(archive, [read_source(name, content, names) for name, content in files], lambda _: None)
 
 
 def _parse_names(name: str, content: bytes) -> WthorNames:
@@ -116,12 +121,10 @@ def _parse_names(name: str, content: bytes) -> WthorNames:
 
 # ---- out ------------------------------------------------------------------------------------------------------------
 @router.get("/games/file", summary="Games of the archive as a file", response_class=Response, responses=FILE_RESPONSES)
-async def export_games(
-    asked: Annotated[ExportGamesRequest, Query()], archivist: ArchiveServiceParameter, client: Request
-) -> Response:
+async def export_games(asked: Annotated[ExportGamesRequest, Query()], service: Service, client: Request) -> Response:
     """The games that a list with the same filters has, in the order in which they came."""
     wanted = asked.wanted()
-    if address_of(client) not in LOCAL_HOSTS and not archivist.downloads.take(network_of_client(client)):
+    if address_of(client) not in LOCAL_HOSTS and not service.downloads.take(network_of_client(client)):
         raise ApiError(429, "often", "so many files at once are too many: wait a minute")
 
     def write(archive: Archive) -> dict[str, bytes]:
@@ -131,10 +134,10 @@ async def export_games(
         if found > MAX_EXPORTED_GAMES:
             more = f"{found} games are too many for a file from here, {MAX_EXPORTED_GAMES} at most"
             raise ApiError(400, "many", f"{more}: filter them, or use 'awello games export'")
-        return contents_of(archive, archive.numbers(wanted), find_format(asked.format))
+        return write_games(archive, archive.numbers(wanted), find_format(asked.format))
 
-    async with archivist.exporting:  # so that other questions to the archive need not wait
-        return file_response(await archivist.ask(write))
+    async with service.exporting:  # so that other questions to the archive need not wait
+        return file_response(await service.run(write))
 
 
 @router.post("/file", summary="A game as a file", response_class=Response, responses=FILE_RESPONSES)

@@ -43,7 +43,7 @@ LimitKeys = Mapping[str, int]
 class HttpServerConfig(uvicorn.Config):
     """How the server listens; behind a web server, which comes from this machine, that one counts the addresses."""
 
-    def __init__(self, app: Any, behind: bool = False) -> None:
+    def __init__(self, app: Any, behind_proxy: bool = False) -> None:
         super().__init__(
             app,
             http=GuardedConnection,
@@ -56,39 +56,43 @@ class HttpServerConfig(uvicorn.Config):
             ws_per_message_deflate=False,  # messages are short, and what packs them takes memory and time
             timeout_graceful_shutdown=2,
         )
-        self.behind, self.turnstile, self.most = behind, ConcurrencyLimit(), min(MAX_CONNECTIONS, _raise_file_limit() - RESERVED_FILES)
+        self.behind_proxy, self.connection_limit, self.max_connections = (
+            behind_proxy,
+            ConcurrencyLimit(),
+            min(MAX_CONNECTIONS, _raise_file_limit() - RESERVED_FILES),
+        )
         self.arrivals = RateLimits(*NEW_CONNECTIONS)
-        self.open: set[GuardedConnection | GuardedWebSocket] = set()
-        self._looking = False
+        self.connections: set[GuardedConnection | GuardedWebSocket] = set()
+        self._checking = False
 
     def admit(self, keys: LimitKeys) -> bool:
         """Count a connection, or refuse it."""
-        return all(self.arrivals.take(key) for key in keys if key) and self.turnstile.enter(keys)
+        return all(self.arrivals.take(key) for key in keys if key) and self.connection_limit.acquire(keys)
 
-    def keys(self, transport: asyncio.Transport) -> LimitKeys:
+    def limit_keys(self, transport: asyncio.Transport) -> LimitKeys:
         """Under what a connection counts."""
         address = str((transport.get_extra_info("peername") or ("",))[0])
-        if self.behind and address in ("127.0.0.1", "::1"):
-            return {"": self.most}
-        return {"": self.most, f"from {network_of(address)}": MAX_NETWORK_CONNECTIONS}
+        if self.behind_proxy and address in ("127.0.0.1", "::1"):
+            return {"": self.max_connections}
+        return {"": self.max_connections, f"from {network_of(address)}": MAX_NETWORK_CONNECTIONS}
 
-    def watch(self, connection: "GuardedConnection | GuardedWebSocket") -> None:
+    def track(self, connection: "GuardedConnection | GuardedWebSocket") -> None:
         """Look at a connection now and then: its client must read the answers."""
-        self.open.add(connection)
-        if not self._looking:
-            self._looking = True
-            connection.loop.call_later(CHECK_INTERVAL, self._look, connection.loop)
+        self.connections.add(connection)
+        if not self._checking:
+            self._checking = True
+            connection.loop.call_later(CHECK_INTERVAL, self._check, connection.loop)
 
-    def _look(self, loop: asyncio.AbstractEventLoop) -> None:
+    def _check(self, loop: asyncio.AbstractEventLoop) -> None:
         self.abort_unread(monotonic())
-        self._looking = bool(self.open)
-        if self._looking:
-            loop.call_later(CHECK_INTERVAL, self._look, loop)
+        self._checking = bool(self.connections)
+        if self._checking:
+            loop.call_later(CHECK_INTERVAL, self._check, loop)
 
     def abort_unread(self, now: float) -> None:
         """End connections whose answers are not read, and the largest of a network for which too much waits."""
         waiting: dict[str, list[tuple[int, GuardedConnection | GuardedWebSocket]]] = defaultdict(list)
-        for connection in list(self.open):
+        for connection in list(self.connections):
             size = connection.transport.get_write_buffer_size()
             before, since = connection.unread
             if size <= max(IGNORED_UNREAD_BYTES, before - MIN_READ_BYTES) or not before:
@@ -114,42 +118,42 @@ class GuardedConnection(H11Protocol):
     unread: tuple[int, float] = (0, 0.0)
     """The bytes that waited to be read, and since when no fewer have."""
 
-    def __init__(self, config: HttpServerConfig, **rest: Any) -> None:
-        self.config, self.rest = config, rest  # the rest is made for those who are let in
+    def __init__(self, config: HttpServerConfig, **options: Any) -> None:
+        self.config, self.options = config, options  # the rest is made for those who are let in
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
         """Take the connection if there is room for it."""
-        keys = self.config.keys(transport)
+        keys = self.config.limit_keys(transport)
         if not self.config.admit(keys):
             transport.write(BUSY_RESPONSE)
             transport.close()
             return
         self.keys = keys
-        super().__init__(self.config, **self.rest)
+        super().__init__(self.config, **self.options)
         super().connection_made(transport)
-        self.config.watch(self)
-        self.loop.call_later(HEADER_TIMEOUT, self._look, None)
+        self.config.track(self)
+        self.loop.call_later(HEADER_TIMEOUT, self._check, None)
 
     def connection_lost(self, exc: Exception | None) -> None:
         """Make room for another; a connection that became a channel is lost there."""
         if self.keys is not None:
-            self.config.open.discard(self)
-            self.config.turnstile.leave(self.keys)
+            self.config.connections.discard(self)
+            self.config.connection_limit.release(self.keys)
             super().connection_lost(exc)
 
     def handle_websocket_upgrade(self, event: Any) -> None:
         """Become a channel, which is watched instead."""
-        self.config.open.discard(self)
+        self.config.connections.discard(self)
         super().handle_websocket_upgrade(event)
 
-    def _look(self, last: Any) -> None:
+    def _check(self, last: Any) -> None:
         """Close a connection on which no request has come since the last look, and none is being answered."""
         if self.transport.is_closing() or self.transport.get_protocol() is not self:
             return
         if self.cycle is last and (last is None or last.response_complete):
             self.transport.abort()
         else:
-            self.loop.call_later(HEADER_TIMEOUT, self._look, self.cycle)
+            self.loop.call_later(HEADER_TIMEOUT, self._check, self.cycle)
 
 
 class BufferedTransport:
@@ -190,14 +194,14 @@ class GuardedWebSocket(WebSocketsSansIOProtocol):
     config: HttpServerConfig
     unread: tuple[int, float] = (0, 0.0)
 
-    def __init__(self, *words: Any, **rest: Any) -> None:
-        super().__init__(*words, **rest)
-        self.frames_left, self.received = RateLimit(*WEBSOCKET_FRAMES), monotonic()
+    def __init__(self, *args: Any, **options: Any) -> None:
+        super().__init__(*args, **options)
+        self.frame_limit, self.received = RateLimit(*WEBSOCKET_FRAMES), monotonic()
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
         """Begin."""
         super().connection_made(cast(asyncio.Transport, BufferedTransport(transport, self.loop)))
-        self.config.watch(self)
+        self.config.track(self)
 
     async def receive(self) -> Any:
         """The next message, with the moment at which it arrived: reading pauses until all that came then are taken."""
@@ -205,8 +209,8 @@ class GuardedWebSocket(WebSocketsSansIOProtocol):
 
     def connection_lost(self, exc: Exception | None) -> None:
         """Make room for another."""
-        self.config.open.discard(self)
-        self.config.turnstile.leave(self.config.keys(self.transport))
+        self.config.connections.discard(self)
+        self.config.connection_limit.release(self.config.limit_keys(self.transport))
         super().connection_lost(exc)
 
     def data_received(self, data: bytes) -> None:
@@ -221,7 +225,7 @@ class GuardedWebSocket(WebSocketsSansIOProtocol):
 
     def handle_events(self) -> None:
         """Look at what came, unless it is a flood."""
-        if self.frames_left.take(len(self.conn.events)):
+        if self.frame_limit.take(len(self.conn.events)):
             super().handle_events()
         else:
             self.transport.abort()
@@ -236,26 +240,26 @@ def _network_of(connection: GuardedConnection | GuardedWebSocket) -> str:
 class _Server(uvicorn.Server):
     """The server; it says when it runs."""
 
-    def __init__(self, config: HttpServerConfig, announce: Callable[[], object]) -> None:
+    def __init__(self, config: HttpServerConfig, on_ready: Callable[[], object]) -> None:
         super().__init__(config)
-        self.announce = announce
+        self.on_ready = on_ready
 
     async def startup(self, sockets: list[socket.socket] | None = None) -> None:
         """Begin to listen."""
         await super().startup(sockets)
         gc.collect()
         gc.freeze()  # or each full collection visits 200,000 objects of modules and stops the server for 70 ms
-        self.announce()
+        self.on_ready()
 
 
-def serve_app(config: HttpServerConfig, door: socket.socket, announce: Callable[[], object]) -> None:
+def serve_app(config: HttpServerConfig, listener: socket.socket, on_ready: Callable[[], object]) -> None:
     """Serve until somebody ends it; an application that cannot start leaves what is wrong in its state."""
     sys.setswitchinterval(THREAD_SWITCH_INTERVAL)
     try:
-        _Server(config, announce).run(sockets=[door])
+        _Server(config, on_ready).run(sockets=[listener])
     except SystemExit:
-        if wrong := getattr(config.app.state, "wrong", None):  # type: ignore[union-attr]
-            raise wrong from None
+        if error := getattr(config.app.state, "startup_error", None):  # type: ignore[union-attr]
+            raise error from None
         raise
 
 
@@ -266,7 +270,11 @@ def _raise_file_limit() -> int:
     except ImportError:  # where there is no such limit
         return MAX_CONNECTIONS + RESERVED_FILES
     soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
-    wanted = MAX_CONNECTIONS + RESERVED_FILES if hard == resource.RLIM_INFINITY else min(MAX_CONNECTIONS + RESERVED_FILES, hard)
+    wanted = (
+        MAX_CONNECTIONS + RESERVED_FILES
+        if hard == resource.RLIM_INFINITY
+        else min(MAX_CONNECTIONS + RESERVED_FILES, hard)
+    )
     if soft != resource.RLIM_INFINITY and soft < wanted:
         with suppress(ValueError, OSError):
             resource.setrlimit(resource.RLIMIT_NOFILE, (wanted, hard))

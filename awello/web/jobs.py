@@ -31,7 +31,7 @@ async def run_task(task: Task, pool: EnginePool, client: Request) -> list[Answer
 
 
 async def _collect_answers(task: Task, pool: EnginePool, network: str) -> list[Answer]:
-    async with aclosing(pool.think(task, network)) as answers:
+    async with aclosing(pool.run(task, network)) as answers:
         *found, last = [answer async for answer in answers]
     if last["type"] == "error":
         raise ApiError(503 if last["code"] in SERVER_ERROR_CODES else 400, last["code"], last["message"])
@@ -43,7 +43,7 @@ async def _wait_for_disconnect(client: Request) -> None:
         pass
 
 
-async def call_in_worker(client: Request, function: Callable[..., Result], *given: Any) -> Result:
+async def call_in_worker(client: Request, function: Callable[..., Result], *args: Any) -> Result:
     """What a function gives that takes the processor for a while, called in a process beside the server.
 
     Until that process is ready, a thread serves the person at this machine, who has just opened the page.
@@ -52,12 +52,12 @@ async def call_in_worker(client: Request, function: Callable[..., Result], *give
     if not workers.ready:
         await workers.start()
         if address_of(client) in LOCAL_HOSTS:
-            return await asyncio.to_thread(function, *given)
-    (answer,) = await run_task(CallTask(function, given), workers, client)
+            return await asyncio.to_thread(function, *args)
+    (answer,) = await run_task(CallTask(function, args), workers, client)
     result: Result = answer["value"]
     return result
 
 
-async def respond_with_json(client: Request, function: Callable[..., bytes], *given: Any) -> Response:
+async def respond_with_json(client: Request, function: Callable[..., bytes], *args: Any) -> Response:
     """A response with the JSON that such a function gives."""
-    return Response(await call_in_worker(client, function, *given), media_type="application/json")
+    return Response(await call_in_worker(client, function, *args), media_type="application/json")

@@ -43,7 +43,7 @@ class Message(BaseModel):
     model_config = ConfigDict(extra="forbid", frozen=True)
 
 
-class LineRequest(Message):
+class MovesRequest(Message):
     """A game so far."""
 
     game: GameName = "othello"
@@ -71,13 +71,13 @@ class LineRequest(Message):
         return record
 
 
-class PositionsRequest(LineRequest):
+class PositionsRequest(MovesRequest):
     """Which positions of a game to look at."""
 
     since: int = Field(default=0, ge=0, le=MAX_GAME_MOVES, description="The first ply to show; earlier ones are known")
 
 
-class AnalyseRequest(LineRequest):
+class AnalyseRequest(MovesRequest):
     """What to find out about the last position."""
 
     seconds: float = Field(default=5.0, gt=0, le=MAX_SEARCH_SECONDS)
@@ -87,7 +87,7 @@ class AnalyseRequest(LineRequest):
         return AnalyseTask(self.record(), self.seconds)
 
 
-class ChooseRequest(LineRequest):
+class ChooseRequest(MovesRequest):
     """Whom to ask for a move."""
 
     player: PlayerSpec = Field(description="A player spec", examples=["champion@level=4"])
@@ -101,7 +101,7 @@ class ChooseRequest(LineRequest):
         return ChooseTask(self.record(), self.player, clock, self.seed)
 
 
-class ReviewRequest(LineRequest):
+class ReviewRequest(MovesRequest):
     """How carefully to look at a whole game."""
 
     seconds: float = Field(default=0.5, gt=0, le=10, description="For each move")
@@ -118,7 +118,7 @@ class TextRequest(Message):
     game: GameName | None = Field(default=None, description="What it is to be read as, if it is known")
 
 
-class TreeRequest(LineRequest):
+class TreeRequest(MovesRequest):
     """Which search to draw."""
 
     search: PlayerSpec = Field(default="alphabeta@2", description="minimax, alphabeta ...", examples=["alphabeta@2"])

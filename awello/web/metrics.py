@@ -14,7 +14,7 @@ def format_metrics(house: ClubService) -> str:
     if house.place is not None:
         hall, waits = house.hall, sorted(house.hall.store.waits)
         rows += [
-            ("club_connections", "gauge", "connections to the club", house.connections.inside[""]),
+            ("club_connections", "gauge", "connections to the club", house.connections.counts[""]),
             ("club_members", "gauge", "accounts that are connected", len(hall.present)),
             ("club_games", "gauge", "games that are played", len(hall.seats)),
             ("club_seeks", "gauge", "games that are sought", len(hall.lobby.seeks)),

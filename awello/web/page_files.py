@@ -15,18 +15,22 @@ PAGE_PATHS = {"/": "index.html", "/api": "api.html"}
 class PageFiles:
     """The layer that answers with files, kept in memory while they do not change; a browser asks whether they have."""
 
-    def __init__(self, inside: ASGIApp) -> None:
-        self.inside = inside
-        found = {path.relative_to(STATIC_FOLDER).as_posix(): path for path in STATIC_FOLDER.rglob("*") if path.suffix in MEDIA_TYPES}
-        self.known = {f"/static/{name}": path for name, path in found.items()}
-        self.known |= {address: found[name] for address, name in PAGE_PATHS.items()}
+    def __init__(self, app: ASGIApp) -> None:
+        self.app = app
+        found = {
+            path.relative_to(STATIC_FOLDER).as_posix(): path
+            for path in STATIC_FOLDER.rglob("*")
+            if path.suffix in MEDIA_TYPES
+        }
+        self.paths = {f"/static/{name}": path for name, path in found.items()}
+        self.paths |= {address: found[name] for address, name in PAGE_PATHS.items()}
         self._contents: dict[Path, tuple[int, bytes, str]] = {}
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Answer with a file, or that the browser has it already."""
-        path = self.known.get(scope.get("path", "")) if scope["type"] == "http" else None
+        path = self.paths.get(scope.get("path", "")) if scope["type"] == "http" else None
         if path is None or scope["method"] not in ("GET", "HEAD"):
-            await self.inside(scope, receive, send)
+            await self.app(scope, receive, send)
             return
         content, tag = self._read(path)
         headers = {"cache-control": "no-cache", "etag": tag}

@@ -16,16 +16,16 @@ from awello.players.tree import search_position
 from awello.position import Position
 from awello.record import Record
 from awello.rules.game import Game
-from awello.schemas import LineJson, RecognisedJson
+from awello.schemas import PositionsJson, RecognisedJson
 from awello.search.search_tree import SearchNode
 from awello.web.guest_players import validate_spec
 
 MAX_DRAWN_NODES = 3000  # of a tree that are drawn; lower plies are left out
 
 
-def dump_line(record: Record, since: int) -> bytes:
+def dump_positions(record: Record, since: int) -> bytes:
     """The positions of a game from a ply on, and its transcript."""
-    return LineJson.of(record, since).model_dump_json().encode()
+    return PositionsJson.of(record, since).model_dump_json().encode()
 
 
 def recognise_text(text: str, game: Game | None) -> bytes:
@@ -63,7 +63,9 @@ def write_record(record: Record, format: str) -> dict[str, bytes]:
 def draw_search(spec: PlayerSpec, position: Position, most_plies: int) -> bytes:
     """The tree of a search: as many of its plies as a picture of a reasonable size can show."""
     tree = search_position(spec, position)
-    plies = next(plies for plies in range(most_plies, -1, -1) if _count_nodes(tree.root, plies) <= MAX_DRAWN_NODES or not plies)
+    plies = next(
+        plies for plies in range(most_plies, -1, -1) if _count_nodes(tree.root, plies) <= MAX_DRAWN_NODES or not plies
+    )
     return json.dumps({"svg": draw_tree_svg(tree, plies), "lines": describe_tree(tree)}).encode()
 
 

@@ -14,26 +14,26 @@ class RateLimit:
 
     def __init__(self, burst: float, rate: float) -> None:
         self.burst, self.rate = burst, rate
-        self.level, self.moment = burst, monotonic()
+        self.tokens, self.updated = burst, monotonic()
 
     def take(self, count: float = 1) -> bool:
         """Whether so many more acts are allowed now; if so, they are counted."""
         return self.reserve(count, 0.0) is not None
 
-    def reserve(self, cost: float, patience: float) -> float | None:
+    def reserve(self, cost: float, max_wait: float) -> float | None:
         """Count an act and give the seconds to wait before it; None, and it is not counted, if that is too long."""
         now = monotonic()
-        self.level = min(self.burst, self.level + (now - self.moment) * self.rate)
-        self.moment = now
-        lacking = max(0.0, cost - self.level)
-        if lacking > patience * self.rate:
+        self.tokens = min(self.burst, self.tokens + (now - self.updated) * self.rate)
+        self.updated = now
+        missing = max(0.0, cost - self.tokens)
+        if missing > max_wait * self.rate:
             return None
-        self.level -= cost
-        return lacking and lacking / self.rate
+        self.tokens -= cost
+        return missing and missing / self.rate
 
     def spend(self, cost: float) -> None:
         """Count what an act has cost beyond what was known before it."""
-        self.level -= cost
+        self.tokens -= cost
 
 
 class RateLimits:
@@ -41,40 +41,40 @@ class RateLimits:
 
     def __init__(self, burst: float, rate: float) -> None:
         self.burst, self.rate = burst, rate
-        self._buckets: OrderedDict[str, RateLimit] = OrderedDict()
+        self._limits: OrderedDict[str, RateLimit] = OrderedDict()
 
-    def find(self, key: str) -> RateLimit:
+    def get(self, key: str) -> RateLimit:
         """The bucket of a key."""
-        bucket = self._buckets.pop(key, None) or RateLimit(self.burst, self.rate)
-        self._buckets[key] = bucket
-        while len(self._buckets) > MAX_KEYS:
-            self._buckets.popitem(last=False)
-        return bucket
+        limit = self._limits.pop(key, None) or RateLimit(self.burst, self.rate)
+        self._limits[key] = limit
+        while len(self._limits) > MAX_KEYS:
+            self._limits.popitem(last=False)
+        return limit
 
     def take(self, key: str) -> bool:
         """Whether one more act of a key is allowed now."""
-        return self.find(key).take()
+        return self.get(key).take()
 
 
 class ConcurrencyLimit:
     """So many at once under each key; the limits come with the keys."""
 
     def __init__(self) -> None:
-        self.inside: Counter[str] = Counter()
+        self.counts: Counter[str] = Counter()
 
-    def enter(self, keys: Mapping[str, int]) -> bool:
+    def acquire(self, keys: Mapping[str, int]) -> bool:
         """Count one more under some keys, each with its limit; False if one of them is reached."""
-        if any(self.inside[key] >= most for key, most in keys.items()):
+        if any(self.counts[key] >= limit for key, limit in keys.items()):
             return False
-        self.inside.update(keys.keys())
+        self.counts.update(keys.keys())
         return True
 
-    def leave(self, keys: Mapping[str, int]) -> None:
+    def release(self, keys: Mapping[str, int]) -> None:
         """One who entered is gone."""
         for key in keys:
-            self.inside[key] -= 1
-            if not self.inside[key]:
-                del self.inside[key]
+            self.counts[key] -= 1
+            if not self.counts[key]:
+                del self.counts[key]
 
 
 class RecentUsage:
@@ -83,16 +83,16 @@ class RecentUsage:
     def __init__(self) -> None:
         self._used: dict[str, tuple[float, float]] = {}
 
-    def find(self, key: str, now: float) -> float:
+    def get(self, key: str, now: float) -> float:
         """What a key has used lately, in seconds."""
-        seconds, moment = self._used.get(key, (0.0, now))
-        return float(seconds * 0.5 ** ((now - moment) / USAGE_HALF_LIFE))
+        seconds, updated = self._used.get(key, (0.0, now))
+        return float(seconds * 0.5 ** ((now - updated) / USAGE_HALF_LIFE))
 
     def add(self, key: str, seconds: float, now: float) -> None:
         """Charge a key; those that have used next to nothing are forgotten."""
-        self._used[key] = self.find(key, now) + seconds, now
+        self._used[key] = self.get(key, now) + seconds, now
         if len(self._used) > MAX_KEYS:
-            self._used = {each: used for each, used in self._used.items() if self.find(each, now) > 0.01}
+            self._used = {each: used for each, used in self._used.items() if self.get(each, now) > 0.01}
 
 
 def network_of(address: str) -> str:

@@ -65,60 +65,60 @@ class RequestGuard:
 
     def __init__(
         self,
-        inside: ASGIApp,
+        app: ASGIApp,
         host: str = "127.0.0.1",
-        names: Sequence[str] = (),
-        costs: RateLimits | None = None,
+        host_names: Sequence[str] = (),
+        budgets: RateLimits | None = None,
     ) -> None:
-        self.inside = inside
-        self.anywhere = host in ("0.0.0.0", "::")  # nosec # noqa: S104 - nothing is bound here
-        self.costs, self.being_answered = costs or RateLimits(*NETWORK_BUDGET), ConcurrencyLimit()
-        self.hosts = {*LOCAL_HOSTS, host.lower(), socket.gethostname().lower(), *(name.lower() for name in names)}
+        self.app = app
+        self.accepts_addresses = host in ("0.0.0.0", "::")  # nosec # noqa: S104 - nothing is bound here
+        self.budgets, self.open_requests = budgets or RateLimits(*NETWORK_BUDGET), ConcurrencyLimit()
+        self.hosts = {*LOCAL_HOSTS, host.lower(), socket.gethostname().lower(), *(name.lower() for name in host_names)}
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Let a request in, with its body counted and its answer sealed, or refuse it."""
         if scope["type"] not in ("http", "websocket"):
-            return await self.inside(scope, receive, send)
+            return await self.app(scope, receive, send)
         headers, address = Headers(scope=scope), (scope.get("client") or ("",))[0]
         try:
             if address in LOCAL_HOSTS:
-                return await self._admit(scope, headers, receive, send)
-            return await self._admit_guest(network_of(address), scope, headers, receive, send)
-        except ApiError as refusal:
-            return await send_error(refusal, scope, receive, send)
+                return await self._handle(scope, headers, receive, send)
+            return await self._handle_remote(network_of(address), scope, headers, receive, send)
+        except ApiError as error:
+            return await send_error(error, scope, receive, send)
 
-    async def _admit_guest(self, network: str, scope: Scope, headers: Headers, receive: Receive, send: Send) -> None:
+    async def _handle_remote(self, network: str, scope: Scope, headers: Headers, receive: Receive, send: Send) -> None:
         """Let a request in when its network can afford it."""
-        bucket = self.costs.find(network)
-        wait = bucket.reserve(estimate_cost(scope["path"], _content_length(headers)), MAX_DELAY)
+        budget = self.budgets.get(network)
+        wait = budget.reserve(estimate_cost(scope["path"], _content_length(headers)), MAX_DELAY)
         key = {network: MAX_OPEN_REQUESTS}
-        if wait is None or not self.being_answered.enter(key):
+        if wait is None or not self.open_requests.acquire(key):
             raise ApiError(429, "often", "too many questions: wait a little")
 
-        async def counted(event: Message) -> None:
-            bucket.spend(len(event.get("body") or event.get("text") or "") / BYTES_SENT_PER_MS)
+        async def send_counted(event: Message) -> None:
+            budget.spend(len(event.get("body") or event.get("text") or "") / BYTES_SENT_PER_MS)
             await send(event)
 
-        async def counted_in() -> Message:
+        async def receive_counted() -> Message:
             event = await receive()
             if "content-length" not in headers:  # else they were charged before
-                bucket.spend(len(event.get("body", b"")) / BYTES_READ_PER_MS)
+                budget.spend(len(event.get("body", b"")) / BYTES_READ_PER_MS)
             return event
 
         try:
             if wait:
                 await asyncio.sleep(wait)
             if scope["type"] == "websocket":
-                self.being_answered.leave(key)
+                self.open_requests.release(key)
                 key = {}
-            await self._admit(scope, headers, counted_in, counted)
+            await self._handle(scope, headers, receive_counted, send_counted)
         finally:
-            self.being_answered.leave(key)
+            self.open_requests.release(key)
 
     def check(self, scope: Scope, headers: Headers) -> None:
         """Raise a `ApiError` for what comes from elsewhere."""
         host = headers.get("host", "")
-        if not self.knows(host):
+        if not self.is_own_host(host):
             raise ApiError(403, "host", "this name is not mine: open the address that the server printed")
         if scope["type"] == "http" and scope["method"] in ("GET", "HEAD") and not scope["path"].startswith("/api/"):
             return
@@ -129,23 +129,23 @@ class RequestGuard:
         if _content_length(headers) > (largest := _max_body_bytes(scope)):
             raise _too_large(largest)
 
-    def knows(self, host: str) -> bool:
+    def is_own_host(self, host: str) -> bool:
         """Whether a Host header names this server."""
         try:
             name = urlsplit(f"//{host}").hostname or ""
         except ValueError:
             return False
-        return name in self.hosts or (self.anywhere and _is_address(name))
+        return name in self.hosts or (self.accepts_addresses and _is_address(name))
 
-    async def _admit(self, scope: Scope, headers: Headers, receive: Receive, send: Send) -> None:
+    async def _handle(self, scope: Scope, headers: Headers, receive: Receive, send: Send) -> None:
         """Let a request in that comes from our page or from none; its body must be small and come in time."""
         self.check(scope, headers)
         if scope["type"] == "websocket":
-            return await self.inside(scope, receive, send)
+            return await self.app(scope, receive, send)
         size, largest, more = 0, _max_body_bytes(scope), True
         deadline = asyncio.get_running_loop().time() + BODY_TIMEOUT
 
-        async def counted() -> Message:
+        async def receive_limited() -> Message:
             nonlocal size, more
             try:
                 async with asyncio.timeout_at(deadline if more else None):
@@ -157,12 +157,12 @@ class RequestGuard:
                 raise _too_large(largest)
             return event
 
-        async def sealed(event: Message) -> None:
+        async def send_with_headers(event: Message) -> None:
             if event["type"] == "http.response.start":
                 MutableHeaders(scope=event).update(SECURITY_HEADERS)
             await send(event)
 
-        return await self.inside(scope, counted, sealed)
+        return await self.app(scope, receive_limited, send_with_headers)
 
 
 def address_of(client: HTTPConnection) -> str:
@@ -208,12 +208,15 @@ def _too_large(largest: int) -> ApiError:
     return ApiError(413, "large", f"too much at once: send at most {largest >> 10} KiB")
 
 
-async def send_error(refusal: ApiError, scope: Scope, receive: Receive, send: Send) -> None:
+async def send_error(error: ApiError, scope: Scope, receive: Receive, send: Send) -> None:
     """Answer a request that was not let in."""
     if scope["type"] == "websocket":
         await receive()
-        await WebSocketClose(1008, refusal.detail)(scope, receive, send)
+        await WebSocketClose(1008, error.detail)(scope, receive, send)
         return
-    content = {"code": refusal.code, "message": refusal.detail}
-    headers = {**SECURITY_HEADERS, "connection": "close"}  # a refused client must connect again, and that is limited too
-    await JSONResponse(content, refusal.status_code, headers)(scope, receive, send)
+    content = {"code": error.code, "message": error.detail}
+    headers = {
+        **SECURITY_HEADERS,
+        "connection": "close",
+    }  # a refused client must connect again, and that is limited too
+    await JSONResponse(content, error.status_code, headers)(scope, receive, send)
