@@ -127,8 +127,8 @@ def test_messages_without_an_account_are_paid_by_their_network(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, frozen_limits: None
 ) -> None:
     """However many connections it has; another network and accounts are not affected."""
-    monkeypatch.setattr(connection, "PATIENCE", 0.0)
-    monkeypatch.setattr(web, "COSTS", (40.0, 1.0))
+    monkeypatch.setattr(connection, "MAX_DELAY", 0.0)
+    monkeypatch.setattr(web, "NETWORK_BUDGET", (40.0, 1.0))
     with serving(tmp_path / "club.sqlite", names=["club.example.org"]) as address, Visitor(base_url=address) as guest:
 
         def codes(network: str) -> list[str | None]:

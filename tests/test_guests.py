@@ -59,7 +59,7 @@ def test_a_bucket_gives_the_time_to_wait(monkeypatch: pytest.MonkeyPatch) -> Non
 
 def test_a_network_pays_for_every_request(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(request_guard, "MAX_DELAY", 0.0)
-    monkeypatch.setattr(web, "COSTS", (5.0, 1.0))
+    monkeypatch.setattr(web, "NETWORK_BUDGET", (5.0, 1.0))
     monkeypatch.setattr(rate_limits, "monotonic", lambda: 100.0)
     app = create_app(0, archive=None)
     for path in ("/", "/static/js/server.js", "/api/rules", "/nothing"):

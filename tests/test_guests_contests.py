@@ -88,17 +88,17 @@ def test_contests_have_low_priority(contests: ContestRunner, monkeypatch: pytest
 def test_a_contest_of_guests_ends_in_time_and_can_be_resumed(
     contests: ContestRunner, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(module, "MOST_SECONDS", 0.01)
+    monkeypatch.setattr(module, "MAX_CONTEST_SECONDS", 0.01)
     name, _ = contests.start(ContestConfig.model_validate(PLAN), "one")
     wait_until(lambda: contests.get(name).state != "running")
     assert contests.get(name).state == "stopped" and contests.get(name).played < 50
-    monkeypatch.setattr(module, "MOST_SECONDS", 600.0)
+    monkeypatch.setattr(module, "MAX_CONTEST_SECONDS", 600.0)
     contests.resume(name, "one")
     wait_until(lambda: contests.get(name).played)
 
 
 def test_the_oldest_contest_of_guests_makes_room(contests: ContestRunner, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(module, "MOST_OF_GUESTS", 2)
+    monkeypatch.setattr(module, "MAX_GUEST_CONTESTS", 2)
     names = []
     for _ in range(3):
         names.append(contests.start(ContestConfig.model_validate(PLAN), "one")[0])
@@ -108,8 +108,8 @@ def test_the_oldest_contest_of_guests_makes_room(contests: ContestRunner, monkey
 
 def test_a_network_makes_room_for_itself_only(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Contests of the owner stay, and so do those of others as long as one network has many."""
-    monkeypatch.setattr(module, "MOST_OF_GUESTS", 4)
-    monkeypatch.setattr(module, "MOST_OF_NETWORK", 2)
+    monkeypatch.setattr(module, "MAX_GUEST_CONTESTS", 4)
+    monkeypatch.setattr(module, "MAX_NETWORK_CONTESTS", 2)
     monkeypatch.setattr(Contest, "start", lambda contest, seconds: contest.save())
     plan = ContestConfig.model_validate(PLAN)
     owners, _ = ContestRunner(tmp_path).start(plan)

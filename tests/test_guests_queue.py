@@ -91,7 +91,7 @@ def test_a_long_choice_is_cut_short_for_another_network() -> None:
         assert not process.stopping, "an analysis can wait"
         asked.append(await ask(pool, CHOOSE, "guest"))
         assert process.stopping
-        process._forget_deadline()
+        process._cancel_deadline()
         pool._release(process).post(DONE)
         pool._schedule()
         assert process.networks == ["flood", "guest"]
