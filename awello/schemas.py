@@ -80,7 +80,7 @@ class PositionJson(BaseModel):
     board: dict[str, Any] = Field(description="`size` and `cells`, or `pits` and `taken`")
     moves: dict[str, dict[str, Any]] = Field(description="`flips`, or `sown` and `captured`, by legal move")
     refused: dict[str, str] = Field(description="Why the mover's other pits cannot be played: `empty` or `feed`")
-    holdings: tuple[int, int] = Field(description="Discs on the board, or seeds captured")
+    counts: tuple[int, int] = Field(description="Discs on the board, or seeds captured")
     over: bool
     score: tuple[int, int] | None = Field(description="The final score, if the game is over")
     winner: Side | None
@@ -96,7 +96,7 @@ class PositionJson(BaseModel):
                 "position": format_position(position),
                 "side": position.side,
                 **BOARD_FUNCTIONS[position.game.family](position),
-                "holdings": position.holdings(),
+                "counts": position.holdings(),
                 "over": over,
                 "score": score if over else None,
                 "winner": int(score[1] > score[0]) if over and score[0] != score[1] else None,
@@ -109,14 +109,14 @@ class PositionJson(BaseModel):
 class PositionsJson(BaseModel):
     """The positions of a game."""
 
-    views: list[PositionJson]
+    positions: list[PositionJson]
     transcript: str
 
     @classmethod
     def of(cls, record: Record, since: int = 0) -> "PositionsJson":
         """The positions of a game from a ply on."""
-        views = [PositionJson.of(position) for position in islice(record.positions(), since, None)]
-        return cls(views=views, transcript=format_transcript(record))
+        positions = [PositionJson.of(position) for position in islice(record.positions(), since, None)]
+        return cls(positions=positions, transcript=format_transcript(record))
 
 
 def _describe_othello_board(position: Position) -> dict[str, Any]:
@@ -310,8 +310,8 @@ class GameRowJson(BaseModel):
 class GameListJson(BaseModel):
     """Games of the archive, the latest first."""
 
-    games: int = Field(description="How many there are in all")
-    rows: list[GameRowJson]
+    total: int = Field(description="How many there are in all")
+    games: list[GameRowJson]
 
 
 class MoveStatisticsJson(BaseModel):
@@ -333,13 +333,13 @@ class ExplorationJson(BaseModel):
     games: int = Field(description="That came through it, or through one that is symmetric to it")
     value: int | None = Field(description="The best of the moves' values; null where too many games came through")
     opening: Opening | None
-    branches: list[MoveStatisticsJson] = Field(description="The most frequent first; of moves that are symmetric, one")
+    moves: list[MoveStatisticsJson] = Field(description="The most frequent first; of moves that are symmetric, one")
 
     @classmethod
     def of(cls, found: "Exploration") -> "ExplorationJson":
         """The form of an exploration."""
-        branches = [vars(branch) | {"move": found.position.format_move(branch.move)} for branch in found.branches]
-        return cls.model_validate(vars(found) | {"opening": opening_at(found.position), "branches": branches})
+        moves = [vars(branch) | {"move": found.position.format_move(branch.move)} for branch in found.moves]
+        return cls.model_validate(vars(found) | {"opening": opening_at(found.position), "moves": moves})
 
 
 class ImportJson(BaseModel):
@@ -378,17 +378,17 @@ class MoveReviewJson(BaseModel):
     mark: str = Field(description="?! for an inaccuracy, ? for a mistake, ?? for a blunder")
 
     @classmethod
-    def of(cls, judgement: MoveReview) -> "MoveReviewJson":
-        """The form of a judgement."""
-        position, played, best = judgement.position, judgement.move, judgement.best_move
+    def of(cls, move_review: MoveReview) -> "MoveReviewJson":
+        """The form of a move_review."""
+        position, played, best = move_review.position, move_review.move, move_review.best_move
         names = {"move": position.format_move(played), "best": position.format_move(best)}
-        more = {"side": position.side, "line": position.format_moves(judgement.line), "mark": judgement.mark}
-        return cls.model_validate(vars(judgement) | names | more)
+        more = {"side": position.side, "line": position.format_moves(move_review.line), "mark": move_review.mark}
+        return cls.model_validate(vars(move_review) | names | more)
 
 
-def summarise_side(judgements: Sequence[MoveReview], side: int) -> ReviewSummary:
+def summarise_side(reviews: Sequence[MoveReview], side: int) -> ReviewSummary:
     """How well a side played, rounded as values are."""
-    found = summarise(judgements, side)
+    found = summarise(reviews, side)
     return replace(found, mean_loss=round_value(found.mean_loss), accuracy=round_value(found.accuracy))
 
 
@@ -401,10 +401,10 @@ class ReviewJson(BaseModel):
     complete: bool = Field(description="False if the review ended early; then the last moves were judged")
 
     @classmethod
-    def of(cls, record: Record, judgements: Sequence[MoveReview]) -> "ReviewJson":
-        """The form of a review, from judgements in the order of play."""
-        moves = [MoveReviewJson.of(judgement) for judgement in judgements]
-        sides = summarise_side(judgements, 0), summarise_side(judgements, 1)
+    def of(cls, record: Record, reviews: Sequence[MoveReview]) -> "ReviewJson":
+        """The form of a review, from reviews in the order of play."""
+        moves = [MoveReviewJson.of(move_review) for move_review in reviews]
+        sides = summarise_side(reviews, 0), summarise_side(reviews, 1)
         return cls(game=GameJson.of(record), moves=moves, sides=sides, complete=len(moves) == len(record.moves))
 
 

@@ -109,7 +109,7 @@ async def crowd(address: str, games: int, seconds: float) -> None:
     """Many games at once, and somebody who only wants the page."""
     until = time.perf_counter() + seconds
     moves = [0] * games
-    times: dict[str, list[float]] = {"/": [], "/api/line": [], "/api/players": [], "/static/js/app.js": []}
+    times: dict[str, list[float]] = {"/": [], "/api/positions": [], "/api/players": [], "/static/js/app.js": []}
     port = address.rstrip("/").rsplit(":", 1)[1]
     most = (0, 0)
 
@@ -123,7 +123,7 @@ async def crowd(address: str, games: int, seconds: float) -> None:
     async with httpx.AsyncClient(base_url=address) as client:
 
         def ask(path: str) -> Awaitable[httpx.Response]:
-            return client.post(path, json={"moves": OPENING}) if path == "/api/line" else client.get(path)
+            return client.post(path, json={"moves": OPENING}) if path == "/api/positions" else client.get(path)
 
         work = [one_game(address, number, until, moves) for number in range(games)]
         work += [timed(partial(ask, path), until, found) for path, found in times.items()]

@@ -136,8 +136,8 @@ def test_the_explorer_counts_what_was_played(archive: Archive) -> None:
     for record in records[::7]:
         for position in list(record.positions())[:-1:5]:
             counts, found = seen[position.game, position.canonical()], explore(archive, position)
-            assert found.games == sum(counts.values()) == sum(branch.games for branch in found.branches)
-            for branch in found.branches:
+            assert found.games == sum(counts.values()) == sum(branch.games for branch in found.moves)
+            for branch in found.moves:
                 following = hash(position.after(branch.move).canonical())
                 told = (branch.wins, branch.draws, branch.losses)
                 assert told == tuple(counts[following, won] for won in (1, 0, -1)) and sum(told) == branch.games
@@ -148,11 +148,11 @@ def test_symmetric_games_are_one(archive: Archive) -> None:
     turned = [Record(played.start, tuple(turn(move, symmetry) for move in played.moves)) for symmetry in (0, 3, 4, 7)]
     assert len({record.moves for record in turned}) == 4
     bring(archive, source("games", *turned))
-    (start,) = explore(archive, Position.start()).branches
+    (start,) = explore(archive, Position.start()).moves
     assert (Position.start().format_move(start.move), start.games) == ("f5", 4)
     for record in turned:
         for position, move in zip(record.positions(), record.moves, strict=False):
-            (branch,) = explore(archive, position).branches
+            (branch,) = explore(archive, position).moves
             assert branch.games == 4 and position.after(branch.move).canonical() == position.after(move).canonical()
     assert archive.numbers(GameFilter(through=turned[2].final)) == [1, 2, 3, 4]
 

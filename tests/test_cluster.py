@@ -319,7 +319,7 @@ def test_engine_processes_run_on_workers(address: str, own_players: None) -> Non
             *analyses, done = await ask(pool, AnalyseTask(START, 0.3))
             assert done["type"] == "done" and {answer["type"] for answer in analyses} == {"analysis"}
             review = ReviewTask(replace(START, moves=(37,)), 0.1)
-            assert [answer["type"] for answer in await ask(pool, review)] == ["judgement", "summary", "done"]
+            assert [answer["type"] for answer in await ask(pool, review)] == ["move_review", "summary", "done"]
             (error,) = await ask(pool, ChooseTask(START, "crook"))
             assert "illegal move" in error["message"], "players of one's own come along"
             assert multiprocessing.active_children() == before

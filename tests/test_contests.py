@@ -68,7 +68,7 @@ def test_a_contest_runs_to_its_end_and_its_numbers_add_up(client: TestClient) ->
     assert show(client, name)["state"] == "running"
     wait_until(lambda: show(client, name)["state"] != "running")
     seen = show(client, name)
-    assert (seen["state"], seen["played"], seen["wanted"], seen["message"]) == ("finished", 3, 3, "")
+    assert (seen["state"], seen["rounds_played"], seen["rounds_total"], seen["message"]) == ("finished", 3, 3, "")
     assert (seen["game"], seen["players"], seen["seconds_left"]) == ("othello4", ["greedy", "random"], None)
     for bot in seen["standings"]:
         assert bot["points"] == WIN * bot["rounds"]["won"] + DRAW * bot["rounds"]["drawn"]
@@ -96,18 +96,18 @@ def test_a_contest_is_stopped_resumed_and_known_after_a_restart(client: TestClie
     busy = client.post("/api/contests", json=PLAN)
     assert (busy.status_code, busy.json()["message"]) == (409, "a contest is running: wait for it or stop it")
     assert client.delete(f"/api/contests/{name}").status_code == 409
-    wait_until(lambda: show(client, name)["played"])
+    wait_until(lambda: show(client, name)["rounds_played"])
     assert show(client, name)["seconds_left"] > 0
     stopped = client.post(f"/api/contests/{name}/stop").json()
     assert stopped["state"] == "stopped"
-    assert 0 < stopped["played"] < 50
+    assert 0 < stopped["rounds_played"] < 50
     games = show(client, name)["games"]
 
     again = ContestRunner(contests.folder)
     assert [contest.folder.name for contest in again.list()] == [name]
     assert as_json(again.get(name))["games"] == games
     again.resume(name)
-    wait_until(lambda: again.get(name).played > stopped["played"])
+    wait_until(lambda: again.get(name).rounds_played > stopped["rounds_played"])
     again.close()
     contest = again.get(name)
     assert contest.state == "stopped"
@@ -122,7 +122,7 @@ def test_a_killed_contest_resumes_with_the_same_games(contests: ContestRunner) -
         game="othello4", players=["greedy", "random", "alphabeta@2"], rounds=4, opening_plies=1, seed=3
     )
     name, _ = contests.start(plan)
-    wait_until(lambda: contests.get(name).played > 1)
+    wait_until(lambda: contests.get(name).rounds_played > 1)
     process = contests.get(name)._process
     assert process is not None and process.pid is not None
     os.kill(process.pid, signal.SIGKILL)
@@ -145,7 +145,7 @@ def test_stopping_waits_for_no_bot(client: TestClient, where: str) -> None:
     wait_until(multiprocessing.active_children)
     assert client.post(f"/api/contests/{name}/stop").json()["state"] == "stopped"
     seen = show(client, name)
-    assert (seen["played"], seen["games"]) == (0, []), "a bot that was ended has lost nothing"
+    assert (seen["rounds_played"], seen["games"]) == (0, []), "a bot that was ended has lost nothing"
     assert client.post(f"/api/contests/{name}/stop").status_code == 200, "nothing is left to stop"
 
 

@@ -237,4 +237,4 @@ def test_a_long_game_is_played_on_over_the_channel(tmp_path: Path) -> None:
             answer = talk.ask("move", game=1, ply=1500, move=state["legal"][0])
             assert answer["type"] == "done" and answer["ply"] == 1501
         line = {"game": "abapa", "moves": state["moves"], "since": 1490}
-        assert len(visitor.post("/api/line", json=line).json()["views"]) == 11
+        assert len(visitor.post("/api/positions", json=line).json()["positions"]) == 11

@@ -29,7 +29,7 @@ class PlainTree:
         self.known = {(each.game, each.canonical()) for record in decided for each in record.positions()}
         self.value = cache(self._value)
 
-    def branches(self, position: Position) -> dict[int, int]:
+    def move_values(self, position: Position) -> dict[int, int]:
         after = {move: position.after(move) for move in position.legal_moves()}
         return {move: -self.value(to) for move, to in after.items() if (to.game, to.canonical()) in self.known}
 
@@ -37,7 +37,7 @@ class PlainTree:
         if position.over:
             first, second = position.score()
             return second - first if position.side else first - second
-        return max(self.branches(position).values())
+        return max(self.move_values(position).values())
 
 
 def turned(record: Record, symmetry: int) -> Record:
@@ -80,7 +80,7 @@ def compare(tree: GameTree, records: Sequence[Record]) -> None:
     assert len(tree) == len(plain.known) and tree.games == sum(record.final.over for record in records)
     for record in records:
         for position in record.positions():
-            assert tree.branches(position) == plain.branches(position)
+            assert tree.move_values(position) == plain.move_values(position)
             known = (position.game, position.canonical()) in plain.known
             assert tree.value(position) == (plain.value(position) if known else None)
 
@@ -124,10 +124,10 @@ def test_a_known_position_joins_games_that_never_met() -> None:
         position
         for record in records
         for position in record.positions()
-        for move in tree.branches(position)
+        for move in tree.move_values(position)
         if (position.canonical(), position.after(move).canonical()) not in played
     ]
-    assert joined and all(tree.value(position) == max(tree.branches(position).values()) for position in joined)
+    assert joined and all(tree.value(position) == max(tree.move_values(position).values()) for position in joined)
 
 
 def test_it_grows() -> None:
@@ -148,7 +148,7 @@ def test_boards_are_kept_apart() -> None:
     tree = GameTree([random_record(Game.OTHELLO4, 1)])
     assert tree.value(Position.start(Game.OTHELLO4)) is not None
     assert tree.value(Position.start()) is tree.value(Position.start(Game.OTHELLO6)) is None
-    assert tree.branches(Position.start()) == {}
+    assert tree.move_values(Position.start()) == {}
 
 
 def test_awale_is_refused() -> None:
@@ -182,7 +182,7 @@ def find_position(good: int, bad: int) -> tuple[Position, list[tuple[int, list[R
         for position in list(record.positions())[5:]:
             ways = endings(position)
             if len(ways) == good + bad and PASS not in ways:
-                truth = GameTree([line for lines in ways.values() for line in lines]).branches(position)
+                truth = GameTree([line for lines in ways.values() for line in lines]).move_values(position)
                 if sum(value > 0 for value in truth.values()) == good and len(set(truth.values())) == len(truth):
                     return position, sorted(ways.items(), key=lambda way: truth[way[0]])
     raise AssertionError("no such position")
@@ -197,18 +197,20 @@ def test_a_known_move_that_wins_is_played() -> None:
     assert GameTree().advise(position) is None
     for known in ([better], [worst, better]):
         tree = grow(*known)
-        assert tree.advise(position) == Advice(better[0], tree.branches(position)[better[0]])
+        assert tree.advise(position) == Advice(better[0], tree.move_values(position)[better[0]])
     tree = grow(worst, better, best)
-    assert tree.advise(position) == Advice(best[0], tree.branches(position)[best[0]])
+    assert tree.advise(position) == Advice(best[0], tree.move_values(position)[best[0]])
 
 
 def test_known_moves_that_lose_are_forbidden_while_others_are_untried() -> None:
     position, (worst, better, best) = find_position(0, 3)
     tree = grow(worst, better)
-    advice, value = tree.advise(position), tree.branches(position)[better[0]]
+    advice, value = tree.advise(position), tree.move_values(position)[better[0]]
     assert advice == Advice(None, value, tuple(sorted((worst[0], better[0])))) and value <= 0
     tree.add(best[1])
-    assert tree.advise(position) == Advice(best[0], tree.branches(position)[best[0]]), "where all lose, the least bad"
+    assert tree.advise(position) == Advice(best[0], tree.move_values(position)[best[0]]), (
+        "where all lose, the least bad"
+    )
 
 
 def test_a_draw_is_no_win() -> None:
@@ -228,7 +230,7 @@ def test_ties_passes_and_the_end() -> None:
     records = [random_record(Game.OTHELLO6, seed) for seed in range(60)]
     tree = GameTree(records)
     advice = tree.advise(start)
-    assert len(tree.branches(start)) == 4, "the four first moves are one by symmetry"
+    assert len(tree.move_values(start)) == 4, "the four first moves are one by symmetry"
     assert advice is not None and advice.move == start.legal_moves()[0] and advice.forbidden == ()
     passing = next(each for record in records for each in record.positions() if each.legal_moves() == (PASS,))
     value = tree.value(passing)
@@ -265,10 +267,10 @@ def test_the_explorer_tells_values(tmp_path: Path, monkeypatch: pytest.MonkeyPat
             through = [each for each in mine if position.canonical() in {here.canonical() for here in each.positions()}]
             found, plain = explore(archive, position, asked), PlainTree(through)
             assert found.value == plain.value(position)
-            values = {branch.move: branch.value for branch in found.branches}
-            assert values == {move: plain.branches(position).get(move) for move in values}
+            values = {branch.move: branch.value for branch in found.moves}
+            assert values == {move: plain.move_values(position).get(move) for move in values}
     count = explore(archive, games[0].start).games
     for most, known in ((count, True), (count - 1, False)):
         monkeypatch.setattr(explorer, "MAX_VALUED_GAMES", most)
         found = explore(archive, games[0].start)
-        assert {value is not None for value in (found.value, *(branch.value for branch in found.branches))} == {known}
+        assert {value is not None for value in (found.value, *(branch.value for branch in found.moves))} == {known}

@@ -197,7 +197,7 @@ def test_lists_figures_and_the_explorer(tmp_path: Path, place: str) -> None:
     figures = told("games", "stats")
     assert figures["games"] == 30 and figures["players"] == [["Ann", 30], ["Bob", 30]]
     assert "30 of othello" in awello("games", "stats").stdout
-    branches = told("explore")["branches"]
+    branches = told("explore")["moves"]
     assert isinstance(branches, list) and len(branches) == 1
     assert branches[0]["move"] == "f5" and branches[0]["games"] == 30
     assert branches[0]["value"] == told("explore")["value"] != told("explore", "f5")["value"] is not None
@@ -235,7 +235,7 @@ def test_wrong_words_get_one_line(words: list[str], said: str, place: str) -> No
 def test_seeds_that_stay_on_the_board_count_for_nobody(place: str) -> None:
     game = next(each for each in map(partial(random_record, Game.TOURNAMENT), count()) if sum(each.final.score()) < 48)
     Archive(place).add(game)
-    rows = told("games", "list")["rows"]
+    rows = told("games", "list")["games"]
     assert isinstance(rows, list) and rows[0]["score"] == list(game.final.score())
 
 

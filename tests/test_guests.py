@@ -81,11 +81,10 @@ def test_bytes_without_an_announced_length_are_charged(monkeypatch: pytest.Monke
     assert levels[0] == pytest.approx(levels[1], abs=0.1) and levels[0] < request_guard.NETWORK_BUDGET[0] - 10
 
 
-def test_dear_requests_cost_more() -> None:
-    small, file = request_guard.estimate_cost("/api/line", 100), request_guard.estimate_cost("/static/js/server.js", 0)
-    assert (
-        file < small < request_guard.estimate_cost("/api/line", 6000) < request_guard.estimate_cost("/api/games", 6000)
-    )
+def test_expensive_requests_cost_more() -> None:
+    cost = request_guard.estimate_cost
+    small, file = cost("/api/positions", 100), cost("/static/js/server.js", 0)
+    assert file < small < cost("/api/positions", 6000) < cost("/api/games", 6000)
 
 
 def test_the_page_of_a_class_is_within_its_share() -> None:

@@ -91,10 +91,10 @@ def test_a_contest_of_guests_ends_in_time_and_can_be_resumed(
     monkeypatch.setattr(module, "MAX_CONTEST_SECONDS", 0.01)
     name, _ = contests.start(ContestConfig.model_validate(PLAN), "one")
     wait_until(lambda: contests.get(name).state != "running")
-    assert contests.get(name).state == "stopped" and contests.get(name).played < 50
+    assert contests.get(name).state == "stopped" and contests.get(name).rounds_played < 50
     monkeypatch.setattr(module, "MAX_CONTEST_SECONDS", 600.0)
     contests.resume(name, "one")
-    wait_until(lambda: contests.get(name).played)
+    wait_until(lambda: contests.get(name).rounds_played)
 
 
 def test_the_oldest_contest_of_guests_makes_room(contests: ContestRunner, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -166,7 +166,7 @@ def test_a_running_rated_game_is_not_analysed_live(club: tuple[str, list[str]], 
 def test_lines_of_a_rated_game_are_shown(club: tuple[str, list[str]]) -> None:
     address, moves = club
     with Visitor(base_url=address) as guest:
-        assert guest.post("/api/line", json={"moves": moves}).status_code == 200
+        assert guest.post("/api/positions", json={"moves": moves}).status_code == 200
 
 
 # ---- when a move arrived ---------------------------------------------------------------------------------------------

@@ -54,7 +54,7 @@ def command(place: str, monkeypatch: pytest.MonkeyPatch) -> Any:
 def test_a_game_and_a_list_of_games(client: TestClient, command: Any) -> None:
     listed = client.get("/api/games", params={"limit": 100}).json()
     assert listed == command("games", "list", "--limit", "100") and listed["games"] == 19
-    for row in listed["rows"]:
+    for row in listed["games"]:
         assert client.get(f"/api/games/{row['number']}").json() == command("games", "show", str(row["number"]))
 
 
@@ -92,7 +92,7 @@ def test_the_api_describes_its_forms(client: TestClient) -> None:
     paths = client.get("/api/openapi.json").json()["paths"]
     for path, method, form in (
         ("/api/rules", "get", "RulesJson"),
-        ("/api/line", "post", "LineJson"),
+        ("/api/positions", "post", "PositionsJson"),
         ("/api/analyse", "post", "AnalysisJson"),
         ("/api/choose", "post", "ChoiceJson"),
         ("/api/review", "post", "ReviewJson"),

@@ -62,8 +62,8 @@ def foresee(view: dict[str, Any], name: str) -> dict[str, Any]:
 @pytest.mark.parametrize("seed", range(3))
 def test_views_foretell_every_move(client: TestClient, game: Game, seed: int) -> None:
     positions, names = random_game(game, seed)
-    answer = client.post("/api/line", json={"game": str(game), "moves": names}).json()
-    views = answer["views"]
+    answer = client.post("/api/positions", json={"game": str(game), "moves": names}).json()
+    views = answer["positions"]
     for view, name, after in zip(views, names, views[1:], strict=False):
         assert foresee(view, name) == after["board"]
     for position, view in zip(positions, views, strict=True):
@@ -76,8 +76,8 @@ def test_views_foretell_every_move(client: TestClient, game: Game, seed: int) ->
 
 
 def test_views_since_a_ply(client: TestClient) -> None:
-    answer = client.post("/api/line", json={"moves": ["f5", "d6", "c3"], "since": 3}).json()
-    assert len(answer["views"]) == 1 and answer["transcript"] == "f5d6c3"
+    answer = client.post("/api/positions", json={"moves": ["f5", "d6", "c3"], "since": 3}).json()
+    assert len(answer["positions"]) == 1 and answer["transcript"] == "f5d6c3"
 
 
 def test_thinking(client: TestClient) -> None:
@@ -139,13 +139,13 @@ def test_a_spec_is_checked_alike_on_both_ways(client: TestClient, spec: str) -> 
 @pytest.mark.parametrize(
     "path, body, status",
     [
-        ("/api/line", {"moves": ["a1"]}, 400),
-        ("/api/line", {"moves": ["f5"] * 2100}, 422),
-        ("/api/line", {"moves": ["../../x"]}, 422),
-        ("/api/line", {"game": "chess"}, 422),
-        ("/api/line", {"start": "x" * 101}, 422),
-        ("/api/line", {"start": "4-4"}, 400),
-        ("/api/line", {"surprise": 1}, 422),
+        ("/api/positions", {"moves": ["a1"]}, 400),
+        ("/api/positions", {"moves": ["f5"] * 2100}, 422),
+        ("/api/positions", {"moves": ["../../x"]}, 422),
+        ("/api/positions", {"game": "chess"}, 422),
+        ("/api/positions", {"start": "x" * 101}, 422),
+        ("/api/positions", {"start": "4-4"}, 400),
+        ("/api/positions", {"surprise": 1}, 422),
         ("/api/choose", {"player": "nobody"}, 422),
         ("/api/choose", {}, 422),
         ("/api/read", {"text": "x" * 70000}, 422),
@@ -162,7 +162,7 @@ def test_wrong_input_gets_a_clear_line(client: TestClient, path: str, body: Any,
 
 def test_no_json_is_refused(client: TestClient) -> None:
     for content in (b"", b"{", b"\xff\xfe", b"[" * 15000):
-        answer = client.post("/api/line", content=content, headers={"content-type": "application/json"})
+        answer = client.post("/api/positions", content=content, headers={"content-type": "application/json"})
         assert answer.status_code in (400, 422), answer.text
 
 
@@ -183,7 +183,7 @@ FOREIGN = [
 
 @pytest.mark.parametrize("headers", FOREIGN, ids=str)
 def test_strangers_are_refused(client: TestClient, headers: dict[str, str]) -> None:
-    assert client.post("/api/line", json={}, headers=headers).status_code == 403
+    assert client.post("/api/positions", json={}, headers=headers).status_code == 403
     assert client.get("/api/players", headers=headers).status_code == 403
     with pytest.raises(WebSocketDisconnect), client.websocket_connect("/api/live", headers=headers) as socket:
         socket.receive_json()
@@ -191,7 +191,7 @@ def test_strangers_are_refused(client: TestClient, headers: dict[str, str]) -> N
 
 def test_our_own_page_is_let_in(client: TestClient) -> None:
     headers = {"origin": f"http://{HOST}", "sec-fetch-site": "same-origin"}
-    assert client.post("/api/line", json={}, headers=headers).status_code == 200
+    assert client.post("/api/positions", json={}, headers=headers).status_code == 200
     with client.websocket_connect("/api/live", headers={**headers, "host": HOST}) as socket:
         socket.send_json({"id": 1, "type": "nothing"})
         assert socket.receive_json()["type"] == "error"

@@ -51,7 +51,7 @@ def names_of(record: Record) -> list[str]:
 def finished(game: Game = Game.OTHELLO4, seed: int = 1, **changes: Any) -> dict[str, Any]:
     """A game as the page sends it."""
     moves = names_of(random_record(game, seed))
-    usual = {"game": str(game), "moves": moves, "players": ["Ann", "greedy"], "begun": 1_763_251_200}
+    usual = {"game": str(game), "moves": moves, "players": ["Ann", "greedy"], "started": 1_763_251_200}
     return usual | {"seconds": [0.5] * len(moves)} | changes
 
 
@@ -100,7 +100,7 @@ def test_explore_says_what_the_explorer_says(client: TestClient, place: str, gam
         found = client.post("/api/explore", json={"game": str(game), "moves": names_of(line)}).json()
         assert found["games"] == expected.games > 0 and found["value"] == expected.value
         assert (found["value"] is None) == (game >= Game.ABAPA)
-        for told, branch in zip(found["branches"], expected.branches, strict=True):
+        for told, branch in zip(found["moves"], expected.moves, strict=True):
             assert told["move"] == line.final.format_move(branch.move)
             for part in ("games", "wins", "draws", "losses", "score", "value"):
                 assert told[part] == getattr(branch, part)
@@ -110,7 +110,7 @@ def test_openings_are_named_in_both_languages(client: TestClient, place: str) ->
     Archive(place).add(parse_transcript(TIGER))
     found = client.post("/api/explore", json={"moves": ["f5", "d6", "c3", "d3"]}).json()
     assert found["opening"] is None
-    assert found["branches"] == [
+    assert found["moves"] == [
         {"move": "c4", "games": 1, "wins": 0, "draws": 0, "losses": 0, "score": None, "value": None,
          "opening": {"en": "Tiger", "fr": "Tigre"}}
     ]  # fmt: skip
@@ -119,7 +119,7 @@ def test_openings_are_named_in_both_languages(client: TestClient, place: str) ->
 
 
 def test_a_position_that_nobody_reached(client: TestClient) -> None:
-    assert client.post("/api/explore", json={}).json() == {"games": 0, "value": None, "opening": None, "branches": []}
+    assert client.post("/api/explore", json={}).json() == {"games": 0, "value": None, "opening": None, "moves": []}
 
 
 # ---- games that are kept --------------------------------------------------------------------------------------------
@@ -127,7 +127,7 @@ def test_a_game_is_kept_once(client: TestClient, place: str, game: Game) -> None
     asked = finished(game)
     assert client.post("/api/games", json=asked).json() == {"number": 1}
     assert client.post("/api/games", json=asked).json() == {"number": 1}, "the same game again"
-    assert client.post("/api/games", json=asked | {"begun": asked["begun"] + 1}).json() == {"number": 2}
+    assert client.post("/api/games", json=asked | {"started": asked["started"] + 1}).json() == {"number": 2}
     record = Archive(place).find(1)
     assert (names_of(record), set(record.seconds)) == (asked["moves"], {0.5})
     assert [record.tags[side] for side in game.sides] == ["Ann", "greedy"]
@@ -162,8 +162,8 @@ def test_names_stay_in_one_line(client: TestClient) -> None:
         ({"moves": ["a1"]}, 400, "move 1"),
         ({"players": ["Ann"]}, 422, "players"),
         ({"players": ["Ann", "x" * 121]}, 422, "players"),
-        ({"begun": -1}, 422, "begun"),
-        ({"begun": 1 << 40}, 422, "begun"),
+        ({"started": -1}, 422, "started"),
+        ({"started": 1 << 40}, 422, "started"),
         ({"result": {"loser": 2, "reason": "resigned"}}, 422, "result"),
         ({"surprise": 1}, 422, "surprise"),
     ],
@@ -214,7 +214,7 @@ def library(place: str) -> list[Record]:
 def numbers(client: TestClient, **asked: Any) -> list[int]:
     answer = client.get("/api/games", params=asked)
     assert answer.status_code == 200, answer.text
-    return [row["number"] for row in answer.json()["rows"]]
+    return [row["number"] for row in answer.json()["games"]]
 
 
 def test_games_are_found(client: TestClient, library: list[Record]) -> None:
@@ -238,7 +238,7 @@ def test_games_are_found(client: TestClient, library: list[Record]) -> None:
 
 
 def test_a_list_says_how_games_ended(client: TestClient, library: list[Record]) -> None:
-    rows = {row["number"]: row for row in client.get("/api/games").json()["rows"]}
+    rows = {row["number"]: row for row in client.get("/api/games").json()["games"]}
     for number, record in enumerate(library, 1):
         row = rows[number]
         assert row["game"] == str(record.start.game)
@@ -533,7 +533,7 @@ def test_a_broken_archive_breaks_nothing_else(place: str, caplog: pytest.LogCapt
             answer = client.request(method, path, json=body)
             assert (answer.status_code, answer.json()["code"]) == (503, "archive")
             assert place not in answer.text, "guests need not know where it lies"
-        assert client.post("/api/line", json={}).status_code == 200
+        assert client.post("/api/positions", json={}).status_code == 200
     assert place in caplog.text
 
 
@@ -544,7 +544,7 @@ def test_an_archive_that_is_mended_is_opened(place: str, monkeypatch: pytest.Mon
         Path(place).rmdir()
         assert client.get("/api/games").status_code == 503, "not tried again at once"
         monkeypatch.setattr(archive_service, "RETRY_DELAY", 0.0)
-        assert client.get("/api/games").json() == {"games": 0, "rows": []}
+        assert client.get("/api/games").json() == {"total": 0, "games": []}
 
 
 def test_an_archive_that_breaks_later(client: TestClient, place: str) -> None:

@@ -133,7 +133,7 @@ def trace_archive() -> None:
     print(margins, *entries)
     games = [random_record(Game.OTHELLO4, seed) for seed in range(8)]
     tree = GameTree(games)
-    print(len(tree), [tree.branches(position) for position in games[0].positions()])
+    print(len(tree), [tree.move_values(position) for position in games[0].positions()])
 
 
 def trace_networks() -> None:

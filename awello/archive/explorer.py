@@ -42,7 +42,7 @@ class Exploration:
     games: int
     value: int | None
     """The mover's margin after the best of the moves that have one."""
-    branches: Sequence[MoveStatistics]
+    moves: Sequence[MoveStatistics]
 
 
 def explore(archive: Archive, position: Position, wanted: GameFilter | None = None) -> Exploration:
@@ -52,13 +52,13 @@ def explore(archive: Archive, position: Position, wanted: GameFilter | None = No
         if wanted is not None:
             entries = entries[np.isin(entries["record"], [row.id for row in wanted.rows(connection)])]
     tree = _build_tree(archive, position, entries)
-    values = tree.branches(position)
+    values = tree.move_values(position)
     names, scores = entries["move"].copy(), entries["score"].copy()  # side by side, they are compared much faster
-    branches = [
+    moves = [
         _count_results(position, move, scores[names == name], values.get(move))
         for name, move in _canonical_moves(position).items()
     ]
-    played = sorted((branch for branch in branches if branch.games), key=lambda branch: -branch.games)
+    played = sorted((branch for branch in moves if branch.games), key=lambda branch: -branch.games)
     return Exploration(position, len(entries), tree.value(position), played)
 
 

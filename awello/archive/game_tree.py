@@ -69,7 +69,7 @@ class GameTree:
         at = np.searchsorted(self._keys, key)
         return int(self._values[at]) if at < len(self._keys) and self._keys[at] == key else None
 
-    def branches(self, position: Position) -> dict[int, int]:
+    def move_values(self, position: Position) -> dict[int, int]:
         """The legal moves to known positions, and their values for the mover."""
         values = {move: self.value(position.after(move)) for move in position.legal_moves()}
         return {move: -value for move, value in values.items() if value is not None}
@@ -79,7 +79,7 @@ class GameTree:
         value = self.value(position)
         if value is None:
             return None
-        known, legal = self.branches(position), position.legal_moves()
+        known, legal = self.move_values(position), position.legal_moves()
         if value <= 0 and len(known) < len(legal):
             return Advice(None, value, tuple(known))
         return Advice(max(known, key=lambda move: known[move], default=None), value)

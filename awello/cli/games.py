@@ -176,7 +176,7 @@ def list_games(
     count, found = archive.latest(wanted, limit)
     rows = [GameRowJson.of(row, record_of(row)) for row in found]
     if json:
-        print_json(GameListJson(games=count, rows=rows).model_dump())
+        print_json(GameListJson(total=count, games=rows).model_dump())
         return
 
     console = Console(highlight=False, markup=False)

@@ -37,7 +37,7 @@ class PlayedGameRequest(MovesRequest):
     players: tuple[PlayerName | None, PlayerName | None] = Field(
         default=(None, None), description="Whoever moved first, and the other"
     )
-    begun: int | None = Field(default=None, ge=0, lt=MAX_TIMESTAMP, description="When, in seconds since 1970")
+    started: int | None = Field(default=None, ge=0, lt=MAX_TIMESTAMP, description="When, in seconds since 1970")
     seconds: Annotated[list[Annotated[float, Field(ge=0, le=86400)] | None], Field(max_length=MAX_GAME_MOVES)] = Field(
         default=[], description="The time of each move, null where it is unknown; or nothing"
     )
@@ -52,8 +52,8 @@ class PlayedGameRequest(MovesRequest):
             raise AwelloError(f"seconds: {len(self.seconds)} times for {len(record.moves)} moves")
         sides = zip(record.start.game.sides, self.players, strict=True)
         tags = {side: _clean_name(player) for side, player in sides if player is not None}
-        if self.begun is not None:
-            moment = datetime.fromtimestamp(self.begun)
+        if self.started is not None:
+            moment = datetime.fromtimestamp(self.started)
             tags |= {"Site": PAGE_SITE, "Date": moment.date().isoformat(), "Time": moment.time().isoformat()}
         loser, reason = (self.result.loser, REASON_TEXTS[self.result.reason]) if self.result else (None, "")
         return Record(record.start, record.moves, tuple(self.seconds), (), tags, loser, reason)
@@ -65,7 +65,7 @@ class SaveGameRequest(PlayedGameRequest):
     players: tuple[PlayerName, PlayerName] = Field(
         description="Whoever moved first, and the other", examples=[["Ann", "greedy"]]
     )
-    begun: int = Field(ge=0, lt=MAX_TIMESTAMP, description="When, in seconds since 1970", examples=[1763251200])
+    started: int = Field(ge=0, lt=MAX_TIMESTAMP, description="When, in seconds since 1970", examples=[1763251200])
 
     def finished(self) -> Record:
         """The record to keep."""
@@ -134,7 +134,7 @@ async def list_games(asked: Annotated[GameListRequest, Query()], service: Servic
     """Games by who played, when, what and how it ended, the latest first; `before` the last one asks for more."""
     wanted = asked.wanted()
     found, rows = await service.run(lambda archive: archive.latest(wanted, asked.limit, asked.before))
-    return GameListJson(games=found, rows=[GameRowJson.of(row, record_of(row)) for row in rows])
+    return GameListJson(total=found, games=[GameRowJson.of(row, record_of(row)) for row in rows])
 
 
 @router.get("/games/{number}", summary="A game of the archive")

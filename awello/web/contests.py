@@ -21,7 +21,7 @@ from pathlib import Path
 from time import monotonic
 from typing import Annotated, Literal
 
-from pydantic import BaseModel, Field, TypeAdapter, ValidationError
+from pydantic import AliasChoices, BaseModel, Field, TypeAdapter, ValidationError
 
 from awello.arena.journal import LINES
 from awello.arena.runner import GameResult, Runner
@@ -66,8 +66,7 @@ class ContestConfig(Message):
         default=1.0, ge=0.01, le=MAX_MOVE_SECONDS, description="Seconds; a later move loses the game"
     )
 
-    @property
-    def total_rounds(self) -> int:
+    def count_rounds(self) -> int:
         """The rounds of all pairs."""
         return self.rounds * len(self.players) * (len(self.players) - 1) // 2
 
@@ -89,11 +88,11 @@ class ContestSummary(ContestConfig):
     """A contest in a list."""
 
     id: str
-    begun: datetime
+    started: datetime
     state: State
     message: str = Field(description="Why it failed, if it did")
-    played: int = Field(description="Rounds of all pairs that are finished")
-    wanted: int = Field(description="Rounds of all pairs")
+    rounds_played: int = Field(description="Rounds of all pairs that are finished")
+    rounds_total: int = Field(description="Rounds of all pairs")
     seconds_left: float | None = Field(description="A guess, while it runs")
 
 
@@ -128,8 +127,8 @@ class ContestDetails(ContestSummary):
 class StoredContest(BaseModel):
     """What the folder of a contest knows besides its rounds."""
 
-    plan: ContestConfig
-    begun: datetime
+    config: ContestConfig = Field(validation_alias=AliasChoices("config", "plan"))  # `plan` in older files
+    started: datetime = Field(validation_alias=AliasChoices("started", "begun"))  # `begun` in files of version 0.1.0
     message: str = ""
     """Why it failed, if it did."""
     key: str = ""
@@ -171,7 +170,7 @@ class Contest:
 
     def start(self, seconds: float | None = None) -> None:
         """Play what is missing in a process of its own, for so many seconds at most."""
-        tournament = self.stored.plan.tournament()
+        tournament = self.stored.config.tournament()
         self.stored.message = ""
         self.save()
         try:
@@ -180,7 +179,7 @@ class Contest:
         except ConfigError:
             advice = "it was begun with another version of Awello or its players, or is damaged"
             raise AwelloError(f"this contest cannot go on: {advice}; start a new one") from None
-        self._started, self._before = monotonic(), self.played
+        self._started, self._before = monotonic(), self.rounds_played
         self._process = SpawnProcess(target=run_contest, args=(self.folder, seconds), name="contest")
         with ignore_interrupts():
             self._process.start()
@@ -193,7 +192,7 @@ class Contest:
 
     # --- what is known of it ------------------------------------------------------------------------------------------
     @property
-    def played(self) -> int:
+    def rounds_played(self) -> int:
         """The rounds that are finished."""
         file = self.folder / LINES
         return file.read_bytes().count(b"\n") // 2 if file.exists() else 0
@@ -207,31 +206,31 @@ class Contest:
             self.stored = Contest.load(self.folder).stored
         if self.stored.message:
             return "failed"
-        return "finished" if self.played == self.stored.plan.total_rounds else "stopped"
+        return "finished" if self.rounds_played == self.stored.config.count_rounds() else "stopped"
 
     @property
     def seconds_left(self) -> float | None:
         """A guess from the rounds of this run; None if there is nothing to guess from."""
-        done = self.played - self._before
+        done = self.rounds_played - self._before
         if not self.running or done <= 0:
             return None
-        return (monotonic() - self._started) / done * (self.stored.plan.total_rounds - self.played)
+        return (monotonic() - self._started) / done * (self.stored.config.count_rounds() - self.rounds_played)
 
     def results(self) -> TournamentResult:
         """The games played so far."""
-        return TournamentResult(self.stored.plan.tournament(), _read_games(self.folder / LINES))
+        return TournamentResult(self.stored.config.tournament(), _read_games(self.folder / LINES))
 
     def summary(self) -> ContestSummary:
         """What a list says of it."""
-        plan, state = self.stored.plan, self.state  # first the state: it may read a new message
+        config, state = self.stored.config, self.state  # first the state: it may read a new message
         return ContestSummary(
-            **vars(plan),
+            **vars(config),
             id=self.folder.name,
-            begun=self.stored.begun,
+            started=self.stored.started,
             state=state,
             message=self.stored.message,
-            played=self.played,
-            wanted=plan.total_rounds,
+            rounds_played=self.rounds_played,
+            rounds_total=config.count_rounds(),
             seconds_left=self.seconds_left,
         )
 
@@ -252,8 +251,8 @@ def number_games(results: TournamentResult) -> list[ContestGame]:
         for turn, game in enumerate(played.games):
             first, second = game.result.players
             score = game.score[::-1] if turn else game.score
-            told = {"number": len(games) + 1, "pair": played.pair, "round": played.number + 1, "score": score}
-            games.append(ContestGame.model_validate(vars(game.result) | told | {"first": first, "second": second}))
+            fields = {"number": len(games) + 1, "pair": played.pair, "round": played.number + 1, "score": score}
+            games.append(ContestGame.model_validate(vars(game.result) | fields | {"first": first, "second": second}))
     return games
 
 
@@ -269,14 +268,14 @@ class ContestRunner:
         self._recent: dict[str, Contest] = {}  # those that were started here
         self._lock = threading.Lock()
 
-    def start(self, plan: ContestConfig, network: str = "") -> tuple[str, str]:
+    def start(self, config: ContestConfig, network: str = "") -> tuple[str, str]:
         """Begin a contest; its id, and the key with which it can be changed."""
         with self._lock:
             self._check_running(network)
-            plan = plan.model_copy(update={"players": list(plan.tournament().specs)})
+            config = config.model_copy(update={"players": list(config.tournament().specs)})
             self._make_room(network)
             name, key = secrets.token_hex(4), secrets.token_urlsafe(16)
-            stored = StoredContest(plan=plan, begun=datetime.now(UTC), key=_digest(key), by_guest=self.public)
+            stored = StoredContest(config=config, started=datetime.now(UTC), key=_digest(key), by_guest=self.public)
             self._run(Contest(self.folder / name, stored, network))
             return name, key
 
@@ -320,7 +319,7 @@ class ContestRunner:
         for name in self._names():
             with suppress(AwelloError, ApiError):
                 found.append(self.get(name))
-        return sorted(found, key=lambda contest: contest.stored.begun, reverse=True)
+        return sorted(found, key=lambda contest: contest.stored.started, reverse=True)
 
     def close(self) -> None:
         """Stop what runs; it can be resumed."""
@@ -366,8 +365,8 @@ def dump_contest(summary: ContestSummary, folder: Path, since: int = 0) -> bytes
     """All that is known of a contest, with the games after a number, as JSON."""
     results = Contest.load(folder).results()
     report, games = results.as_json(), number_games(results)[since:]
-    told = {"standings": report["standings"], "pairs": report["pairs"], "games": games}
-    return ContestDetails.model_validate(vars(summary) | told).model_dump_json().encode()
+    fields = {"standings": report["standings"], "pairs": report["pairs"], "games": games}
+    return ContestDetails.model_validate(vars(summary) | fields).model_dump_json().encode()
 
 
 def _conflict(message: str) -> ApiError:
@@ -388,7 +387,7 @@ def play_contest(folder: Path, seconds: float | None) -> None:
         timer.start()
     contest = Contest.load(folder)
     try:
-        play_tournament(contest.stored.plan.tournament(), folder)
+        play_tournament(contest.stored.config.tournament(), folder)
     except Exception as error:
         contest.stored.message = str(error) if isinstance(error, AwelloError) else type(error).__name__
         contest.save()

@@ -57,12 +57,12 @@ def list_contests(request: Request) -> list[ContestSummary]:
 
 
 @router.post("/contests", summary="Begin a contest", status_code=201)
-def start_contest(plan: ContestConfig, request: Request) -> NewContestJson:
+def start_contest(config: ContestConfig, request: Request) -> NewContestJson:
     """Every bot meets every other.
 
     One contest runs at a time (409); on a server for guests one per network, for at most ten minutes.
     """
-    name, key = _contest_runner(request).start(plan, network_of_client(request))
+    name, key = _contest_runner(request).start(config, network_of_client(request))
     return NewContestJson(id=name, key=key)
 
 

@@ -41,7 +41,7 @@ export class Reviewer extends EventTarget {
     this.path = game.line;
     const end = this.path.at(-1);
     this.stop = this.live.follow("review", { ...game.question(end), seconds: SECONDS }, (answer) => {
-      if (answer.type === "judgement") {
+      if (answer.type === "move_review") {
         this.path[answer.ply].judgement = answer;
         this.done = this.path.length - answer.ply; // the last move is judged first
       } else if (answer.type === "summary") {

@@ -382,7 +382,7 @@ export default {
   "lab.state.finished": "finished",
   "lab.state.stopped": "stopped",
   "lab.state.failed": "failed",
-  "lab.progress": "{played} of {wanted} rounds",
+  "lab.progress": "{played} of {total} rounds",
   "lab.ready": "the bots get ready",
   "lab.seconds_left": "about {seconds} s left",
   "lab.minutes_left": "about {minutes} min left",

@@ -382,7 +382,7 @@ export default {
   "lab.state.finished": "terminée",
   "lab.state.stopped": "arrêtée",
   "lab.state.failed": "interrompue par une erreur",
-  "lab.progress": "{played} manches sur {wanted}",
+  "lab.progress": "{played} manches sur {total}",
   "lab.ready": "les programmes se préparent",
   "lab.seconds_left": "encore {seconds} s environ",
   "lab.minutes_left": "encore {minutes} min environ",
