@@ -53,7 +53,7 @@ async def play(club: ClientConnection) -> None:
             case "error":
                 asked = sent.pop(message["id"])
                 print(f"refused: {message['message']}", file=sys.stderr)
-                if message["code"] in ("often", "storage"):  # the club is busy: the same again in a moment
+                if message["code"] in ("message_rate_limit", "storage"):  # the club is busy: the same again in a moment
                     await asyncio.sleep(0.5)
                     await club.send(sent.setdefault(message["id"], asked))
             case "done":

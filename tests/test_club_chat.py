@@ -129,7 +129,7 @@ def test_on_the_channel(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None
             told: dict[str, Any] = {"type": "said", "game": number, "by": "Ann", "text": "the secret of the pond"}
             assert second.hear("said") == told
             assert first.ask("say", game=number, text="x" * 201)["code"] == "text"
-            assert first.ask("say", game=number)["code"] == "message"
+            assert first.ask("say", game=number)["code"] == "invalid_field"
             assert second.ask("say", game=number, text="bye")["type"] == "done" and first.hear("said")["by"] == "rex"
     with sqlite3.connect(tmp_path / "club.sqlite") as books:
         assert not [line for line in books.iterdump() if "pond" in line]

@@ -61,4 +61,4 @@ def test_commands_say_what_to_install(tmp_path: Path) -> None:
 def test_the_server_answers_as_one_without_a_club() -> None:
     paths = ["ladder", "players/ann", "players/ann/games", "session", "programs", "programs/rex/tokens", "tournaments"]
     done = without_extra(ASK, *(f"api/club/{path}" for path in paths), "api/club/tournaments/1")
-    assert done.stdout.splitlines() == ["404 noclub"] * (len(paths) + 1), done.stderr
+    assert done.stdout.splitlines() == ["404 no_club"] * (len(paths) + 1), done.stderr

@@ -208,10 +208,10 @@ def test_wrong_messages_are_answered_and_at_last_end_it(visit: Any) -> None:
     ann = visit()
     sign_up(ann, "Ann")
     with ann.channel() as talk:
-        assert talk.ask("dance")["code"] == "message"
+        assert talk.ask("dance")["code"] == "unknown_type"
         assert talk.ask("move", game=1, ply=0, move="f5")["code"] == "absent"
-        assert talk.ask("seek", kind="othello", seconds=-5)["code"] == "message"
-        assert talk.ask("seek", kind="chess", seconds=60)["code"] == "message"
+        assert talk.ask("seek", kind="othello", seconds=-5)["code"] == "invalid_field"
+        assert talk.ask("seek", kind="chess", seconds=60)["code"] == "invalid_field"
         for text in ("", "{", "[]", '{"id": {}}', '{"type": "seek"}', "x" * 70000):
             talk.socket.send(text)
             while "id" not in (answer := talk.read()):
@@ -231,7 +231,7 @@ def test_without_a_club_everything_is_as_before() -> None:
             client.post("/api/club/accounts", json=login),
             *(client.get(f"/api/club/{one}") for one in asked),
         ):
-            assert (answer.status_code, answer.json()["code"]) == (404, "noclub"), answer.url
+            assert (answer.status_code, answer.json()["code"]) == (404, "no_club"), answer.url
         health = client.get("/api/health").json()
         assert health["ok"] and not health["club"]
         with pytest.raises((InvalidStatus, ConnectionClosed)), client.channel() as talk:

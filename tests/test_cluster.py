@@ -343,7 +343,7 @@ def test_an_engine_process_on_a_worker_can_be_stopped_and_killed(address: str) -
             (choice, _) = await ask(pool, ChooseTask(START, "greedy"))
             assert choice["type"] == "choice", "the analysis was stopped"
             (error,) = await ask(pool, ChooseTask(START, "minimax@30"))
-            assert error["code"] == "slow", "it does not stop, so its process is killed"
+            assert error["code"] == "player_timeout", "it does not stop, so its process is killed"
             assert (await ask(pool, ChooseTask(START, "greedy")))[0]["type"] == "choice"
 
     asyncio.run(asyncio.wait_for(use(), PATIENCE))

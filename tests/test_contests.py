@@ -23,7 +23,7 @@ from awello.web.club_service import ClubService
 from awello.web.contests import MAX_STORED_CONTESTS, Contest, ContestConfig, ContestRunner, dump_contest
 from awello.web.contests_api import router
 from awello.web.engine_pool import EnginePool
-from awello.web.request_guard import ApiError
+from awello.web.errors import ApiError
 
 PLAN = {"game": "othello4", "players": ["greedy", "random"], "rounds": 3, "opening_plies": 1, "seed": 5}
 MIDGAME = ["f5", "f4", "e3", "d6", "e6", "f3", "c3", "c4", "b3", "d2", "e2", "b4", "b2", "d3", "e1", "e7"]

@@ -121,24 +121,24 @@ def test_a_pass_and_a_finished_game_need_no_process() -> None:
     assert (choice["move"], choice["line"], done["type"]) == ("pass", ["pass"], "done")
     for task in (ChooseTask(play(Game.OTHELLO4), "greedy"), AnalyseTask(play(Game.ABAPA), 1)):
         (error,) = asyncio.run(ask(pool, task))
-        assert (error["type"], error["code"]) == ("error", "over")
+        assert (error["type"], error["code"]) == ("error", "game_over")
     assert not answer_immediately(AnalyseTask(passing, 1)) and not answer_immediately(ReviewTask(passing, 1))
 
 
 @pytest.mark.parametrize(
     ("spec", "code", "word"),
     [
-        ("nobody", "player", "unknown player"),
-        ("human", "player", "terminal"),
-        ("champion@1s,threads=64", "player", "threads"),
-        ("minimax@99", "player", "depth"),
-        ("first,wrong=exception", "player", "ZeroDivisionError"),
-        ("first,wrong=exception,where=begin", "player", "ZeroDivisionError"),
-        ("first,wrong=leaves", "player", "SystemExit"),
-        ("first,wrong=illegal", "player", "illegal"),
-        ("first,wrong=unwrapped", "player", "Choice"),
-        ("first,wrong=resigns", "player", "gives the game up"),
-        ("first,wrong=segfault", "crash", "crashed"),
+        ("nobody", "player_error", "unknown player"),
+        ("human", "player_error", "terminal"),
+        ("champion@1s,threads=64", "player_error", "threads"),
+        ("minimax@99", "player_error", "depth"),
+        ("first,wrong=exception", "player_failed", "ZeroDivisionError"),
+        ("first,wrong=exception,where=begin", "player_failed", "ZeroDivisionError"),
+        ("first,wrong=leaves", "player_failed", "SystemExit"),
+        ("first,wrong=illegal", "player_illegal_move", "illegal"),
+        ("first,wrong=unwrapped", "player_illegal_move", "Choice"),
+        ("first,wrong=resigns", "player_resigned", "resigns"),
+        ("first,wrong=segfault", "player_crashed", "crashed"),
     ],
 )
 def test_what_goes_wrong_costs_one_answer(room: Room, spec: str, code: str, word: str) -> None:
@@ -152,14 +152,14 @@ def test_what_goes_wrong_costs_one_answer(room: Room, spec: str, code: str, word
 @pytest.mark.skipif(sys.platform != "linux", reason="only Linux limits the memory of a process")
 def test_too_much_memory_costs_one_answer(room: Room) -> None:
     (error,) = room.ask(ChooseTask(play(Game.OTHELLO, 3), "first,wrong=hoards"))
-    assert error["code"] == "crash" and "memory" in error["message"]
+    assert error["code"] == "out_of_memory" and "memory" in error["message"]
     assert room.ask(ChooseTask(play(Game.OTHELLO, 3), "greedy"))[0]["type"] == "choice"
 
 
 def test_who_takes_too_long_is_ended(room: Room, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(room.pool, "max_seconds", 0.3)
     (error,) = room.ask(ChooseTask(play(Game.OTHELLO, 3), "minimax@30"))
-    assert error["code"] == "slow" and error["message"].startswith("minimax@30 took more than 0.3 s")
+    assert error["code"] == "player_timeout" and error["message"].startswith("minimax@30 took longer than 0.3 s")
     monkeypatch.undo()
     assert room.ask(ChooseTask(play(Game.OTHELLO, 3), "greedy"))[0]["type"] == "choice"
 
@@ -346,7 +346,7 @@ def test_many_analyses_take_turns(room: Room, monkeypatch: pytest.MonkeyPatch) -
 def test_a_queue_that_is_full_is_closed(room: Room, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(engine_pool, "MAX_WAITING_JOBS", 0)
     (error,) = room.ask(AnalyseTask(play(Game.OTHELLO, 3), 1))
-    assert error["code"] == "busy"
+    assert error["code"] == "queue_full"
 
 
 # --- the end ----------------------------------------------------------------------------------------------------------
@@ -371,7 +371,7 @@ def test_closing_answers_whoever_waits() -> None:
         await pool.close()
         return [*await asyncio.gather(*asked), await ask(pool, AnalyseTask(play(Game.OTHELLO, 5), LONG))]
 
-    assert [answers[-1]["code"] for answers in asyncio.run(close())] == ["closed"] * 4
+    assert [answers[-1]["code"] for answers in asyncio.run(close())] == ["shutting_down"] * 4
 
 
 def refuse(*given: Any, **named: Any) -> None:

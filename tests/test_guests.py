@@ -68,7 +68,7 @@ def test_a_network_pays_for_every_request(monkeypatch: pytest.MonkeyPatch) -> No
     assert client_at("203.0.113.99", app).get("/").status_code == 200, "another network has its own share"
     assert client_at("127.0.0.1", app).get("/").status_code == 200
     refused = client_at("203.0.113.1", app).get("/")
-    assert refused.headers["connection"] == "close" and refused.json()["code"] == "often"
+    assert refused.headers["connection"] == "close" and refused.json()["code"] == "rate_limit"
 
 
 def test_bytes_without_an_announced_length_are_charged(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -23,7 +23,7 @@ class FakeProcess(EngineProcess):
         super().__init__()
         self.ready, self.said, self.networks = True, list[int](), list[str]()
 
-    def _say(self, *message: Any) -> None:
+    def _send(self, *message: Any) -> None:
         self.said.append(len(message))
         if self.job is not None and len(message) > 1:
             self.networks.append(self.job.network)
@@ -48,13 +48,13 @@ def test_a_network_has_a_quota_and_leaves_room_for_others() -> None:
     async def crowd() -> None:
         pool = EnginePool(0)
         reviews = [await ask(pool, REVIEW, "flood") for _ in range(260)]
-        assert codes(reviews) == ["busy"] * (260 - engine_pool.MAX_NETWORK_WAITING_JOBS)
+        assert codes(reviews) == ["queue_full"] * (260 - engine_pool.MAX_NETWORK_WAITING_JOBS)
         others = [await ask(pool, ANALYSE, "guest"), await ask(pool, CHOOSE, "guest")]
         others.append(await ask(pool, CHOOSE, "flood"))
         assert codes(others) == [], "another network has its own quota, and choices theirs"
         for network in range(20):
             reviews += [await ask(pool, REVIEW, f"network {network}") for _ in range(60)]
-        assert codes([await ask(pool, REVIEW, "late")]) == ["busy"], "the queue of reviews is full"
+        assert codes([await ask(pool, REVIEW, "late")]) == ["queue_full"], "the queue of reviews is full"
         assert codes([await ask(pool, CHOOSE, "late")]) == [], "choices have room of their own"
         await pool.close()
         await asyncio.gather(*reviews, *others)

@@ -144,10 +144,10 @@ def test_a_running_rated_game_is_not_analysed(club: tuple[str, list[str]], path:
     with Visitor(base_url=address) as guest:
         for asked in (moves, moves[:-1], [*moves, MOVES[9]]):
             answer = guest.post(f"/api/{path}", json={"moves": asked, **fields})
-            assert (answer.status_code, answer.json()["code"]) == (403, "rated"), asked
+            assert (answer.status_code, answer.json()["code"]) == (403, "rated_game"), asked
         if path == "review":
             later = guest.post("/api/review", json={"moves": MOVES})
-            assert later.json()["code"] == "rated", "the game goes on in it"
+            assert later.json()["code"] == "rated_game", "the game goes on in it"
         if path == "tree":
             assert guest.post("/api/tree", json={"moves": moves[:4], **fields}).status_code == 200
 
@@ -159,8 +159,8 @@ def test_a_running_rated_game_is_not_analysed_live(club: tuple[str, list[str]], 
         fields = {"player": "greedy"} if request_type == "choose" else {}
         channel.send(json.dumps({"id": 1, "type": request_type, "moves": moves, **fields}))
         answer = json.loads(channel.recv(timeout=20))
-    assert (answer["type"], answer["code"]) == ("error", "rated")
-    assert answer["message"] == "Analysis is off for positions of rated games in progress"
+    assert (answer["type"], answer["code"]) == ("error", "rated_game")
+    assert answer["message"] == "analysis is off for positions of rated games in progress"
 
 
 def test_lines_of_a_rated_game_are_shown(club: tuple[str, list[str]]) -> None:

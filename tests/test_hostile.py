@@ -135,7 +135,7 @@ def test_nobody_moves_for_others_or_out_of_turn_or_twice(house: House) -> None:
                     house.talks[before["mover"]].ask("move", game=house.game, ply=wrong, move=move)["type"] == "error"
                 )
             for spoof in ({"account": 1}, {"by": "Ann"}, {"side": 0}, {"now": 0.0}, {"lag": 9.0}):
-                assert eve.ask("move", game=house.game, ply=ply, move=move, **spoof)["code"] == "message"
+                assert eve.ask("move", game=house.game, ply=ply, move=move, **spoof)["code"] == "invalid_field"
             assert house.state() == before
             house.play_on()
 
@@ -183,11 +183,11 @@ def test_forged_secrets_open_nothing(house: House) -> None:
         "\xff\xfe",
     ]
     for secret in forged:
-        assert house.knock(secret)["code"] == "token", secret[:40]
+        assert house.knock(secret)["code"] == "invalid_token", secret[:40]
         headers = [(b"authorization", f"Bearer {secret}".encode())]
         assert ann.get("/api/club/session", headers=headers).status_code == 401
     for scheme in ("Basic", "Token", "bearerx"):
-        assert house.knock(token, scheme=scheme)["code"] == "token"
+        assert house.knock(token, scheme=scheme)["code"] == "invalid_token"
     for cookie in (flipped, token, session[:-1], session.swapcase(), "' OR 1=1 --"):
         assert house.knock(cookie=cookie)["name"] is None, "they can watch, as anybody"
     eve = house.eve
@@ -215,7 +215,7 @@ def test_connections_end_with_what_let_them_in(house: House) -> None:
         number = mal.get("/api/club/programs/max/tokens").json()[0]["id"]
         assert mal.delete(f"/api/club/programs/max/tokens/{number}").json() == {"revoked": True}
         assert ends(talk)
-    assert house.knock(token)["code"] == "token"
+    assert house.knock(token)["code"] == "invalid_token"
     with mal.channel() as talk:
         other = house.visitor()
         other.post("/api/club/session", json={"name": "Mal", "password": PASSWORD})

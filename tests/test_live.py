@@ -103,7 +103,7 @@ def test_a_stopped_question_is_silent(client: Client) -> None:
     client.say(id=2, type="choose", player="nobody")
     while (answer := client.hear())["id"] == 1:
         pass
-    assert (answer["id"], answer["code"]) == (2, "player")
+    assert (answer["id"], answer["code"]) == (2, "unknown_player")
     client.say(id=3, type="choose", player="greedy")
     assert [answer["id"] for answer in client.hear_all()] == [3, 3, 3]
 
@@ -121,7 +121,7 @@ def test_too_many_questions_at_once(client: Client) -> None:
         client.say(id=number, type="review", moves=["f5", "d6"], seconds=10)
     while (answer := client.hear())["type"] != "error":
         pass
-    assert (answer["id"], answer["code"]) == (MAX_OPEN_SEARCHES, "busy")
+    assert (answer["id"], answer["code"]) == (MAX_OPEN_SEARCHES, "too_many_searches")
 
 
 def test_nobody_thinks_for_a_closed_channel(server: tuple[TestClient, EnginePool]) -> None:
@@ -138,28 +138,28 @@ def test_nobody_thinks_for_a_closed_channel(server: tuple[TestClient, EnginePool
 @pytest.mark.parametrize(
     ("text", "identity", "code", "word"),
     [
-        ("", None, "message", "JSON"),
-        ("{", None, "message", "JSON"),
-        ("[" * 15_000, None, "message", "JSON"),
-        ("9" * 5000, None, "message", "JSON"),
-        ("[1, 2]", None, "message", "object"),
-        ('{"type": "analyse"}', None, "message", "id:"),
-        ('{"id": true, "type": "analyse"}', None, "message", "id:"),
-        ('{"id": 1.5, "type": "analyse"}', None, "message", "id:"),
-        (f'{{"id": "{"x" * 41}", "type": "analyse"}}', None, "message", "id:"),
-        ('{"id": 1}', 1, "message", "type:"),
-        ('{"id": 1, "type": "dance"}', 1, "message", "'dance' is not one of analyse, choose, review, stop"),
-        ('{"id": 1, "type": ["stop"]}', 1, "message", "type:"),
-        ('{"id": 1, "type": "choose"}', 1, "message", "player: field required"),
-        ('{"id": 1, "type": "choose", "player": "\\ud800"}', 1, "message", "player:"),
-        ('{"id": 1, "type": "analyse", "seconds": NaN}', 1, "message", "seconds:"),
-        ('{"id": 1, "type": "analyse", "seconds": 1e9}', 1, "message", "seconds:"),
-        ('{"id": 1, "type": "analyse", "depth": 4}', 1, "message", "depth: extra"),
-        ('{"id": 1, "type": "analyse", "moves": ["f5", "z9"]}', 1, "message", "moves.1: 'z9' is no move"),
-        ('{"id": 1, "type": "analyse", "moves": ["f5", "f5"]}', 1, "illegal", "move 2: f5 is no legal move"),
-        ('{"id": 1, "type": "analyse", "start": "nothing"}', 1, "message", "nothing"),
-        (json.dumps({"id": 1, "type": "analyse", "moves": OVER}), 1, "over", "the game is over"),
-        (json.dumps({"id": 1, "type": "analyse", "start": " " * 70_000}), None, "message", "16 KiB"),
+        ("", None, "invalid_json", "JSON"),
+        ("{", None, "invalid_json", "JSON"),
+        ("[" * 15_000, None, "invalid_json", "JSON"),
+        ("9" * 5000, None, "invalid_json", "JSON"),
+        ("[1, 2]", None, "not_an_object", "object"),
+        ('{"type": "analyse"}', None, "invalid_id", "id:"),
+        ('{"id": true, "type": "analyse"}', None, "invalid_id", "id:"),
+        ('{"id": 1.5, "type": "analyse"}', None, "invalid_id", "id:"),
+        (f'{{"id": "{"x" * 41}", "type": "analyse"}}', None, "invalid_id", "id:"),
+        ('{"id": 1}', 1, "unknown_type", "type:"),
+        ('{"id": 1, "type": "dance"}', 1, "unknown_type", "'dance' is not one of analyse, choose, review, stop"),
+        ('{"id": 1, "type": ["stop"]}', 1, "unknown_type", "type:"),
+        ('{"id": 1, "type": "choose"}', 1, "invalid_field", "player: field required"),
+        ('{"id": 1, "type": "choose", "player": "\\ud800"}', 1, "invalid_field", "player:"),
+        ('{"id": 1, "type": "analyse", "seconds": NaN}', 1, "invalid_field", "seconds:"),
+        ('{"id": 1, "type": "analyse", "seconds": 1e9}', 1, "invalid_field", "seconds:"),
+        ('{"id": 1, "type": "analyse", "depth": 4}', 1, "invalid_field", "depth: extra"),
+        ('{"id": 1, "type": "analyse", "moves": ["f5", "z9"]}', 1, "invalid_move", "moves.1: 'z9' is not a move"),
+        ('{"id": 1, "type": "analyse", "moves": ["f5", "f5"]}', 1, "illegal_move", "move 2: f5 is no legal move"),
+        ('{"id": 1, "type": "analyse", "start": "nothing"}', 1, "notation", "nothing"),
+        (json.dumps({"id": 1, "type": "analyse", "moves": OVER}), 1, "game_over", "the game is over"),
+        (json.dumps({"id": 1, "type": "analyse", "start": " " * 70_000}), None, "message_too_large", "16 KiB"),
     ],
 )
 def test_what_is_wrong_is_said_in_a_line(client: Client, text: str, identity: Any, code: str, word: str) -> None:
@@ -176,8 +176,9 @@ def test_binary_messages_are_refused(client: Client) -> None:
     assert client.hear() == {
         "id": None,
         "type": "error",
-        "code": "message",
+        "code": "binary_message",
         "message": "a message must be text, not binary",
+        "params": {},
     }
 
 

@@ -17,6 +17,7 @@ from awello import Game, Position
 from awello.position import format_position
 from awello.rules import awale
 from awello.web.app import create_app
+from awello.web.guest_players import TERMINAL_PLAYERS
 from awello.web.page_files import STATIC_FOLDER
 from awello.web.request_guard import MAX_TEXT_BODY_BYTES
 
@@ -120,7 +121,8 @@ def test_reading_and_drawing(client: TestClient) -> None:
 )
 def test_guests_cannot_touch_the_machine(client: TestClient, spec: str) -> None:
     answer = client.post("/api/choose", json={"player": spec})
-    assert (answer.status_code, answer.json()["code"]) == (422, "player"), answer.text
+    code = "terminal_player" if spec.split(",")[0] in TERMINAL_PLAYERS else "setting_not_allowed"
+    assert (answer.status_code, answer.json()["code"]) == (422, code), answer.text
     assert not {"human", "gtp", "nboard", "uci"} & {player["name"] for player in client.get("/api/players").json()}
 
 
@@ -156,7 +158,7 @@ def test_a_spec_is_checked_alike_on_both_ways(client: TestClient, spec: str) -> 
 def test_wrong_input_gets_a_clear_line(client: TestClient, path: str, body: Any, status: int) -> None:
     answer = client.post(path, json=body)
     assert answer.status_code == status, answer.text
-    assert set(answer.json()) == {"code", "message"} and "\n" not in answer.json()["message"]
+    assert set(answer.json()) == {"code", "message", "params"} and "\n" not in answer.json()["message"]
     assert "Traceback" not in answer.text and ".py" not in answer.text
 
 

@@ -400,13 +400,13 @@ def test_guests_bring_no_files(place: str) -> None:
     app = create_app(0, host="0.0.0.0", archive=place)
     with TestClient(app, base_url="http://192.168.0.7:8421") as client:
         answer = client.post(FILES_PATH, params={"name": "a.txt"}, content=b"f5d6\n" * 100_000)
-        assert (answer.status_code, answer.json()["code"]) == (403, "guests")
+        assert (answer.status_code, answer.json()["code"]) == (403, "import_disabled")
         assert numbers(client) == [1]
         assert client.get("/api/games/file?format=ggf").status_code == 200
     foreign = {"origin": "http://evil.example"}
     with TestClient(create_app(0, archive=place), base_url=HOST) as client:
         answer = client.post(FILES_PATH, params={"name": "a.txt"}, content=b"f5d6\n", headers=foreign)
-        assert (answer.status_code, answer.json()["code"]) == (403, "origin")
+        assert (answer.status_code, answer.json()["code"]) == (403, "cross_origin")
 
 
 # ---- files that go out ----------------------------------------------------------------------------------------------
@@ -462,7 +462,7 @@ def test_a_file_has_a_largest_number_of_games(
     monkeypatch.setattr(files_api, "MAX_EXPORTED_GAMES", 6)
     assert client.get("/api/games/file", params={"format": "ggf", "year": "1990-1995"}).status_code == 200
     answer = client.get("/api/games/file", params={"format": "ggf", "game": "othello"})
-    assert (answer.status_code, answer.json()["code"]) == (400, "many")
+    assert (answer.status_code, answer.json()["code"]) == (400, "too_many_games")
     assert answer.json()["message"].startswith("7 games are too many")
 
 
@@ -531,7 +531,7 @@ def test_a_broken_archive_breaks_nothing_else(place: str, caplog: pytest.LogCapt
     with TestClient(create_app(0, archive=place), base_url=HOST, raise_server_exceptions=False) as client:
         for method, path, body in ASKED:
             answer = client.request(method, path, json=body)
-            assert (answer.status_code, answer.json()["code"]) == (503, "archive")
+            assert (answer.status_code, answer.json()["code"]) == (503, "archive_unavailable")
             assert place not in answer.text, "guests need not know where it lies"
         assert client.post("/api/positions", json={}).status_code == 200
     assert place in caplog.text
@@ -560,5 +560,5 @@ def test_a_server_without_an_archive(tmp_path: Path, monkeypatch: pytest.MonkeyP
     with TestClient(create_app(0, archive=None), base_url=HOST) as client:
         for method, path, body in ASKED:
             answer = client.request(method, path, json=body)
-            assert (answer.status_code, answer.json()["code"]) == (404, "noarchive")
+            assert (answer.status_code, answer.json()["code"]) == (404, "no_archive")
     assert list(tmp_path.iterdir()) == []

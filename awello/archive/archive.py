@@ -43,10 +43,11 @@ def parse_years(text: str) -> tuple[int, int] | None:
     if not text:
         return None
     if not (match := re.fullmatch(r"([0-9]{4})(?:-([0-9]{4}))?", text.strip())):
-        raise ConfigError(f"{text!r} is no year: give one such as 1996, or several such as 1990-1999")
+        raise ConfigError(f"{text!r} is not a year: write 1996 or 1990-1999", "invalid_years", text=text)
     first, last = int(match[1]), int(match[2] or match[1])
     if first > last:
-        raise ConfigError(f"years go from the earlier to the later: {last}-{first}, not {text.strip()}")
+        message = f"the first year is after the last: write {last}-{first}, not {text.strip()}"
+        raise ConfigError(message, "reversed_years", first=first, last=last)
     return first, last
 
 

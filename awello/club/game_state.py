@@ -25,11 +25,10 @@ Value = TypeVar("Value")
 
 
 class ClubError(AwelloError):
-    """What a player asked for is not allowed now; `code` says why to programs, `facts` are numbers to show."""
+    """What a player asked for is not allowed now; `code` says why to programs, `params` are numbers to show."""
 
-    def __init__(self, code: str, message: str, **facts: int) -> None:
-        super().__init__(message)
-        self.code, self.facts = code, facts
+    def __init__(self, code: str, message: str, **params: int) -> None:
+        super().__init__(message, code, **params)
 
 
 @dataclass(frozen=True)

@@ -61,11 +61,12 @@ def recognise(text: str, game: Game | None = None) -> Recognised:
     Default: the game that the text tells, Othello of the size on which it is legal, or abapa.
     """
     if len(text) > LONGEST:
-        raise NotationError(f"the text has {len(text)} characters: paste one game, {LONGEST} at most")
+        message = f"the text has {len(text)} characters: paste one game, {LONGEST} at most"
+        raise NotationError(message, "text_too_long", length=len(text), limit=LONGEST)
     try:
         return _file(text, game) or _position(text, game) or _game(text, game)
     except AwelloError as error:
-        raise NotationError(str(error)) from None
+        raise NotationError(str(error), error.code, **error.params) from None
 
 
 def _file(text: str, game: Game | None) -> Recognised | None:
@@ -75,7 +76,8 @@ def _file(text: str, game: Game | None) -> Recognised | None:
         return None
     record = parse_ggf(text) if kind == "ggf" else parse_ogn(text)
     if game not in (None, record.start.game):
-        raise NotationError(f"this is a game of {record.start.game}, not of {game}: choose the other game")
+        message = f"this is a game of {record.start.game}, not of {game}: choose the other game"
+        raise NotationError(message, "other_game", found=str(record.start.game), chosen=str(game))
     return Recognised(kind, record)
 
 
@@ -129,7 +131,8 @@ def _check_family(game: Game | None, found: Game) -> None:
     """Refuse a position of another family than that of the game."""
     if game is not None and game.family != found.family:
         titles = found.adapter.title, game.adapter.title
-        raise NotationError("this is a position of {}, not of {}: choose the other game".format(*titles))
+        message = "this is a position of {}, not of {}: choose the other game".format(*titles)
+        raise NotationError(message, "other_game", found=str(found), chosen=str(game))
 
 
 def _find_rows(text: str, game: Game | None) -> Found | None:
@@ -216,7 +219,7 @@ def _game(text: str, game: Game | None) -> Recognised:
         _refuse_typos(text)
     played = _play(text, [Position.start(game) for game in games])
     if played is None:
-        raise NotationError(f"there is no game and no position in this text: {HINT}")
+        raise NotationError(f"there is no game and no position in this text: {HINT}", "no_game_in_text")
     return Recognised(KINDS[games[0].family], _legal(played))
 
 
@@ -236,7 +239,8 @@ def _refuse_typos(text: str) -> None:
     broken = [(match[0], word[match.end() :]) for word in words if (match := SQUARES_NAMED.match(word))]
     if sum(len(moves) for moves, _ in broken) > 2 * len(_names(text, Game.OTHELLO)[0]):
         moves, wrong = broken[0]
-        raise NotationError(f"after {moves[-8:]} comes {wrong[:8]!r}, which is no move")
+        message = f"after {moves[-8:]} comes {wrong[:8]!r}, which is no move"
+        raise NotationError(message, "unreadable_moves", before=moves[-8:], text=wrong[:8])
 
 
 Played = tuple[Record, AwelloError | None]

@@ -32,7 +32,7 @@ PAUSE, LONGEST_PAUSE = 0.5, 30.0  # seconds before a connection is made again
 RETRY = 5.0  # seconds before a refused seek is tried again
 RESEND = 0.5  # seconds before another message that the club could not take is sent again
 CLAIM_MARGIN = 0.2  # seconds added before a win is claimed, so that the claim is not refused as early
-BUSY = ("often", "storage")  # codes of answers that ask for the same message later
+BUSY = ("message_rate_limit", "storage")  # codes of answers that ask for the same message later
 SPARE = 0.3  # seconds of its clock that a player does not know of, for the way there and back
 FOREVER = 1008  # the code of a connection that must not be made again
 NOT_BEGUN = "was not begun"  # the reason of a game that does not count
@@ -151,7 +151,7 @@ class ClubBot:
         self.tell(f"the club refused: {answer['message']}")
         if answer["id"] == self.seeking:
             self.seeking = 0
-            self._later(self._seek, delay=max(RETRY, 60.0 * answer.get("minutes", 0)))
+            self._later(self._seek, delay=max(RETRY, 60.0 * answer["params"].get("minutes", 0)))
         elif asked and answer["code"] in BUSY:
             self._later(self._send, asked, self.socket, delay=RESEND)
 

@@ -20,11 +20,12 @@ from awello.web.account_messages import (
     TokenRequest,
 )
 from awello.web.club_service import COOKIE, House
+from awello.web.errors import ApiError
 from awello.web.files_api import FILE_RESPONSES, file_response
 from awello.web.logins import DEVICE_COOKIE, Origin, origin_of
 from awello.web.messages import GameName
 from awello.web.rate_limits import network_of
-from awello.web.request_guard import ApiError, address_of
+from awello.web.request_guard import address_of
 
 MOST_GAMES = 5000  # that are written to one file
 Before = Annotated[int | None, Query(ge=1, lt=1 << 31, description="Only games with smaller numbers")]

@@ -5,7 +5,7 @@ from typing import Any
 
 from fastapi import APIRouter, Request
 from fastapi.responses import Response
-from pydantic import BaseModel
+from pydantic import BaseModel, Field
 
 from awello import __version__
 from awello.drawing import draw_svg
@@ -39,7 +39,8 @@ class ErrorJson(BaseModel):
     """What went wrong."""
 
     code: str
-    message: str
+    message: str = Field(description="In English")
+    params: dict[str, Any] = Field(description="The values that the message names")
 
 
 ERROR_RESPONSES: dict[int | str, dict[str, Any]] = {

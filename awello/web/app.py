@@ -23,12 +23,12 @@ from awello.web.contests import ContestRunner
 from awello.web.engine_connection import serve_engine
 from awello.web.engine_pool import EnginePool
 from awello.web.engine_slots import LocalSlot
-from awello.web.errors import describe_error
+from awello.web.errors import INTERNAL_ERROR, ApiError, describe_error
 from awello.web.metrics import format_metrics
 from awello.web.page_files import PageFiles
 from awello.web.process import ENGINE_KERNELS
 from awello.web.rate_limits import ConcurrencyLimit, RateLimits
-from awello.web.request_guard import LOCAL_HOSTS, NETWORK_BUDGET, ApiError, RequestGuard
+from awello.web.request_guard import LOCAL_HOSTS, NETWORK_BUDGET, RequestGuard
 
 if not EXTRA_MISSING:
     from awello.web import accounts_api, club_connection, tournaments_api
@@ -126,7 +126,7 @@ def _add_club_routes(app: FastAPI, budgets: RateLimits) -> None:
 
         @app.api_route("/api/club/{path:path}", methods=["GET", "POST", "PUT", "DELETE"], include_in_schema=False)
         async def refuse(path: str) -> None:
-            raise ApiError(404, "noclub", NO_CLUB)
+            raise ApiError(404, "no_club", NO_CLUB)
     else:
         app.include_router(tournaments_api.router, responses={404: api.NOT_FOUND})
         app.include_router(
@@ -142,20 +142,17 @@ def _add_club_routes(app: FastAPI, budgets: RateLimits) -> None:
 
 
 def add_error_handlers(app: FastAPI) -> None:
-    """Whatever goes wrong, the answer is a code for programs and one line for people."""
-
-    def answer(status: int, code: str, message: str) -> JSONResponse:
-        return JSONResponse({"code": code, "message": message}, status)
+    """Answer every error in the form of `ErrorJson`."""
 
     @app.exception_handler(AwelloError)
     @app.exception_handler(RequestValidationError)
     @app.exception_handler(HTTPException)
     async def refused(request: Request, error: AwelloError | RequestValidationError | HTTPException) -> JSONResponse:
-        code, message = describe_error(error)
-        invalid = 422 if isinstance(error, RequestValidationError) else STATUS_BY_CODE.get(code, 400)
-        return answer(getattr(error, "status_code", invalid), code, message)
+        fields = describe_error(error)
+        status = 422 if isinstance(error, RequestValidationError) else STATUS_BY_CODE.get(fields["code"], 400)
+        return JSONResponse(fields, getattr(error, "status_code", status))
 
     @app.exception_handler(Exception)
     async def broken(request: Request, error: Exception) -> JSONResponse:
         logging.getLogger("awello").error("%s %s", request.method, request.url.path, exc_info=error)
-        return answer(500, "internal", "something went wrong here: the server's log says what")
+        return JSONResponse(INTERNAL_ERROR, 500)

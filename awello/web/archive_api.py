@@ -15,11 +15,12 @@ from awello.record import Record
 from awello.rules.game import Game
 from awello.schemas import REASON_TEXTS, ExplorationJson, GameJson, GameListJson, GameName, GameRowJson, LossJson
 from awello.web.archive_service import ArchiveService
+from awello.web.errors import ApiError
 from awello.web.jobs import call_in_worker
 from awello.web.messages import MAX_GAME_MOVES, Message, MovesRequest
 from awello.web.page_tasks import find_learners, teach_players
 from awello.web.rate_limits import network_of
-from awello.web.request_guard import ApiError, address_of
+from awello.web.request_guard import address_of
 
 PAGE_SITE = "Awello page"
 UNNAMED_PLAYER = "guest"
@@ -47,9 +48,11 @@ class PlayedGameRequest(MovesRequest):
         """The game with all that is known of it: the same whenever and however often it is sent."""
         record = self.record()
         if self.result and record.final.over:
-            raise AwelloError("the board has decided this game: leave the result out")
+            raise AwelloError("the result is already on the board: leave 'result' out", "result_on_board")
         if self.seconds and len(self.seconds) != len(record.moves):
-            raise AwelloError(f"seconds: {len(self.seconds)} times for {len(record.moves)} moves")
+            times, moves = len(self.seconds), len(record.moves)
+            message = f"seconds: {times} times for {moves} moves: give one time per move"
+            raise AwelloError(message, "move_times_mismatch", times=times, moves=moves)
         sides = zip(record.start.game.sides, self.players, strict=True)
         tags = {side: _clean_name(player) for side, player in sides if player is not None}
         if self.started is not None:
@@ -71,9 +74,9 @@ class SaveGameRequest(PlayedGameRequest):
         """The record to keep."""
         record = self.played()
         if not record.moves:
-            raise AwelloError("no move was played: there is nothing to keep")
+            raise AwelloError("the game has no moves: there is nothing to save", "no_moves")
         if not (record.final.over or self.result):
-            raise AwelloError("this game is not over: play it to its end")
+            raise AwelloError("the game is not over: finish it before saving it", "game_not_over")
         return record
 
 
@@ -99,7 +102,7 @@ class GameFilterRequest(Message):
         """The same for the archive."""
         game = None if self.game is None else Game[self.game.upper()]
         if self.through and game is None:
-            raise AwelloError("through: say of which game this is a position")
+            raise AwelloError("through: also give the game of the position", "position_without_game")
         through = parse_position(self.through, game) if self.through and game is not None else None
         kinds = () if through or game is None else (game,)
         return GameFilter(kinds, self.player, "", parse_years(self.year), self.opening, self.result, through)
@@ -145,7 +148,7 @@ async def show_game(number: Annotated[int, Path(ge=1, le=MAX_GAME_NUMBER)], serv
         try:
             return archive.find(number)
         except ConfigError:
-            raise ApiError(404, "absent", f"there is no game {number} in the archive") from None
+            raise ApiError(404, "unknown_game_number", f"the archive has no game {number}", number=number) from None
 
     return GameJson.of(await service.run(find), number)
 

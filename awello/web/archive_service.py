@@ -15,8 +15,8 @@ from anyio import CapacityLimiter, to_thread
 
 from awello.archive.archive import Archive
 from awello.errors import AwelloError, StorageError
+from awello.web.errors import ApiError
 from awello.web.rate_limits import RateLimit, RateLimits
-from awello.web.request_guard import ApiError
 
 DOWNLOAD_LIMIT = (5, 1 / 30)  # files with games that a network may take: at once, and a second
 MAX_CONCURRENT_QUERIES = 4  # questions to the archive; others wait, and the rest of the server does not
@@ -47,7 +47,7 @@ class ArchiveService:
     async def run(self, query: Callable[[Archive], Result]) -> Result:
         """The answer to a query, which is asked in a thread."""
         if self.location is None:
-            raise ApiError(404, "noarchive", "this server has no archive: start it without --no-archive")
+            raise ApiError(404, "no_archive", "this server has no archive: start it without --no-archive")
         if self._limiter is None:
             self._limiter = CapacityLimiter(MAX_CONCURRENT_QUERIES)
         return await to_thread.run_sync(self._run, query, limiter=self._limiter)
@@ -55,9 +55,11 @@ class ArchiveService:
     def check_save_limits(self, network: str) -> None:
         """Count a game that a guest adds; refuse it if there were too many."""
         if not self.network_saves.take(network):
-            raise ApiError(429, "often", f"{MAX_SAVES_PER_MINUTE} games a minute are kept at most: wait a little")
+            message = f"more than {MAX_SAVES_PER_MINUTE} games in a minute: wait a minute and try again"
+            raise ApiError(429, "save_rate_limit", message, limit=MAX_SAVES_PER_MINUTE)
         if not self.total_saves.take():
-            raise ApiError(429, "often", f"{MAX_SAVES_PER_DAY} games a day are kept at most: come back tomorrow")
+            message = f"this server has saved {MAX_SAVES_PER_DAY} games today: try again tomorrow"
+            raise ApiError(429, "daily_save_limit", message, limit=MAX_SAVES_PER_DAY)
 
     def close(self) -> None:
         """Let go of the database."""
@@ -88,4 +90,4 @@ def _unavailable(error: Exception | None = None) -> ApiError:
     """The answer to clients; an error goes to the log."""
     if error:
         logging.getLogger("awello").error("the archive: %s", error)
-    return ApiError(503, "archive", "the archive cannot be used now: the server's log says why")
+    return ApiError(503, "archive_unavailable", "the archive cannot be used now: see the server's log")

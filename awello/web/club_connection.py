@@ -21,8 +21,9 @@ from awello.club.server import ClubServer
 from awello.web.club_messages import REQUESTS, MoveRequest, Pong
 from awello.web.club_service import ClubService, secret_of
 from awello.web.connection import DISCONNECTED, POLICY_VIOLATION, TRY_AGAIN, Fields, MessageConnection, RequestId
+from awello.web.errors import ApiError, describe_error
 from awello.web.rate_limits import RateLimit, RateLimits
-from awello.web.request_guard import ApiError, network_of_client
+from awello.web.request_guard import network_of_client
 
 MOST_CONNECTIONS, MOST_WATCHERS, MOST_OF_ADDRESS, MOST_OF_ACCOUNT = 5000, 1000, 256, 16
 PING = 5.0  # seconds between two measurements of the round trip
@@ -116,7 +117,9 @@ async def serve_club(socket: WebSocket, house: ClubService, budgets: RateLimits)
     keys = {"": MOST_CONNECTIONS, f"from {network}": MOST_OF_ADDRESS}
     keys |= {f"of {account.number}": MOST_OF_ACCOUNT} if account else {"watch": MOST_WATCHERS}
     if not house.connections.acquire(keys):
-        await _refuse(socket, ApiError(503, "many", "there are too many connections: close some, or come back later"))
+        await _refuse(
+            socket, ApiError(503, "too_many_connections", "too many connections: close some, or try again later")
+        )
         return
     rate = house.messages.get(f"of {account.number}") if account else RateLimit(*WATCHER)
     budget = None if account or is_loopback(network) else budgets.get(network)
@@ -138,7 +141,7 @@ async def serve_club(socket: WebSocket, house: ClubService, budgets: RateLimits)
 async def _refuse(socket: WebSocket, refusal: ApiError) -> None:
     await socket.accept()
     with suppress(*DISCONNECTED):
-        await socket.send_text(json.dumps({"type": "refused", "code": refusal.code, "message": refusal.detail}))
+        await socket.send_text(json.dumps({"type": "refused", **describe_error(refusal)}))
         await socket.close(TRY_AGAIN if refusal.status_code == 503 else POLICY_VIOLATION, refusal.detail)
 
 

@@ -13,9 +13,9 @@ from sqlalchemy import Connection
 from awello.errors import ConfigError, StorageError
 from awello.record import Record
 from awello.web.archive_service import DOWNLOAD_LIMIT, ArchiveService
+from awello.web.errors import ApiError
 from awello.web.logins import LoginLimits
 from awello.web.rate_limits import ConcurrencyLimit, RateLimits
-from awello.web.request_guard import ApiError
 
 EXTRA_MISSING: ConfigError | None = None
 try:
@@ -73,7 +73,7 @@ class ClubService:
     def hall(self) -> "ClubServer":
         """Where games are played."""
         if self._hall is None:
-            raise ApiError(404, "noclub", NO_CLUB)
+            raise ApiError(404, "no_club", NO_CLUB)
         return self._hall
 
     def refuse_analysis(self, record: Record, whole: bool = False) -> None:
@@ -82,7 +82,7 @@ class ClubService:
             return
         rated = self._hall.rated_positions
         if rated.meets(record) if whole else record.final in rated:
-            raise ApiError(403, "rated", "Analysis is off for positions of rated games in progress")
+            raise ApiError(403, "rated_game", "analysis is off for positions of rated games in progress")
 
     async def read(self, question: Callable[[Connection], Done]) -> Done:
         """Ask the books something."""
@@ -96,7 +96,7 @@ class ClubService:
         try:
             return await work
         except StorageError:
-            raise ApiError(503, "storage", "the club cannot read or write now: try again in a moment") from None
+            raise ApiError(503, "storage", "the club's database is not available: try again in a moment") from None
 
     async def who(self, headers: Mapping[str, str], cookies: Mapping[str, str]) -> "Account | None":
         """Whose token or session a request carries; a token that is none is refused."""
@@ -106,7 +106,7 @@ class ClubService:
             return None
         found = await self.read(partial(by_token if is_token else by_session, secret=secret))
         if is_token and found is None:
-            raise ApiError(401, "token", "this token is not valid: make a new one")
+            raise ApiError(401, "invalid_token", "the token is not valid: create a new one")
         return found
 
     async def hash(self, work: Callable[..., Done], *words: str | None) -> Done:

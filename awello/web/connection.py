@@ -16,9 +16,9 @@ from pydantic import BaseModel, ValidationError
 from starlette.websockets import WebSocket, WebSocketDisconnect
 
 from awello.errors import AwelloError
-from awello.web.errors import describe_error, to_one_line
+from awello.web.errors import INTERNAL_ERROR, ApiError, ErrorFields, describe_error, error_fields
 from awello.web.rate_limits import RateLimit
-from awello.web.request_guard import BYTES_READ_PER_MS, MAX_DELAY, ApiError
+from awello.web.request_guard import BYTES_READ_PER_MS, MAX_DELAY
 
 MAX_INVALID_MESSAGES = 20  # wrong messages in a row, after which the connection is closed
 MAX_MESSAGE_CHARS = 1 << 14  # bytes of a message
@@ -124,19 +124,20 @@ class MessageConnection:
             request_id = None if fields.get("type") in self.without_id else pop_request_id(fields)
             if not allowed and not self.is_exempt(fields):
                 self.invalid_count += 1
-                message = f"at most {self.rate.rate:.0f} messages a second: send this one again later"
-                return error_message(request_id, "often", message)
+                rate = round(self.rate.rate)
+                message = f"more than {rate} messages per second: wait a moment and send this one again"
+                return error_message(request_id, error_fields("message_rate_limit", message, {"rate": rate}))
             await self.handle(request_id, *self._parse(fields))
             self.invalid_count = 0
         except (ApiError, ValidationError, AwelloError) as error:
             self.invalid_count += isinstance(error, ValidationError | InvalidMessageError)
-            return error_message(request_id, *describe_error(error), **getattr(error, "facts", {}))
+            return error_message(request_id, describe_error(error))
         except DISCONNECTED:
             raise
         except Exception:
             logging.getLogger("awello").exception("a message could not be handled")
             self.invalid_count += 1
-            return error_message(request_id, "server", "this message could not be handled: see the server's log")
+            return error_message(request_id, INTERNAL_ERROR)
         return None
 
     def _parse(self, fields: Fields) -> tuple[str, BaseModel]:
@@ -144,13 +145,15 @@ class MessageConnection:
         type = fields.pop("type", None)
         if not isinstance(type, str) or type not in self.requests:
             given = repr(type[:MAX_ID_CHARS]) if isinstance(type, str) else "this"
-            raise InvalidMessageError(f"type: {given} is not one of {', '.join(self.requests)}")
+            types = list(self.requests)
+            message = f"type: {given} is not one of {', '.join(types)}"
+            raise InvalidMessageError(message, "unknown_type", type=given, types=types)
         return type, self.requests[type].model_validate(fields)
 
 
-def error_message(request_id: RequestId, code: str, message: str, **facts: Any) -> Outgoing:
+def error_message(request_id: RequestId, error: ErrorFields) -> Outgoing:
     """The answer to a request that was refused."""
-    return {"id": request_id, "type": "error", "code": code, "message": to_one_line(message), **facts}
+    return {"id": request_id, "type": "error", **error}
 
 
 async def wait_for_budget(budget: RateLimit | None, text: str | None, cost: float) -> bool:
@@ -164,15 +167,19 @@ async def wait_for_budget(budget: RateLimit | None, text: str | None, cost: floa
 def parse_message(text: str | None) -> Fields:
     """The fields of a message."""
     if text is None:
-        raise InvalidMessageError("a message must be text, not binary")
+        raise InvalidMessageError("a message must be text, not binary", "binary_message")
     if len(text) > MAX_MESSAGE_CHARS:
-        raise InvalidMessageError(f"a message can have {MAX_MESSAGE_CHARS >> 10} KiB at most")
+        limit = MAX_MESSAGE_CHARS >> 10
+        raise InvalidMessageError(
+            f"a message is too large: send at most {limit} KiB", "message_too_large", limit_kib=limit
+        )
     try:
         fields = json.loads(text)
     except (ValueError, RecursionError):
-        raise InvalidMessageError("a message must be JSON") from None
+        raise InvalidMessageError("a message must be JSON", "invalid_json", detail="") from None
     if not isinstance(fields, dict):
-        raise InvalidMessageError('a message must be a JSON object, such as {"id": 1, "type": "analyse"}')
+        example = '{"id": 1, "type": "analyse"}'
+        raise InvalidMessageError(f"a message must be a JSON object, such as {example}", "not_an_object")
     return fields
 
 
@@ -180,7 +187,8 @@ def pop_request_id(fields: Fields) -> RequestId:
     """The id of a request, taken out of its fields."""
     request_id = fields.pop("id", None)
     if isinstance(request_id, bool) or not isinstance(request_id, int | str) or len(str(request_id)) > MAX_ID_CHARS:
-        raise InvalidMessageError(f"id: give a number or a word of up to {MAX_ID_CHARS} letters")
+        message = f"id: give a number or a string of up to {MAX_ID_CHARS} characters"
+        raise InvalidMessageError(message, "invalid_id", limit=MAX_ID_CHARS)
     return request_id
 
 

@@ -33,10 +33,10 @@ from awello.folders import user_data, write_atomically
 from awello.limits import format_seconds
 from awello.rules.game import Game
 from awello.schemas import RoundsJson, StandingJson
+from awello.web.errors import MAX_QUOTED_CHARS, ApiError
 from awello.web.guest_players import make_guest_player
 from awello.web.messages import GameName, Message, SpecText
 from awello.web.process import run_contest
-from awello.web.request_guard import ApiError
 
 MAX_STORED_CONTESTS, MAX_GUEST_CONTESTS, MAX_NETWORK_CONTESTS = (
     200,
@@ -79,8 +79,9 @@ class ContestConfig(Message):
     def _check(self, text: str) -> str:
         spec = make_guest_player(text).spec
         if spec.limit and (spec.limit.seconds or 0) > self.move_time:
-            allowed = format_seconds(self.move_time)
-            raise AwelloError(f"{spec} takes longer than the {allowed} of a move: give it less, or all more")
+            message = f"{spec} uses more than the {format_seconds(self.move_time)} per move of this contest"
+            advice = "give the player less time, or the contest more"
+            raise AwelloError(f"{message}: {advice}", "move_time_exceeded", player=str(spec), seconds=self.move_time)
         return str(spec)
 
 
@@ -152,7 +153,7 @@ class Contest:
         try:
             return cls(folder, StoredContest.model_validate_json((folder / CONTEST_FILE).read_bytes()), network)
         except (OSError, ValidationError):
-            raise AwelloError(f"contest {folder.name} is damaged: delete it") from None
+            raise _damaged(folder) from None
 
     def save(self) -> None:
         """Write what the folder knows."""
@@ -160,7 +161,8 @@ class Contest:
             self.folder.mkdir(parents=True, exist_ok=True)
             write_atomically(self.folder / CONTEST_FILE, self.stored.model_dump_json(indent=2) + "\n")
         except OSError as error:
-            raise AwelloError(f"contests cannot be kept: {error.strerror}") from None
+            detail = error.strerror or type(error).__name__
+            raise AwelloError(f"contests cannot be saved: {detail}", "contests_not_writable", detail=detail) from None
 
     # --- its run ------------------------------------------------------------------------------------------------------
     @property
@@ -177,8 +179,8 @@ class Contest:
             with Runner(tournament, folder=self.folder):
                 pass
         except ConfigError:
-            advice = "it was begun with another version of Awello or its players, or is damaged"
-            raise AwelloError(f"this contest cannot go on: {advice}; start a new one") from None
+            cause = "was started by another version of Awello or its players, or is damaged"
+            raise AwelloError(f"this contest {cause}: start a new one", "contest_outdated") from None
         self._started, self._before = monotonic(), self.rounds_played
         self._process = SpawnProcess(target=run_contest, args=(self.folder, seconds), name="contest")
         with ignore_interrupts():
@@ -241,7 +243,7 @@ def _read_games(file: Path) -> list[GameResult]:
         whole = [json.loads(line) for line in lines if line.endswith(b"\n")]
         return TypeAdapter(list[GameResult]).validate_python(whole)
     except ValueError:
-        raise AwelloError(f"contest {file.parent.name} is damaged: delete it") from None
+        raise _damaged(file.parent) from None
 
 
 def number_games(results: TournamentResult) -> list[ContestGame]:
@@ -284,9 +286,9 @@ class ContestRunner:
         with self._lock:
             contest = self.get(name)
             if contest.running:
-                raise _conflict("this contest is running: wait for it or stop it")
+                raise _conflict("contest_in_progress", "this contest is running: wait until it ends, or stop it first")
             if contest.state == "finished":
-                raise AwelloError("this contest is finished: start a new one")
+                raise AwelloError("this contest is finished: start a new one", "contest_finished")
             self._check_running(network)
             self._run(Contest.load(contest.folder, network))
 
@@ -304,7 +306,7 @@ class ContestRunner:
         with self._lock:
             folder = self._find(name)
             if name in self._recent and self._recent[name].running:
-                raise _conflict("this contest is running: stop it first")
+                raise _conflict("contest_in_progress", "this contest is running: wait until it ends, or stop it first")
             self._recent.pop(name, None)
             shutil.rmtree(folder)
 
@@ -334,7 +336,8 @@ class ContestRunner:
         """Delete the oldest contest of the network, or of all guests, if too many are kept; never one of the owner."""
         if not self.public:
             if len(self._names()) >= MAX_STORED_CONTESTS:
-                raise AwelloError(f"{MAX_STORED_CONTESTS} contests are kept already: delete some first")
+                limit = MAX_STORED_CONTESTS
+                raise AwelloError(f"{limit} contests are stored: delete some first", "too_many_contests", limit=limit)
             return
         guests = [contest for contest in self.list() if contest.stored.by_guest and not contest.running]
         mine = [contest for contest in guests if contest.network == network]
@@ -345,10 +348,13 @@ class ContestRunner:
 
     def _check_running(self, network: str) -> None:
         running = [contest for contest in self._recent.values() if contest.running]
-        if len(running) >= (MAX_RUNNING_CONTESTS if self.public else 1):
-            raise _conflict("a contest is running: wait for it or stop it")
+        limit = MAX_RUNNING_CONTESTS if self.public else 1
+        if len(running) >= limit:
+            message = "too many contests are running: wait until one ends, or stop one"
+            raise _conflict("contest_limit", message, limit=limit)
         if self.public and any(contest.network == network for contest in running):
-            raise _conflict("a contest from your network is running: wait for it or stop it")
+            message = "a contest from your network is running: wait until it ends, or stop it"
+            raise _conflict("network_contest_limit", message)
 
     def _names(self) -> Sequence[str]:
         files = self.folder.glob(f"*/{CONTEST_FILE}")
@@ -357,7 +363,8 @@ class ContestRunner:
     def _find(self, name: str) -> Path:
         """The folder of an id, which becomes a path only if it is one."""
         if not ID_PATTERN.fullmatch(name) or not (self.folder / name).is_dir():
-            raise ApiError(404, "absent", "there is no such contest: it may have been deleted")
+            message = f"there is no contest {name[:MAX_QUOTED_CHARS]!r}: it may have been deleted"
+            raise ApiError(404, "unknown_contest", message, id=name[:MAX_QUOTED_CHARS])
         return self.folder / name
 
 
@@ -369,8 +376,12 @@ def dump_contest(summary: ContestSummary, folder: Path, since: int = 0) -> bytes
     return ContestDetails.model_validate(vars(summary) | fields).model_dump_json().encode()
 
 
-def _conflict(message: str) -> ApiError:
-    return ApiError(409, "running", message)
+def _conflict(code: str, message: str, **params: int) -> ApiError:
+    return ApiError(409, code, message, **params)
+
+
+def _damaged(folder: Path) -> AwelloError:
+    return AwelloError(f"contest {folder.name} is damaged: delete it", "contest_damaged", id=folder.name)
 
 
 def _digest(key: str) -> str:

@@ -11,10 +11,11 @@ from awello.errors import AwelloError
 from awello.players.spec import parse_spec
 from awello.web.club_service import AnyHouse
 from awello.web.contests import ContestConfig, ContestDetails, ContestRunner, ContestSummary, dump_contest
+from awello.web.errors import ApiError
 from awello.web.jobs import respond_with_json
 from awello.web.messages import TreeRequest
 from awello.web.page_tasks import draw_search
-from awello.web.request_guard import LOCAL_HOSTS, ApiError, address_of, network_of_client
+from awello.web.request_guard import LOCAL_HOSTS, address_of, network_of_client
 
 MAX_TREE_PLIES = 4  # of a tree
 
@@ -43,7 +44,8 @@ def _contest_runner(request: Request) -> ContestRunner:
 def _check_owner(name: str, request: Request, x_contest_key: Annotated[str, Header(max_length=100)] = "") -> str:
     """The id of a contest that the client may change: with its key, or from this machine."""
     if address_of(request) not in LOCAL_HOSTS and not _contest_runner(request).may_change(name, x_contest_key):
-        raise ApiError(403, "owner", "only the browser that started this contest may stop, resume or delete it")
+        message = "only the browser that started this contest can stop, resume or delete it"
+        raise ApiError(403, "contest_not_yours", message)
     return name
 
 
@@ -108,7 +110,9 @@ async def draw_tree(asked: TreeRequest, client: Request, house: AnyHouse) -> Res
     """
     spec = parse_spec(asked.search)
     if spec.limit and (spec.limit.depth or 0) > MAX_TREE_PLIES:
-        raise AwelloError(f"a tree of {spec.limit.depth} plies is too large here: choose at most {MAX_TREE_PLIES}")
+        depth, limit = spec.limit.depth, MAX_TREE_PLIES
+        message = f"a tree of {depth} plies is too large: choose at most {limit} plies"
+        raise AwelloError(message, "tree_too_deep", depth=depth, limit=limit)
     record = asked.record()
     house.refuse_analysis(record)
     return await respond_with_json(client, draw_search, spec, record.final, MAX_TREE_PLIES)

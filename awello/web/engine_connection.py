@@ -16,9 +16,10 @@ from awello.web.club_service import ClubService
 from awello.web.connection import DISCONNECTED, TRY_AGAIN, MessageConnection, RequestId, cancel_tasks
 from awello.web.engine_pool import EnginePool
 from awello.web.engine_tasks import ChooseTask, EngineTask, ReviewTask
+from awello.web.errors import ApiError
 from awello.web.messages import AnalyseRequest, ChooseRequest, Message, ReviewRequest
 from awello.web.rate_limits import ConcurrencyLimit, RateLimit, RateLimits
-from awello.web.request_guard import LOCAL_HOSTS, ApiError, network_of_client
+from awello.web.request_guard import LOCAL_HOSTS, network_of_client
 
 MAX_OPEN_SEARCHES = 8  # at once on one connection
 MESSAGE_BURST, MESSAGE_RATE = 400, 100  # messages of one connection: at once, and per second
@@ -55,8 +56,8 @@ class EngineConnection(MessageConnection):
         if task is None:
             return
         if len(self.running) >= MAX_OPEN_SEARCHES:
-            message = f"{MAX_OPEN_SEARCHES} questions are open already: stop one, or wait for an answer"
-            raise ApiError(503, "busy", message)
+            message = f"{MAX_OPEN_SEARCHES} searches are open on this connection: stop one, or wait for a result"
+            raise ApiError(503, "too_many_searches", message, limit=MAX_OPEN_SEARCHES)
         self.running[request_id] = asyncio.create_task(self._answer(request_id, task))
 
     def _task(self, request: AnalyseRequest | ChooseRequest | ReviewRequest) -> EngineTask:
@@ -90,7 +91,7 @@ async def serve_engine(
     keys = {"": MAX_ENGINE_CONNECTIONS, network_of_client(socket): MAX_NETWORK_ENGINE_CONNECTIONS}
     await socket.accept()
     if not connections.acquire(keys):
-        return await socket.close(TRY_AGAIN, "there are too many channels: close some, or come back later")
+        return await socket.close(TRY_AGAIN, "too many connections: close some, or try again later")
     try:
         await EngineConnection(socket, engines, budgets, house).serve()
     finally:

@@ -52,10 +52,10 @@ CANCEL_TIMEOUT, PAUSE_TIMEOUT = 0.5, 5.0  # seconds for a process to stop: a tas
 RESTART_DELAY = 1.0  # seconds before another process is started where one could not begin
 MAX_FAILED_STARTS = 2  # in a row, after which waiting tasks are refused: one may fail because a worker has just died
 
-QUEUE_FULL = error_answer("busy", "too many searches are waiting: try again in a minute")
-SHUTTING_DOWN = error_answer("closed", "the server is closing")
-ENGINE_UNAVAILABLE = error_answer("crash", "no engine process can be started")
-INTERRUPTED = error_answer("busy", "others are waiting: choose a smaller depth or a time, such as @1s")
+QUEUE_FULL = error_answer("queue_full", "too many searches are waiting: try again in a minute")
+SHUTTING_DOWN = error_answer("shutting_down", "the server is shutting down")
+ENGINE_UNAVAILABLE = error_answer("engine_unavailable", "no engine process can be started: see the server's log")
+CHOOSE_LESS = "choose a smaller depth or a time limit such as @1s"
 
 Slot = LocalSlot | ClusterSlot  # where a process runs; both have the same methods
 
@@ -177,8 +177,26 @@ class EngineProcess:
 
 def crash_error(job: EngineJob | None) -> Answer:
     """What to say when a process has died over a task."""
-    spec = job.task.spec if job is not None and isinstance(job.task, ChooseTask) else "thinking"
-    return error_answer("crash", f"{spec} has crashed: its process is gone, another takes its place")
+    if job is not None and isinstance(job.task, ChooseTask):
+        spec = job.task.spec
+        return error_answer("player_crashed", f"{spec} crashed: its process is restarted", player=spec)
+    return error_answer("search_crashed", "the search crashed: its process is restarted, try again")
+
+
+def interrupted_error(task: Task) -> Answer:
+    """The answer when a task is interrupted because others are waiting."""
+    if isinstance(task, ChooseTask):
+        message = f"{task.spec} was interrupted because others are waiting: {CHOOSE_LESS}"
+        return error_answer("player_interrupted", message, player=task.spec)
+    return error_answer("task_interrupted", "the request was interrupted because others are waiting: try again")
+
+
+def timeout_error(task: Task, seconds: float) -> Answer:
+    """The answer when a task has taken too long."""
+    if isinstance(task, ChooseTask):
+        message = f"{task.spec} took longer than {seconds:g} s: {CHOOSE_LESS}"
+        return error_answer("player_timeout", message, player=task.spec, seconds=seconds)
+    return error_answer("task_timeout", f"the request took longer than {seconds:g} s", seconds=seconds)
 
 
 class EnginePool:
@@ -297,12 +315,8 @@ class EnginePool:
 
     def _begin(self, job: EngineJob, process: EngineProcess) -> None:
         process.start_job(job)
-        if isinstance(job.task, ChooseTask):
-            advice = "choose a smaller depth or a time, such as @1s"
-            message = f"{job.task.spec} took more than {self.max_seconds:g} s: {advice}"
-            process.set_deadline(self.max_seconds, error_answer("slow", message))
-        elif isinstance(job.task, CallTask):
-            process.set_deadline(self.max_seconds, error_answer("slow", f"this took more than {self.max_seconds:g} s"))
+        if job.urgent:
+            process.set_deadline(self.max_seconds, timeout_error(job.task, self.max_seconds))
 
     def _preempt(self) -> None:
         """Stop tasks for others that wait and come before them, the one that has run longest first."""
@@ -318,7 +332,10 @@ class EnginePool:
                 waiting.remove(first)
             elif self._must_yield(process, first, rank):
                 assert process.job is not None
-                process.stop(*((CANCEL_TIMEOUT, INTERRUPTED) if process.job.urgent else (PAUSE_TIMEOUT, None)))
+                if process.job.urgent:
+                    process.stop(CANCEL_TIMEOUT, interrupted_error(process.job.task))
+                else:
+                    process.stop(PAUSE_TIMEOUT)
                 waiting.remove(first)
 
     def _must_yield(self, process: EngineProcess, job: EngineJob, rank: Callable[[EngineJob], float]) -> bool:
@@ -350,7 +367,7 @@ class EnginePool:
             except (EOFError, OSError):
                 self._problem = ENGINE_UNAVAILABLE
             except ConfigError as error:
-                self._problem = error_answer("crash", str(error))
+                self._problem = error_answer("engine_not_started", str(error), detail=str(error))
             except Exception:
                 logging.getLogger("awello").exception("an engine process is restarted after an unexpected error")
             finally:

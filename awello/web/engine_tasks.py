@@ -30,7 +30,7 @@ from awello.record import Record
 from awello.review.review import MoveReview, review
 from awello.rules.game import PASS, Game
 from awello.schemas import AnalysisJson, ChoiceJson, MoveReviewJson, round_value, summarise_side, to_margin
-from awello.web.errors import describe_error, to_one_line
+from awello.web.errors import describe_error, error_fields
 from awello.web.guest_players import make_guest_player
 from awello.web.process import ENGINE_KERNELS, prepare_process
 
@@ -104,9 +104,9 @@ class TaskStopped(Exception):
 
 
 # --- answers ----------------------------------------------------------------------------------------------------------
-def error_answer(code: str, message: str) -> Answer:
-    """An answer that says what went wrong, in one line."""
-    return {"type": "error", "code": code, "message": to_one_line(message)}
+def error_answer(code: str, message: str, **params: Any) -> Answer:
+    """The answer for a task that failed."""
+    return {"type": "error", **error_fields(code, message, params)}
 
 
 def _answer(type: str, content: BaseModel) -> Answer:
@@ -119,7 +119,7 @@ def answer_immediately(task: Task) -> list[Answer]:
     if isinstance(task, ReviewTask | CallTask):
         return []
     if task.record.final.over:
-        return [error_answer("over", "the game is over: there is nothing to think about")]
+        return [error_answer("game_over", "the game is over: there is nothing to search")]
     if isinstance(task, ChooseTask) and task.record.final.legal_moves() == (PASS,):
         return [_answer("choice", ChoiceJson.of(task.record.final, PASS, None, 0.0, None)), DONE]
     return []
@@ -216,13 +216,15 @@ class TaskRunner:
             value = _margin_of_choice(player, position, choice.analysis)
             return _answer("choice", ChoiceJson.of(position, choice.move, choice.analysis, seconds, value))
         except Resignation:
-            return error_answer("player", f"{task.spec} gives the game up")
+            return error_answer("player_resigned", f"{task.spec} resigns", player=task.spec)
         except IllegalMoveError as error:
-            return error_answer("player", f"{task.spec} chose an illegal move: {error}")
+            message = f"{task.spec} chose an illegal move: {error}"
+            return error_answer("player_illegal_move", message, player=task.spec, detail=str(error))
         except (MemoryError, SpecError, ConfigError):
             raise
         except BaseException as error:
-            return error_answer("player", f"{task.spec} failed with {type(error).__name__}")
+            name = type(error).__name__
+            return error_answer("player_failed", f"{task.spec} failed with {name}", player=task.spec, error=name)
         finally:
             self.player = None
 
@@ -290,9 +292,12 @@ def _run_task(runner: TaskRunner, task: Task, progress: TaskProgress) -> Iterato
     except TaskStopped:
         yield "paused", progress
     except MemoryError:
-        yield "lost", error_answer("crash", "out of memory: choose something smaller")
+        yield "lost", error_answer("out_of_memory", "out of memory: choose a smaller depth or time")
     except AwelloError as error:
-        code = "player" if isinstance(task, ChooseTask) else describe_error(error)[0]
-        yield "ended", error_answer(code, str(error))
+        if isinstance(task, ChooseTask):
+            yield "ended", error_answer("player_error", str(error), player=task.spec, detail=str(error))
+        else:
+            yield "ended", {"type": "error", **describe_error(error)}
     except Exception as error:
-        yield "ended", error_answer("crash", f"thinking failed with {type(error).__name__}")
+        name = type(error).__name__
+        yield "ended", error_answer("search_failed", f"the search failed with {name}", error=name)

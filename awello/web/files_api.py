@@ -23,14 +23,16 @@ from awello.formats.files import find_format
 from awello.formats.wthor import WthorNames, parse_names
 from awello.schemas import ImportJson
 from awello.web.archive_api import GameFilterRequest, PlayedGameRequest, Service
+from awello.web.errors import ApiError
 from awello.web.jobs import call_in_worker
 from awello.web.page_tasks import write_record
-from awello.web.request_guard import FILES_PATH, LOCAL_HOSTS, ApiError, address_of, network_of_client
+from awello.web.request_guard import FILES_PATH, LOCAL_HOSTS, address_of, network_of_client
 
 MAX_IMPORTED_FILES = 20  # that are sent at once
 MAX_EXPORTED_GAMES = 5000  # that are written to one file
 MAX_REPORTED_DAMAGE = 10  # damaged places that are told
 MAX_TAGS = 60
+IMPORT_DISABLED = "this server is open to others, so it imports no files: use 'awello games import'"
 
 router = APIRouter(prefix="/api", tags=["archive"])
 FileName = Annotated[str, StringConstraints(min_length=1, max_length=200)]
@@ -91,7 +93,7 @@ async def import_files(
     if service.public:
         async for _ in request.stream():  # hear it out, else a browser does not hear the answer
             pass
-        raise ApiError(403, "guests", "others can reach this server, so it takes no files: use 'awello games import'")
+        raise ApiError(403, "import_disabled", IMPORT_DISABLED)
     files = _split(await request.body(), name, size)
     async with service.importing:
         reports = await service.run(lambda archive: _import(archive, files))
@@ -102,7 +104,9 @@ def _split(body: bytes, names: Sequence[str], sizes: Sequence[int]) -> list[tupl
     """The files that were sent one behind the other."""
     sizes = sizes or [len(body)]
     if len(sizes) != len(names) or sum(sizes) != len(body):
-        raise AwelloError(f"{len(names)} names, {sum(sizes)} of {len(body)} bytes: give the size of each file")
+        counts = {"files": len(names), "sizes": len(sizes), "total": sum(sizes), "received": len(body)}
+        message = "{files} names, {sizes} sizes, {total} of {received} bytes: give the size of each file"
+        raise AwelloError(message.format(**counts), "wrong_file_sizes", **counts)
     parts = [body[start:end] for start, end in pairwise(accumulate(sizes, initial=0))]
     return [("".join(filter(str.isprintable, name)), part) for name, part in zip(names, parts, strict=True)]
 
@@ -125,15 +129,16 @@ async def export_games(asked: Annotated[ExportGamesRequest, Query()], service: S
     """The games that a list with the same filters has, in the order in which they came."""
     wanted = asked.wanted()
     if address_of(client) not in LOCAL_HOSTS and not service.downloads.take(network_of_client(client)):
-        raise ApiError(429, "often", "so many files at once are too many: wait a minute")
+        raise ApiError(429, "download_rate_limit", "too many downloads: wait a minute and try again")
 
     def write(archive: Archive) -> dict[str, bytes]:
         found, _ = archive.latest(wanted, 0)
         if not found:
-            raise AwelloError("there is no such game: nothing can be written")
+            raise AwelloError("no games match: change the filters", "no_games_found")
         if found > MAX_EXPORTED_GAMES:
-            more = f"{found} games are too many for a file from here, {MAX_EXPORTED_GAMES} at most"
-            raise ApiError(400, "many", f"{more}: filter them, or use 'awello games export'")
+            message = f"{found} games are too many for one file, at most {MAX_EXPORTED_GAMES}"
+            advice = "add filters, or use 'awello games export'"
+            raise ApiError(400, "too_many_games", f"{message}: {advice}", games=found, limit=MAX_EXPORTED_GAMES)
         return write_games(archive, archive.numbers(wanted), find_format(asked.format))
 
     async with service.exporting:  # so that other questions to the archive need not wait

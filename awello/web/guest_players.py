@@ -18,14 +18,14 @@ Check = tuple[Callable[[str], bool], str]  # whether a value is allowed, and whi
 
 
 def _one_of(*values: str) -> Check:
-    return values.__contains__, f"choose {', '.join(values)}"
+    return values.__contains__, ", ".join(values)
 
 
 def _number(least: float, most: float) -> Check:
     def check(text: str) -> bool:
         return bool(re.fullmatch(r"-?[0-9]{1,9}(\.[0-9]{1,9})?", text)) and least <= float(text) <= most
 
-    return check, f"choose {least:g} to {most:g}"
+    return check, f"{least:g} to {most:g}"
 
 
 BOOLEAN = _one_of("true", "false")
@@ -47,7 +47,7 @@ ALLOWED_SETTINGS: dict[str, Check] = {
     "table": _one_of(*TABLES),
     "thresholds": (
         lambda text: bool(re.fullmatch(r"[0-9]{1,2}-[0-9]{1,2}", text)),
-        "choose two numbers of discs, as 30-55",
+        "two numbers of discs, such as 30-55",
     ),
 }
 
@@ -67,13 +67,16 @@ def validate_spec(text: str) -> str:
     spec = parse_spec(text)
     find_player(spec.name)
     if spec.name in TERMINAL_PLAYERS:
-        raise AwelloError(f"{spec.name!r} plays at a terminal: name a program of this page")
+        message = f"{spec.name!r} plays in a terminal: choose another player"
+        raise AwelloError(message, "terminal_player", player=spec.name)
     for key, value in () if _is_own(spec.name) else spec.options.items():
         if key not in ALLOWED_SETTINGS:
-            raise AwelloError(f"{key} cannot be set from here: leave it out")
+            message = f"the setting {key!r} cannot be changed on this server: leave it out"
+            raise AwelloError(message, "setting_not_allowed", setting=key)
         allowed, advice = ALLOWED_SETTINGS[key]
         if not allowed(value):
-            raise AwelloError(f"{key}={value} cannot be set from here: {advice}")
+            message = f"'{key}={value}' is not allowed on this server: choose {advice}"
+            raise AwelloError(message, "setting_out_of_range", setting=key, value=value, allowed=advice)
     return text
 
 

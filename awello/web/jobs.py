@@ -11,9 +11,23 @@ from fastapi.responses import Response
 from awello.web.connection import cancel_tasks
 from awello.web.engine_pool import EnginePool
 from awello.web.engine_tasks import Answer, CallTask, Task
-from awello.web.request_guard import LOCAL_HOSTS, ApiError, address_of, network_of_client
+from awello.web.errors import ApiError
+from awello.web.request_guard import LOCAL_HOSTS, address_of, network_of_client
 
-SERVER_ERROR_CODES = ("busy", "closed", "crash", "slow")
+SERVER_ERROR_CODES = (  # of answers that an engine could not give; other codes mean that the request was invalid
+    "engine_not_started",
+    "engine_unavailable",
+    "out_of_memory",
+    "player_crashed",
+    "player_interrupted",
+    "player_timeout",
+    "queue_full",
+    "search_crashed",
+    "search_failed",
+    "shutting_down",
+    "task_interrupted",
+    "task_timeout",
+)
 Result = TypeVar("Result")
 
 
@@ -24,7 +38,7 @@ async def run_task(task: Task, pool: EnginePool, client: Request) -> list[Answer
     try:
         await asyncio.wait({collecting, gone}, return_when=asyncio.FIRST_COMPLETED)
         if not collecting.done():
-            raise ApiError(503, "closed", "the client has disconnected")
+            raise ApiError(503, "client_disconnected", "the client has disconnected")
         return collecting.result()
     finally:
         await cancel_tasks(collecting, gone)
@@ -34,7 +48,8 @@ async def _collect_answers(task: Task, pool: EnginePool, network: str) -> list[A
     async with aclosing(pool.run(task, network)) as answers:
         *found, last = [answer async for answer in answers]
     if last["type"] == "error":
-        raise ApiError(503 if last["code"] in SERVER_ERROR_CODES else 400, last["code"], last["message"])
+        status = 503 if last["code"] in SERVER_ERROR_CODES else 400
+        raise ApiError(status, last["code"], last["message"], **last["params"])
     return found
 
 

@@ -65,7 +65,8 @@ class MovesRequest(Message):
             try:
                 position.parse_move(self.moves[legal])
             except AwelloError as error:
-                raise type(error)(f"move {legal + 1}: {error}") from None
+                number, name = legal + 1, self.moves[legal]
+                raise type(error)(f"move {number}: {error}", error.code, number=number, move=name) from None
         record = Record(start, tuple(moves))
         vars(record)["final"] = position  # as if it had been looked at: it is known here
         return record

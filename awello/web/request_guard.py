@@ -16,12 +16,12 @@ from collections.abc import Sequence
 from urllib.parse import urlsplit
 
 from starlette.datastructures import Headers, MutableHeaders
-from starlette.exceptions import HTTPException
 from starlette.requests import HTTPConnection
 from starlette.responses import JSONResponse
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from starlette.websockets import WebSocketClose
 
+from awello.web.errors import MAX_QUOTED_CHARS, ApiError, describe_error
 from awello.web.rate_limits import ConcurrencyLimit, RateLimits, network_of
 
 MAX_BODY_BYTES, MAX_TEXT_BODY_BYTES, MAX_FILES_BODY_BYTES = 1 << 14, 1 << 17, 1 << 24
@@ -50,14 +50,6 @@ SECURITY_HEADERS = {
     "x-content-type-options": "nosniff",
     "x-frame-options": "DENY",
 }
-
-
-class ApiError(HTTPException):
-    """A request that must not go on: the status, a code for programs and a line for people."""
-
-    def __init__(self, status: int, code: str, message: str) -> None:
-        super().__init__(status, message)
-        self.code = code
 
 
 class RequestGuard:
@@ -93,7 +85,7 @@ class RequestGuard:
         wait = budget.reserve(estimate_cost(scope["path"], _content_length(headers)), MAX_DELAY)
         key = {network: MAX_OPEN_REQUESTS}
         if wait is None or not self.open_requests.acquire(key):
-            raise ApiError(429, "often", "too many questions: wait a little")
+            raise ApiError(429, "rate_limit", "too many requests: wait a few seconds and try again")
 
         async def send_counted(event: Message) -> None:
             budget.spend(len(event.get("body") or event.get("text") or "") / BYTES_SENT_PER_MS)
@@ -119,13 +111,15 @@ class RequestGuard:
         """Raise a `ApiError` for what comes from elsewhere."""
         host = headers.get("host", "")
         if not self.is_own_host(host):
-            raise ApiError(403, "host", "this name is not mine: open the address that the server printed")
+            name = host[:MAX_QUOTED_CHARS]
+            message = f"this server does not answer to {name!r}: open the address that it printed when it started"
+            raise ApiError(403, "wrong_host", message, host=name)
         if scope["type"] == "http" and scope["method"] in ("GET", "HEAD") and not scope["path"].startswith("/api/"):
             return
         origin = headers.get("origin")
         own = origin is None or origin.lower() in (f"http://{host}".lower(), f"https://{host}".lower())
         if not own or headers.get("sec-fetch-site", "none") not in ("same-origin", "none"):
-            raise ApiError(403, "origin", "another site asked for this: use the page of this server")
+            raise ApiError(403, "cross_origin", "requests from other sites are refused: use the page of this server")
         if _content_length(headers) > (largest := _max_body_bytes(scope)):
             raise _too_large(largest)
 
@@ -151,7 +145,8 @@ class RequestGuard:
                 async with asyncio.timeout_at(deadline if more else None):
                     event = await receive()
             except TimeoutError:
-                raise ApiError(408, "slow", f"the request did not come within {BODY_TIMEOUT:.0f} seconds") from None
+                message = f"the request was not complete within {BODY_TIMEOUT:.0f} seconds: send it again"
+                raise ApiError(408, "request_timeout", message, seconds=BODY_TIMEOUT) from None
             size, more = size + len(event.get("body", b"")), event.get("more_body", False)
             if size > largest:
                 raise _too_large(largest)
@@ -204,8 +199,9 @@ def estimate_cost(path: str, length: int) -> float:
     return next(dearer, API_COST) + min(length, MAX_TEXT_BODY_BYTES) / BYTES_READ_PER_MS
 
 
-def _too_large(largest: int) -> ApiError:
-    return ApiError(413, "large", f"too much at once: send at most {largest >> 10} KiB")
+def _too_large(limit: int) -> ApiError:
+    message = f"the request is too large: send at most {limit >> 10} KiB"
+    return ApiError(413, "too_large", message, limit_kib=limit >> 10)
 
 
 async def send_error(error: ApiError, scope: Scope, receive: Receive, send: Send) -> None:
@@ -214,9 +210,8 @@ async def send_error(error: ApiError, scope: Scope, receive: Receive, send: Send
         await receive()
         await WebSocketClose(1008, error.detail)(scope, receive, send)
         return
-    content = {"code": error.code, "message": error.detail}
     headers = {
         **SECURITY_HEADERS,
         "connection": "close",
     }  # a refused client must connect again, and that is limited too
-    await JSONResponse(content, error.status_code, headers)(scope, receive, send)
+    await JSONResponse(describe_error(error), error.status_code, headers)(scope, receive, send)

@@ -14,7 +14,7 @@ export async function saveGame(game) {
   try {
     Object.assign(game.kept, await api("POST", "/api/games", message(game)));
   } catch (error) {
-    if (error.code !== "noarchive") game.kept.problem = problemWords(error);
+    if (error.code !== "no_archive") game.kept.problem = problemWords(error);
   }
   changed("archive");
 }

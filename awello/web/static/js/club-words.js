@@ -70,5 +70,5 @@ export const changeWords = ({ rating, after }) => `${rating} → ${after} (${sig
  */
 export function clubProblem(error, values = {}) {
   const key = `club.problem.${error.code}`;
-  return key in LANGUAGES.en ? t(key, { message: error.message, minutes: error.minutes, ...values }) : problemWords(error);
+  return key in LANGUAGES.en ? t(key, { message: error.message, ...error.params, ...values }) : problemWords(error);
 }

@@ -1,4 +1,5 @@
 /** A played game seen again: what each move lost, a list of the mistakes, and another try at each. */
+import { problemWords } from "./notices.js";
 import { settings } from "./settings.js";
 
 const SECONDS = 0.5; // for each move
@@ -48,7 +49,7 @@ export class Reviewer extends EventTarget {
         this.sides = answer.sides;
       } else {
         this.stop = null;
-        this.problem = answer.type === "error" ? answer.message : "";
+        this.problem = answer.type === "error" ? problemWords(answer) : "";
       }
       this.dispatchEvent(new Event("change"));
     });
