@@ -207,7 +207,9 @@ def test_an_older_archive_runs_the_migrations_it_lacks(archive: Archive, monkeyp
     def add_column(connection: Connection) -> None:
         connection.execute(text("ALTER TABLE games ADD COLUMN mood TEXT"))
 
-    monkeypatch.setattr(archives, "ARCHIVE", replace(schema.ARCHIVE, migrations=[add_column]))
+    monkeypatch.setattr(
+        archives, "ARCHIVE", replace(schema.ARCHIVE, migrations=[*schema.ARCHIVE.migrations, add_column])
+    )
     for _ in range(2):
         newer = Archive(archive.place)
         with newer.engine.connect() as connection:
@@ -270,7 +272,9 @@ def test_pages_are_filled_before_others_begin(tmp_path: Path, monkeypatch: pytes
     for seed in range(9):
         archive.add(Record(Position.start(), (chance.choice(Position.start().legal_moves()),), tags={"n": str(seed)}))
     connection = sqlite3.connect(tmp_path / "archive.sqlite")
-    sizes = [size // 14 for (size,) in connection.execute("SELECT length(entries) FROM pages ORDER BY bucket, part")]
+    sizes = [
+        size // 14 for (size,) in connection.execute("SELECT length(entries) FROM index_pages ORDER BY bucket, page")
+    ]
     assert sizes == [4, 4, 1] * 2, "the start and the position after it"
     connection.close()
     archive.close()

@@ -14,6 +14,9 @@ from waiting import PATIENCE
 
 from awello import Game
 from awello.archive.archive import Archive, GameFilter
+from awello.archive.explorer import explore
+from awello.archive.files import list_imported_files, read_source, restore_file
+from awello.archive.importer import import_games
 from awello.archive.schema import ARCHIVE
 from awello.club.accounts import Account, note
 from awello.club.live_game import ClientConnection
@@ -139,6 +142,21 @@ def test_archives_of_every_version_are_read(file: Path, tmp_path: Path) -> None:
     assert [record.start.game for record in records].count(Game.OTHELLO4) == 2 and len(records) == 3
     assert all(record.final.over for record in records)
     assert archive.add(records[0]) == 1, "it knows its games"
+    archive.close()
+
+
+def test_an_archive_of_an_older_version_keeps_its_files_and_tags(tmp_path: Path) -> None:
+    archive = Archive(str(restore(BOOKS / "imports-0.1.0.sql", tmp_path)))
+    record = archive.find(1)
+    assert record.tags["Event"] == "Cup" and record.tags["Site"] == "Paris" and record.seconds == (1.5,) * 7
+    assert [(file.name, file.games) for file in list_imported_files(archive)] == [("games.txt", 3)]
+    assert restore_file(archive, "games.txt") == (3, {".txt": b"f5d6c3d3c4f4f6\nf5d6c5\nf5d6c5\n"})
+    assert [move.games for move in explore(archive, record.start).moves] == [3], "positions are found"
+    (report,) = import_games(archive, [read_source("games.txt", b"f5d6c3d3c4f4f6\nf5d6c5\nf5d6c5\n")], lambda _: None)
+    assert (report.before, report.games) == (3, 3), "the import is known"
+    assert not [
+        index for index in inspect(archive.engine).get_indexes("source_games") if "appear" in str(index["name"])
+    ]
     archive.close()
 
 

@@ -211,7 +211,7 @@ def test_an_interrupted_upgrade_changes_nothing(
 
     Archive(place).close()
     with monkeypatch.context() as patch:
-        patch.setattr(archives, "ARCHIVE", replace(ARCHIVE, migrations=[half]))
+        patch.setattr(archives, "ARCHIVE", replace(ARCHIVE, migrations=[*ARCHIVE.migrations, half]))
         with pytest.raises(KeyboardInterrupt):
             Archive(place)
     again = Archive(place)

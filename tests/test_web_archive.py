@@ -550,7 +550,7 @@ def test_an_archive_that_is_mended_is_opened(place: str, monkeypatch: pytest.Mon
 def test_an_archive_that_breaks_later(client: TestClient, place: str) -> None:
     assert client.get("/api/games").status_code == 200
     with Archive(place).engine.begin() as connection:
-        connection.exec_driver_sql("DROP TABLE pages")
+        connection.exec_driver_sql("DROP TABLE index_pages")
     assert client.post("/api/explore", json={}).status_code == 503
     assert client.get("/api/games").status_code == 200
 

@@ -54,10 +54,10 @@ def read_source(name: str, content: bytes, names: Sequence[WthorNames] = ()) -> 
         format = recognise_format(inside, name).name
     except NotationError:
         format = "unknown"
-    head, expected = b"", inside.count(GAME_MARKERS.get(format, b"\n"))
+    header, expected = b"", inside.count(GAME_MARKERS.get(format, b"\n"))
     if format == "wthor":
-        head, expected = inside[: HEADER.size], len(inside) // ROW.size
-    return ImportSource(name, format, digest, head, read_games(content, name, names), len(content), expected)
+        header, expected = inside[: HEADER.size], len(inside) // ROW.size
+    return ImportSource(name, format, digest, header, read_games(content, name, names), len(content), expected)
 
 
 @cache
@@ -87,9 +87,9 @@ def restore_file(archive: Archive, name: str) -> tuple[int, dict[str, bytes]]:
         listed = select(source_games.c.game).where(source_games.c.source == source.id).order_by(source_games.c.number)
         numbers = list(connection.execute(listed).scalars())
     if source.format == "names":
-        return 0, {".names": bytes(source.head)}
+        return 0, {".names": bytes(source.header)}
     if source.format == "wthor":
-        return len(numbers), {".wtb": b"".join(write_wthor(archive.records(numbers), parse_header(source.head)))}
+        return len(numbers), {".wtb": b"".join(write_wthor(archive.records(numbers), parse_header(source.header)))}
     return len(numbers), find_format(source.format).write(archive.records(numbers))
 
 

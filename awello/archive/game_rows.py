@@ -33,7 +33,7 @@ def row_of(record: Record) -> Values:
     tags, start = dict(record.tags), record.start
     first, second = start.game.sides
     names = {"first": tags.pop(first, None), "second": tags.pop(second, None), "event": tags.pop("Event", None)}
-    more = {"tags": tags, "seconds": record.seconds, "values": record.values}
+    details = {"tags": tags, "seconds": record.seconds, "values": record.values}
     row = {
         "game": int(start.game),
         **names,
@@ -41,7 +41,7 @@ def row_of(record: Record) -> Values:
         "moves": np.array(record.moves, np.int8).tobytes(),
         "loser": record.loser,
         "reason": record.reason,
-        "more": json.dumps({key: value for key, value in more.items() if value}, sort_keys=True),
+        "details": json.dumps({key: value for key, value in details.items() if value}, sort_keys=True),
     }
     digest = blake2b(repr(tuple(row.values())).encode(), digest_size=16).digest()
     return row | {"digest": digest, "date": parse_date(tags.get("Date", ""))}
@@ -49,11 +49,11 @@ def row_of(record: Record) -> Values:
 
 def record_of(row: Row[Any]) -> Record:
     """The record of a row with the names `first_name`, `second_name` and `event_name`."""
-    start, more = start_of(row), json.loads(row.more)
+    start, details = start_of(row), json.loads(row.details)
     moves = tuple(np.frombuffer(row.moves, np.int8).tolist())
     named = zip((*start.game.sides, "Event"), (row.first_name, row.second_name, row.event_name), strict=True)
-    tags = {tag: name for tag, name in named if name is not None} | more.get("tags", {})
-    seconds, values = (tuple(more.get(part, ())) for part in ("seconds", "values"))
+    tags = {tag: name for tag, name in named if name is not None} | details.get("tags", {})
+    seconds, values = (tuple(details.get(part, ())) for part in ("seconds", "values"))
     return Record(start, moves, seconds, values, tags, row.loser, row.reason)
 
 

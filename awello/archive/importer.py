@@ -27,7 +27,7 @@ class ImportSource:
     format: str
     digest: bytes
     """Of its content."""
-    head: bytes
+    header: bytes
     records: Iterable[Record | NotationError]
     size: int = 0
     """Bytes."""
@@ -73,9 +73,9 @@ def import_games(
                 _write(archive, waiting)
                 waiting.clear()
         step(max(0, source.expected - number) * share)
-        if not (number or report.damage or source.head):
+        if not (number or report.damage or source.header):
             report.damage.append(NotationError("expected games, found none"))
-        if source.head and not (number or report.damage):
+        if source.header and not (number or report.damage):
             with write_transaction(archive.engine) as connection:
                 _source_number(connection, source)
     _write(archive, waiting)
@@ -118,7 +118,7 @@ def _source_number(connection: Connection, source: ImportSource) -> int:
     if known is not None:
         return int(known)
     number = next_id(connection, sources)
-    row = {"id": number, "name": source.name, "format": source.format, "digest": source.digest, "head": source.head}
+    row = {"id": number, "name": source.name, "format": source.format, "digest": source.digest, "header": source.header}
     connection.execute(sources.insert().values(row))
     return number
 

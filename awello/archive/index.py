@@ -64,15 +64,15 @@ def add_entries(connection: Connection, game: Game, entries: Entries) -> None:
     parts = np.split(entries[order], first[1:])
     waiting = {bucket: part.tobytes() for bucket, part in zip(touched.tolist(), parts, strict=True)}
     fuller, more = [], []
-    for bucket, part, content in list(_last_pages(connection, game, list(waiting))):
+    for bucket, page, content in list(_last_pages(connection, game, list(waiting))):
         added = waiting.pop(bucket)
         if len(content) + len(added) <= PAGE_ENTRIES * ENTRY.itemsize:
-            fuller.append({"_bucket": bucket, "_part": part, "entries": content + added})
+            fuller.append({"_bucket": bucket, "_page": page, "entries": content + added})
         else:
-            more.append({"game": int(game), "bucket": bucket, "part": part + 1, "entries": added})
-    more += [{"game": int(game), "bucket": bucket, "part": 0, "entries": first} for bucket, first in waiting.items()]
+            more.append({"game": int(game), "bucket": bucket, "page": page + 1, "entries": added})
+    more += [{"game": int(game), "bucket": bucket, "page": 0, "entries": first} for bucket, first in waiting.items()]
     if fuller:
-        same = (index_pages.c.bucket == bindparam("_bucket")) & (index_pages.c.part == bindparam("_part"))
+        same = (index_pages.c.bucket == bindparam("_bucket")) & (index_pages.c.page == bindparam("_page"))
         connection.execute(index_pages.update().where((index_pages.c.game == int(game)) & same), fuller)
     if more:
         connection.execute(index_pages.insert(), more)
@@ -81,12 +81,12 @@ def add_entries(connection: Connection, game: Game, entries: Entries) -> None:
 def _last_pages(connection: Connection, game: Game, buckets: Sequence[int]) -> Iterator[tuple[int, int, bytes]]:
     """Of each bucket that has pages: its number, the number of the last page, and what that holds."""
     others = index_pages.alias()
-    last = select(func.max(others.c.part)).where(
+    last = select(func.max(others.c.page)).where(
         others.c.game == index_pages.c.game, others.c.bucket == index_pages.c.bucket
     )
-    asked = select(index_pages).where(index_pages.c.game == int(game), index_pages.c.part == last.scalar_subquery())
+    asked = select(index_pages).where(index_pages.c.game == int(game), index_pages.c.page == last.scalar_subquery())
     for row in select_among(connection, asked, index_pages.c.bucket, buckets):
-        yield row.bucket, row.part, row.entries
+        yield row.bucket, row.page, row.entries
 
 
 def find_entries(connection: Connection, position: Position) -> Entries:
@@ -96,7 +96,7 @@ def find_entries(connection: Connection, position: Position) -> Entries:
     asked = select(index_pages.c.entries).where(
         (index_pages.c.game == int(position.game)) & (index_pages.c.bucket == bucket)
     )
-    content = b"".join(connection.execute(asked.order_by(index_pages.c.part)).scalars())
+    content = b"".join(connection.execute(asked.order_by(index_pages.c.page)).scalars())
     entries: Entries = np.frombuffer(content, ENTRY)
     return np.compress(entries["place"] == place, entries)
 

@@ -1,6 +1,6 @@
 """The tables of the archive."""
 
-from sqlalchemy import Column, Index, Integer, LargeBinary, MetaData, SmallInteger, Table, Text
+from sqlalchemy import Column, Connection, Index, Integer, LargeBinary, MetaData, SmallInteger, Table, Text
 
 from awello.storage.columns import id_column, optional_columns, primary_keys, reference_columns, required_columns
 from awello.storage.migrations import Schema
@@ -14,7 +14,7 @@ sources = Table(
     id_column(),
     *required_columns(Text, "name", "format"),
     *required_columns(LargeBinary, "digest", unique=True),  # of the content
-    *required_columns(LargeBinary, "head"),  # what a file holds beside its games
+    *required_columns(LargeBinary, "header"),  # what the file holds besides its games
 )
 games = Table(
     "games",
@@ -30,7 +30,7 @@ games = Table(
     *optional_columns(SmallInteger, "winner", "loser"),  # 0 or 1; winner is 2 for a draw
     *required_columns(Text, "reason"),
     *optional_columns(Text, "opening"),  # its English name
-    *required_columns(Text, "more"),  # other tags, times and values, as JSON
+    *required_columns(Text, "details"),  # other tags, times and values, as JSON
     Index("games_by_moves", "moves"),
     Index("games_by_date", "date"),
     Index("games_by_opening", "opening"),
@@ -46,7 +46,23 @@ index_pages = Table(
     "index_pages",
     metadata,
     *primary_keys(SmallInteger, "game", "bucket"),
-    *primary_keys(Integer, "part"),
+    *primary_keys(Integer, "page"),
     *required_columns(LargeBinary, "entries"),
 )
-ARCHIVE = Schema("archive", metadata)
+
+
+def rename_tables(connection: Connection) -> None:
+    """Give tables and columns of version 0.1.0 their present names."""
+    for statement in (
+        "ALTER TABLE appearances RENAME TO source_games",
+        "ALTER TABLE pages RENAME TO index_pages",
+        "ALTER TABLE index_pages RENAME COLUMN part TO page",
+        "ALTER TABLE sources RENAME COLUMN head TO header",
+        "ALTER TABLE games RENAME COLUMN more TO details",
+        "DROP INDEX ix_appearances_game",
+        "CREATE INDEX ix_source_games_game ON source_games (game)",
+    ):
+        connection.exec_driver_sql(statement)
+
+
+ARCHIVE = Schema("archive", metadata, (rename_tables,))

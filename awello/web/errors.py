@@ -49,9 +49,6 @@ def _encodable(text: str) -> str:
     return text.encode("utf-8", "backslashreplace").decode()
 
 
-INTERNAL_ERROR = error_fields("internal_error", "an internal error occurred: see the server's log", {})
-
-
 def _describe_validation(errors: Sequence[Any]) -> ErrorFields:
     """The first invalid field, and the number of others."""
     first, others = errors[0], len(errors) - 1
@@ -75,3 +72,6 @@ def to_one_line(text: str) -> str:
     """A text in one line of limited length."""
     line = " ".join(text.split())
     return line if len(line) <= MAX_ERROR_CHARS else f"{line[:MAX_ERROR_CHARS]}..."
+
+
+INTERNAL_ERROR = error_fields("internal_error", "an internal error occurred: see the server's log", {})

@@ -643,5 +643,5 @@ export default {
   "club.problem.here": "The other player is here: there is nothing to claim.",
   "club.problem.offered": "You have already offered a draw: wait some moves before you offer again.",
   "club.problem.person": "One entry per person: another account of yours, or of your network, has entered.",
-  "club.problem.server": "The club could not handle this: try again.",
+  "club.problem.internal_error": "The club could not handle this: try again.",
 };

@@ -643,5 +643,5 @@ export default {
   "club.problem.here": "L’autre joueur est là : il n’y a rien à réclamer.",
   "club.problem.offered": "Vous avez déjà proposé la nulle : attendez quelques coups avant de recommencer.",
   "club.problem.person": "Une inscription par personne : un autre compte à vous, ou de votre réseau, est inscrit.",
-  "club.problem.server": "Le club n’a pas pu traiter cela : réessayez.",
+  "club.problem.internal_error": "Le club n’a pas pu traiter cela : réessayez.",
 };
