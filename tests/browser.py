@@ -159,7 +159,7 @@ def shows(page: Page, moves: str) -> None:
 def record_of(page: Page) -> Record:
     """The game in the address, as the rules see it."""
     game = page.evaluate("location.hash.slice(1).split('?')[0]")
-    return MovesRequest(game=game, start=query(page, "start") or None, moves=moves_of(page)).record()
+    return MovesRequest(game=game, start=query(page, "start") or None, moves=moves_of(page)).to_record()
 
 
 READY = """before => location.hash !== before && (!document.querySelector('#banner').hidden

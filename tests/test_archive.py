@@ -211,21 +211,21 @@ def test_an_older_archive_runs_the_migrations_it_lacks(archive: Archive, monkeyp
         archives, "ARCHIVE", replace(schema.ARCHIVE, migrations=[*schema.ARCHIVE.migrations, add_column])
     )
     for _ in range(2):
-        newer = Archive(archive.place)
+        newer = Archive(archive.location)
         with newer.engine.connect() as connection:
             assert connection.execute(text("SELECT mood, reason FROM games")).all() == [(None, "ran out of time")]
         assert newer.find(1) == full_record()
         newer.close()
     monkeypatch.undo()
     with pytest.raises(ConfigError, match="newer Awello"):
-        Archive(archive.place)
+        Archive(archive.location)
 
 
 def test_two_programs_may_write_at_once(archive: Archive) -> None:
     records = [random_record(Game.OTHELLO, seed) for seed in range(40)]
 
     def write(part: list[Record]) -> None:
-        other = Archive(archive.place)
+        other = Archive(archive.location)
         for record in part:
             other.add(record)
         other.close()

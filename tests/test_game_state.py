@@ -138,7 +138,7 @@ def test_a_game_of_awale_ends_at_the_move_limit(game: Game) -> None:
     assert played.over and len(played.moves) == game_state.MOST_PLIES and seat.names == names
     assert played.reason in (game_state.BEHIND, game_state.LIMIT)
     assert MAX_GAME_MOVES >= game_state.MOST_PLIES, "the page shows all of it"
-    assert MovesRequest.model_validate({"game": str(game), "moves": names}).record().moves == played.moves
+    assert MovesRequest.model_validate({"game": str(game), "moves": names}).to_record().moves == played.moves
 
 
 def test_who_has_more_seeds_wins_at_the_move_limit(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:

@@ -254,7 +254,7 @@ def test_the_tree_of_some_games(tmp_path: Path) -> None:
     compare(GameTree.of(archive, GameFilter(through=through)), mine)
     assert len(GameTree.of(archive, GameFilter(player="nobody"))) == 0
     with pytest.raises(ConfigError, match="Awalé"):
-        GameTree.of(archive, GameFilter(kinds=(Game.ABAPA,)))
+        GameTree.of(archive, GameFilter(games=(Game.ABAPA,)))
 
 
 def test_the_explorer_tells_values(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

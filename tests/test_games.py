@@ -83,7 +83,7 @@ def test_every_format_goes_in_and_out(tmp_path: Path, place: str) -> None:
         done = awello("games", "export", "--game", game, "--out", str(out))
         assert done.returncode == 0, done.stderr
         other = Archive(tmp_path / f"{form}.sqlite")
-        assert awello("games", "import", str(out), "--archive", other.place).returncode == 0
+        assert awello("games", "import", str(out), "--archive", other.location).returncode == 0
         mine = Archive(place)
         kind = Game.ABAPA if game == "awale" else Game.OTHELLO
         played = [

@@ -42,5 +42,5 @@ def test_nothing_follows_a_repetition() -> None:
 def test_the_wrong_move_is_named() -> None:
     for moves, message in ((["f5", "f5"], "move 2: f5 is no legal move"), (["f5", "C"], "move 2: 'C' is no square")):
         with pytest.raises(AwelloError, match=message):
-            MovesRequest(moves=moves).record()
-    assert MovesRequest(moves=["f5", "d6"]).record().final == Position.start().play("f5").play("d6")
+            MovesRequest(moves=moves).to_record()
+    assert MovesRequest(moves=["f5", "d6"]).to_record().final == Position.start().play("f5").play("d6")

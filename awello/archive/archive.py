@@ -55,7 +55,7 @@ def parse_years(text: str) -> tuple[int, int] | None:
 class GameFilter:
     """Which games are asked for; what is not said does not matter."""
 
-    kinds: tuple[Game, ...] = ()
+    games: tuple[Game, ...] = ()
     """Games such as `othello6`; none means any."""
     player: str = ""
     """A part of a name, of whoever moved first or second."""
@@ -70,8 +70,8 @@ class GameFilter:
 
     def conditions(self) -> Iterator[ColumnElement[bool]]:
         """What the database is asked, but for the position."""
-        if self.kinds:
-            yield games.c.game.in_([int(game) for game in self.kinds])
+        if self.games:
+            yield games.c.game.in_([int(game) for game in self.games])
         if self.player:
             named = select(players.c.id).where(players.c.name.icontains(self.player, autoescape=True))
             yield games.c.first.in_(named) | games.c.second.in_(named)
@@ -89,36 +89,36 @@ class GameFilter:
 
     def rows(self, connection: Connection, *columns: ColumnElement[Any]) -> list[Any]:
         """The numbers of the games, `id`, and what is asked of them, in order."""
-        asked = select(games.c.id, *columns).where(*self.conditions()).order_by(games.c.id)
+        query = select(games.c.id, *columns).where(*self.conditions()).order_by(games.c.id)
         if self.through is None:
-            return list(connection.execute(asked))
+            return list(connection.execute(query))
         passing = {int(number) for number in find_entries(connection, self.through)["record"]}
         if len(passing) <= MAX_QUERY_VALUES:
-            asked = asked.where(games.c.id.in_(passing))
-        return [row for row in connection.execute(asked) if row.id in passing]
+            query = query.where(games.c.id.in_(passing))
+        return [row for row in connection.execute(query) if row.id in passing]
 
 
 class Archive:
     """An archive that is open: a file, or a database behind an address."""
 
-    def __init__(self, place: str | Path | None = None) -> None:
-        self.place = str(place or default_location())
-        self.engine = open_database(self.place, ARCHIVE)
+    def __init__(self, location: str | Path | None = None) -> None:
+        self.location = str(location or default_location())
+        self.engine = open_database(self.location, ARCHIVE)
 
     def add(self, record: Record) -> int:
         """Keep a game; its number, an older one if it was there already."""
         with write_transaction(self.engine) as connection:
             return store_records(connection, [record])[0]
 
-    def numbers(self, wanted: GameFilter) -> list[int]:
+    def numbers(self, game_filter: GameFilter) -> list[int]:
         """The numbers of the games that are asked for, in order."""
         with self.engine.connect() as connection:
-            return [row.id for row in wanted.rows(connection)]
+            return [row.id for row in game_filter.rows(connection)]
 
-    def latest(self, wanted: GameFilter, count: int, before: int | None = None) -> tuple[int, list[Any]]:
+    def find_latest(self, game_filter: GameFilter, count: int, before: int | None = None) -> tuple[int, list[Any]]:
         """How many games are asked for, and the rows of the last of them, or of the last before a number."""
         with self.engine.connect() as connection:
-            counted, numbers = _find_latest(connection, wanted, count, before)
+            counted, numbers = _find_latest(connection, game_filter, count, before)
         return counted, list(self.rows(numbers))
 
     def find(self, number: int) -> Record:
@@ -139,11 +139,11 @@ class Archive:
                 found = {row.id: row for row in select_among(connection, _select_with_names(), games.c.id, part)}
                 yield from (found[number] for number in part if number in found)
 
-    def lines(self, numbers: Sequence[int]) -> Iterator[Record]:
+    def bare_records(self, numbers: Sequence[int]) -> Iterator[Record]:
         """The games of some numbers, in any order, with their moves and nothing else: faster than `records`."""
         with self.engine.connect() as connection:
-            asked = select(games.c.game, games.c.start, games.c.moves)
-            for row in select_among(connection, asked, games.c.id, numbers):
+            query = select(games.c.game, games.c.start, games.c.moves)
+            for row in select_among(connection, query, games.c.id, numbers):
                 yield Record(start_of(row), tuple(np.frombuffer(row.moves, np.int8).tolist()))
 
     @property
@@ -157,15 +157,17 @@ class Archive:
         self.engine.dispose()
 
 
-def _find_latest(connection: Connection, wanted: GameFilter, count: int, before: int | None) -> tuple[int, list[int]]:
+def _find_latest(
+    connection: Connection, game_filter: GameFilter, count: int, before: int | None
+) -> tuple[int, list[int]]:
     """How many games are asked for, and the last numbers; only those are read, however many there are."""
-    number, conditions = games.c.id, list(wanted.conditions())
-    if wanted.through is None:
+    number, conditions = games.c.id, list(game_filter.conditions())
+    if game_filter.through is None:
         counted: int = connection.execute(select(func.count(number)).where(*conditions)).scalar_one()
         below = [] if before is None else [number < before]
-        asked = select(number).where(*conditions, *below).order_by(number.desc()).limit(count)
-        return counted, list(connection.execute(asked).scalars())
-    passing = np.unique(find_entries(connection, wanted.through)["record"])
+        query = select(number).where(*conditions, *below).order_by(number.desc()).limit(count)
+        return counted, list(connection.execute(query).scalars())
+    passing = np.unique(find_entries(connection, game_filter.through)["record"])
     if conditions:
         passing = np.intersect1d(passing, list(connection.execute(select(number).where(*conditions)).scalars()))
     end = len(passing) if before is None else np.searchsorted(passing, before)

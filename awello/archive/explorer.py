@@ -45,12 +45,12 @@ class Exploration:
     moves: Sequence[MoveStatistics]
 
 
-def explore(archive: Archive, position: Position, wanted: GameFilter | None = None) -> Exploration:
+def explore(archive: Archive, position: Position, game_filter: GameFilter | None = None) -> Exploration:
     """What the games of an archive, or those that are asked for, did in a position."""
     with archive.engine.connect() as connection:
         entries = find_entries(connection, position)
-        if wanted is not None:
-            entries = entries[np.isin(entries["record"], [row.id for row in wanted.rows(connection)])]
+        if game_filter is not None:
+            entries = entries[np.isin(entries["record"], [row.id for row in game_filter.rows(connection)])]
     tree = _build_tree(archive, position, entries)
     values = tree.move_values(position)
     names, scores = entries["move"].copy(), entries["score"].copy()  # side by side, they are compared much faster
@@ -66,7 +66,7 @@ def _build_tree(archive: Archive, position: Position, entries: Entries) -> GameT
     """The tree of the games that came through a position; an empty one if they are too many, or not of Othello."""
     if position.game.family != "othello" or len(entries) > MAX_VALUED_GAMES:
         return GameTree()
-    return GameTree(archive.lines(np.unique(entries["record"]).tolist()))
+    return GameTree(archive.bare_records(np.unique(entries["record"]).tolist()))
 
 
 def _count_results(position: Position, move: int, scores: npt.NDArray[np.int8], value: int | None) -> MoveStatistics:

@@ -71,17 +71,17 @@ def list_imported_files(archive: Archive) -> list[Any]:
     """The files that were imported: `name`, `format` and how many `games` they hold, in order."""
     held = sources.outerjoin(source_games, source_games.c.source == sources.c.id)
     count = func.count(source_games.c.number).label("games")
-    asked = select(sources.c.id, sources.c.name, sources.c.format, count).select_from(held)
+    query = select(sources.c.id, sources.c.name, sources.c.format, count).select_from(held)
     with archive.engine.connect() as connection:
-        grouped = asked.group_by(sources.c.id, sources.c.name, sources.c.format).order_by(sources.c.id)
+        grouped = query.group_by(sources.c.id, sources.c.name, sources.c.format).order_by(sources.c.id)
         return list(connection.execute(grouped))
 
 
 def restore_file(archive: Archive, name: str) -> tuple[int, dict[str, bytes]]:
     """How many games a file that was imported held, and the file again; one of WTHOR comes out as it went in."""
     with archive.engine.connect() as connection:
-        asked = select(sources).where(sources.c.name == name).order_by(sources.c.id.desc())
-        source = connection.execute(asked).first()
+        query = select(sources).where(sources.c.name == name).order_by(sources.c.id.desc())
+        source = connection.execute(query).first()
         if source is None:
             raise ConfigError(f"no file {name!r} was imported: 'awello games files' lists those that were")
         listed = select(source_games.c.game).where(source_games.c.source == source.id).order_by(source_games.c.number)

@@ -75,29 +75,29 @@ def parse_date(text: str) -> str | None:
 def store_records(connection: Connection, records: Sequence[Record]) -> list[int]:
     """Keep the games that are not there yet, in a transaction that writes; the numbers of all."""
     rows = [row_of(record) for record in records]
-    asked = select(games.c.digest, games.c.id)
-    found = select_among(connection, asked, games.c.digest, [row["digest"] for row in rows])
+    query = select(games.c.digest, games.c.id)
+    found = select_among(connection, query, games.c.digest, [row["digest"] for row in rows])
     known: dict[bytes, int] = {row.digest: row.id for row in found}
-    first, fresh = next_id(connection, games), list[tuple[Record, Values]]()
+    first, new_games = next_id(connection, games), list[tuple[Record, Values]]()
     for record, row in zip(records, rows, strict=True):
         if row["digest"] not in known:
-            known[row["digest"]] = row["id"] = first + len(fresh)
-            fresh.append((record, row))
-    for game in sorted({record.start.game for record, _ in fresh}):
-        _index_records(connection, game, [new for new in fresh if new[0].start.game == game])
+            known[row["digest"]] = row["id"] = first + len(new_games)
+            new_games.append((record, row))
+    for game in sorted({record.start.game for record, _ in new_games}):
+        _index_records(connection, game, [new for new in new_games if new[0].start.game == game])
     for table, columns in ((players, ("first", "second")), (events, ("event",))):
-        _assign_numbers(connection, table, columns, [row for _, row in fresh])
-    if fresh:
-        connection.execute(games.insert(), [row for _, row in fresh])
+        _assign_numbers(connection, table, columns, [row for _, row in new_games])
+    if new_games:
+        connection.execute(games.insert(), [row for _, row in new_games])
     return [known[row["digest"]] for row in rows]
 
 
-def _index_records(connection: Connection, game: Game, fresh: Sequence[tuple[Record, Values]]) -> None:
+def _index_records(connection: Connection, game: Game, new_games: Sequence[tuple[Record, Values]]) -> None:
     """Note where new games went and how they ended."""
-    entries, margins = build_entries(game, [record for record, _ in fresh], [row["id"] for _, row in fresh])
+    entries, margins = build_entries(game, [record for record, _ in new_games], [row["id"] for _, row in new_games])
     add_entries(connection, game, entries)
     names = _openings_of(entries) if game is Game.OTHELLO else {}
-    for (record, row), margin in zip(fresh, margins, strict=True):
+    for (record, row), margin in zip(new_games, margins, strict=True):
         board = None if margin is None else DRAW if margin == 0 else int(margin < 0)
         row["score"], row["winner"] = margin, board if record.loser is None else 1 - record.loser
         row["opening"] = names.get(row["id"])
@@ -105,9 +105,9 @@ def _index_records(connection: Connection, game: Game, fresh: Sequence[tuple[Rec
 
 def _openings_of(entries: Entries) -> dict[int, str]:
     """The openings of the games in which some position has a name; the last counts."""
-    places, names = _named_keys()
-    found = np.flatnonzero(np.isin(entries["place"], places))
-    at = np.searchsorted(places, entries["place"][found])
+    keys, names = _named_keys()
+    found = np.flatnonzero(np.isin(entries["key"], keys))
+    at = np.searchsorted(keys, entries["key"][found])
     return {int(number): names[name] for number, name in zip(entries["record"][found], at, strict=True)}
 
 
@@ -115,7 +115,7 @@ def _openings_of(entries: Entries) -> dict[int, str]:
 def _named_keys() -> tuple[Words, list[str]]:
     """The places of positions that have a name, in ascending order, and their English names."""
     named = {int(position_key(0, U(own), U(opp), PASS)[0]): opening.en for (own, opp), opening in openings().items()}
-    return np.array(sorted(named), np.uint64), [named[place] for place in sorted(named)]
+    return np.array(sorted(named), np.uint64), [named[key] for key in sorted(named)]
 
 
 def _assign_numbers(connection: Connection, table: Table, columns: Iterable[str], rows: Sequence[Values]) -> None:

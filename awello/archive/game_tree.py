@@ -41,11 +41,11 @@ class GameTree:
         self.add(records)
 
     @classmethod
-    def of(cls, archive: Archive, wanted: GameFilter) -> "GameTree":
+    def of(cls, archive: Archive, game_filter: GameFilter) -> "GameTree":
         """The tree of the games that are asked for, of all sizes unless some are named."""
-        if not wanted.kinds and wanted.through is None:
-            wanted = replace(wanted, kinds=tuple(SIZES.values()))
-        return cls(archive.lines(archive.numbers(wanted)))
+        if not game_filter.games and game_filter.through is None:
+            game_filter = replace(game_filter, games=tuple(SIZES.values()))
+        return cls(archive.bare_records(archive.numbers(game_filter)))
 
     def add(self, records: Iterable[Record]) -> None:
         """Let games grow into the tree; those that the board did not decide are left out."""
@@ -59,12 +59,12 @@ class GameTree:
                 self._nodes.append((np.full(len(words), int(start.game), np.int8), words))
 
     def __len__(self) -> int:
-        self._grow()
+        self._update()
         return len(self._values)
 
     def value(self, position: Position) -> int | None:
         """The margin for whoever is to move if both play the best that is known; None of an unknown position."""
-        self._grow()
+        self._update()
         key = U(node_key(int(position.game), U(position.own), U(position.opp)))
         at = np.searchsorted(self._keys, key)
         return int(self._values[at]) if at < len(self._keys) and self._keys[at] == key else None
@@ -84,7 +84,7 @@ class GameTree:
             return Advice(None, value, tuple(known))
         return Advice(max(known, key=lambda move: known[move], default=None), value)
 
-    def _grow(self) -> None:
+    def _update(self) -> None:
         """Take in what was added, and find all values again: a new one can change those of many positions before."""
         if len(self._nodes) == 1:
             return
@@ -96,6 +96,6 @@ class GameTree:
         bits = max(1, len(first).bit_length() - 1)
         shift = U(64 - bits)
         held = np.bincount((self._keys >> shift).astype(np.int64), minlength=1 << bits)
-        begins = np.concatenate([[0], np.cumsum(held)])
+        offsets = np.concatenate([[0], np.cumsum(held)])
         self._values = np.empty(len(first), np.int8)
-        minimax(*self._nodes[0], self._keys, begins, shift, self._values)
+        minimax(*self._nodes[0], self._keys, offsets, shift, self._values)

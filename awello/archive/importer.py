@@ -53,11 +53,11 @@ class ImportReport:
 
 
 def import_games(
-    archive: Archive, found: Iterable[ImportSource], step: Callable[[float], object]
+    archive: Archive, sources: Iterable[ImportSource], on_progress: Callable[[float], object]
 ) -> list[ImportReport]:
-    """Put the games of files into an archive; `step` is told how many more bytes have been looked at."""
+    """Put the games of files into an archive; `on_progress` is told how many more bytes have been looked at."""
     reports, waiting = [], list[PendingGame]()
-    for source in found:
+    for source in sources:
         with archive.engine.connect() as connection:
             reports.append(report := ImportReport(source, _count_imported(connection, source)))
         number, share = 0, source.size / max(1, source.expected)
@@ -66,13 +66,13 @@ def import_games(
                 report.damage.append(record)
                 continue
             number += 1
-            step(share if number <= source.expected else 0)
+            on_progress(share if number <= source.expected else 0)
             if number > report.before:
                 waiting.append((source, number, record))
             if len(waiting) == BATCH_GAMES:
                 _write(archive, waiting)
                 waiting.clear()
-        step(max(0, source.expected - number) * share)
+        on_progress(max(0, source.expected - number) * share)
         if not (number or report.damage or source.header):
             report.damage.append(NotationError("expected games, found none"))
         if source.header and not (number or report.damage):
@@ -87,8 +87,8 @@ def import_games(
 def _count_imported(connection: Connection, source: ImportSource) -> int:
     """How many games of a file are in the archive."""
     mine = source_games.join(sources, source_games.c.source == sources.c.id)
-    asked = select(func.max(source_games.c.number)).select_from(mine).where(sources.c.digest == source.digest)
-    return connection.execute(asked).scalar() or 0
+    query = select(func.max(source_games.c.number)).select_from(mine).where(sources.c.digest == source.digest)
+    return connection.execute(query).scalar() or 0
 
 
 def _write(archive: Archive, waiting: Sequence[PendingGame]) -> None:
@@ -125,15 +125,15 @@ def _source_number(connection: Connection, source: ImportSource) -> int:
 
 def _complete_reports(connection: Connection, reports: Sequence[ImportReport]) -> None:
     """Complete reports by what the archive holds now."""
-    told_before = _find_repeated(connection)
+    repeated = _find_repeated(connection)
     mine = source_games.join(sources, source_games.c.source == sources.c.id).join(
         games, source_games.c.game == games.c.id
     )
-    asked = select(source_games.c.source, source_games.c.number, games.c.id, games.c.winner).select_from(mine)
+    query = select(source_games.c.source, source_games.c.number, games.c.id, games.c.winner).select_from(mine)
     for report in reports:
-        rows = connection.execute(asked.where(sources.c.digest == report.source.digest)).all()
+        rows = connection.execute(query.where(sources.c.digest == report.source.digest)).all()
         report.games = len(rows)
-        report.repeated = sum(row.id in told_before or (row.source, row.number) in told_before for row in rows)
+        report.repeated = sum(row.id in repeated or (row.source, row.number) in repeated for row in rows)
         report.unfinished = sum(row.winner is None for row in rows)
 
 
@@ -145,9 +145,9 @@ def _find_repeated(connection: Connection) -> set[int | tuple[int, int]]:
     same &= (func.coalesce(games.c.start, "") == first.c.start) & (games.c.id > first.c.oldest)
     found: set[int | tuple[int, int]] = set(connection.execute(select(games.c.id).join(first, same)).scalars())
     often = select(source_games.c.game).group_by(source_games.c.game).having(func.count() > 1)
-    asked = select(source_games).where(source_games.c.game.in_(often))
+    query = select(source_games).where(source_games.c.game.in_(often))
     seen = set()
-    for row in connection.execute(asked.order_by(source_games.c.source, source_games.c.number)):
+    for row in connection.execute(query.order_by(source_games.c.source, source_games.c.number)):
         if row.game in seen:
             found.add((row.source, row.number))
         seen.add(row.game)

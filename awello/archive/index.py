@@ -19,7 +19,7 @@ from awello.record import Record
 from awello.rules.game import PASS, Game
 from awello.storage.database import select_among
 
-ENTRY = np.dtype([("place", "<u8"), ("record", "<u4"), ("move", "i1"), ("score", "i1")])
+ENTRY = np.dtype([("key", "<u8"), ("record", "<u4"), ("move", "i1"), ("score", "i1")])
 BUCKET_BITS = 12
 PAGE_ENTRIES = 2048  # entries, unless more come at once
 OFF_BOARD_WIN = 100  # the score of whoever won by resignation or by the clock: the board tells no margin
@@ -36,9 +36,9 @@ def build_entries(game: Game, records: Sequence[Record], ids: Sequence[int]) -> 
     owns, opps = (np.array([getattr(start, word) for start in starts], np.uint64) for word in ("own", "opp"))
     moves = np.array([move for record in records for move in record.moves], np.int8)
     entries = np.zeros(len(moves) + len(records), ENTRY)
-    places, names = np.empty(len(entries), np.uint64), np.empty(len(entries), np.int8)
+    keys, names = np.empty(len(entries), np.uint64), np.empty(len(entries), np.int8)
     scores = np.empty(len(records), np.int64)
-    trace_games(int(game), owns, opps, lengths, moves, places, names, scores)
+    trace_games(int(game), owns, opps, lengths, moves, keys, names, scores)
     if game.adapter.has_repetition:
         finals = (record.final for record in records)  # the words do not tell that a position came again
         scores[:] = [final.margin if final.over else UNKNOWN_SCORE for final in finals]
@@ -51,14 +51,14 @@ def build_entries(game: Game, records: Sequence[Record], ids: Sequence[int]) -> 
     ends = np.repeat(np.cumsum(lengths + 1) - 1, lengths + 1)
     back = np.where((ends - np.arange(len(entries))) % 2 == 0, 1, -1)
     spread = np.repeat(scores, lengths + 1)
-    entries["place"], entries["move"], entries["record"] = places, names, np.repeat(ids, lengths + 1)
+    entries["key"], entries["move"], entries["record"] = keys, names, np.repeat(ids, lengths + 1)
     entries["score"] = np.where(spread == UNKNOWN_SCORE, UNKNOWN_SCORE, spread * back)
     return entries, margins
 
 
 def add_entries(connection: Connection, game: Game, entries: Entries) -> None:
     """Write entries behind those of their buckets."""
-    buckets = entries["place"] >> U(64 - BUCKET_BITS)
+    buckets = entries["key"] >> U(64 - BUCKET_BITS)
     order = np.argsort(buckets, kind="stable")
     touched, first = np.unique(buckets[order], return_index=True)
     parts = np.split(entries[order], first[1:])
@@ -84,21 +84,21 @@ def _last_pages(connection: Connection, game: Game, buckets: Sequence[int]) -> I
     last = select(func.max(others.c.page)).where(
         others.c.game == index_pages.c.game, others.c.bucket == index_pages.c.bucket
     )
-    asked = select(index_pages).where(index_pages.c.game == int(game), index_pages.c.page == last.scalar_subquery())
-    for row in select_among(connection, asked, index_pages.c.bucket, buckets):
+    query = select(index_pages).where(index_pages.c.game == int(game), index_pages.c.page == last.scalar_subquery())
+    for row in select_among(connection, query, index_pages.c.bucket, buckets):
         yield row.bucket, row.page, row.entries
 
 
 def find_entries(connection: Connection, position: Position) -> Entries:
     """The entries of all positions that are symmetric to one."""
-    place, _ = position_key(int(position.game), U(position.own), U(position.opp), PASS)
-    bucket = int(place) >> 64 - BUCKET_BITS
-    asked = select(index_pages.c.entries).where(
+    key, _ = position_key(int(position.game), U(position.own), U(position.opp), PASS)
+    bucket = int(key) >> 64 - BUCKET_BITS
+    query = select(index_pages.c.entries).where(
         (index_pages.c.game == int(position.game)) & (index_pages.c.bucket == bucket)
     )
-    content = b"".join(connection.execute(asked.order_by(index_pages.c.page)).scalars())
+    content = b"".join(connection.execute(query.order_by(index_pages.c.page)).scalars())
     entries: Entries = np.frombuffer(content, ENTRY)
-    return np.compress(entries["place"] == place, entries)
+    return np.compress(entries["key"] == key, entries)
 
 
 def canonical_move(position: Position, move: int) -> int:

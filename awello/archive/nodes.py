@@ -3,7 +3,7 @@
 The tree is the set of its positions: a move is known if the position after it is a node, whichever game brought it in.
 Symmetric positions are one node.  The key of a node is its count of empty squares and its place.  Nodes lie in the
 order of their keys, so what can come after a node lies before it; and as places are evenly spread, a table of where
-each of the first bits begins finds a node almost at once.
+each of the first bits offsets finds a node almost at once.
 """
 
 import numpy as np
@@ -22,8 +22,8 @@ Values = npt.NDArray[np.int8]
 @kernel("uint64(int64, uint64, uint64)")
 def node_key(game: int, own: U, opp: U) -> U:
     """The key of a position; the same discs on a board of another size are another node."""
-    place, _ = position_key(game, own, opp, -1)
-    return U(popcount(~(own | opp))) << U(58) | (place ^ U(game) << U(6)) >> U(6)
+    position, _ = position_key(game, own, opp, -1)
+    return U(popcount(~(own | opp))) << U(58) | (position ^ U(game) << U(6)) >> U(6)
 
 
 @kernel("void(int8[::1], uint64[:, ::1], uint64[::1])")
@@ -34,7 +34,7 @@ def write_keys(games: Values, words: Words, keys: Words) -> None:
 
 
 @kernel("int64(int64, uint64, uint64, uint64[::1], int64[::1], uint64, int8[::1])")
-def best_child_value(game: int, own: U, opp: U, keys: Words, begins: Offsets, shift: U, values: Values) -> int:
+def best_child_value(game: int, own: U, opp: U, keys: Words, offsets: Offsets, shift: U, values: Values) -> int:
     """The value of the best move to a node, `NO_VALUE` if there is none."""
     best, moves = NO_VALUE, legal_moves(game, own, opp)
     while moves != U(0):
@@ -42,20 +42,20 @@ def best_child_value(game: int, own: U, opp: U, keys: Words, begins: Offsets, sh
         moves = clear_lowest_bit(moves)
         key = node_key(game, next_own, next_opp)
         bucket = signed(key >> shift)
-        for at in range(begins[bucket], begins[bucket + 1]):
+        for at in range(offsets[bucket], offsets[bucket + 1]):
             if keys[at] == key:
                 best = max(best, -int(values[at]))
     return best
 
 
 @kernel("void(int8[::1], uint64[:, ::1], uint64[::1], int64[::1], uint64, int8[::1])")
-def minimax(games: Values, words: Words, keys: Words, begins: Offsets, shift: U, values: Values) -> None:
-    """Write the values of nodes in the order of their keys; those that are `bucket` when shifted begin at `begins`."""
+def minimax(games: Values, words: Words, keys: Words, offsets: Offsets, shift: U, values: Values) -> None:
+    """Write the values of nodes in the order of their keys; those that are `bucket` when shifted begin at `offsets`."""
     for node in range(keys.size):
         game, own, opp = int(games[node]), words[node, 0], words[node, 1]
         if is_over(game, own, opp):
             values[node] = score(game, own, opp)
         elif legal_moves(game, own, opp) == U(0):
-            values[node] = -best_child_value(game, opp, own, keys, begins, shift, values)
+            values[node] = -best_child_value(game, opp, own, keys, offsets, shift, values)
         else:
-            values[node] = best_child_value(game, own, opp, keys, begins, shift, values)
+            values[node] = best_child_value(game, own, opp, keys, offsets, shift, values)

@@ -53,11 +53,11 @@ def trace_games(
     opps: Words,
     lengths: npt.NDArray[np.int64],
     moves: npt.NDArray[np.int8],
-    places: Words,
+    keys: Words,
     names: npt.NDArray[np.int8],
     scores: npt.NDArray[np.int64],
 ) -> None:
-    """The places and moves of games, one after the other, and how each ended for whoever is to move then.
+    """The keys and moves of games, one after the other, and how each ended for whoever is to move then.
 
     A game has one more place than moves, with `END_OF_GAME` there.  A score is `UNKNOWN_SCORE` where the board does
     not end the game.
@@ -67,8 +67,8 @@ def trace_games(
         own, opp = owns[record], opps[record]
         for ply in range(lengths[record] + 1):
             move = END_OF_GAME if ply == lengths[record] else int(moves[at - record])
-            place, name = position_key(game, own, opp, move)
-            places[at], names[at] = place, name
+            key, name = position_key(game, own, opp, move)
+            keys[at], names[at] = key, name
             at += 1
             if move == -1:
                 own, opp = opp, own

@@ -17,14 +17,14 @@ class ArchiveStatistics:
     """What there is, of all games or of those that were asked for; the most frequent first."""
 
     games: int
-    first: int
+    first_wins: int
     """That the first player won."""
-    second: int
+    second_wins: int
     draws: int
     unfinished: int
     score: float | None
     """The mean margin of the first player."""
-    kinds: list[tuple[Game, int]]
+    by_game: list[tuple[Game, int]]
     players: list[tuple[str, int]]
     events: list[tuple[str, int]]
     openings: list[tuple[str, int]]
@@ -32,11 +32,11 @@ class ArchiveStatistics:
     """In order of time."""
 
 
-def compute_statistics(archive: Archive, wanted: GameFilter) -> ArchiveStatistics:
+def compute_statistics(archive: Archive, game_filter: GameFilter) -> ArchiveStatistics:
     """Count the games that are asked for."""
     columns = ("game", "first", "second", "event", "date", "winner", "score", "opening")
     with archive.engine.connect() as connection:
-        rows = wanted.rows(connection, *(games.c[name] for name in columns))
+        rows = game_filter.rows(connection, *(games.c[name] for name in columns))
         tables = [connection.execute(select(table.c.id, table.c.name)) for table in (players, events)]
         names = [{row.id: row.name for row in table} for table in tables]
     won = Counter(row.winner for row in rows)

@@ -173,7 +173,7 @@ def list_games(
     """List games: who played, where and when, the opening and how it ended."""
 
     wanted, archive = options.wanted(moves), open_archive(place)
-    count, found = archive.latest(wanted, limit)
+    count, found = archive.find_latest(wanted, limit)
     rows = [GameRowJson.of(row, record_of(row)) for row in found]
     if json:
         print_json(GameListJson(total=count, games=rows).model_dump())
@@ -208,7 +208,7 @@ def stats(options: GameOptions, moves: Through = "", place: Place = None, json: 
     wanted, archive = options.wanted(moves), open_archive(place)
     found = compute_statistics(archive, wanted)
     if json:
-        print_json(asdict(found) | {"kinds": [(str(game), count) for game, count in found.kinds]})
+        print_json(asdict(found) | {"kinds": [(str(game), count) for game, count in found.by_game]})
     else:
         print(EMPTY) if archive.empty else print_statistics(found)
 
@@ -217,12 +217,12 @@ def print_statistics(found: ArchiveStatistics) -> None:
     """The figures for people."""
 
     console = Console(highlight=False, markup=False)
-    console.print(f"{found.games:,d} games" + "".join(f", {count:,d} of {game}" for game, count in found.kinds))
+    console.print(f"{found.games:,d} games" + "".join(f", {count:,d} of {game}" for game, count in found.by_game))
     if not found.games:
         return
     decided = max(1, found.games - found.unfinished)
     table = Table("first player won", "second won", "drawn", "unfinished", "mean margin of the first")
-    counts = [f"{count:,d} ({count / decided:.1%})" for count in (found.first, found.second, found.draws)]
+    counts = [f"{count:,d} ({count / decided:.1%})" for count in (found.first_wins, found.second_wins, found.draws)]
     table.add_row(*counts, f"{found.unfinished:,d}", "" if found.score is None else f"{found.score:+.2f}")
     print_table(console, table, [str(column.header) for column in table.columns])
     if found.years:

@@ -23,14 +23,14 @@ WRITE_LOCK, SERVER_LOCK = 4158, 4159  # PostgreSQL's advisory locks: of a transa
 
 
 # ---- opening ---------------------------------------------------------------------------------------------------------
-def open_database(place: str | Path, schema: Schema) -> Engine:
+def open_database(location: str | Path, schema: Schema) -> Engine:
     """Open the database at a path or an address, and create or migrate its tables.
 
     Every error of the database is a `StorageError`, which names the database without its password.
     """
-    on_server = is_address(str(place))
-    engine = _open_server(str(place), schema) if on_server else _open_file(Path(place).expanduser(), schema)
-    name = str(engine.url.set(query={}) if on_server else place)
+    is_server = is_address(str(location))
+    engine = _open_server(str(location), schema) if is_server else _open_file(Path(location).expanduser(), schema)
+    name = str(engine.url.set(query={}) if is_server else location)
 
     @event.listens_for(engine, "handle_error")
     def translate(context: ExceptionContext) -> None:

@@ -33,9 +33,9 @@ class Schema:
 
 def is_current(connection: Connection, name: str, schema: Schema) -> bool:
     """Whether a database has the present tables; refuses the database of another application."""
-    inspected = inspect(connection)
-    tables = set(inspected.get_table_names())
-    columns = {column["name"] for column in inspected.get_columns("state")} if "state" in tables else set()
+    inspector = inspect(connection)
+    tables = set(inspector.get_table_names())
+    columns = {column["name"] for column in inspector.get_columns("state")} if "state" in tables else set()
     known = {"state", *schema.tables.tables} if connection.dialect.name == "postgresql" else tables
     if not tables & known:
         return False  # it is new
@@ -55,9 +55,9 @@ def migrate(connection: Connection, name: str, schema: Schema) -> None:
     """Create the tables, or run the migrations that a database has not had yet."""
     if is_current(connection, name, schema):
         return  # another program has just migrated it
-    inspected = inspect(connection)
+    inspector = inspect(connection)
     present = {"steps": len(schema.migrations), "application": schema.application}
-    if not inspected.has_table("state"):
+    if not inspector.has_table("state"):
         STATE_TABLE.create(connection)
         schema.tables.create_all(connection)
         connection.execute(STATE_TABLE.insert().values(present))
@@ -65,7 +65,7 @@ def migrate(connection: Connection, name: str, schema: Schema) -> None:
     done = _count_migrations(connection)
     if done > len(schema.migrations):
         raise ConfigError(f"the {schema.application} {name!r} was made by a newer Awello: install that one")
-    if "application" not in {column["name"] for column in inspected.get_columns("state")}:
+    if "application" not in {column["name"] for column in inspector.get_columns("state")}:
         connection.execute(text("ALTER TABLE state ADD COLUMN application TEXT"))
     for migration in schema.migrations[done:]:
         migration(connection)

@@ -92,25 +92,25 @@ async def players() -> list[Json]:
 @router.post("/positions", summary="The positions of a game", response_model=PositionsJson)
 async def positions(request: PositionsRequest, client: Request) -> Response:
     """The board after each move from `since` on, what each legal move would do, and the name of its opening, if any."""
-    return await respond_with_json(client, dump_positions, request.record(), request.since)
+    return await respond_with_json(client, dump_positions, request.to_record(), request.since)
 
 
 @router.post("/choose", summary="A player's move", response_model=ChoiceJson)
 async def choose(request: ChooseRequest, client: Request) -> Any:
     """The move that a player chooses in the last position, the seconds it took, and the position after it."""
-    return (await _search(request.task(), client))[-1]
+    return (await _search(request.to_task(), client))[-1]
 
 
 @router.post("/analyse", summary="What a position is worth", response_model=AnalysisJson)
 async def analyse(request: AnalyseRequest, client: Request) -> Any:
     """The value of each legal move of the last position, and the best line."""
-    return (await _search(request.task(), client))[-1]
+    return (await _search(request.to_task(), client))[-1]
 
 
 @router.post("/review", summary="A game judged move by move", response_model=ReviewJson)
 async def review(request: ReviewRequest, client: Request) -> Any:
     """What each move was worth, what it lost, and what would have been best; and how well either side played."""
-    task = request.task()
+    task = request.to_task()
     *moves, summary = await _search(task, client)
     return {"game": GameJson.of(task.record), "moves": moves[::-1], "sides": summary["sides"], "complete": True}
 
@@ -138,6 +138,6 @@ async def read(request: TextRequest, client: Request) -> Response:
 )
 async def picture(request: MovesRequest, client: Request) -> Response:
     """The last position as an SVG picture."""
-    final = request.record().final
+    final = request.to_record().final
     svg = await call_in_worker(client, draw_svg, final.game, final.first, final.second, final.side, ())
     return Response(svg, media_type="image/svg+xml")

@@ -44,9 +44,9 @@ class PlayedGameRequest(MovesRequest):
     )
     result: LossJson | None = Field(default=None, description="Left out if the board decided")
 
-    def played(self) -> Record:
+    def to_record(self) -> Record:
         """The game with all that is known of it: the same whenever and however often it is sent."""
-        record = self.record()
+        record = super().to_record()
         if self.result and record.final.over:
             raise AwelloError("the result is already on the board: leave 'result' out", "result_on_board")
         if self.seconds and len(self.seconds) != len(record.moves):
@@ -70,9 +70,9 @@ class SaveGameRequest(PlayedGameRequest):
     )
     started: int = Field(ge=0, lt=MAX_TIMESTAMP, description="When, in seconds since 1970", examples=[1763251200])
 
-    def finished(self) -> Record:
+    def to_finished_record(self) -> Record:
         """The record to keep."""
-        record = self.played()
+        record = self.to_record()
         if not record.moves:
             raise AwelloError("the game has no moves: there is nothing to save", "no_moves")
         if not (record.final.over or self.result):
@@ -98,14 +98,14 @@ class GameFilterRequest(Message):
         str, Field(max_length=100, description="A position of the game, which must be named, that it came through")
     ] = ""
 
-    def wanted(self) -> GameFilter:
+    def to_filter(self) -> GameFilter:
         """The same for the archive."""
         game = None if self.game is None else Game[self.game.upper()]
         if self.through and game is None:
             raise AwelloError("through: also give the game of the position", "position_without_game")
         through = parse_position(self.through, game) if self.through and game is not None else None
-        kinds = () if through or game is None else (game,)
-        return GameFilter(kinds, self.player, "", parse_years(self.year), self.opening, self.result, through)
+        games = () if through or game is None else (game,)
+        return GameFilter(games, self.player, "", parse_years(self.year), self.opening, self.result, through)
 
 
 class GameListRequest(GameFilterRequest):
@@ -128,15 +128,15 @@ Service = Annotated[ArchiveService, Depends(archive_service_of)]
 @router.post("/explore", summary="What was played in a position")
 async def explore(request: MovesRequest, service: Service) -> ExplorationJson:
     """How often each move was played in the last position, and how it went."""
-    position = request.record().final
+    position = request.to_record().final
     return ExplorationJson.of(await service.run(lambda archive: explore_archive(archive, position)))
 
 
 @router.get("/games", summary="Find games of the archive")
-async def list_games(asked: Annotated[GameListRequest, Query()], service: Service) -> GameListJson:
+async def list_games(query: Annotated[GameListRequest, Query()], service: Service) -> GameListJson:
     """Games by who played, when, what and how it ended, the latest first; `before` the last one asks for more."""
-    wanted = asked.wanted()
-    found, rows = await service.run(lambda archive: archive.latest(wanted, asked.limit, asked.before))
+    game_filter = query.to_filter()
+    found, rows = await service.run(lambda archive: archive.find_latest(game_filter, query.limit, query.before))
     return GameListJson(total=found, games=[GameRowJson.of(row, record_of(row)) for row in rows])
 
 
@@ -156,7 +156,7 @@ async def show_game(number: Annotated[int, Path(ge=1, le=MAX_GAME_NUMBER)], serv
 @router.post("/games", summary="Keep a game", response_model=SavedGameJson)
 async def save_game(request: SaveGameRequest, service: Service, client: Request) -> Any:
     """The number of a finished game in the archive; one that is there already is not kept twice."""
-    record = request.finished()
+    record = request.to_finished_record()
     service.check_save_limits(network_of(address_of(client)))
     number = await service.run(lambda archive: archive.add(record))
     learners = find_learners(record)

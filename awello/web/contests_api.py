@@ -103,16 +103,16 @@ def delete_contest(name: OwnedContest, request: Request) -> None:
 
 
 @router.post("/tree", summary="Search the last position and draw the tree", response_model=TreePictureJson)
-async def draw_tree(asked: TreeRequest, client: Request, house: AnyHouse) -> Response:
+async def draw_tree(request: TreeRequest, client: Request, house: AnyHouse) -> Response:
     """What minimax, alphabeta, negamax or negamax-alphabeta looks at, to a depth of at most 4 plies.
 
     Of a tree that is too large to be drawn the lower plies are left out.
     """
-    spec = parse_spec(asked.search)
+    spec = parse_spec(request.search)
     if spec.limit and (spec.limit.depth or 0) > MAX_TREE_PLIES:
         depth, limit = spec.limit.depth, MAX_TREE_PLIES
         message = f"a tree of {depth} plies is too large: choose at most {limit} plies"
         raise AwelloError(message, "tree_too_deep", depth=depth, limit=limit)
-    record = asked.record()
+    record = request.to_record()
     house.refuse_analysis(record)
     return await respond_with_json(client, draw_search, spec, record.final, MAX_TREE_PLIES)

@@ -62,7 +62,7 @@ class EngineConnection(MessageConnection):
 
     def _task(self, request: AnalyseRequest | ChooseRequest | ReviewRequest) -> EngineTask:
         try:
-            task = request.task()
+            task = request.to_task()
         except AwelloError:
             self.invalid_count += 1
             raise

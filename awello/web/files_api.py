@@ -125,21 +125,21 @@ def _parse_names(name: str, content: bytes) -> WthorNames:
 
 # ---- out ------------------------------------------------------------------------------------------------------------
 @router.get("/games/file", summary="Games of the archive as a file", response_class=Response, responses=FILE_RESPONSES)
-async def export_games(asked: Annotated[ExportGamesRequest, Query()], service: Service, client: Request) -> Response:
+async def export_games(query: Annotated[ExportGamesRequest, Query()], service: Service, client: Request) -> Response:
     """The games that a list with the same filters has, in the order in which they came."""
-    wanted = asked.wanted()
+    game_filter = query.to_filter()
     if address_of(client) not in LOCAL_HOSTS and not service.downloads.take(network_of_client(client)):
         raise ApiError(429, "download_rate_limit", "too many downloads: wait a minute and try again")
 
     def write(archive: Archive) -> dict[str, bytes]:
-        found, _ = archive.latest(wanted, 0)
+        found, _ = archive.find_latest(game_filter, 0)
         if not found:
             raise AwelloError("no games match: change the filters", "no_games_found")
         if found > MAX_EXPORTED_GAMES:
             message = f"{found} games are too many for one file, at most {MAX_EXPORTED_GAMES}"
             advice = "add filters, or use 'awello games export'"
             raise ApiError(400, "too_many_games", f"{message}: {advice}", games=found, limit=MAX_EXPORTED_GAMES)
-        return write_games(archive, archive.numbers(wanted), find_format(asked.format))
+        return write_games(archive, archive.numbers(game_filter), find_format(query.format))
 
     async with service.exporting:  # so that other questions to the archive need not wait
         return file_response(await service.run(write))
@@ -148,7 +148,7 @@ async def export_games(asked: Annotated[ExportGamesRequest, Query()], service: S
 @router.post("/file", summary="A game as a file", response_class=Response, responses=FILE_RESPONSES)
 async def export_game(request: ExportGameRequest, client: Request) -> Response:
     """The game on the board, whether it is over or not."""
-    played = request.played()
+    played = request.to_record()
     record = replace(played, tags={**request.tags, **played.tags})
     return file_response(await call_in_worker(client, write_record, record, request.format))
 

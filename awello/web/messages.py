@@ -54,7 +54,7 @@ class MovesRequest(Message):
         default=[], description="The moves played, passes included", examples=[["f5", "d6", "c3"]]
     )
 
-    def record(self) -> Record:
+    def to_record(self) -> Record:
         """The game; an error names the move that is wrong."""
         game = Game[self.game.upper()]
         start = Position.start(game) if self.start is None else parse_position(self.start, game)
@@ -83,9 +83,9 @@ class AnalyseRequest(MovesRequest):
 
     seconds: float = Field(default=5.0, gt=0, le=MAX_SEARCH_SECONDS)
 
-    def task(self) -> AnalyseTask:
+    def to_task(self) -> AnalyseTask:
         """The task for an engine process."""
-        return AnalyseTask(self.record(), self.seconds)
+        return AnalyseTask(self.to_record(), self.seconds)
 
 
 class ChooseRequest(MovesRequest):
@@ -96,10 +96,10 @@ class ChooseRequest(MovesRequest):
     increment: float = Field(default=0.0, ge=0, le=3600, description="Seconds added after each move")
     seed: int = Field(default=0, ge=0, lt=1 << 32, description="The same seed gives the same choice")
 
-    def task(self) -> ChooseTask:
+    def to_task(self) -> ChooseTask:
         """The task for an engine process."""
         clock = Clock() if self.seconds is None else Clock(self.seconds, self.increment)
-        return ChooseTask(self.record(), self.player, clock, self.seed)
+        return ChooseTask(self.to_record(), self.player, clock, self.seed)
 
 
 class ReviewRequest(MovesRequest):
@@ -107,9 +107,9 @@ class ReviewRequest(MovesRequest):
 
     seconds: float = Field(default=0.5, gt=0, le=10, description="For each move")
 
-    def task(self) -> ReviewTask:
+    def to_task(self) -> ReviewTask:
         """The task for an engine process."""
-        return ReviewTask(self.record(), self.seconds)
+        return ReviewTask(self.to_record(), self.seconds)
 
 
 class TextRequest(Message):
