@@ -94,7 +94,10 @@ def test_a_contest_runs_to_its_end_and_its_numbers_add_up(client: TestClient) ->
 def test_a_contest_is_stopped_resumed_and_known_after_a_restart(client: TestClient, contests: ContestRunner) -> None:
     name = start(client, **PLAN | {"rounds": 50, "game": "abapa"})
     busy = client.post("/api/contests", json=PLAN)
-    assert (busy.status_code, busy.json()["message"]) == (409, "a contest is running: wait for it or stop it")
+    assert (busy.status_code, busy.json()["message"]) == (
+        409,
+        "too many contests are running: wait until one ends, or stop one",
+    )
     assert client.delete(f"/api/contests/{name}").status_code == 409
     wait_until(lambda: show(client, name)["rounds_played"])
     assert show(client, name)["seconds_left"] > 0
@@ -169,7 +172,7 @@ def test_a_bot_that_cannot_be_made_is_named(client: TestClient) -> None:
         ({"players": ["random", "nobody"]}, 400, "unknown player 'nobody'"),
         ({"players": ["random", "alphabeta@2,file=/etc/passwd"]}, 400, "file cannot be set from here"),
         ({"players": ["random", "minimax@2,table=/etc/passwd"]}, 400, "table=/etc/passwd cannot be set from here"),
-        ({"players": ["random", "champion@2s"]}, 400, "champion@2s takes longer than the 1s of a move"),
+        ({"players": ["random", "champion@2s"]}, 400, "champion@2s uses more than the 1s per move"),
         ({"rounds": 0}, 422, "greater than or equal to 1"),
         ({"rounds": 51}, 422, "less than or equal to 50"),
         ({"opening_plies": 13}, 422, "less than or equal to 12"),
@@ -205,9 +208,9 @@ def keep(contests: ContestRunner, number: int) -> Path:
 def test_an_id_leads_nowhere_else(contests: ContestRunner) -> None:
     keep(contests, 7).rename(contests.folder.parent / "outside")
     for name in ("../outside", "..", ".", ""):
-        with pytest.raises(ApiError, match="no such contest"):
+        with pytest.raises(ApiError, match="there is no contest"):
             contests.get(name)
-        with pytest.raises(ApiError, match="no such contest"):
+        with pytest.raises(ApiError, match="there is no contest"):
             contests.delete(name)
 
 
@@ -215,7 +218,7 @@ def test_only_so_many_contests_are_kept(client: TestClient, contests: ContestRun
     for number in range(MAX_STORED_CONTESTS):
         keep(contests, number)
     answer = client.post("/api/contests", json=PLAN)
-    assert (answer.status_code, answer.json()["message"]) == (400, "200 contests are kept already: delete some first")
+    assert (answer.status_code, answer.json()["message"]) == (400, "200 contests are stored: delete some first")
 
 
 @pytest.mark.parametrize(("file", "content"), [("contest.json", "{"), ("games.jsonl", "no\n"), ("games.jsonl", "{}\n")])

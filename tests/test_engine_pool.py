@@ -235,7 +235,7 @@ def test_a_review_searches_nothing_twice(monkeypatch: pytest.MonkeyPatch) -> Non
     task, progress = ReviewTask(play(Game.OTHELLO4), 10), TaskProgress()
     judgements = list(TaskRunner().run(task, progress))
     progress.reviews_sent = 3
-    monkeypatch.delattr(TaskRunner, "engine")
+    monkeypatch.delattr(TaskRunner, "get_engine")
     assert list(TaskRunner().run(task, progress)) == judgements[3:]
 
 
@@ -358,7 +358,7 @@ def test_a_process_that_is_killed_is_replaced(room: Room) -> None:
             child.kill()
             return [answer async for answer in answers]
 
-    assert room.run(kill())[-1]["code"] == "crash"
+    assert room.run(kill())[-1]["code"] == "search_crashed"
     assert room.ask(ChooseTask(play(Game.OTHELLO, 3), "greedy"))[0]["type"] == "choice"
 
 
@@ -378,7 +378,7 @@ def refuse(*given: Any, **named: Any) -> None:
     raise OSError("no more processes")
 
 
-@pytest.mark.parametrize(("name", "what"), [("serve", str), ("start_process", refuse)])
+@pytest.mark.parametrize(("name", "what"), [("run_engine_process", str), ("start_process", refuse)])
 def test_processes_that_cannot_start(monkeypatch: pytest.MonkeyPatch, name: str, what: Any) -> None:
     monkeypatch.setattr(engine_slots, name, what)
     before = multiprocessing.active_children()
@@ -392,7 +392,7 @@ def test_processes_that_cannot_start(monkeypatch: pytest.MonkeyPatch, name: str,
             await pool.close()
 
     (error,) = asyncio.run(asyncio.wait_for(try_to_start(), PATIENCE))
-    assert error["code"] == "crash" and multiprocessing.active_children() == before
+    assert error["code"] == "engine_unavailable" and multiprocessing.active_children() == before
 
 
 def test_processes_end_with_the_server() -> None:

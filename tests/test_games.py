@@ -216,7 +216,7 @@ def test_lists_figures_and_the_explorer(tmp_path: Path, place: str) -> None:
         (["games", "import", "nowhere"], "there is no file 'nowhere'"),
         (["games", "export", "--out", "games.zip"], "tells no format"),
         (["games", "export", "--out", "games.ggf", "--file", "nothing"], "no file 'nothing' was imported"),
-        (["games", "list", "--year", "19"], "is no year"),
+        (["games", "list", "--year", "19"], "is not a year"),
         (["games", "list", "--year", "1999-1990"], "from the earlier to the later"),
         (["games", "list", "--result", "won"], "no result 'won'"),
         (["explore", "f5f5"], "f5 is no legal move"),

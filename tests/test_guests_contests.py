@@ -63,7 +63,7 @@ def test_a_network_runs_one_contest_and_all_of_them_few(contests: ContestRunner)
     with pytest.raises(ApiError, match="from your network"):
         contests.start(plan, "one")
     contests.start(plan, "two")
-    with pytest.raises(ApiError, match="is running"):
+    with pytest.raises(ApiError, match="are running"):
         contests.start(plan, "three")
     contests.get(first).stop()
     contests.start(plan, "three")
@@ -134,6 +134,6 @@ def test_an_interrupted_write_leaves_the_contest(contests: ContestRunner, monkey
 
     monkeypatch.setattr(os, "fsync", fail)
     contest.stored.message = "something else"
-    with pytest.raises(ValueError, match="cannot be kept"):
+    with pytest.raises(ValueError, match="cannot be saved"):
         contest.save()
     assert (contest.folder / "contest.json").read_bytes() == before

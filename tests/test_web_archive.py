@@ -156,7 +156,7 @@ def test_names_stay_in_one_line(client: TestClient) -> None:
         ({"moves": ["b1"], "seconds": []}, 400, "not over"),
         ({"moves": [], "seconds": []}, 400, "no move"),
         ({"moves": [], "seconds": [], "result": LOSS}, 400, "no move"),
-        ({"result": LOSS}, 400, "leave the result out"),
+        ({"result": LOSS}, 400, "leave 'result' out"),
         ({"seconds": [1.0]}, 400, "1 times for"),
         ({"seconds": [-1.0]}, 422, "seconds"),
         ({"moves": ["a1"]}, 400, "move 1"),
@@ -221,7 +221,7 @@ def test_games_are_found(client: TestClient, library: list[Record]) -> None:
     assert numbers(client) == [9, 8, 7, 6, 5, 4, 3, 2, 1]
     assert numbers(client, limit=2) == [9, 8]
     assert numbers(client, limit=2, before=8) == [7, 6]
-    assert client.get("/api/games", params={"limit": 2, "before": 8}).json()["games"] == 9
+    assert client.get("/api/games", params={"limit": 2, "before": 8}).json()["total"] == 9
     assert numbers(client, player="VA") == [7, 6, 4, 2]
     assert numbers(client, opening="tigre") == numbers(client, opening="tiger") == [7]
     assert numbers(client, year="1992-1994") == [5, 4, 3]
@@ -265,11 +265,11 @@ def test_a_game_comes_back(client: TestClient, library: list[Record]) -> None:
         ("/api/games/0", 422, "number"),
         ("/api/games/x", 422, "number"),
         ("/api/games/99999999999999999999", 422, "number"),
-        ("/api/games?year=now", 400, "no year"),
+        ("/api/games?year=now", 400, "not a year"),
         ("/api/games?limit=1000", 422, "limit"),
         ("/api/games?result=nobody", 422, "result"),
         ("/api/games?surprise=1", 422, "surprise"),
-        ("/api/games?through=XO", 400, "of which game"),
+        ("/api/games?through=XO", 400, "the game of the position"),
         ("/api/games?game=othello&through=XO", 400, "board"),
     ],
 )
@@ -281,7 +281,7 @@ def test_wrong_questions_get_a_clear_line(client: TestClient, path: str, status:
 
 def test_years() -> None:
     assert [parse_years(text) for text in ("", "1996", "1990-1999")] == [None, (1996, 1996), (1990, 1999)]
-    with pytest.raises(ConfigError, match="no year"):
+    with pytest.raises(ConfigError, match="not a year"):
         parse_years("96")
 
 
@@ -441,11 +441,11 @@ def test_a_file_has_the_games_of_the_list(client: TestClient, library: list[Reco
         ({"format": "ogn"}, 400, "game 1: OGN holds games of Awalé"),
         ({"format": "logbook", "game": "othello"}, 400, "game 7: a logbook cannot tell"),
         ({"format": "wthor", "year": "1990-1995"}, 400, "one year"),
-        ({"format": "ggf", "player": "nobody"}, 400, "no such game"),
+        ({"format": "ggf", "player": "nobody"}, 400, "no games match"),
         ({"format": "pdf"}, 422, "format"),
         ({}, 422, "format"),
         ({"format": "ggf", "count": 3}, 422, "count"),
-        ({"format": "ggf", "year": "now"}, 400, "no year"),
+        ({"format": "ggf", "year": "now"}, 400, "not a year"),
     ],
 )
 def test_files_that_cannot_be_written(
@@ -496,7 +496,7 @@ def test_a_game_as_a_file(client: TestClient, game: Game) -> None:
         ({"format": "logbook"}, 400, "usual start"),
         ({"format": "ggf", "tags": {"so so": "x"}}, 400, "so so"),
         ({"format": "ggf", "tags": {str(n): "" for n in range(61)}}, 422, "tags"),
-        ({"format": "ggf", "result": LOSS}, 400, "leave the result out"),
+        ({"format": "ggf", "result": LOSS}, 400, "leave 'result' out"),
         ({}, 422, "format"),
     ],
 )
