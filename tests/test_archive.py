@@ -82,7 +82,7 @@ def test_records_come_back_as_they_were(archive: Archive) -> None:
     assert list(archive.records(numbers)) == records
     assert [archive.add(record) for record in reversed(records)] == numbers[::-1], "no game twice"
     assert list(archive.records([3, 1, 99, 2])) == [records[2], records[0], records[1]]
-    with pytest.raises(ConfigError, match="there is no game 99"):
+    with pytest.raises(ConfigError, match="the archive has no game 99"):
         archive.find(99)
 
 
@@ -217,7 +217,7 @@ def test_an_older_archive_runs_the_migrations_it_lacks(archive: Archive, monkeyp
         assert newer.find(1) == full_record()
         newer.close()
     monkeypatch.undo()
-    with pytest.raises(ConfigError, match="newer Awello"):
+    with pytest.raises(ConfigError, match="newer version of Awello"):
         Archive(archive.location)
 
 

@@ -77,7 +77,7 @@ def test_every_format_goes_in_and_out(tmp_path: Path, place: str) -> None:
     (folder / "notes.pdf").write_bytes(b"no games")
     done = awello("games", "import", str(folder))
     assert done.returncode == 0 and "13" in done.stdout, done.stdout + done.stderr
-    assert told("games", "list")["games"] == 13
+    assert told("games", "list")["total"] == 13
     for form, game in (("ggf", "othello"), ("ogn", "awale"), ("txt", "othello"), ("gam", "othello")):
         out = tmp_path / f"out.{form}"
         done = awello("games", "export", "--game", game, "--out", str(out))
@@ -152,7 +152,7 @@ def test_a_file_that_comes_twice_is_imported_once(tmp_path: Path, place: str) ->
     for name in ("a.txt", "b.txt"):
         (tmp_path / name).write_text("f5d6c3\nf5f6\n")
     done = awello("games", "import", *map(str, sorted(tmp_path.glob("*.txt"))))
-    assert done.returncode == 0 and told("games", "list")["games"] == 2
+    assert done.returncode == 0 and told("games", "list")["total"] == 2
     assert told("games", "files")["files"] == [{"name": "a.txt", "format": "transcripts", "games": 2}]
 
 
@@ -160,7 +160,7 @@ def test_damage_is_told_and_the_rest_kept(tmp_path: Path, place: str) -> None:
     (tmp_path / "list.txt").write_text("f5d6c3\nf5f5\nc4c3\n")
     done = awello("games", "import", str(tmp_path / "list.txt"))
     assert done.returncode == 1 and "list.txt, line 2" in done.stdout
-    assert told("games", "list")["games"] == 2
+    assert told("games", "list")["total"] == 2
     (tmp_path / "page.html").write_text("<p>nothing here")
     done = awello("games", "import", str(tmp_path / "page.html"))
     assert done.returncode == 1 and "page.html, expected games in a format such as" in done.stdout
@@ -175,10 +175,10 @@ def test_a_game_of_every_variant_is_one_of_its_family(tmp_path: Path, place: str
     assert "games import" in awello("games", "files").stdout, "an empty archive says how it is filled"
     (tmp_path / "mixed.txt").write_text("f5d6\n# othello6\ne4\n# romein\nFf\n# abapa\nFfBe\n")
     awello("games", "import", str(tmp_path / "mixed.txt"))
-    counts = [told("games", "list", *words.split())["games"] for words in ("", "--game awale", "--variant romein")]
+    counts = [told("games", "list", *words.split())["total"] for words in ("", "--game awale", "--variant romein")]
     assert counts == [4, 2, 1]
-    assert told("games", "list", "--game", "othello")["games"] == 2
-    assert told("explore", "FfB")["games"] == told("games", "list", "--moves", "FfB")["games"] == 1
+    assert told("games", "list", "--game", "othello")["total"] == 2
+    assert told("explore", "FfB")["games"] == told("games", "list", "--moves", "FfB")["total"] == 1
     assert told("games", "show", "4")["moves"] == ["F", "f", "B", "e"]
     ogn = ["games", "export", "--format", "ogn", "--out", "-"]
     assert "game 1: OGN holds games of Awalé" in awello(*ogn).stderr
@@ -209,15 +209,15 @@ def test_lists_figures_and_the_explorer(tmp_path: Path, place: str) -> None:
 @pytest.mark.parametrize(
     "words, said",
     [
-        (["games", "show", "7"], "there is no game 7"),
+        (["games", "show", "7"], "the archive has no game 7"),
         (["games", "show", "9" * 30], "NUMBER"),
         (["games", "export", "--out", "none.ggf"], "nothing was written"),
         (["games", "export", "--out", "a.ggf", "--file", "b.wtb", "--year", "1996"], "leave out --format"),
         (["games", "import", "nowhere"], "there is no file 'nowhere'"),
-        (["games", "export", "--out", "games.zip"], "tells no format"),
+        (["games", "export", "--out", "games.zip"], "has no known extension"),
         (["games", "export", "--out", "games.ggf", "--file", "nothing"], "no file 'nothing' was imported"),
         (["games", "list", "--year", "19"], "is not a year"),
-        (["games", "list", "--year", "1999-1990"], "from the earlier to the later"),
+        (["games", "list", "--year", "1999-1990"], "the first year is after the last"),
         (["games", "list", "--result", "won"], "no result 'won'"),
         (["explore", "f5f5"], "f5 is no legal move"),
         (["explore", "--archive", "mysql://a/b"], "give a file, or postgresql"),

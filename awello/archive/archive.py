@@ -1,7 +1,7 @@
-"""The archive: games in a database, with who played them, when, how they ended, and all that a file told of them.
+"""The archive: a database of games with players, dates, results and all tags of the files they came from.
 
-A game is kept once, however many files hold it, and each file's list of games names it.  So whatever was imported can
-be written again as it was.
+A game is stored once, even if several files contain it, and each imported file has a list of its games.  So every
+imported file can be restored.
 """
 
 import os
@@ -30,7 +30,7 @@ second_players = players.alias()
 
 
 def default_location() -> str:
-    """The archive that `AWELLO_ARCHIVE` names, a file or an address, or the user's own."""
+    """The file or address in `AWELLO_ARCHIVE`, else the file in the user's data folder."""
     if named := os.environ.get("AWELLO_ARCHIVE"):
         return named
     folder = user_data()
@@ -39,7 +39,7 @@ def default_location() -> str:
 
 
 def parse_years(text: str) -> tuple[int, int] | None:
-    """The first and the last year; None if there is no text."""
+    """Parse a year or a range of years; None for an empty text."""
     if not text:
         return None
     if not (match := re.fullmatch(r"([0-9]{4})(?:-([0-9]{4}))?", text.strip())):
@@ -53,23 +53,23 @@ def parse_years(text: str) -> tuple[int, int] | None:
 
 @dataclass(frozen=True)
 class GameFilter:
-    """Which games are asked for; what is not said does not matter."""
+    """A filter for games; empty fields match every game."""
 
     games: tuple[Game, ...] = ()
-    """Games such as `othello6`; none means any."""
+    """Empty means any."""
     player: str = ""
-    """A part of a name, of whoever moved first or second."""
+    """Part of the name of either player."""
     event: str = ""
     years: tuple[int, int] | None = None
     opening: str = ""
-    """A part of its English or French name."""
+    """Part of the English or French name."""
     result: str = ""
     """One of `RESULTS`."""
     through: Position | None = None
-    """A position that the game came through, or one symmetric to it."""
+    """Only games through this position or a symmetric one."""
 
     def conditions(self) -> Iterator[ColumnElement[bool]]:
-        """What the database is asked, but for the position."""
+        """The conditions of the query, except for the position."""
         if self.games:
             yield games.c.game.in_([int(game) for game in self.games])
         if self.player:
@@ -88,7 +88,7 @@ class GameFilter:
             yield games.c.winner.is_(None) if winner is None else games.c.winner == winner
 
     def rows(self, connection: Connection, *columns: ColumnElement[Any]) -> list[Any]:
-        """The numbers of the games, `id`, and what is asked of them, in order."""
+        """The `id` and other columns of the matching games, in order."""
         query = select(games.c.id, *columns).where(*self.conditions()).order_by(games.c.id)
         if self.through is None:
             return list(connection.execute(query))
@@ -99,48 +99,48 @@ class GameFilter:
 
 
 class Archive:
-    """An archive that is open: a file, or a database behind an address."""
+    """An open archive: a file, or a PostgreSQL database."""
 
     def __init__(self, location: str | Path | None = None) -> None:
         self.location = str(location or default_location())
         self.engine = open_database(self.location, ARCHIVE)
 
     def add(self, record: Record) -> int:
-        """Keep a game; its number, an older one if it was there already."""
+        """Add a game and return its number, which is an existing one if the game is already there."""
         with write_transaction(self.engine) as connection:
             return store_records(connection, [record])[0]
 
     def numbers(self, game_filter: GameFilter) -> list[int]:
-        """The numbers of the games that are asked for, in order."""
+        """The numbers of the matching games, in order."""
         with self.engine.connect() as connection:
             return [row.id for row in game_filter.rows(connection)]
 
     def find_latest(self, game_filter: GameFilter, count: int, before: int | None = None) -> tuple[int, list[Any]]:
-        """How many games are asked for, and the rows of the last of them, or of the last before a number."""
+        """The number of matching games, and the rows of the last `count` of them, or of those before a number."""
         with self.engine.connect() as connection:
             counted, numbers = _find_latest(connection, game_filter, count, before)
         return counted, list(self.rows(numbers))
 
     def find(self, number: int) -> Record:
-        """The game of a number."""
+        """The game with a number."""
         for record in self.records([number]):
             return record
-        raise ConfigError(f"there is no game {number} in the archive: 'awello games list' shows what there is")
+        raise ConfigError(f"the archive has no game {number}: 'awello games list' lists its games")
 
     def records(self, numbers: Sequence[int]) -> Iterator[Record]:
-        """The games of some numbers, one after the other."""
+        """The games with these numbers, in their order."""
         return map(record_of, self.rows(numbers))
 
     def rows(self, numbers: Sequence[int]) -> Iterator[Any]:
-        """The rows of some games in the order of the numbers, with `first_name`, `second_name` and `event_name`."""
+        """The rows of the games with these numbers, in their order, with names of players and events."""
         with self.engine.connect() as connection:
             for at in range(0, len(numbers), MAX_QUERY_VALUES):
                 part = numbers[at : at + MAX_QUERY_VALUES]
-                found = {row.id: row for row in select_among(connection, _select_with_names(), games.c.id, part)}
-                yield from (found[number] for number in part if number in found)
+                rows = {row.id: row for row in select_among(connection, _select_with_names(), games.c.id, part)}
+                yield from (rows[number] for number in part if number in rows)
 
     def bare_records(self, numbers: Sequence[int]) -> Iterator[Record]:
-        """The games of some numbers, in any order, with their moves and nothing else: faster than `records`."""
+        """The games with these numbers in any order, with only their moves: faster than `records`."""
         with self.engine.connect() as connection:
             query = select(games.c.game, games.c.start, games.c.moves)
             for row in select_among(connection, query, games.c.id, numbers):
@@ -148,19 +148,19 @@ class Archive:
 
     @property
     def empty(self) -> bool:
-        """Whether there is no game yet."""
+        """Whether the archive has no games."""
         with self.engine.connect() as connection:
             return connection.execute(select(games.c.id).limit(1)).first() is None
 
     def close(self) -> None:
-        """Let go of the database."""
+        """Close the database."""
         self.engine.dispose()
 
 
 def _find_latest(
     connection: Connection, game_filter: GameFilter, count: int, before: int | None
 ) -> tuple[int, list[int]]:
-    """How many games are asked for, and the last numbers; only those are read, however many there are."""
+    """The number of matching games, and the numbers of the last ones; reads only the rows that are needed."""
     number, conditions = games.c.id, list(game_filter.conditions())
     if game_filter.through is None:
         counted: int = connection.execute(select(func.count(number)).where(*conditions)).scalar_one()
@@ -175,7 +175,7 @@ def _find_latest(
 
 
 def _select_with_names() -> Select[Any]:
-    """Games with the names that belong to them."""
+    """A query for games with the names of their players and events."""
     joined = games.outerjoin(players, games.c.first == players.c.id)
     joined = joined.outerjoin(second_players, games.c.second == second_players.c.id)
     names = (

@@ -1,4 +1,4 @@
-"""The explorer: what was played in a position, how often, and how it went."""
+"""The explorer: the moves played in a position, with their frequency and results."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -13,13 +13,13 @@ from awello.archive.position_keys import UNKNOWN_SCORE
 from awello.formats.openings import Opening, opening_at
 from awello.position import Position
 
-MAX_VALUED_GAMES = 250  # games through a position, at most, whose tree is grown to tell values
-PREFERRED_FIRST_MOVE = "f5"  # of Black's four first moves, which are one by symmetry, the one that most people write
+MAX_VALUED_GAMES = 250  # through a position; with more, no tree is built and values are unknown
+PREFERRED_FIRST_MOVE = "f5"  # the usual one of Black's four symmetric first moves
 
 
 @dataclass(frozen=True)
 class MoveStatistics:
-    """A move and the games in which it, or one that symmetry turns into it, was played; results are the mover's."""
+    """The games with a move, or with a symmetric one; results are from the mover's view."""
 
     move: int
     games: int
@@ -27,33 +27,33 @@ class MoveStatistics:
     draws: int
     losses: int
     score: float | None
-    """The mean margin of the mover in the games that the board decided."""
+    """The mover's mean margin in games that the board decided."""
     value: int | None
-    """The mover's margin in the tree of these games; None where that is not known."""
+    """The mover's margin by minimax over these games; None if unknown."""
     opening: Opening | None
-    """The name of the position after the move."""
+    """The opening reached by the move."""
 
 
 @dataclass(frozen=True)
 class Exploration:
-    """A position, the games that came through it, and the moves that were played there, the most frequent first."""
+    """Statistics of a position, with its moves by decreasing frequency."""
 
     position: Position
     games: int
     value: int | None
-    """The mover's margin after the best of the moves that have one."""
+    """The best value of a move; None if no value is known."""
     moves: Sequence[MoveStatistics]
 
 
 def explore(archive: Archive, position: Position, game_filter: GameFilter | None = None) -> Exploration:
-    """What the games of an archive, or those that are asked for, did in a position."""
+    """The statistics of a position in all games of an archive, or in those that match a filter."""
     with archive.engine.connect() as connection:
         entries = find_entries(connection, position)
         if game_filter is not None:
             entries = entries[np.isin(entries["record"], [row.id for row in game_filter.rows(connection)])]
     tree = _build_tree(archive, position, entries)
     values = tree.move_values(position)
-    names, scores = entries["move"].copy(), entries["score"].copy()  # side by side, they are compared much faster
+    names, scores = entries["move"].copy(), entries["score"].copy()  # contiguous copies are compared much faster
     moves = [
         _count_results(position, move, scores[names == name], values.get(move))
         for name, move in _canonical_moves(position).items()
@@ -63,7 +63,7 @@ def explore(archive: Archive, position: Position, game_filter: GameFilter | None
 
 
 def _build_tree(archive: Archive, position: Position, entries: Entries) -> GameTree:
-    """The tree of the games that came through a position; an empty one if they are too many, or not of Othello."""
+    """The tree of the games through a position; empty if there are too many, or for Awalé."""
     if position.game.family != "othello" or len(entries) > MAX_VALUED_GAMES:
         return GameTree()
     return GameTree(archive.bare_records(np.unique(entries["record"]).tolist()))
@@ -78,6 +78,6 @@ def _count_results(position: Position, move: int, scores: npt.NDArray[np.int8], 
 
 
 def _canonical_moves(position: Position) -> dict[int, int]:
-    """By the name that the index has for it, one of each set of moves that symmetry turns into each other."""
+    """One legal move of each set of symmetric moves, by its canonical move."""
     moves = sorted(position.legal_moves(), key=lambda move: position.format_move(move) != PREFERRED_FIRST_MOVE)
     return {canonical_move(position, move): move for move in reversed(moves)}

@@ -1,4 +1,4 @@
-"""Files in and out of the archive; one that was imported can be written again as it was."""
+"""Files imported into and exported from the archive; imported files can be restored."""
 
 from collections.abc import Iterable, Iterator, Sequence
 from functools import cache
@@ -16,36 +16,36 @@ from awello.formats.files import FORMATS, Format, find_format, read_games, recog
 from awello.formats.wthor import HEADER, ROW, WthorNames, parse_header, parse_names, write_wthor
 
 NAMES_SUFFIXES = (".jou", ".trn")  # WTHOR's players and events
-GAME_MARKERS = {"ggf": b"(;", "ogn": b"[South "}  # of a game; elsewhere it is the end of a line
+GAME_MARKERS = {"ggf": b"(;", "ogn": b"[South "}  # bytes that occur once per game; in other formats a line break
 
 
-def find_files(places: Iterable[Path]) -> list[Path]:
-    """The files of games among some files and folders; a file that is named is taken whatever it is called."""
-    found = []
-    for place in places:
-        if place.is_dir():
+def find_files(paths: Iterable[Path]) -> list[Path]:
+    """The given files, and all files of games in the given folders."""
+    files = []
+    for path in paths:
+        if path.is_dir():
             endings = (*(suffix for format in FORMATS.values() for suffix in format.suffixes), *NAMES_SUFFIXES)
-            files = sorted(file for file in place.rglob("*") if file.is_file())
-            mine = [file for file in files if file.name.lower().removesuffix(".gz").endswith(endings)]
-            if not mine:
-                raise ConfigError(f"no games in {str(place)!r}: expected files that end with {', '.join(endings)}")
-            found += mine
-        elif place.is_file():
-            found.append(place)
+            inside = sorted(file for file in path.rglob("*") if file.is_file())
+            games = [file for file in inside if file.name.lower().removesuffix(".gz").endswith(endings)]
+            if not games:
+                raise ConfigError(f"no games in {str(path)!r}: expected files that end with {', '.join(endings)}")
+            files += games
+        elif path.is_file():
+            files.append(path)
         else:
-            raise ConfigError(f"there is no file {str(place)!r}")
-    return found
+            raise ConfigError(f"there is no file {str(path)!r}")
+    return files
 
 
 def read_sources(files: Iterable[Path]) -> Iterator[ImportSource]:
-    """What files hold, one after the other."""
+    """Read files to import."""
     for file in files:
         content = file.read_bytes()
         yield read_source(file.name, content, _names_in_folder(file.parent))
 
 
 def read_source(name: str, content: bytes, names: Sequence[WthorNames] = ()) -> ImportSource:
-    """What a file holds."""
+    """Read a file to import, from its content."""
     digest = blake2b(content, digest_size=16).digest()
     if name.lower().endswith(NAMES_SUFFIXES):
         return ImportSource(name, "names", digest, content, ())
@@ -62,13 +62,13 @@ def read_source(name: str, content: bytes, names: Sequence[WthorNames] = ()) -> 
 
 @cache
 def _names_in_folder(folder: Path) -> tuple[WthorNames, ...]:
-    """The names of WTHOR's players and events in a folder."""
+    """WTHOR's names of players and events in a folder."""
     files = [file for file in sorted(folder.iterdir()) if file.name.lower().endswith(NAMES_SUFFIXES)]
     return tuple(parse_names(file.read_bytes()) for file in files)
 
 
 def list_imported_files(archive: Archive) -> list[Any]:
-    """The files that were imported: `name`, `format` and how many `games` they hold, in order."""
+    """The imported files in order, with `name`, `format` and number of `games`."""
     held = sources.outerjoin(source_games, source_games.c.source == sources.c.id)
     count = func.count(source_games.c.number).label("games")
     query = select(sources.c.id, sources.c.name, sources.c.format, count).select_from(held)
@@ -78,12 +78,12 @@ def list_imported_files(archive: Archive) -> list[Any]:
 
 
 def restore_file(archive: Archive, name: str) -> tuple[int, dict[str, bytes]]:
-    """How many games a file that was imported held, and the file again; one of WTHOR comes out as it went in."""
+    """The number of games in an imported file, and its restored contents; WTHOR files are identical to the original."""
     with archive.engine.connect() as connection:
         query = select(sources).where(sources.c.name == name).order_by(sources.c.id.desc())
         source = connection.execute(query).first()
         if source is None:
-            raise ConfigError(f"no file {name!r} was imported: 'awello games files' lists those that were")
+            raise ConfigError(f"no file {name!r} was imported: 'awello games files' lists the imported files")
         listed = select(source_games.c.game).where(source_games.c.source == source.id).order_by(source_games.c.number)
         numbers = list(connection.execute(listed).scalars())
     if source.format == "names":
@@ -94,16 +94,16 @@ def restore_file(archive: Archive, name: str) -> tuple[int, dict[str, bytes]]:
 
 
 def choose_format(out: Path, name: str | None = None) -> Format:
-    """The format of a name, or of the ending of a file's."""
+    """The format with a name, or of a file extension."""
     endings = {suffix: format for format in FORMATS.values() for suffix in format.suffixes}
     format = find_format(name) if name else endings.get(out.suffix.lower())
     if format is None:
-        raise ConfigError(f"{out.name!r} tells no format: end it with {', '.join(endings)}, or give --format")
+        raise ConfigError(f"{out.name!r} has no known extension: use {', '.join(endings)}, or give --format")
     return format
 
 
 def write_games(archive: Archive, numbers: Sequence[int], format: Format) -> dict[str, bytes]:
-    """What the files for some games hold; an error names the game that the format cannot hold."""
+    """Write games in a format: contents by file extension; an error names a game that the format cannot store."""
     try:
         return format.write(archive.records(numbers))
     except NotationError as error:
@@ -116,7 +116,7 @@ def write_games(archive: Archive, numbers: Sequence[int], format: Format) -> dic
 
 
 def write_files(contents: dict[str, bytes], out: Path) -> list[Path]:
-    """Write a file, and what belongs to it beside it; the files."""
+    """Write contents to a file, and further ones next to it; the files."""
     files = [out if number == 0 else out.with_suffix(suffix) for number, suffix in enumerate(contents)]
     for file, content in zip(files, contents.values(), strict=True):
         file.write_bytes(content)

@@ -1,4 +1,4 @@
-"""Games as rows, and back: a game is kept once if everything that is known of it is the same."""
+"""Convert records to database rows and back; records that are equal in everything are stored once."""
 
 import json
 import re
@@ -24,12 +24,12 @@ from awello.storage.database import next_id, select_among
 
 Values = dict[str, Any]
 
-DRAW = 2  # the winner of a game that nobody won
+DRAW = 2  # as `winner`
 
 
 # ---- a record and its row -------------------------------------------------------------------------------------------
 def row_of(record: Record) -> Values:
-    """What the archive holds of a record, but for what follows from its moves; names in place of their numbers."""
+    """The row of a record without the columns derived from its moves, and with names instead of their numbers."""
     tags, start = dict(record.tags), record.start
     first, second = start.game.sides
     names = {"first": tags.pop(first, None), "second": tags.pop(second, None), "event": tags.pop("Event", None)}
@@ -48,7 +48,7 @@ def row_of(record: Record) -> Values:
 
 
 def record_of(row: Row[Any]) -> Record:
-    """The record of a row with the names `first_name`, `second_name` and `event_name`."""
+    """The record of a row that has `first_name`, `second_name` and `event_name`."""
     start, details = start_of(row), json.loads(row.details)
     moves = tuple(np.frombuffer(row.moves, np.int8).tolist())
     named = zip((*start.game.sides, "Event"), (row.first_name, row.second_name, row.event_name), strict=True)
@@ -58,13 +58,13 @@ def record_of(row: Row[Any]) -> Record:
 
 
 def start_of(row: Any) -> Position:
-    """Where the game of a row began."""
+    """The start position of a row's game."""
     game = Game(row.game)
     return Position.start(game) if row.start is None else parse_position(row.start, game)
 
 
 def parse_date(text: str) -> str | None:
-    """The year, month or day that a text begins with, such as `1996-05-07`; None if it tells none."""
+    """The date at the start of a text, such as `1996`, `1996-05` or `1996-05-07`; None if there is none."""
     if re.fullmatch(r"[0-9]{9,10}", text):  # seconds since 1970
         return datetime.fromtimestamp(int(text), UTC).date().isoformat()
     match = re.match(r"\s*([0-9]{4})(?:[-./]([0-9]{2})(?:[-./]([0-9]{2}))?)?", text)
@@ -73,7 +73,7 @@ def parse_date(text: str) -> str | None:
 
 # ---- many records ---------------------------------------------------------------------------------------------------
 def store_records(connection: Connection, records: Sequence[Record]) -> list[int]:
-    """Keep the games that are not there yet, in a transaction that writes; the numbers of all."""
+    """Store the records that are not in the archive, in a write transaction; the numbers of all."""
     rows = [row_of(record) for record in records]
     query = select(games.c.digest, games.c.id)
     found = select_among(connection, query, games.c.digest, [row["digest"] for row in rows])
@@ -93,7 +93,7 @@ def store_records(connection: Connection, records: Sequence[Record]) -> list[int
 
 
 def _index_records(connection: Connection, game: Game, new_games: Sequence[tuple[Record, Values]]) -> None:
-    """Note where new games went and how they ended."""
+    """Add new games to the position index, and set their results and openings."""
     entries, margins = build_entries(game, [record for record, _ in new_games], [row["id"] for _, row in new_games])
     add_entries(connection, game, entries)
     names = _openings_of(entries) if game is Game.OTHELLO else {}
@@ -104,7 +104,7 @@ def _index_records(connection: Connection, game: Game, new_games: Sequence[tuple
 
 
 def _openings_of(entries: Entries) -> dict[int, str]:
-    """The openings of the games in which some position has a name; the last counts."""
+    """The openings by game number; the last named position of a game counts."""
     keys, names = _named_keys()
     found = np.flatnonzero(np.isin(entries["key"], keys))
     at = np.searchsorted(keys, entries["key"][found])
@@ -113,13 +113,13 @@ def _openings_of(entries: Entries) -> dict[int, str]:
 
 @cache
 def _named_keys() -> tuple[Words, list[str]]:
-    """The places of positions that have a name, in ascending order, and their English names."""
+    """The keys of named positions in ascending order, and their English names."""
     named = {int(position_key(0, U(own), U(opp), PASS)[0]): opening.en for (own, opp), opening in openings().items()}
     return np.array(sorted(named), np.uint64), [named[key] for key in sorted(named)]
 
 
 def _assign_numbers(connection: Connection, table: Table, columns: Iterable[str], rows: Sequence[Values]) -> None:
-    """Put numbers in place of names, new ones for those that the table does not know."""
+    """Replace names by their numbers, and add new names to the table."""
     names = sorted({row[column] for row in rows for column in columns} - {None})
     known = select_among(connection, select(table.c.name, table.c.id), table.c.name, names)
     numbers: dict[str | None, int | None] = {None: None} | {row.name: row.id for row in known}

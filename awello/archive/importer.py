@@ -1,7 +1,7 @@
-"""Importing files: games go in by thousands, each batch as a whole or not at all.
+"""Import games from files, in batches that are written completely or not at all.
 
-A file is known by its content, and its games by their number in it.  So an import that was cut short goes on where it
-stopped, and one that is repeated changes nothing.
+A file is identified by its content, and a game by its number in the file.  So an interrupted import resumes where it
+stopped, and a repeated import changes nothing.
 """
 
 from collections.abc import Callable, Iterable, Sequence
@@ -21,41 +21,41 @@ BATCH_GAMES = 20_000  # games
 
 @dataclass(frozen=True)
 class ImportSource:
-    """A file to import: what it is called, what it holds beside its games, and the games."""
+    """A file to import."""
 
     name: str
     format: str
     digest: bytes
-    """Of its content."""
+    """Of the content."""
     header: bytes
     records: Iterable[Record | NotationError]
     size: int = 0
-    """Bytes."""
+    """In bytes."""
     expected: int = 1
-    """Some idea of how many games it holds."""
+    """An estimate of the number of games, for the progress."""
 
 
-PendingGame = tuple[ImportSource, int, Record]  # a game to write, and its number in the file
+PendingGame = tuple[ImportSource, int, Record]  # a source, the number of a game in it, and the game
 
 
 @dataclass
 class ImportReport:
-    """What a file held and what became of it."""
+    """The result of importing a file."""
 
     source: ImportSource
     before: int
-    """Games that an earlier import of the same file brought."""
+    """The number of games that an earlier import of the same file added."""
     damage: list[NotationError] = field(default_factory=list)
     games: int = 0
     repeated: int = 0
-    """Games with the moves of another that is older in the archive: often the same, told twice."""
+    """Games with the same moves as an older one in the archive, often the same game from another source."""
     unfinished: int = 0
 
 
 def import_games(
     archive: Archive, sources: Iterable[ImportSource], on_progress: Callable[[float], object]
 ) -> list[ImportReport]:
-    """Put the games of files into an archive; `on_progress` is told how many more bytes have been looked at."""
+    """Import the games of files; `on_progress` gets the number of further bytes read."""
     reports, waiting = [], list[PendingGame]()
     for source in sources:
         with archive.engine.connect() as connection:
@@ -85,14 +85,14 @@ def import_games(
 
 
 def _count_imported(connection: Connection, source: ImportSource) -> int:
-    """How many games of a file are in the archive."""
+    """The number of games of a file that are in the archive."""
     mine = source_games.join(sources, source_games.c.source == sources.c.id)
     query = select(func.max(source_games.c.number)).select_from(mine).where(sources.c.digest == source.digest)
     return connection.execute(query).scalar() or 0
 
 
 def _write(archive: Archive, waiting: Sequence[PendingGame]) -> None:
-    """Keep games as a whole."""
+    """Write a batch of games in one transaction."""
     if not waiting:
         return
     with write_transaction(archive.engine) as connection:
@@ -102,7 +102,7 @@ def _write(archive: Archive, waiting: Sequence[PendingGame]) -> None:
             found.setdefault(source.digest, source)
         known = {digest: _source_number(connection, source) for digest, source in found.items()}
         last = {digest: _count_imported(connection, source) for digest, source in found.items()}
-        rows = {  # a file may come twice, and another program may have brought it meanwhile
+        rows = {  # the batch may contain a file twice, and another program may have imported it
             (known[source.digest], at): number
             for (source, at, _), number in zip(waiting, numbers, strict=True)
             if at > last[source.digest]
@@ -113,7 +113,7 @@ def _write(archive: Archive, waiting: Sequence[PendingGame]) -> None:
 
 
 def _source_number(connection: Connection, source: ImportSource) -> int:
-    """The number of a file in the archive, which may be new there."""
+    """The number of a file in the archive; adds the file if it is new."""
     known = connection.execute(select(sources.c.id).where(sources.c.digest == source.digest)).scalar()
     if known is not None:
         return int(known)
@@ -124,7 +124,7 @@ def _source_number(connection: Connection, source: ImportSource) -> int:
 
 
 def _complete_reports(connection: Connection, reports: Sequence[ImportReport]) -> None:
-    """Complete reports by what the archive holds now."""
+    """Fill in the counts of the reports from the archive."""
     repeated = _find_repeated(connection)
     mine = source_games.join(sources, source_games.c.source == sources.c.id).join(
         games, source_games.c.game == games.c.id
@@ -138,7 +138,7 @@ def _complete_reports(connection: Connection, reports: Sequence[ImportReport]) -
 
 
 def _find_repeated(connection: Connection) -> set[int | tuple[int, int]]:
-    """The games with the moves of an older one, and the places in files where a game is listed again."""
+    """Games with the same moves as an older one, and entries (source, number) that list a game again."""
     line = games.c.game, func.coalesce(games.c.start, "").label("start"), games.c.moves
     first = select(*line, func.min(games.c.id).label("oldest")).group_by(*line).having(func.count() > 1).subquery()
     same = (games.c.moves == first.c.moves) & (games.c.game == first.c.game)

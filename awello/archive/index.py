@@ -1,8 +1,8 @@
-"""Where positions occurred: for each place the games that came through it, the move played there and how they ended.
+"""The position index: for each position key the games through it, the moves played there and the results.
 
-An entry takes 14 bytes.  Entries lie in pages by the first bits of their place, in the order in which they came, and a
-page that is full is followed by another.  So a hundred thousand games are a few thousand rows for the database, many
-games are added as fast as their pages are written, and a question reads the pages of one bucket.
+An entry has 14 bytes.  Entries are grouped into buckets by the first bits of their key; the rows of the database are
+pages of a bucket, filled in order.  So a hundred thousand games take a few thousand rows, adding many games only
+appends to pages, and a query reads the pages of one bucket.
 """
 
 from collections.abc import Iterator, Sequence
@@ -21,16 +21,16 @@ from awello.storage.database import select_among
 
 ENTRY = np.dtype([("key", "<u8"), ("record", "<u4"), ("move", "i1"), ("score", "i1")])
 BUCKET_BITS = 12
-PAGE_ENTRIES = 2048  # entries, unless more come at once
-OFF_BOARD_WIN = 100  # the score of whoever won by resignation or by the clock: the board tells no margin
+PAGE_ENTRIES = 2048  # entries; a page can be larger if more are added together
+OFF_BOARD_WIN = 100  # the score of a win by resignation or on time, where the board gives no margin
 
 Entries = npt.NDArray[np.void]
 
 
 def build_entries(game: Game, records: Sequence[Record], ids: Sequence[int]) -> tuple[Entries, list[int | None]]:
-    """The entries of records of one game, scores for whoever is to move; and the first players' margins.
+    """The index entries of records of one game, with scores for the mover; and the margins of the first players.
 
-    A margin is None where the board did not end the game.
+    A margin is None if the board did not end the game.
     """
     starts, lengths = [record.start for record in records], np.array([len(record.moves) for record in records])
     owns, opps = (np.array([getattr(start, word) for start in starts], np.uint64) for word in ("own", "opp"))
@@ -40,7 +40,7 @@ def build_entries(game: Game, records: Sequence[Record], ids: Sequence[int]) -> 
     scores = np.empty(len(records), np.int64)
     trace_games(int(game), owns, opps, lengths, moves, keys, names, scores)
     if game.adapter.has_repetition:
-        finals = (record.final for record in records)  # the words do not tell that a position came again
+        finals = (record.final for record in records)  # repetitions are not visible in the words
         scores[:] = [final.margin if final.over else UNKNOWN_SCORE for final in finals]
     turned = (lengths + [start.side for start in starts]) % 2 == 1
     for_first = np.where(turned & (scores != UNKNOWN_SCORE), -scores, scores)
@@ -57,7 +57,7 @@ def build_entries(game: Game, records: Sequence[Record], ids: Sequence[int]) -> 
 
 
 def add_entries(connection: Connection, game: Game, entries: Entries) -> None:
-    """Write entries behind those of their buckets."""
+    """Append entries to the pages of their buckets."""
     buckets = entries["key"] >> U(64 - BUCKET_BITS)
     order = np.argsort(buckets, kind="stable")
     touched, first = np.unique(buckets[order], return_index=True)
@@ -79,7 +79,7 @@ def add_entries(connection: Connection, game: Game, entries: Entries) -> None:
 
 
 def _last_pages(connection: Connection, game: Game, buckets: Sequence[int]) -> Iterator[tuple[int, int, bytes]]:
-    """Of each bucket that has pages: its number, the number of the last page, and what that holds."""
+    """The number of each bucket that has pages, with the number and the content of its last page."""
     others = index_pages.alias()
     last = select(func.max(others.c.page)).where(
         others.c.game == index_pages.c.game, others.c.bucket == index_pages.c.bucket
@@ -90,7 +90,7 @@ def _last_pages(connection: Connection, game: Game, buckets: Sequence[int]) -> I
 
 
 def find_entries(connection: Connection, position: Position) -> Entries:
-    """The entries of all positions that are symmetric to one."""
+    """The entries of a position and its symmetric ones."""
     key, _ = position_key(int(position.game), U(position.own), U(position.opp), PASS)
     bucket = int(key) >> 64 - BUCKET_BITS
     query = select(index_pages.c.entries).where(
@@ -102,5 +102,5 @@ def find_entries(connection: Connection, position: Position) -> Entries:
 
 
 def canonical_move(position: Position, move: int) -> int:
-    """What a move is called in the entries of a position: the same for moves that symmetry turns into each other."""
+    """The move by which the index knows a move of a position: the same for all symmetric moves."""
     return int(position_key(int(position.game), U(position.own), U(position.opp), move)[1])

@@ -1,9 +1,9 @@
-"""The positions of played games as nodes of one tree, and what each is worth there.
+"""Kernels for the tree of played games: positions as nodes, and their values by minimax.
 
-The tree is the set of its positions: a move is known if the position after it is a node, whichever game brought it in.
-Symmetric positions are one node.  The key of a node is its count of empty squares and its place.  Nodes lie in the
-order of their keys, so what can come after a node lies before it; and as places are evenly spread, a table of where
-each of the first bits offsets finds a node almost at once.
+The tree is a set of positions: a move is known if the position after it is a node.  Symmetric positions are one node.
+The key of a node consists of its number of empty squares and its position key.  Nodes are sorted by key, so the
+successors of a node precede it; since position keys are evenly distributed, a table of offsets by the first bits of the
+key finds a node almost immediately.
 """
 
 import numpy as np
@@ -21,7 +21,7 @@ Values = npt.NDArray[np.int8]
 
 @kernel("uint64(int64, uint64, uint64)")
 def node_key(game: int, own: U, opp: U) -> U:
-    """The key of a position; the same discs on a board of another size are another node."""
+    """The key of a position; the same discs on boards of different sizes are different nodes."""
     position, _ = position_key(game, own, opp, -1)
     return U(popcount(~(own | opp))) << U(58) | (position ^ U(game) << U(6)) >> U(6)
 
@@ -35,7 +35,7 @@ def write_keys(games: Values, words: Words, keys: Words) -> None:
 
 @kernel("int64(int64, uint64, uint64, uint64[::1], int64[::1], uint64, int8[::1])")
 def best_child_value(game: int, own: U, opp: U, keys: Words, offsets: Offsets, shift: U, values: Values) -> int:
-    """The value of the best move to a node, `NO_VALUE` if there is none."""
+    """The value of the best known move, `NO_VALUE` if there is none."""
     best, moves = NO_VALUE, legal_moves(game, own, opp)
     while moves != U(0):
         next_own, next_opp = play(game, own, opp, index_of(moves))
@@ -50,7 +50,7 @@ def best_child_value(game: int, own: U, opp: U, keys: Words, offsets: Offsets, s
 
 @kernel("void(int8[::1], uint64[:, ::1], uint64[::1], int64[::1], uint64, int8[::1])")
 def minimax(games: Values, words: Words, keys: Words, offsets: Offsets, shift: U, values: Values) -> None:
-    """Write the values of nodes in the order of their keys; those that are `bucket` when shifted begin at `offsets`."""
+    """Write the values of nodes sorted by key; nodes with the same `key >> shift` start at `offsets[key >> shift]`."""
     for node in range(keys.size):
         game, own, opp = int(games[node]), words[node, 0], words[node, 1]
         if is_over(game, own, opp):

@@ -1,8 +1,8 @@
-"""Places: positions as the archive knows them, all symmetric ones as one, under a number of 64 bits.
+"""Position keys: 64-bit hashes by which the archive finds positions, equal for symmetric positions.
 
-The place of a position is a mixture of its two words, taken from the smallest of the symmetric boards, and with it go
-the moves: those that symmetry turns into each other are one.  Words begin with the mover's, so it does not matter
-which colour that is.  Two of a hundred million positions share a number once in some four thousand archives.
+The key is a hash of the two words of the smallest symmetric board; moves are mapped by the same symmetry.  The first
+word is the mover's, so the key does not depend on the colour.  Among a hundred million positions, two share a key once
+in some four thousand archives.
 """
 
 import numpy as np
@@ -14,13 +14,13 @@ from awello.rules.game import is_over, play, score, symmetries_of
 from awello.rules.othello import symmetric
 
 GOLDEN_GAMMA, MIX_1, MIX_2 = U(0x9E3779B97F4A7C15), U(0xBF58476D1CE4E5B9), U(0x94D049BB133111EB)
-END_OF_GAME = 64  # in place of a move where a game ends
-UNKNOWN_SCORE = 127  # the score of a game that goes on
+END_OF_GAME = 64  # instead of a move, at the last position of a game
+UNKNOWN_SCORE = 127  # the score of an unfinished game
 
 
 @kernel("uint64(uint64, uint64)", inline=True)
 def hash_words(own: U, opp: U) -> U:
-    """A mixture of two words.  Archives are full of these numbers: it must never change."""
+    """Hash two words.  Archives contain these hashes, so the function must never change."""
     word = own * GOLDEN_GAMMA
     word = (word ^ word >> U(31)) * MIX_1 + opp
     word = (word ^ word >> U(30)) * MIX_2
@@ -30,7 +30,7 @@ def hash_words(own: U, opp: U) -> U:
 
 @kernel("Tuple((uint64, int64))(int64, uint64, uint64, int64)")
 def position_key(game: int, own: U, opp: U, move: int) -> tuple[U, int]:
-    """The place of a position, and a move as it is called there."""
+    """The key of a position, and a move mapped by the same symmetry."""
     best_own, best_opp, best_move = own, opp, move
     on_board = 0 <= move < 64
     for symmetry in range(1, symmetries_of(game)):
@@ -57,10 +57,10 @@ def trace_games(
     names: npt.NDArray[np.int8],
     scores: npt.NDArray[np.int64],
 ) -> None:
-    """The keys and moves of games, one after the other, and how each ended for whoever is to move then.
+    """Write the keys and moves of games, one game after the other, and the final score of each for the side to move.
 
-    A game has one more place than moves, with `END_OF_GAME` there.  A score is `UNKNOWN_SCORE` where the board does
-    not end the game.
+    A game has one more key than moves, with `END_OF_GAME` as the last move.  The score is `UNKNOWN_SCORE` if the board
+    does not end the game.
     """
     at = 0
     for record in range(owns.size):

@@ -24,9 +24,9 @@ games = Table(
     *required_columns(SmallInteger, "game"),
     *reference_columns("players", "first", "second", index=True),
     *reference_columns("events", "event", index=True),
-    *optional_columns(Text, "date", "start"),  # 1996, 1996-05 or 1996-05-07; where it is not the usual one
-    *required_columns(LargeBinary, "moves"),  # a byte each, 255 for a pass
-    *optional_columns(SmallInteger, "score"),  # the first player's margin, where the board tells it
+    *optional_columns(Text, "date", "start"),  # 1996, 1996-05 or 1996-05-07; null for the usual start
+    *required_columns(LargeBinary, "moves"),  # one byte per move, 255 for a pass
+    *optional_columns(SmallInteger, "score"),  # the first player's margin, if the board decided the game
     *optional_columns(SmallInteger, "winner", "loser"),  # 0 or 1; winner is 2 for a draw
     *required_columns(Text, "reason"),
     *optional_columns(Text, "opening"),  # its English name
@@ -65,4 +65,11 @@ def rename_tables(connection: Connection) -> None:
         connection.exec_driver_sql(statement)
 
 
-ARCHIVE = Schema("archive", metadata, (rename_tables,))
+VIEWS = (  # the tables of version 0.1.0 under their present names
+    "CREATE TEMP VIEW source_games AS SELECT * FROM main.appearances",
+    "CREATE TEMP VIEW index_pages AS SELECT game, bucket, part AS page, entries FROM main.pages",
+    "CREATE TEMP VIEW sources AS SELECT id, name, format, digest, head AS header FROM main.sources",
+    "CREATE TEMP VIEW games AS SELECT id, digest, game, first, second, event, date, start, moves, score, winner, loser, "
+    "reason, opening, more AS details FROM main.games",
+)
+ARCHIVE = Schema("archive", metadata, (rename_tables,), views=VIEWS)

@@ -1,4 +1,4 @@
-"""Figures of an archive: how many games, whose, from when, which openings, and how they ended."""
+"""Statistics of an archive: games, results, players, events, openings and years."""
 
 from collections import Counter
 from dataclasses import dataclass
@@ -14,26 +14,25 @@ from awello.rules.game import Game
 
 @dataclass(frozen=True)
 class ArchiveStatistics:
-    """What there is, of all games or of those that were asked for; the most frequent first."""
+    """Counts of games, the most frequent first."""
 
     games: int
     first_wins: int
-    """That the first player won."""
     second_wins: int
     draws: int
     unfinished: int
     score: float | None
-    """The mean margin of the first player."""
+    """The first player's mean margin."""
     by_game: list[tuple[Game, int]]
     players: list[tuple[str, int]]
     events: list[tuple[str, int]]
     openings: list[tuple[str, int]]
     years: list[tuple[str, int]]
-    """In order of time."""
+    """In chronological order."""
 
 
 def compute_statistics(archive: Archive, game_filter: GameFilter) -> ArchiveStatistics:
-    """Count the games that are asked for."""
+    """Count the games that match a filter."""
     columns = ("game", "first", "second", "event", "date", "winner", "score", "opening")
     with archive.engine.connect() as connection:
         rows = game_filter.rows(connection, *(games.c[name] for name in columns))
@@ -57,5 +56,5 @@ def compute_statistics(archive: Archive, game_filter: GameFilter) -> ArchiveStat
 
 
 def _count_names(numbers: list[Any], names: dict[Any, Any]) -> list[tuple[str, int]]:
-    """How often each name occurs."""
+    """The number of occurrences of each name."""
     return [(names[number], count) for number, count in Counter(numbers).most_common() if number is not None]

@@ -208,7 +208,7 @@ def stats(options: GameOptions, moves: Through = "", place: Place = None, json: 
     wanted, archive = options.wanted(moves), open_archive(place)
     found = compute_statistics(archive, wanted)
     if json:
-        print_json(asdict(found) | {"kinds": [(str(game), count) for game, count in found.by_game]})
+        print_json(asdict(found) | {"by_game": [(str(game), count) for game, count in found.by_game]})
     else:
         print(EMPTY) if archive.empty else print_statistics(found)
 

@@ -1,4 +1,4 @@
-"""Where a database is: a file for SQLite, or an address such as `postgresql://user@host/name`."""
+"""Locations of databases: a file for SQLite, or an address such as `postgresql://user@host/name`."""
 
 import re
 from pathlib import Path
@@ -15,20 +15,22 @@ ADDRESS_PATTERN = re.compile(
 
 
 def is_address(location: str) -> bool:
-    """Whether a location is, or was meant to be, the address of a server and not a file."""
+    """Whether a location is, or was meant to be, the address of a server rather than a file."""
     return ADDRESS_PATTERN.match(location) is not None
 
 
 def may_exist(location: str) -> bool:
-    """Whether a location is a file that exists; an address is taken to be one."""
+    """Whether a location is an existing file, or an address, which is not checked."""
     return is_address(location) or Path(location).expanduser().exists()
 
 
 def parse_address(location: str, application: str) -> URL:
-    """Parse the address of a server; errors do not repeat an invalid one, which may hold a password."""
+    """Parse the address of a server; errors do not repeat an invalid address, which may contain a password."""
     try:
         address = make_url(location)
-        misplaced = location.count("@") > 1 or "@" in (address.database or "")  # it would be taken for a host or a name
+        misplaced = location.count("@") > 1 or "@" in (
+            address.database or ""
+        )  # part of the password would become the host or the name
         valid = not misplaced and location.isprintable() and 0 <= (address.port or 0) < 1 << 16
     except (ArgumentError, ValueError):
         valid = False

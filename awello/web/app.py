@@ -1,4 +1,4 @@
-"""The server of the page: its files, its API and its live channel under one roof."""
+"""The web application: the page's files, the API and the WebSocket connections."""
 
 import asyncio
 import logging
@@ -33,8 +33,8 @@ from awello.web.request_guard import LOCAL_HOSTS, NETWORK_BUDGET, RequestGuard
 if not EXTRA_MISSING:
     from awello.web import accounts_api, club_connection, tournaments_api
 
-PAGE_TASK_TIMEOUT = 10.0  # that the page's smaller work may take
-STATUS_BY_CODE = {"absent": 404, "password": 403}  # by the code of a refusal
+PAGE_TASK_TIMEOUT = 10.0  # seconds, for the tasks of `page_tasks`
+STATUS_BY_CODE = {"absent": 404, "password": 403}  # HTTP statuses of the club's error codes; default: 400
 
 
 def create_app(
@@ -46,11 +46,11 @@ def create_app(
     cluster: str | None = None,
     kernels: Compilation | None = None,
 ) -> FastAPI:
-    """The server, which answers to the name of its host and to other names.
+    """Create the application, which answers requests for its host and for additional `host_names`.
 
-    `engines` processes search, on this machine or on the workers of the dask scheduler at `cluster`, where 0 means one
-    per worker.  `archive` and `club` are files or database addresses; an empty archive is the user's own, None is none.
-    If kernels are still being compiled, processes start when those of the engines are there.
+    `engines` is the number of engine processes, on this machine or on the workers of the dask scheduler at `cluster`
+    (0: one per worker).  `archive` and `club` are files or database addresses; an empty `archive` is the default one,
+    None means none.  While `kernels` are being compiled, engine processes wait until those of the engines are ready.
     """
     public = bool(host_names) or host not in LOCAL_HOSTS
 
@@ -70,10 +70,10 @@ def create_app(
             if slots:
                 app.state.engines.count = engines or len(await slots.list_workers())
             await app.state.engines.start()
-            if app.state.engines.count:  # without engines it is started when it is needed
+            if app.state.engines.count:  # without engines the worker starts when it is needed
                 await app.state.workers.start()
         except Exception as error:
-            app.state.startup_error = error  # whoever started the server says it
+            app.state.startup_error = error  # `serve_app` raises it again
             raise
         try:
             yield
@@ -121,7 +121,7 @@ def create_app(
 
 
 def _add_club_routes(app: FastAPI, budgets: RateLimits) -> None:
-    """The club's routes; without the extra, every one of them answers that there is no club."""
+    """Add the routes of the club; without the `club` extra, they all answer that there is no club."""
     if EXTRA_MISSING:
 
         @app.api_route("/api/club/{path:path}", methods=["GET", "POST", "PUT", "DELETE"], include_in_schema=False)

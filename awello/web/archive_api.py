@@ -1,4 +1,4 @@
-"""The archive's part of the API: what was played in a position, games to find again, and games that are kept."""
+"""The archive's part of the API: the explorer, the list of games, and games to save."""
 
 from datetime import datetime
 from typing import Annotated, Any, Literal
@@ -24,28 +24,28 @@ from awello.web.request_guard import address_of
 
 PAGE_SITE = "Awello page"
 UNNAMED_PLAYER = "guest"
-MAX_TIMESTAMP = 1 << 32  # seconds since 1970
+MAX_TIMESTAMP = 1 << 32  # in seconds since 1970
 MAX_GAME_NUMBER = (1 << 31) - 1  # number of a game
 
 router = APIRouter(prefix="/api", tags=["archive"])
 PlayerName = Annotated[str, StringConstraints(max_length=120)]
 
 
-# ---- what is said ---------------------------------------------------------------------------------------------------
+# ---- requests and answers -------------------------------------------------------------------------------------------
 class PlayedGameRequest(MovesRequest):
-    """A game and what is known of it."""
+    """A game with its players, times and result."""
 
     players: tuple[PlayerName | None, PlayerName | None] = Field(
-        default=(None, None), description="Whoever moved first, and the other"
+        default=(None, None), description="First the player who moved first"
     )
-    started: int | None = Field(default=None, ge=0, lt=MAX_TIMESTAMP, description="When, in seconds since 1970")
+    started: int | None = Field(default=None, ge=0, lt=MAX_TIMESTAMP, description="Start time in seconds since 1970")
     seconds: Annotated[list[Annotated[float, Field(ge=0, le=86400)] | None], Field(max_length=MAX_GAME_MOVES)] = Field(
-        default=[], description="The time of each move, null where it is unknown; or nothing"
+        default=[], description="The time of each move, null if unknown; or empty"
     )
-    result: LossJson | None = Field(default=None, description="Left out if the board decided")
+    result: LossJson | None = Field(default=None, description="Leave out if the board decided the game")
 
     def to_record(self) -> Record:
-        """The game with all that is known of it: the same whenever and however often it is sent."""
+        """The record of the game; the same request always gives the same record."""
         record = super().to_record()
         if self.result and record.final.over:
             raise AwelloError("the result is already on the board: leave 'result' out", "result_on_board")
@@ -63,15 +63,15 @@ class PlayedGameRequest(MovesRequest):
 
 
 class SaveGameRequest(PlayedGameRequest):
-    """A game that has been played to its end."""
+    """A finished game to save."""
 
     players: tuple[PlayerName, PlayerName] = Field(
-        description="Whoever moved first, and the other", examples=[["Ann", "greedy"]]
+        description="First the player who moved first", examples=[["Ann", "greedy"]]
     )
-    started: int = Field(ge=0, lt=MAX_TIMESTAMP, description="When, in seconds since 1970", examples=[1763251200])
+    started: int = Field(ge=0, lt=MAX_TIMESTAMP, description="Start time in seconds since 1970", examples=[1763251200])
 
     def to_finished_record(self) -> Record:
-        """The record to keep."""
+        """The record to save; refused if the game has no moves or is not over."""
         record = self.to_record()
         if not record.moves:
             raise AwelloError("the game has no moves: there is nothing to save", "no_moves")
@@ -81,25 +81,25 @@ class SaveGameRequest(PlayedGameRequest):
 
 
 class SavedGameJson(BaseModel):
-    """A game that is in the archive."""
+    """A saved game."""
 
     number: int
 
 
 class GameFilterRequest(Message):
-    """Which games are asked for; what is left out does not matter."""
+    """Filters for games; those left out match every game."""
 
     game: GameName | None = None
-    player: Annotated[str, Field(max_length=60, description="A part of a name")] = ""
-    opening: Annotated[str, Field(max_length=60, description="A part of its English or French name")] = ""
+    player: Annotated[str, Field(max_length=60, description="Part of a name")] = ""
+    opening: Annotated[str, Field(max_length=60, description="Part of the English or French name")] = ""
     year: Annotated[str, Field(max_length=9, examples=["1996", "1990-1999"])] = ""
-    result: Annotated[Literal["", "first", "second", "draw", "open"], Field(description="Who won")] = ""
-    through: Annotated[
-        str, Field(max_length=100, description="A position of the game, which must be named, that it came through")
+    result: Annotated[
+        Literal["", "first", "second", "draw", "open"], Field(description="The winner; `open` for unfinished games")
     ] = ""
+    through: Annotated[str, Field(max_length=100, description="Only games through this position; needs `game`")] = ""
 
     def to_filter(self) -> GameFilter:
-        """The same for the archive."""
+        """The filter for the archive."""
         game = None if self.game is None else Game[self.game.upper()]
         if self.through and game is None:
             raise AwelloError("through: also give the game of the position", "position_without_game")
@@ -109,14 +109,14 @@ class GameFilterRequest(Message):
 
 
 class GameListRequest(GameFilterRequest):
-    """Which games are asked for, and how many of them."""
+    """Filters for games, and the page of the list."""
 
     limit: Annotated[int, Field(ge=1, le=100)] = 20
     before: Annotated[int | None, Field(ge=1, le=MAX_GAME_NUMBER, description="Only games with smaller numbers")] = None
 
 
 def archive_service_of(request: Request) -> ArchiveService:
-    """Who looks after the archive of this server."""
+    """The archive service of the server that handles a request."""
     service: ArchiveService = request.app.state.archive_service
     return service
 
@@ -124,25 +124,25 @@ def archive_service_of(request: Request) -> ArchiveService:
 Service = Annotated[ArchiveService, Depends(archive_service_of)]
 
 
-# ---- questions ------------------------------------------------------------------------------------------------------
-@router.post("/explore", summary="What was played in a position")
+# ---- routes ---------------------------------------------------------------------------------------------------------
+@router.post("/explore", summary="Statistics of a position")
 async def explore(request: MovesRequest, service: Service) -> ExplorationJson:
-    """How often each move was played in the last position, and how it went."""
+    """How often each move was played in the last position, and with which results."""
     position = request.to_record().final
     return ExplorationJson.of(await service.run(lambda archive: explore_archive(archive, position)))
 
 
-@router.get("/games", summary="Find games of the archive")
+@router.get("/games", summary="Find games in the archive")
 async def list_games(query: Annotated[GameListRequest, Query()], service: Service) -> GameListJson:
-    """Games by who played, when, what and how it ended, the latest first; `before` the last one asks for more."""
+    """The games that match the filters, the latest first; continue with `before`, the number of the last one."""
     game_filter = query.to_filter()
-    found, rows = await service.run(lambda archive: archive.find_latest(game_filter, query.limit, query.before))
-    return GameListJson(total=found, games=[GameRowJson.of(row, record_of(row)) for row in rows])
+    total, rows = await service.run(lambda archive: archive.find_latest(game_filter, query.limit, query.before))
+    return GameListJson(total=total, games=[GameRowJson.of(row, record_of(row)) for row in rows])
 
 
 @router.get("/games/{number}", summary="A game of the archive")
 async def show_game(number: Annotated[int, Path(ge=1, le=MAX_GAME_NUMBER)], service: Service) -> GameJson:
-    """Its players and moves, and how it ended."""
+    """Its players, moves and result."""
 
     def find(archive: Archive) -> Record:
         try:
@@ -153,19 +153,18 @@ async def show_game(number: Annotated[int, Path(ge=1, le=MAX_GAME_NUMBER)], serv
     return GameJson.of(await service.run(find), number)
 
 
-@router.post("/games", summary="Keep a game", response_model=SavedGameJson)
+@router.post("/games", summary="Save a game", response_model=SavedGameJson)
 async def save_game(request: SaveGameRequest, service: Service, client: Request) -> Any:
-    """The number of a finished game in the archive; one that is there already is not kept twice."""
+    """Save a finished game and return its number; a game that is already there is not saved again."""
     record = request.to_finished_record()
     service.check_save_limits(network_of(address_of(client)))
     number = await service.run(lambda archive: archive.add(record))
     learners = find_learners(record)
-    if learners and not service.public:  # strangers could teach players whatever they like
+    if learners and not service.public:  # other people could teach players anything
         await call_in_worker(client, teach_players, record, learners)
     return {"number": number}
 
 
-# ---- answers --------------------------------------------------------------------------------------------------------
 def _clean_name(text: str) -> str:
-    """A player's name in one line."""
+    """A player's name in one line, without control characters."""
     return " ".join("".join(letter if letter.isprintable() else " " for letter in text).split()) or UNNAMED_PLAYER

@@ -1,8 +1,8 @@
-"""One WebSocket protocol for the page, bots and other clients: requests, answers and events.
+"""The WebSocket protocol of the page, bots and other clients: requests, answers and events.
 
 A request is a JSON object with an `id` and a `type`.  Its answers carry the same id; the last one has the type `done`
-or `error`, and an error also a `code` and a `message`.  Events, which no request asked for, have a type and no id.
-What a connection can be asked is up to its subclass: `EngineConnection` or `ClubConnection`.
+or `error`, and an error also a `code`, a `message` and `params`.  Events, which are not answers, have a type and no id.
+The types of requests are defined by the subclasses `EngineConnection` and `ClubConnection`.
 """
 
 import asyncio
@@ -20,12 +20,12 @@ from awello.web.errors import INTERNAL_ERROR, ApiError, ErrorFields, describe_er
 from awello.web.rate_limits import RateLimit
 from awello.web.request_guard import BYTES_READ_PER_MS, MAX_DELAY
 
-MAX_INVALID_MESSAGES = 20  # wrong messages in a row, after which the connection is closed
-MAX_MESSAGE_CHARS = 1 << 14  # bytes of a message
-MAX_ID_CHARS = 40  # letters
-MAX_UNSENT_EVENTS = 256  # events that wait for a client that reads slowly
+MAX_INVALID_MESSAGES = 20  # in a row, before the connection is closed
+MAX_MESSAGE_CHARS = 1 << 14
+MAX_ID_CHARS = 40
+MAX_UNSENT_EVENTS = 256  # queued for a client that reads slowly
 POLICY_VIOLATION, TRY_AGAIN = 1008, 1013
-DISCONNECTED = (WebSocketDisconnect, RuntimeError)  # what sending raises when the client has disconnected
+DISCONNECTED = (WebSocketDisconnect, RuntimeError)  # errors of sending to a client that has disconnected
 
 RequestId = int | str | None
 Fields = dict[str, Any]
@@ -37,46 +37,46 @@ class InvalidMessageError(AwelloError):
 
 
 class MessageConnection:
-    """A WebSocket connection: its limits, the loop that receives requests, and the order in which messages are sent.
+    """A WebSocket connection: its limits, its receive loop, and its queue of messages to send.
 
-    `rate` limits the messages of the client, and `share` is what its network may use of the event loop: each message
-    costs it `cost` milliseconds, beside its bytes.
+    `rate` limits the messages of the client.  `budget` limits its network's use of the event loop: each message costs
+    `cost` milliseconds, plus a charge for its length.
     """
 
     requests: ClassVar[Mapping[str, type[BaseModel]]] = {}
     without_id: tuple[str, ...] = ()
-    """Types of messages that need no answer, and so no id."""
+    """Types of messages that have no answer and no id."""
 
     def __init__(self, socket: WebSocket, rate: RateLimit, budget: RateLimit | None, cost: float = 1.0) -> None:
         self.socket, self.rate, self.budget, self.cost = socket, rate, budget, cost
         self.invalid_count, self.close_reason = 0, ""
-        self.running: dict[RequestId, asyncio.Task[None]] = {}  # what ends with the connection: requests, pings
+        self.running: dict[RequestId, asyncio.Task[None]] = {}  # cancelled when the connection ends
         self._events: asyncio.Queue[Outgoing] = asyncio.Queue(MAX_UNSENT_EVENTS)
         self._sending, self._ended = asyncio.Lock(), asyncio.Event()
 
     # ---- for subclasses ---------------------------------------------------------------------------------------------
     async def handle(self, request_id: RequestId, type: str, request: Any) -> None:
-        """Carry out a request; refusals are raised."""
+        """Handle a request; refusals are raised as `ApiError` or `AwelloError`."""
         raise NotImplementedError
 
     def on_receive(self, event: Mapping[str, Any]) -> None:
-        """Look at a received message before it is handled."""
+        """Called with each received event before it is handled."""
 
     def is_exempt(self, fields: Fields) -> bool:
-        """Whether a message is handled even if the client has sent too many."""
+        """Whether a message is exempt from the rate limit."""
         return False
 
     def on_close(self) -> None:
-        """The connection has ended, and is closed next."""
+        """Called when the connection has ended, before it is closed."""
 
     # ---- the connection ---------------------------------------------------------------------------------------------
     def close(self, reason: str) -> None:
-        """Close the connection."""
+        """Close the connection, with a reason for the client."""
         self.close_reason = reason
         self._ended.set()
 
     async def serve(self) -> None:
-        """Receive and send until the connection ends."""
+        """Receive requests and send messages until the connection ends."""
         tasks = [asyncio.create_task(work) for work in (self._receive(), self._send_events(), self._ended.wait())]
         try:
             await asyncio.wait(tasks, return_when=asyncio.FIRST_COMPLETED)
@@ -89,16 +89,16 @@ class MessageConnection:
                 )
 
     async def send(self, message: Outgoing) -> None:
-        """Send a message when the client has read enough of those before."""
+        """Send a message; waits while the client reads too slowly."""
         async with self._sending:
             await self.socket.send_text(getattr(message, "text", None) or json.dumps(message))
 
     def post(self, message: Outgoing) -> None:
-        """Send a message soon; a client that lets too many wait is disconnected."""
+        """Queue a message; a client that reads too slowly is disconnected."""
         try:
             self._events.put_nowait(message)
         except asyncio.QueueFull:
-            self.close("you read too slowly")
+            self.close("the client reads too slowly")
 
     async def _send_events(self) -> None:
         while True:
@@ -113,10 +113,10 @@ class MessageConnection:
                 self.on_receive(event)
                 if error := await self._handle_text(event.get("text")):
                     self.post(error)
-            self.close_reason = "too many wrong messages"
+            self.close_reason = "too many invalid messages"
 
     async def _handle_text(self, text: str | None) -> Outgoing | None:
-        """Carry out a message; an error if that is not possible."""
+        """Handle a message; an error message if that fails."""
         request_id: RequestId = None
         allowed = self.rate.take() and await wait_for_budget(self.budget, text, self.cost)
         try:
@@ -141,7 +141,7 @@ class MessageConnection:
         return None
 
     def _parse(self, fields: Fields) -> tuple[str, BaseModel]:
-        """The type and the request of a message; an error says what is wrong with it."""
+        """The type and the request of a message's fields."""
         type = fields.pop("type", None)
         if not isinstance(type, str) or type not in self.requests:
             given = repr(type[:MAX_ID_CHARS]) if isinstance(type, str) else "this"
@@ -152,12 +152,12 @@ class MessageConnection:
 
 
 def error_message(request_id: RequestId, error: ErrorFields) -> Outgoing:
-    """The answer to a request that was refused."""
+    """The answer to a request that failed."""
     return {"id": request_id, "type": "error", **error}
 
 
 async def wait_for_budget(budget: RateLimit | None, text: str | None, cost: float) -> bool:
-    """Wait until a network can afford a message, by its share of the event loop; False if that would take too long."""
+    """Wait until the budget of a network allows a message; False if that would take too long."""
     wait = 0.0 if budget is None else budget.reserve(cost + len(text or "") / BYTES_READ_PER_MS, MAX_DELAY)
     if wait:
         await asyncio.sleep(wait)
@@ -165,7 +165,7 @@ async def wait_for_budget(budget: RateLimit | None, text: str | None, cost: floa
 
 
 def parse_message(text: str | None) -> Fields:
-    """The fields of a message."""
+    """Parse a message as a JSON object."""
     if text is None:
         raise InvalidMessageError("a message must be text, not binary", "binary_message")
     if len(text) > MAX_MESSAGE_CHARS:
@@ -184,7 +184,7 @@ def parse_message(text: str | None) -> Fields:
 
 
 def pop_request_id(fields: Fields) -> RequestId:
-    """The id of a request, taken out of its fields."""
+    """Remove the id of a request from its fields and return it."""
     request_id = fields.pop("id", None)
     if isinstance(request_id, bool) or not isinstance(request_id, int | str) or len(str(request_id)) > MAX_ID_CHARS:
         message = f"id: give a number or a string of up to {MAX_ID_CHARS} characters"
@@ -196,7 +196,7 @@ async def cancel_tasks(*tasks: asyncio.Task[Any]) -> None:
     """Cancel tasks, and wait until they have ended."""
     for task in tasks:
         task.cancel()
-    done = (await asyncio.wait(tasks))[0] if tasks else ()  # not gather: it hides who cancelled us
+    done = (await asyncio.wait(tasks))[0] if tasks else ()  # not gather: it hides the cancellation of this task
     for task in done:
         if not task.cancelled():
             task.exception()

@@ -1,8 +1,8 @@
-"""Contests that are begun from the page: matches and small tournaments, each in a folder of its own.
+"""Contests between bots, started from the page: a match of two bots, or a tournament of more.
 
-A contest is a tournament of the arena, played in a process of low priority; its bots run in sandboxes below that.  The
-folder keeps what was asked for and every finished game, so a contest that was interrupted can be resumed, even after
-the server was killed.
+A contest runs a tournament of the arena in a low-priority process, with its bots in sandboxes.  Its folder contains the
+configuration and every finished game, so an interrupted contest can be resumed, even after the server was killed.
+The club's tournaments are something else: there, people and bots play rated games.
 """
 
 import json
@@ -38,14 +38,11 @@ from awello.web.guest_players import make_guest_player
 from awello.web.messages import GameName, Message, SpecText
 from awello.web.process import run_contest
 
-MAX_STORED_CONTESTS, MAX_GUEST_CONTESTS, MAX_NETWORK_CONTESTS = (
-    200,
-    40,
-    5,
-)  # contests that are kept: the owner's, of guests, of a network
-MAX_RUNNING_CONTESTS, MAX_CONTEST_SECONDS = 2, 600.0  # contests of guests at once, and for how long each
+MAX_STORED_CONTESTS = 200  # of the owner
+MAX_GUEST_CONTESTS, MAX_NETWORK_CONTESTS = 40, 5  # stored, of all guests and of one network
+MAX_RUNNING_CONTESTS, MAX_CONTEST_SECONDS = 2, 600.0  # of guests: contests at the same time, and seconds for each
 MAX_BOTS, MAX_ROUNDS, MAX_OPENING_PLIES, MAX_MOVE_SECONDS = 8, 50, 12, 5.0
-MOVE_TOLERANCE_SECONDS = 0.1  # seconds by which a move may be late: the server has other work too
+MOVE_TOLERANCE_SECONDS = 0.1  # by which a move may be late, because the server has other work
 CONTEST_FILE = "contest.json"
 ID_PATTERN = re.compile("[0-9a-f]{8}")
 
@@ -53,13 +50,13 @@ State = Literal["running", "finished", "stopped", "failed"]
 
 
 class ContestConfig(Message):
-    """What is to be played: two bots make a match, more a tournament in which each meets each."""
+    """The configuration of a contest: two bots play a match, more play a round robin."""
 
     game: GameName = "othello"
     players: Annotated[list[SpecText], Field(min_length=2, max_length=MAX_BOTS)] = Field(
-        description="Player specs, each once", examples=[["greedy", "alphabeta@4"]]
+        description="Player specs, all different", examples=[["greedy", "alphabeta@4"]]
     )
-    rounds: int = Field(default=5, ge=1, le=MAX_ROUNDS, description="Of each pair; a round is two games")
+    rounds: int = Field(default=5, ge=1, le=MAX_ROUNDS, description="Per pair; a round is two games")
     opening_plies: int = Field(default=4, ge=0, le=MAX_OPENING_PLIES, description="Random moves before each round")
     seed: int = Field(default=0, ge=0, lt=1 << 32, description="The same seed gives the same openings")
     move_time: float = Field(
@@ -71,7 +68,7 @@ class ContestConfig(Message):
         return self.rounds * len(self.players) * (len(self.players) - 1) // 2
 
     def tournament(self) -> Tournament:
-        """The tournament to play; an error says what is wrong with the plan."""
+        """The tournament of this configuration; raises `AwelloError` if it is invalid."""
         limits = ResourceLimits(self.move_time, MOVE_TOLERANCE_SECONDS)
         specs = tuple(self._check(spec) for spec in self.players)
         return Tournament(Game[self.game.upper()], specs, self.rounds, self.seed, limits, self.opening_plies)
@@ -86,26 +83,26 @@ class ContestConfig(Message):
 
 
 class ContestSummary(ContestConfig):
-    """A contest in a list."""
+    """The state of a contest."""
 
     id: str
     started: datetime
     state: State
-    message: str = Field(description="Why it failed, if it did")
-    rounds_played: int = Field(description="Rounds of all pairs that are finished")
+    message: str = Field(description="The error of a failed contest")
+    rounds_played: int = Field(description="Finished rounds of all pairs")
     rounds_total: int = Field(description="Rounds of all pairs")
-    seconds_left: float | None = Field(description="A guess, while it runs")
+    seconds_left: float | None = Field(description="Estimate while it runs")
 
 
 class PairResult(RoundsJson):
-    """Rounds of two bots, from the view of the first."""
+    """The rounds of two bots, from the first one's point of view."""
 
     first: str
     second: str
 
 
 class ContestGame(BaseModel):
-    """A game of a contest; of two entries the first is that of the side that moved first."""
+    """A game of a contest; the first of two entries belongs to the side that moved first."""
 
     number: int
     pair: int
@@ -118,45 +115,45 @@ class ContestGame(BaseModel):
 
 
 class ContestDetails(ContestSummary):
-    """All that is known of a contest."""
+    """The state of a contest with its standings and games."""
 
     standings: list[StandingJson] = Field(description="The best first")
     pairs: list[PairResult]
-    games: list[ContestGame] = Field(description="In the order of play, those after `since`")
+    games: list[ContestGame] = Field(description="In playing order, from the one after `since`")
 
 
 class StoredContest(BaseModel):
-    """What the folder of a contest knows besides its rounds."""
+    """The file in the folder of a contest that describes it, next to its games."""
 
     config: ContestConfig = Field(validation_alias=AliasChoices("config", "plan"))  # `plan` in older files
     started: datetime = Field(validation_alias=AliasChoices("started", "begun"))  # `begun` in files of version 0.1.0
     message: str = ""
-    """Why it failed, if it did."""
+    """The error of a failed contest."""
     key: str = ""
-    """The digest of the key with which it can be changed."""
+    """The digest of the key that allows to stop, resume or delete it."""
     by_guest: bool = False
-    """Whether a guest started it, so that it may be deleted to make room for another."""
+    """Whether a guest started it; the oldest contests of guests are deleted automatically."""
 
 
 class Contest:
-    """A contest, whether it is running or lies in its folder."""
+    """A contest, running or not."""
 
     def __init__(self, folder: Path, stored: StoredContest, network: str = "") -> None:
         self.folder, self.stored, self.network = folder, stored, network
         self._process: SpawnProcess | None = None
-        self._started = 0.0  # when this run began, with so many rounds played before
+        self._started = 0.0  # when this run started, and the rounds finished before
         self._before = 0
 
     @classmethod
     def load(cls, folder: Path, network: str = "") -> "Contest":
-        """The contest that lies in a folder."""
+        """Load the contest of a folder."""
         try:
             return cls(folder, StoredContest.model_validate_json((folder / CONTEST_FILE).read_bytes()), network)
         except (OSError, ValidationError):
             raise _damaged(folder) from None
 
     def save(self) -> None:
-        """Write what the folder knows."""
+        """Write the description of the contest to its folder."""
         try:
             self.folder.mkdir(parents=True, exist_ok=True)
             write_atomically(self.folder / CONTEST_FILE, self.stored.model_dump_json(indent=2) + "\n")
@@ -171,7 +168,7 @@ class Contest:
         return self._process is not None and self._process.is_alive()
 
     def start(self, seconds: float | None = None) -> None:
-        """Play what is missing in a process of its own, for so many seconds at most."""
+        """Play the missing rounds in a new process, for at most this many seconds."""
         tournament = self.stored.config.tournament()
         self.stored.message = ""
         self.save()
@@ -187,24 +184,24 @@ class Contest:
             self._process.start()
 
     def stop(self) -> None:
-        """End its bots at once, if it runs; the round that they play is lost."""
+        """Stop the contest immediately if it is running; the round in progress is lost."""
         if self._process:
             self._process.kill()
             self._process.join()
 
-    # --- what is known of it ------------------------------------------------------------------------------------------
+    # --- its state ----------------------------------------------------------------------------------------------------
     @property
     def rounds_played(self) -> int:
-        """The rounds that are finished."""
+        """The number of finished rounds."""
         file = self.folder / LINES
         return file.read_bytes().count(b"\n") // 2 if file.exists() else 0
 
     @property
     def state(self) -> State:
-        """Where it stands."""
+        """The state of the contest."""
         if self.running:
             return "running"
-        if self._process is not None:  # it may have left a message
+        if self._process is not None:  # the process may have written a message
             self.stored = Contest.load(self.folder).stored
         if self.stored.message:
             return "failed"
@@ -212,7 +209,7 @@ class Contest:
 
     @property
     def seconds_left(self) -> float | None:
-        """A guess from the rounds of this run; None if there is nothing to guess from."""
+        """An estimate from the rounds of this run; None before the first one."""
         done = self.rounds_played - self._before
         if not self.running or done <= 0:
             return None
@@ -223,8 +220,8 @@ class Contest:
         return TournamentResult(self.stored.config.tournament(), _read_games(self.folder / LINES))
 
     def summary(self) -> ContestSummary:
-        """What a list says of it."""
-        config, state = self.stored.config, self.state  # first the state: it may read a new message
+        """The state of the contest as the API shows it."""
+        config, state = self.stored.config, self.state  # `state` may read a new message
         return ContestSummary(
             **vars(config),
             id=self.folder.name,
@@ -247,7 +244,7 @@ def _read_games(file: Path) -> list[GameResult]:
 
 
 def number_games(results: TournamentResult) -> list[ContestGame]:
-    """The games in the order of play, numbered from 1."""
+    """The games in playing order, numbered from 1."""
     games = list[ContestGame]()
     for played in results.rounds:
         for turn, game in enumerate(played.games):
@@ -259,19 +256,19 @@ def number_games(results: TournamentResult) -> list[ContestGame]:
 
 
 class ContestRunner:
-    """The contests of a folder, of which few may be running.
+    """Runs the contests of a folder, with a limit on the number of running contests.
 
-    For guests each network may run one, for a limited time, and only a browser that has the key of a contest may stop,
-    resume or delete it.
+    On a public server each network can run one, for a limited time, and only a client that has the key of a contest
+    can stop, resume or delete it.
     """
 
     def __init__(self, folder: Path | None = None, public: bool = False) -> None:
         self.folder, self.public = folder or user_data() / "contests", public
-        self._recent: dict[str, Contest] = {}  # those that were started here
+        self._recent: dict[str, Contest] = {}  # those started by this server
         self._lock = threading.Lock()
 
     def start(self, config: ContestConfig, network: str = "") -> tuple[str, str]:
-        """Begin a contest; its id, and the key with which it can be changed."""
+        """Start a contest; its id, and the key that allows to stop, resume or delete it."""
         with self._lock:
             self._check_running(network)
             config = config.model_copy(update={"players": list(config.tournament().specs)})
@@ -282,7 +279,7 @@ class ContestRunner:
             return name, key
 
     def resume(self, name: str, network: str = "") -> None:
-        """Play what is missing of a contest."""
+        """Play the missing rounds of a contest."""
         with self._lock:
             contest = self.get(name)
             if contest.running:
@@ -293,7 +290,7 @@ class ContestRunner:
             self._run(Contest.load(contest.folder, network))
 
     def may_change(self, name: str, key: str) -> bool:
-        """Whether this key allows to stop, resume or delete a contest; a damaged one may go."""
+        """Whether a key allows to stop, resume or delete a contest; damaged contests need no key."""
         if not self.public:
             return True
         try:
@@ -302,7 +299,7 @@ class ContestRunner:
             return True
 
     def delete(self, name: str) -> None:
-        """Forget a contest, even a damaged one."""
+        """Delete a contest, even a damaged one."""
         with self._lock:
             folder = self._find(name)
             if name in self._recent and self._recent[name].running:
@@ -311,20 +308,20 @@ class ContestRunner:
             shutil.rmtree(folder)
 
     def get(self, name: str) -> Contest:
-        """The contest of an id."""
+        """The contest with an id."""
         folder = self._find(name)
         return self._recent.get(name) or Contest.load(folder)
 
     def list(self) -> list[Contest]:
-        """All contests that can be read, the latest first."""
-        found = []
+        """All contests that are not damaged, the latest first."""
+        contests = []
         for name in self._names():
             with suppress(AwelloError, ApiError):
-                found.append(self.get(name))
-        return sorted(found, key=lambda contest: contest.stored.started, reverse=True)
+                contests.append(self.get(name))
+        return sorted(contests, key=lambda contest: contest.stored.started, reverse=True)
 
     def close(self) -> None:
-        """Stop what runs; it can be resumed."""
+        """Stop the running contests; they can be resumed."""
         for contest in self._recent.values():
             contest.stop()
 
@@ -333,7 +330,7 @@ class ContestRunner:
         self._recent[contest.folder.name] = contest
 
     def _make_room(self, network: str) -> None:
-        """Delete the oldest contest of the network, or of all guests, if too many are kept; never one of the owner."""
+        """Delete the oldest contest of the network, or of all guests, if there are too many; never one of the owner."""
         if not self.public:
             if len(self._names()) >= MAX_STORED_CONTESTS:
                 limit = MAX_STORED_CONTESTS
@@ -361,7 +358,7 @@ class ContestRunner:
         return [file.parent.name for file in files if ID_PATTERN.fullmatch(file.parent.name)]
 
     def _find(self, name: str) -> Path:
-        """The folder of an id, which becomes a path only if it is one."""
+        """The folder of an id; the id is validated before it becomes part of a path."""
         if not ID_PATTERN.fullmatch(name) or not (self.folder / name).is_dir():
             message = f"there is no contest {name[:MAX_QUOTED_CHARS]!r}: it may have been deleted"
             raise ApiError(404, "unknown_contest", message, id=name[:MAX_QUOTED_CHARS])
@@ -369,7 +366,7 @@ class ContestRunner:
 
 
 def dump_contest(summary: ContestSummary, folder: Path, since: int = 0) -> bytes:
-    """All that is known of a contest, with the games after a number, as JSON."""
+    """The details of a contest as JSON, with the games after number `since`."""
     results = Contest.load(folder).results()
     report, games = results.as_json(), number_games(results)[since:]
     fields = {"standings": report["standings"], "pairs": report["pairs"], "games": games}
@@ -390,10 +387,10 @@ def _digest(key: str) -> str:
 
 # --- the process of a contest -----------------------------------------------------------------------------------------
 def play_contest(folder: Path, seconds: float | None) -> None:
-    """Play what is missing of a contest, for so many seconds at most."""
+    """Play the missing rounds of a contest, for at most this many seconds."""
     threading.Thread(target=_die_with_parent, daemon=True).start()
     if seconds is not None:
-        timer = threading.Timer(seconds, os._exit, [0])  # nothing is lost: the journal has every finished game
+        timer = threading.Timer(seconds, os._exit, [0])  # the journal contains every finished game
         timer.daemon = True
         timer.start()
     contest = Contest.load(folder)
@@ -407,7 +404,7 @@ def play_contest(folder: Path, seconds: float | None) -> None:
 
 
 def _die_with_parent() -> None:
-    """Leave nothing running if the server is ended by force."""
+    """Exit when the server has been killed."""
     if parent := multiprocessing.parent_process():
         parent.join()
         os._exit(1)

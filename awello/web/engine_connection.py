@@ -1,7 +1,7 @@
-"""Requests for the engines over a WebSocket: analyses, choices and reviews, answered as they grow.
+"""Searches over a WebSocket: analyses, moves and reviews, with intermediate results.
 
-Several requests may be open at once.  A request with an id in use replaces the earlier one, `stop` ends it, and
-searches are cancelled when the client disconnects.
+A connection can have several open requests.  A request with an id in use replaces the earlier one, `stop` ends it, and
+all searches are cancelled when the client disconnects.
 """
 
 import asyncio
@@ -21,17 +21,17 @@ from awello.web.messages import AnalyseRequest, ChooseRequest, Message, ReviewRe
 from awello.web.rate_limits import ConcurrencyLimit, RateLimit, RateLimits
 from awello.web.request_guard import LOCAL_HOSTS, network_of_client
 
-MAX_OPEN_SEARCHES = 8  # at once on one connection
-MESSAGE_BURST, MESSAGE_RATE = 400, 100  # messages of one connection: at once, and per second
-MAX_ENGINE_CONNECTIONS, MAX_NETWORK_ENGINE_CONNECTIONS = 2000, 96  # at once: in all, and of one network
+MAX_OPEN_SEARCHES = 8  # per connection
+MESSAGE_BURST, MESSAGE_RATE = 400, 100  # of messages per connection: burst, and per second
+MAX_ENGINE_CONNECTIONS, MAX_NETWORK_ENGINE_CONNECTIONS = 2000, 96
 
 
 class StopRequest(Message):
-    """End the request of the same id."""
+    """End the request with the same id."""
 
 
 class EngineConnection(MessageConnection):
-    """A connection with its open requests."""
+    """A connection to the engines, with its open requests."""
 
     requests: ClassVar = {
         "analyse": AnalyseRequest,
@@ -49,7 +49,7 @@ class EngineConnection(MessageConnection):
         )
 
     async def handle(self, request_id: RequestId, type: str, request: Any) -> None:
-        """Begin or stop a search."""
+        """Start or stop a search."""
         task = None if isinstance(request, StopRequest) else self._task(request)
         if previous := self.running.pop(request_id, None):
             await cancel_tasks(previous)
@@ -70,7 +70,7 @@ class EngineConnection(MessageConnection):
         return task
 
     async def _answer(self, request_id: RequestId, task: EngineTask) -> None:
-        """Send the answers as fast as they are read; a choice begins with the position it is made in."""
+        """Send the answers to a request; a choice first sends the current position."""
         try:
             with suppress(*DISCONNECTED):
                 if isinstance(task, ChooseTask):
@@ -87,7 +87,7 @@ class EngineConnection(MessageConnection):
 async def serve_engine(
     socket: WebSocket, engines: EnginePool, budgets: RateLimits, connections: ConcurrencyLimit, house: ClubService
 ) -> None:
-    """Serve a connection to the engines; the number of connections is limited, in all and per network."""
+    """Serve a connection to the engines, within the limits of connections in total and per network."""
     keys = {"": MAX_ENGINE_CONNECTIONS, network_of_client(socket): MAX_NETWORK_ENGINE_CONNECTIONS}
     await socket.accept()
     if not connections.acquire(keys):

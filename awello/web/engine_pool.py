@@ -1,13 +1,13 @@
-"""A fixed number of engine processes, so that the server itself never searches.
+"""A pool of engine processes, so that the server process itself never searches.
 
-An endless search, a crash or too much memory costs one answer: the process is killed and another takes its place.  A
-slot says where a process runs, on this machine or on a worker of a cluster.
+An endless search, a crash or too much memory use fails only one request: the process is killed and replaced.  A slot
+defines where a process runs, on this machine or on a worker of a cluster.
 
-The network that has used the processes least in the last seconds comes first, and each has a quota of waiting tasks.  A
-choice has a head start, and an analysis or a review makes room for it at once: a player waits for their opponent's
-move.  Within a network the task that waits longest is served first, a review waits longer than an analysis, and a
-process prefers what it has already begun, because the table of its engine remembers it.  When others wait, analyses and
-reviews take turns, and a long choice is cut short.
+The scheduler serves the network with the least recent usage first, and limits the waiting tasks of each network.  The
+choice of a move is urgent: it has a head start and preempts an analysis or a review, because a player is waiting.
+Within a network, the task that has waited longest is served first; a review waits longer than an analysis, and a
+process prefers tasks it has worked on before, because their positions are in its transposition table.  While others
+wait, analyses and reviews get time slices, and a long choice of a move is interrupted.
 """
 
 import asyncio
@@ -36,54 +36,51 @@ from awello.web.engine_tasks import (
 from awello.web.messages import MAX_SEARCH_SECONDS
 from awello.web.rate_limits import RecentUsage
 
-MAX_WAITING_JOBS, MAX_NETWORK_WAITING_JOBS = (
-    500,
-    96,
-)  # urgent tasks that wait, and as many others: in all, and of one network
-URGENT_HEAD_START = 4.0  # seconds of process time by which an urgent task comes before others
-TIME_SLICE = 0.7  # seconds after which an analysis or a review makes room for another
-SCHEDULE_INTERVAL = 0.1  # seconds between two looks at whose turn it is, while somebody waits
-REVIEW_DELAY = 3.0  # seconds that a review waits longer than an analysis
-OTHER_PROCESS_DELAY = 2 * TIME_SLICE  # seconds that a task waits longer for a process that did not begin it
-MAX_URGENT_SLICE = 5.0  # seconds after which an urgent task is cut short for one of another network
-KILL_CHARGE = 3.0  # seconds of process time that a network is charged for a process that had to be killed
-ANALYSIS_INTERVAL = 0.125  # seconds between two analyses
-CANCEL_TIMEOUT, PAUSE_TIMEOUT = 0.5, 5.0  # seconds for a process to stop: a task nobody wants, a task that will go on
-RESTART_DELAY = 1.0  # seconds before another process is started where one could not begin
-MAX_FAILED_STARTS = 2  # in a row, after which waiting tasks are refused: one may fail because a worker has just died
+MAX_WAITING_JOBS, MAX_NETWORK_WAITING_JOBS = 500, 96  # of urgent tasks, and of other tasks
+URGENT_HEAD_START = 4.0  # seconds of usage by which an urgent task precedes others
+TIME_SLICE = 0.7  # seconds after which an analysis or a review can be preempted
+SCHEDULE_INTERVAL = 0.1  # seconds between scheduler runs while tasks wait
+REVIEW_DELAY = 3.0  # seconds by which a review waits longer than an analysis
+OTHER_PROCESS_DELAY = 2 * TIME_SLICE  # seconds by which a task waits longer for a process that has not worked on it
+MAX_URGENT_SLICE = 5.0  # seconds after which an urgent task is interrupted for one of another network
+KILL_CHARGE = 3.0  # seconds that a network is charged for a killed process
+ANALYSIS_INTERVAL = 0.125  # seconds between two analyses sent to a client
+CANCEL_TIMEOUT, PAUSE_TIMEOUT = 0.5, 5.0  # seconds for a process to stop a task for good, or to resume it later
+RESTART_DELAY = 1.0  # seconds before the next attempt to start a process
+MAX_FAILED_STARTS = 2  # in a row, before waiting tasks are refused; one can fail if a worker has just died
 
 QUEUE_FULL = error_answer("queue_full", "too many searches are waiting: try again in a minute")
 SHUTTING_DOWN = error_answer("shutting_down", "the server is shutting down")
 ENGINE_UNAVAILABLE = error_answer("engine_unavailable", "no engine process can be started: see the server's log")
 CHOOSE_LESS = "choose a smaller depth or a time limit such as @1s"
 
-Slot = LocalSlot | ClusterSlot  # where a process runs; both have the same methods
+Slot = LocalSlot | ClusterSlot  # both have the same methods
 
 
 @dataclass(eq=False)
 class EngineJob:
-    """A task, where it stands, and its answers that nobody has fetched yet."""
+    """A task with its progress, and a queue of answers for the client."""
 
     task: Task
     since: float
-    """When it began to wait."""
+    """The time since when it waits."""
     network: str = ""
-    """Where it came from."""
+    """The network of the client."""
     progress: TaskProgress = field(default_factory=TaskProgress)
     last_process: "EngineProcess | None" = None
-    """The process that thought about it last."""
+    """The process that worked on it last."""
     has_client: bool = True
-    """Whether somebody waits for its answers."""
+    """Whether a client waits for its answers."""
     answers: deque[Answer] = field(default_factory=deque)
     answered: asyncio.Event = field(default_factory=asyncio.Event)
 
     @property
     def urgent(self) -> bool:
-        """Whether it cannot be paused and has a head start: a player or a page waits for its one answer."""
+        """Whether it has a head start and cannot be paused: a player or the page waits for its only answer."""
         return isinstance(self.task, ChooseTask | CallTask)
 
     def post(self, answer: Answer) -> None:
-        """Give an answer; an analysis replaces an older one that nobody has fetched."""
+        """Queue an answer; an analysis replaces an older one that has not been fetched."""
         if answer["type"] == "analysis" and self.answers and self.answers[-1]["type"] == "analysis":
             self.answers.pop()
         self.answers.append(answer)
@@ -97,73 +94,73 @@ class EngineJob:
         return self.answers.popleft()
 
     def due_time(self, process: "EngineProcess", since: float | None = None) -> float:
-        """Its place among the tasks of its network, the least first; as if it waited since another time, if given."""
+        """The priority among the jobs of its network, lowest first; `since` overrides the start of waiting."""
         later = REVIEW_DELAY if isinstance(self.task, ReviewTask) else 0.0
         later += OTHER_PROCESS_DELAY if self.last_process not in (None, process) else 0.0
         return (self.since if since is None else since) + later
 
 
 class EngineProcess:
-    """One process and its task, as the server sees them."""
+    """An engine process and its current job."""
 
     def __init__(self, slot: Slot | None = None) -> None:
         self._slot = slot or LocalSlot()
         self.ready = False
-        """Whether it is ready for tasks."""
+        """Whether the process has started and accepts tasks."""
         self.stopping = False
-        """Whether it has been told to stop its task."""
+        """Whether it has been asked to stop its task."""
         self.job: EngineJob | None = None
         self.started = 0.0
         self.final_answer: Answer | None = None
-        """Why it is killed, for the client that waits for its answer."""
+        """The answer for the client if the process is being killed."""
         self._number = 0
         self._deadline: asyncio.TimerHandle | None = None
 
     async def start(self) -> None:
-        """Start the process; it says when it is ready."""
+        """Start the process; its first message is `ready`."""
         await self._slot.start()
 
     async def receive(self) -> tuple[str, Any]:
-        """The next message of the process; `EOFError` if it has ended."""
+        """The next message of the process; raises `EOFError` if it has ended."""
         word, content = pickle.loads(await self._slot.receive())  # nosec B301 # noqa: S301 - our process
         return word, content
 
     @property
     def idle(self) -> bool:
-        """Whether it waits for a task."""
+        """Whether it waits for a job."""
         return self.ready and self.job is None and self.final_answer is None
 
     def start_job(self, job: EngineJob) -> None:
-        """Begin a task, or continue it."""
+        """Start or resume a job."""
         self.job, job.last_process, self.started = job, self, asyncio.get_running_loop().time()
         self._number += 1
         self._send(self._number, job.task, job.progress)
 
     def stop(self, timeout: float, final_answer: Answer | None = None) -> None:
-        """Stop the task within so many seconds."""
+        """Stop the job, and kill the process if that takes longer than `timeout` seconds."""
         self.stopping = True
         self._send(self._number)
         self.set_deadline(timeout, final_answer or crash_error(self.job))
 
     def set_deadline(self, seconds: float, final_answer: Answer) -> None:
-        """Kill the process if the task takes longer than this, with a last answer for the client."""
+        """Kill the process if the job takes longer than this, with a final answer for the client."""
         self._cancel_deadline()
         self._deadline = asyncio.get_running_loop().call_later(seconds, self.kill, final_answer)
 
     def release_job(self) -> EngineJob:
-        """The task that it has worked on, which it gives up."""
+        """Detach the current job and return it."""
         assert self.job is not None
         self._cancel_deadline()
         job, self.job, self.stopping = self.job, None, False
         return job
 
     def kill(self, final_answer: Answer) -> None:
-        """End the process by force, with a last answer for the client."""
+        """Kill the process, with a final answer for the client."""
         self.final_answer = final_answer
         self._slot.kill()
 
     async def close(self) -> None:
-        """End the process if it lives, and release everything it used."""
+        """Kill the process if it is alive, and release its resources."""
         self._cancel_deadline()
         await self._slot.close()
 
@@ -176,7 +173,7 @@ class EngineProcess:
 
 
 def crash_error(job: EngineJob | None) -> Answer:
-    """What to say when a process has died over a task."""
+    """The answer when the process of a job has died."""
     if job is not None and isinstance(job.task, ChooseTask):
         spec = job.task.spec
         return error_answer("player_crashed", f"{spec} crashed: its process is restarted", player=spec)
@@ -200,9 +197,9 @@ def timeout_error(task: Task, seconds: float) -> Answer:
 
 
 class EnginePool:
-    """The processes, and the tasks that wait for them; an urgent task may take so many seconds.
+    """Engine processes and a queue of jobs; an urgent job can take up to `max_seconds`.
 
-    Processes start when `compiled` is done, if it is given.
+    If `compiled` is given, the processes start when it is done.
     """
 
     def __init__(
@@ -223,15 +220,15 @@ class EnginePool:
 
     @property
     def ready(self) -> bool:
-        """Whether one of the processes can work."""
+        """Whether at least one process is ready."""
         return any(process.ready for process in self._processes)
 
     async def start(self) -> None:
-        """Start the processes, unless they have been; tasks may be given before they are ready."""
+        """Start the processes, if they are not started; tasks can be added before they are ready."""
         self._supervisors = self._supervisors or [asyncio.create_task(self._supervise()) for _ in range(self.count)]
 
     async def close(self) -> None:
-        """End all processes; whoever waits for an answer is told so."""
+        """Stop all processes, and answer all waiting jobs with an error."""
         self._closed = True
         if self._timer is not None:
             self._timer.cancel()
@@ -241,7 +238,7 @@ class EnginePool:
         self._refuse_waiting(SHUTTING_DOWN)
 
     async def run(self, task: Task, network: str = "") -> AsyncGenerator[Answer, None]:
-        """The answers to a task, the last of them `done` or an error; closing this generator cancels the work."""
+        """Run a task and yield its answers, at last `done` or `error`; closing the generator cancels the task."""
         if answers := answer_immediately(task):
             for answer in answers:
                 yield answer
@@ -265,7 +262,7 @@ class EnginePool:
 
     # --- the queue ----------------------------------------------------------------------------------------------------
     def _check_quota(self, job: EngineJob) -> Answer | None:
-        """Why a task is not taken, if so: urgent ones have a queue of their own, and each network a quota in both."""
+        """An error if too many jobs wait; urgent and other jobs are counted separately, in total and per network."""
         if self._closed:
             return SHUTTING_DOWN
         ahead = [other.network for other in self._waiting if other.urgent == job.urgent]
@@ -278,16 +275,16 @@ class EnginePool:
         self._waiting.clear()
 
     def _abandon(self, job: EngineJob) -> None:
-        """Nobody wants the answers any more."""
+        """Drop a job whose client is gone."""
         job.has_client = False
         if job in self._waiting:
             self._waiting.remove(job)
         for process in self._processes:
-            if process.job is job and not isinstance(job.task, CallTask):  # that one is soon done
+            if process.job is job and not isinstance(job.task, CallTask):  # that is done soon
                 process.stop(CANCEL_TIMEOUT)
 
     def _schedule(self) -> None:
-        """Give tasks to idle processes and, where there are too few, tell some to make room."""
+        """Assign waiting jobs to idle processes, and preempt running jobs if there are too few."""
         if self._timer is not None:
             self._timer.cancel()
         if self._waiting and not self._closed:
@@ -302,7 +299,7 @@ class EnginePool:
         self._preempt()
 
     def _ranking(self) -> Callable[[EngineJob], float]:
-        """What decides between tasks of several networks, the least first: what a network has used lately and uses."""
+        """The priority of jobs by the usage of their networks, lowest first."""
         now = asyncio.get_running_loop().time()
         running = [
             (process.job.network, now - process.started) for process in self._processes if process.job is not None
@@ -319,7 +316,7 @@ class EnginePool:
             process.set_deadline(self.max_seconds, timeout_error(job.task, self.max_seconds))
 
     def _preempt(self) -> None:
-        """Stop tasks for others that wait and come before them, the one that has run longest first."""
+        """Stop running jobs for waiting jobs with a higher priority, the longest-running first."""
         busy = sorted(
             (process for process in self._processes if process.job is not None), key=lambda each: each.started
         )
@@ -328,7 +325,7 @@ class EnginePool:
             if not waiting:
                 return
             first = min(waiting, key=lambda job: (rank(job), job.due_time(process)))
-            if process.stopping:  # it has made room for one of them
+            if process.stopping:  # already preempted for one of them
                 waiting.remove(first)
             elif self._must_yield(process, first, rank):
                 assert process.job is not None
@@ -339,7 +336,7 @@ class EnginePool:
                 waiting.remove(first)
 
     def _must_yield(self, process: EngineProcess, job: EngineJob, rank: Callable[[EngineJob], float]) -> bool:
-        """Whether a process must let go of its task for another one."""
+        """Whether a process must stop its job for another one."""
         current, now = process.job, asyncio.get_running_loop().time()
         assert current is not None
         ran = now - process.started
@@ -354,7 +351,7 @@ class EnginePool:
 
     # --- the processes ------------------------------------------------------------------------------------------------
     async def _supervise(self) -> None:
-        """Keep one process alive: where one dies, whatever the reason, its task fails and another one is started."""
+        """Keep one process running: if it dies for any reason, its job fails and a new process is started."""
         if self._compiled:
             await asyncio.shield(self._compiled)
         failed_starts = 0
@@ -363,7 +360,7 @@ class EnginePool:
             self._processes.append(process)
             try:
                 await process.start()
-                await self._listen(process)
+                await self._handle_messages(process)
             except (EOFError, OSError):
                 self._problem = ENGINE_UNAVAILABLE
             except ConfigError as error:
@@ -383,8 +380,8 @@ class EnginePool:
                     self._refuse_waiting(self._problem)
                 await asyncio.sleep(RESTART_DELAY)
 
-    async def _listen(self, process: EngineProcess) -> None:
-        """Pass on what a process says, as long as it lives."""
+    async def _handle_messages(self, process: EngineProcess) -> None:
+        """Handle the messages of a process until it ends."""
         while True:
             word, content = await process.receive()
             if word == "ready":
@@ -401,7 +398,7 @@ class EnginePool:
             self._schedule()
 
     def _put_back(self, process: EngineProcess, progress: TaskProgress) -> None:
-        """Let a task wait for its next turn: at the end of the queue if it has had the last one."""
+        """Put a paused job back into the queue; at its end, if it has used its time slice."""
         job, now = self._release(process), asyncio.get_running_loop().time()
         if job.has_client:
             job.progress = progress
@@ -409,7 +406,7 @@ class EnginePool:
             self._waiting.append(job)
 
     def _release(self, process: EngineProcess, extra: float = 0.0) -> EngineJob:
-        """The task of a process, which has it no more; its network is charged for it."""
+        """Detach the job of a process, and charge its network for the time."""
         job, now = process.release_job(), asyncio.get_running_loop().time()
         self._usage.add(job.network, now - process.started + extra, now)
         return job

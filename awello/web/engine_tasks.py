@@ -1,7 +1,7 @@
-"""The tasks of an engine process, and the process: a choice, an analysis or a review.
+"""The tasks of engine processes (choosing a move, analyses, reviews) and the main function of such a process.
 
-Answers are plain dictionaries, ready for JSON; the last one says `done` or what went wrong.  An analysis or a review
-can be paused and resumed by this process or another: its `Progress` holds what was found.
+Answers are dictionaries that can be converted to JSON; the last one has the type `done` or `error`.  An analysis or a
+review can be paused and resumed by any process: its `TaskProgress` contains the results so far.
 """
 
 import os
@@ -34,8 +34,8 @@ from awello.web.errors import describe_error, error_fields
 from awello.web.guest_players import make_guest_player
 from awello.web.process import ENGINE_KERNELS, prepare_process
 
-MAX_ENGINES, ENGINE_HASH = 2, 64  # how many engines a process keeps, and the MiB of each one's table
-LENGTH_BYTES = 4  # bytes that say how long a message between processes is
+MAX_ENGINES, ENGINE_HASH = 2, 64  # engines per process, and the size of each transposition table in MiB
+LENGTH_BYTES = 4  # before each message between processes
 
 Answer = dict[str, Any]
 DONE: Answer = {"type": "done"}
@@ -53,7 +53,7 @@ class ChooseTask:
 
 @dataclass(frozen=True)
 class AnalyseTask:
-    """What each move of a game's last position is worth, ever better for so many seconds."""
+    """The values of all moves in the last position of a game, refined for this many seconds."""
 
     record: Record
     seconds: float
@@ -61,7 +61,7 @@ class AnalyseTask:
 
 @dataclass(frozen=True)
 class ReviewTask:
-    """What each played move of a game was worth, the last one first, with so many seconds for each."""
+    """A review of a game from its last move to its first, with this many seconds per move."""
 
     record: Record
     seconds: float
@@ -69,7 +69,7 @@ class ReviewTask:
 
 @dataclass(frozen=True)
 class CallTask:
-    """What a function gives, which takes the processor for a while; both can be pickled."""
+    """The call of a CPU-bound function; the function and its arguments can be pickled."""
 
     function: Callable[..., Any]
     args: tuple[Any, ...]
@@ -81,7 +81,7 @@ Task = EngineTask | CallTask
 
 @dataclass
 class SearchProgress:
-    """What is known of one position, and what it has cost."""
+    """The result of a search so far, and its cost."""
 
     analysis: Analysis | None = None
     seconds: float = 0.0
@@ -91,12 +91,12 @@ class SearchProgress:
 
 @dataclass
 class TaskProgress:
-    """How far an analysis or a review has come."""
+    """The progress of an analysis or a review."""
 
     searches: dict[tuple[Position, int | None], SearchProgress] = field(default_factory=dict)
-    """By the position and the depth that was asked for."""
+    """By position and depth limit."""
     reviews_sent: int = 0
-    """The judgements given."""
+    """The number of move reviews that have been sent."""
 
 
 class TaskStopped(Exception):
@@ -110,12 +110,12 @@ def error_answer(code: str, message: str, **params: Any) -> Answer:
 
 
 def _answer(type: str, content: BaseModel) -> Answer:
-    """An answer of a type."""
+    """An answer of a type, with the fields of a model."""
     return {"type": type, **content.model_dump()}
 
 
 def answer_immediately(task: Task) -> list[Answer]:
-    """All answers to a task that needs no thought; none to others."""
+    """All answers to a task that needs no search; empty for other tasks."""
     if isinstance(task, ReviewTask | CallTask):
         return []
     if task.record.final.over:
@@ -126,7 +126,7 @@ def answer_immediately(task: Task) -> list[Answer]:
 
 
 def _margin_of_choice(player: Player, position: Position, analysis: Analysis | None) -> float | None:
-    """A player's value as a margin, if it is one: only the champion estimates in discs or seeds."""
+    """The value of a choice as a margin; None unless it is exact or in discs or seeds, as the champion's are."""
     if analysis is None or not (analysis.exact or (isinstance(player, ChampionPlayer) and not player.heuristic)):
         return None
     return to_margin(position, analysis.value) if isinstance(player, ChampionPlayer) else round_value(analysis.value)
@@ -134,7 +134,7 @@ def _margin_of_choice(player: Player, position: Position, analysis: Analysis | N
 
 # --- searching --------------------------------------------------------------------------------------------------------
 class TaskRunner:
-    """Runs one task at a time, and can be stopped by another thread."""
+    """Runs one task at a time; another thread can stop it."""
 
     def __init__(self) -> None:
         self.engines: dict[Game, Engine] = {}
@@ -143,7 +143,7 @@ class TaskRunner:
         self.stopped = threading.Event()
 
     def run(self, task: Task, progress: TaskProgress) -> Iterator[Answer]:
-        """The answers to a task; `Paused` if it is stopped, and then it can go on where its progress ends."""
+        """Yield the answers to a task; raises `TaskStopped` if stopped, and can then be resumed from its progress."""
         self.progress = progress
         match task:
             case ChooseTask():
@@ -156,14 +156,14 @@ class TaskRunner:
                 yield {"type": "result", "value": task.function(*task.args)}
 
     def stop(self) -> None:
-        """End what is thought about: a stop that comes before a search begins is seen after its first answer."""
+        """Stop the current search; if it has not started yet, it stops after its first result."""
         self.stopped.set()
         for engine in (*self.engines.values(), getattr(self.player, "engine", None)):
             if isinstance(engine, Engine):
                 engine.stop()
 
     def get_engine(self, game: Game) -> Engine:
-        """The engine of a game; the one not used for longest makes room for a new one."""
+        """The engine of a game; the least recently used one is closed if there are too many."""
         engine = self.engines.pop(game, None)
         if engine is None and len(self.engines) == MAX_ENGINES:
             self.engines.pop(next(iter(self.engines))).close()
@@ -171,7 +171,7 @@ class TaskRunner:
         return self.engines[game]
 
     def analyse(self, position: Position, limit: Limit, best: int = 1) -> Iterator[Analysis]:
-        """The best answer, for a review: what an earlier turn has found is not searched again."""
+        """The result of a search for a review; positions searched before a pause are not searched again."""
         for _ in self._search(position, limit, best):
             pass
         answer = self.progress.searches[position, limit.depth].analysis
@@ -179,7 +179,7 @@ class TaskRunner:
         yield answer
 
     def _search(self, position: Position, limit: Limit, best: int) -> Iterator[Analysis]:
-        """Answers that are no worse than the one already known, in the time that is left; `Paused` if stopped."""
+        """Yield results at least as good as the known one, in the remaining time; raises `TaskStopped` if stopped."""
         search = self.progress.searches.setdefault((position, limit.depth), SearchProgress())
         if search.finished:
             return
@@ -201,7 +201,7 @@ class TaskRunner:
     def _choose(self, task: ChooseTask) -> Answer:
         position, player = task.record.final, make_guest_player(task.spec)
         if not isinstance(player, ChampionPlayer):
-            load_kernels()  # no clock runs while kernels are compiled or loaded
+            load_kernels()  # before the clock starts
         started = perf_counter()
         self.player = player
         try:
@@ -245,7 +245,7 @@ class TaskRunner:
 
 # --- the process ------------------------------------------------------------------------------------------------------
 def run_engine_process(channel: socket.socket, engines: bool = True) -> None:
-    """The main function of an engine process: say `ready`, then answer tasks until the server is gone."""
+    """The main function of an engine process: send `ready`, then answer tasks until the server is gone."""
     prepare_process()
     runner, tasks = TaskRunner(), SimpleQueue[tuple[Task, TaskProgress]]()
     threading.Thread(target=_receive_tasks, args=(channel.makefile("rb"), runner, tasks), daemon=True).start()
@@ -265,11 +265,11 @@ def _send(channel: socket.socket, message: tuple[str, Any]) -> None:
 
 
 def _receive_tasks(file: BinaryIO, runner: TaskRunner, tasks: "SimpleQueue[tuple[Task, TaskProgress]]") -> None:
-    """Hear tasks, and what must stop: a task is known by its number, so that a late stop hits no other."""
+    """Receive tasks and stop requests; each has the number of its task, so that a late stop hits no other task."""
     current = 0
     with suppress(OSError):
         while size := file.read(LENGTH_BYTES):
-            # Only the server that started us has the other end.
+            # Only the server that started this process has the other end.
             number, *given = pickle.loads(file.read(int.from_bytes(size, "big")))  # nosec B301 # noqa: S301
             if given:
                 current = number
@@ -281,7 +281,7 @@ def _receive_tasks(file: BinaryIO, runner: TaskRunner, tasks: "SimpleQueue[tuple
 
 
 def _run_task(runner: TaskRunner, task: Task, progress: TaskProgress) -> Iterator[tuple[str, Any]]:
-    """What to say about a task: answers, then that it is paused or its last answer; if all is lost, a last word."""
+    """Run a task and yield messages: `answer`s, then `ended` or `paused`, or `lost` if the process must be replaced."""
     try:
         for answer in runner.run(task, progress):
             if answer["type"] == "error":

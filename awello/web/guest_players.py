@@ -1,7 +1,7 @@
-"""Players that guests of the page may name: only settings that are listed here, within their ranges.
+"""The player specs that clients of the page can use: only the settings listed here, within their ranges.
 
-A setting that is not listed may read a file, start a program or take memory or processors: those are the owner's.
-Players of the owner's own file (`AWELLO_PLAYERS`) take all their settings from guests too.
+Other settings can read files, start programs or take memory or processors, so only the owner can use them.  Players
+from the owner's file (`AWELLO_PLAYERS`) accept all their settings from clients too.
 """
 
 import re
@@ -12,20 +12,20 @@ from awello.evaluate.settings import LARGEST, TABLES
 from awello.players.player import OWN, Player, find_player, make_player
 from awello.players.spec import parse_spec
 
-TERMINAL_PLAYERS = ("human", "gtp", "nboard", "uci")  # players that a terminal is needed for
+TERMINAL_PLAYERS = ("human", "gtp", "nboard", "uci")  # players that need a terminal or another program
 
-Check = tuple[Callable[[str], bool], str]  # whether a value is allowed, and which ones are
+Check = tuple[Callable[[str], bool], str]  # whether a value is allowed, and a description of the allowed values
 
 
 def _one_of(*values: str) -> Check:
     return values.__contains__, ", ".join(values)
 
 
-def _number(least: float, most: float) -> Check:
+def _number(minimum: float, maximum: float) -> Check:
     def check(text: str) -> bool:
-        return bool(re.fullmatch(r"-?[0-9]{1,9}(\.[0-9]{1,9})?", text)) and least <= float(text) <= most
+        return bool(re.fullmatch(r"-?[0-9]{1,9}(\.[0-9]{1,9})?", text)) and minimum <= float(text) <= maximum
 
-    return check, f"{least:g} to {most:g}"
+    return check, f"{minimum:g} to {maximum:g}"
 
 
 BOOLEAN = _one_of("true", "false")
@@ -53,17 +53,17 @@ ALLOWED_SETTINGS: dict[str, Check] = {
 
 
 def is_allowed_setting(player: str, setting: str) -> bool:
-    """Whether guests may give a setting of a player."""
+    """Whether clients can give a setting of a player."""
     return setting in ("heuristic", "limit", *ALLOWED_SETTINGS) or _is_own(player)
 
 
 def make_guest_player(text: str) -> Player:
-    """The player of a spec that came from outside; the spec is checked before anything is made of it."""
+    """Make the player of a client's spec, after validating the spec."""
     return make_player(validate_spec(text))
 
 
 def validate_spec(text: str) -> str:
-    """The same spec; `AwelloError` if guests may not name this player or give one of its settings."""
+    """The same spec; raises `AwelloError` if clients cannot use this player or one of the settings."""
     spec = parse_spec(text)
     find_player(spec.name)
     if spec.name in TERMINAL_PLAYERS:
@@ -73,13 +73,13 @@ def validate_spec(text: str) -> str:
         if key not in ALLOWED_SETTINGS:
             message = f"the setting {key!r} cannot be changed on this server: leave it out"
             raise AwelloError(message, "setting_not_allowed", setting=key)
-        allowed, advice = ALLOWED_SETTINGS[key]
-        if not allowed(value):
-            message = f"'{key}={value}' is not allowed on this server: choose {advice}"
-            raise AwelloError(message, "setting_out_of_range", setting=key, value=value, allowed=advice)
+        is_allowed, allowed = ALLOWED_SETTINGS[key]
+        if not is_allowed(value):
+            message = f"'{key}={value}' is not allowed on this server: choose {allowed}"
+            raise AwelloError(message, "setting_out_of_range", setting=key, value=value, allowed=allowed)
     return text
 
 
 def _is_own(player: str) -> bool:
-    """Whether a player comes from the owner's file."""
+    """Whether a player is defined in the owner's file."""
     return find_player(player).make.__module__.startswith(OWN)

@@ -1,8 +1,8 @@
-"""How connections are taken, before any request is read: a bounded number, and none that keeps us waiting.
+"""The HTTP server: uvicorn with limits on connections, which apply before any request is read.
 
-A connection that does not send a whole request in time is closed, headers have a largest size, and nobody can hold
-more connections than their share, open them faster than theirs, flood a channel, or let answers pile up that they do
-not read.  What is refused is refused early, where it costs least.
+Connections are limited in number and in how fast a network opens them, and closed if a request does not arrive in
+time, if its headers are too large, if a client floods a WebSocket or does not read its responses.  Refusals happen
+early, where they cost least.
 """
 
 import asyncio
@@ -21,27 +21,27 @@ from uvicorn.protocols.websockets.websockets_sansio_impl import WebSocketsSansIO
 
 from awello.web.rate_limits import ConcurrencyLimit, RateLimit, RateLimits, network_of
 
-MAX_CONNECTIONS, MAX_NETWORK_CONNECTIONS = 7680, 512  # connections at once
-NEW_CONNECTIONS = (500, 100)  # connections of an address: at once, and a second
-WEBSOCKET_FRAMES = (600, 150)  # of a channel, whatever they are: at once, and a second
-READ_SLICE_BYTES = 1 << 12  # bytes of a channel that are looked at before they are counted
-RESERVED_FILES = 256  # files that the server needs beside its connections
-HEADER_TIMEOUT = 10.0  # seconds in which a request's headers must come
-MAX_UNREAD_BYTES = 1 << 20  # bytes that wait on a channel whose client does not read
-MAX_NETWORK_UNREAD_BYTES = 1 << 24  # bytes that wait for all clients of a network
-IGNORED_UNREAD_BYTES = 1 << 14  # bytes that may wait on a connection for ever
-CHECK_INTERVAL = 1.0  # seconds between two looks at unread answers
-READ_TIMEOUT, MIN_READ_BYTES = 10.0, 1 << 12  # seconds in which so many bytes of an answer must be read
+MAX_CONNECTIONS, MAX_NETWORK_CONNECTIONS = 7680, 512  # open at the same time
+NEW_CONNECTIONS = (500, 100)  # of one network: burst, and per second
+WEBSOCKET_FRAMES = (600, 150)  # of one WebSocket, of any type: burst, and per second
+READ_SLICE_BYTES = 1 << 12  # of WebSocket data parsed before the limits are checked again
+RESERVED_FILES = 256  # files the server needs in addition to its connections
+HEADER_TIMEOUT = 10.0  # seconds within which the headers of a request must arrive
+MAX_UNREAD_BYTES = 1 << 20  # buffered for the client of one WebSocket
+MAX_NETWORK_UNREAD_BYTES = 1 << 24  # buffered for all clients of a network
+IGNORED_UNREAD_BYTES = 1 << 14  # may stay buffered without limit of time
+CHECK_INTERVAL = 1.0  # seconds between checks for unread responses
+READ_TIMEOUT, MIN_READ_BYTES = 10.0, 1 << 12  # seconds within which a client must read this many bytes
 MAX_HEADER_BYTES = 1 << 15
-MAX_WEBSOCKET_BYTES = 1 << 17  # of a channel; what is a little too large for it is answered, not cut off
-THREAD_SWITCH_INTERVAL = 0.001  # seconds after which a thread that computes lets the event loop in
+MAX_WEBSOCKET_BYTES = 1 << 17  # well above `MAX_MESSAGE_CHARS`, so that messages slightly too long get an answer
+THREAD_SWITCH_INTERVAL = 0.001  # seconds after which a computing thread yields to the event loop
 BUSY_RESPONSE = b"HTTP/1.1 503 Service Unavailable\r\ncontent-length: 0\r\nconnection: close\r\nretry-after: 60\r\n\r\n"
 
 LimitKeys = Mapping[str, int]
 
 
 class HttpServerConfig(uvicorn.Config):
-    """How the server listens; behind a web server, which comes from this machine, that one counts the addresses."""
+    """The server's configuration and limits; a proxy on this machine counts connections per network itself."""
 
     def __init__(self, app: Any, behind_proxy: bool = False) -> None:
         super().__init__(
@@ -53,7 +53,7 @@ class HttpServerConfig(uvicorn.Config):
             server_header=False,
             h11_max_incomplete_event_size=MAX_HEADER_BYTES,
             ws_max_size=MAX_WEBSOCKET_BYTES,
-            ws_per_message_deflate=False,  # messages are short, and what packs them takes memory and time
+            ws_per_message_deflate=False,  # messages are short: compression would only cost memory and time
             timeout_graceful_shutdown=2,
         )
         self.behind_proxy, self.connection_limit, self.max_connections = (
@@ -66,18 +66,18 @@ class HttpServerConfig(uvicorn.Config):
         self._checking = False
 
     def admit(self, keys: LimitKeys) -> bool:
-        """Count a connection, or refuse it."""
+        """Whether a connection is accepted; if so, it is counted."""
         return all(self.arrivals.take(key) for key in keys if key) and self.connection_limit.acquire(keys)
 
     def limit_keys(self, transport: asyncio.Transport) -> LimitKeys:
-        """Under what a connection counts."""
+        """The keys under which a connection is counted, with their limits."""
         address = str((transport.get_extra_info("peername") or ("",))[0])
         if self.behind_proxy and address in ("127.0.0.1", "::1"):
             return {"": self.max_connections}
         return {"": self.max_connections, f"from {network_of(address)}": MAX_NETWORK_CONNECTIONS}
 
     def track(self, connection: "GuardedConnection | GuardedWebSocket") -> None:
-        """Look at a connection now and then: its client must read the answers."""
+        """Check regularly that the client of a connection reads its responses."""
         self.connections.add(connection)
         if not self._checking:
             self._checking = True
@@ -90,7 +90,7 @@ class HttpServerConfig(uvicorn.Config):
             loop.call_later(CHECK_INTERVAL, self._check, loop)
 
     def abort_unread(self, now: float) -> None:
-        """End connections whose answers are not read, and the largest of a network for which too much waits."""
+        """Abort connections that do not read, and the fullest buffers of a network that has too much buffered."""
         waiting: dict[str, list[tuple[int, GuardedConnection | GuardedWebSocket]]] = defaultdict(list)
         for connection in list(self.connections):
             size = connection.transport.get_write_buffer_size()
@@ -111,18 +111,18 @@ class HttpServerConfig(uvicorn.Config):
 
 
 class GuardedConnection(H11Protocol):
-    """A connection over which requests come."""
+    """An HTTP connection within the limits of the configuration."""
 
     config: HttpServerConfig
     keys: LimitKeys | None = None
     unread: tuple[int, float] = (0, 0.0)
-    """The bytes that waited to be read, and since when no fewer have."""
+    """The number of unread bytes, and the time since when it has not decreased."""
 
     def __init__(self, config: HttpServerConfig, **options: Any) -> None:
-        self.config, self.options = config, options  # the rest is made for those who are let in
+        self.config, self.options = config, options  # H11Protocol is only initialised for accepted connections
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
-        """Take the connection if there is room for it."""
+        """Accept the connection unless a limit is reached."""
         keys = self.config.limit_keys(transport)
         if not self.config.admit(keys):
             transport.write(BUSY_RESPONSE)
@@ -135,19 +135,19 @@ class GuardedConnection(H11Protocol):
         self.loop.call_later(HEADER_TIMEOUT, self._check, None)
 
     def connection_lost(self, exc: Exception | None) -> None:
-        """Make room for another; a connection that became a channel is lost there."""
+        """Release the connection; after an upgrade `GuardedWebSocket.connection_lost` does it."""
         if self.keys is not None:
             self.config.connections.discard(self)
             self.config.connection_limit.release(self.keys)
             super().connection_lost(exc)
 
     def handle_websocket_upgrade(self, event: Any) -> None:
-        """Become a channel, which is watched instead."""
+        """Hand the connection over to `GuardedWebSocket`."""
         self.config.connections.discard(self)
         super().handle_websocket_upgrade(event)
 
     def _check(self, last: Any) -> None:
-        """Close a connection on which no request has come since the last look, and none is being answered."""
+        """Close the connection if no request has arrived since the last check and none is being answered."""
         if self.transport.is_closing() or self.transport.get_protocol() is not self:
             return
         if self.cycle is last and (last is None or last.response_complete):
@@ -157,7 +157,7 @@ class GuardedConnection(H11Protocol):
 
 
 class BufferedTransport:
-    """A transport that sends what is written in one turn of the event loop by one system call."""
+    """A transport that collects the writes of one event loop iteration into one system call."""
 
     def __init__(self, transport: asyncio.Transport, loop: asyncio.AbstractEventLoop) -> None:
         self._transport, self._loop = transport, loop
@@ -167,29 +167,29 @@ class BufferedTransport:
         return getattr(self._transport, name)
 
     def write(self, data: bytes) -> None:
-        """Send data at the end of this turn."""
+        """Send data at the end of this iteration."""
         if not self._parts:
             self._loop.call_soon(self.flush)
         self._parts.append(data)
 
     def flush(self) -> None:
-        """Send what waits."""
+        """Send the collected data."""
         data, self._parts = b"".join(self._parts), []
         if data and not self._transport.is_closing():
             self._transport.write(data)
 
     def close(self) -> None:
-        """Send what waits, and close."""
+        """Send the collected data, and close."""
         self.flush()
         self._transport.close()
 
     def get_write_buffer_size(self) -> int:
-        """The bytes that wait, here and below."""
+        """The bytes buffered here and by the underlying transport."""
         return sum(map(len, self._parts)) + self._transport.get_write_buffer_size()
 
 
 class GuardedWebSocket(WebSocketsSansIOProtocol):
-    """A connection that has become a channel."""
+    """A WebSocket connection within the limits of the configuration."""
 
     config: HttpServerConfig
     unread: tuple[int, float] = (0, 0.0)
@@ -199,22 +199,22 @@ class GuardedWebSocket(WebSocketsSansIOProtocol):
         self.frame_limit, self.received = RateLimit(*WEBSOCKET_FRAMES), monotonic()
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
-        """Begin."""
+        """Start, with writes collected."""
         super().connection_made(cast(asyncio.Transport, BufferedTransport(transport, self.loop)))
         self.config.track(self)
 
     async def receive(self) -> Any:
-        """The next message, with the moment at which it arrived: reading pauses until all that came then are taken."""
+        """The next message and the time when it arrived; reading pauses until all received messages are handled."""
         return {**await super().receive(), "received": self.received}
 
     def connection_lost(self, exc: Exception | None) -> None:
-        """Make room for another."""
+        """Release the connection."""
         self.config.connections.discard(self)
         self.config.connection_limit.release(self.config.limit_keys(self.transport))
         super().connection_lost(exc)
 
     def data_received(self, data: bytes) -> None:
-        """Hear somebody, unless they never read the answers."""
+        """Parse data, unless the client does not read its messages."""
         self.received = monotonic()
         for at in range(0, len(data), READ_SLICE_BYTES):
             if self.transport.get_write_buffer_size() > MAX_UNREAD_BYTES:
@@ -224,7 +224,7 @@ class GuardedWebSocket(WebSocketsSansIOProtocol):
             super().data_received(data[at : at + READ_SLICE_BYTES])
 
     def handle_events(self) -> None:
-        """Look at what came, unless it is a flood."""
+        """Handle frames; abort the connection if there are too many."""
         if self.frame_limit.take(len(self.conn.events)):
             super().handle_events()
         else:
@@ -232,28 +232,28 @@ class GuardedWebSocket(WebSocketsSansIOProtocol):
 
 
 def _network_of(connection: GuardedConnection | GuardedWebSocket) -> str:
-    """The network of a connection's client; behind a web server, of its last request."""
+    """The network of a connection's client; behind a proxy, of its last request."""
     scope: Any = getattr(connection, "scope", None) or {}
     return network_of(str((scope.get("client") or connection.client or ("",))[0]))
 
 
 class _Server(uvicorn.Server):
-    """The server; it says when it runs."""
+    """A uvicorn server that reports when it is ready."""
 
     def __init__(self, config: HttpServerConfig, on_ready: Callable[[], object]) -> None:
         super().__init__(config)
         self.on_ready = on_ready
 
     async def startup(self, sockets: list[socket.socket] | None = None) -> None:
-        """Begin to listen."""
+        """Start to listen."""
         await super().startup(sockets)
         gc.collect()
-        gc.freeze()  # or each full collection visits 200,000 objects of modules and stops the server for 70 ms
+        gc.freeze()  # else each full collection visits 200,000 objects of modules and blocks the server for 70 ms
         self.on_ready()
 
 
 def serve_app(config: HttpServerConfig, listener: socket.socket, on_ready: Callable[[], object]) -> None:
-    """Serve until somebody ends it; an application that cannot start leaves what is wrong in its state."""
+    """Serve until interrupted; an error during startup is in `app.state.startup_error`."""
     sys.setswitchinterval(THREAD_SWITCH_INTERVAL)
     try:
         _Server(config, on_ready).run(sockets=[listener])
@@ -264,19 +264,19 @@ def serve_app(config: HttpServerConfig, listener: socket.socket, on_ready: Calla
 
 
 def _raise_file_limit() -> int:
-    """How many files and connections this process may have open, after it has asked for as many as it may get."""
+    """Raise the limit of open files as far as needed and allowed; the limit."""
     try:
         import resource
-    except ImportError:  # where there is no such limit
+    except ImportError:  # Windows has no such limit
         return MAX_CONNECTIONS + RESERVED_FILES
     soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
-    wanted = (
+    needed = (
         MAX_CONNECTIONS + RESERVED_FILES
         if hard == resource.RLIM_INFINITY
         else min(MAX_CONNECTIONS + RESERVED_FILES, hard)
     )
-    if soft != resource.RLIM_INFINITY and soft < wanted:
+    if soft != resource.RLIM_INFINITY and soft < needed:
         with suppress(ValueError, OSError):
-            resource.setrlimit(resource.RLIMIT_NOFILE, (wanted, hard))
-            soft = wanted
+            resource.setrlimit(resource.RLIMIT_NOFILE, (needed, hard))
+            soft = needed
     return MAX_CONNECTIONS + RESERVED_FILES if soft == resource.RLIM_INFINITY else soft

@@ -1,4 +1,4 @@
-"""Work that requests start in other processes: engine tasks and page tasks, cancelled when the client disconnects."""
+"""Run the tasks of HTTP requests in other processes; they are cancelled when the client disconnects."""
 
 import asyncio
 from collections.abc import Callable
@@ -14,7 +14,7 @@ from awello.web.engine_tasks import Answer, CallTask, Task
 from awello.web.errors import ApiError
 from awello.web.request_guard import LOCAL_HOSTS, address_of, network_of_client
 
-SERVER_ERROR_CODES = (  # of answers that an engine could not give; other codes mean that the request was invalid
+SERVER_ERROR_CODES = (  # answered with status 503; other errors of tasks mean that the request was invalid
     "engine_not_started",
     "engine_unavailable",
     "out_of_memory",
@@ -32,25 +32,25 @@ Result = TypeVar("Result")
 
 
 async def run_task(task: Task, pool: EnginePool, client: Request) -> list[Answer]:
-    """All answers to a task but the last word; cancelled if the client, whose body has been read, disconnects."""
+    """All answers to a task except `done`; cancelled if the client disconnects (its body must have been read)."""
     collecting = asyncio.create_task(_collect_answers(task, pool, network_of_client(client)))
-    gone = asyncio.create_task(_wait_for_disconnect(client))
+    disconnected = asyncio.create_task(_wait_for_disconnect(client))
     try:
-        await asyncio.wait({collecting, gone}, return_when=asyncio.FIRST_COMPLETED)
+        await asyncio.wait({collecting, disconnected}, return_when=asyncio.FIRST_COMPLETED)
         if not collecting.done():
             raise ApiError(503, "client_disconnected", "the client has disconnected")
         return collecting.result()
     finally:
-        await cancel_tasks(collecting, gone)
+        await cancel_tasks(collecting, disconnected)
 
 
 async def _collect_answers(task: Task, pool: EnginePool, network: str) -> list[Answer]:
     async with aclosing(pool.run(task, network)) as answers:
-        *found, last = [answer async for answer in answers]
+        *results, last = [answer async for answer in answers]
     if last["type"] == "error":
         status = 503 if last["code"] in SERVER_ERROR_CODES else 400
         raise ApiError(status, last["code"], last["message"], **last["params"])
-    return found
+    return results
 
 
 async def _wait_for_disconnect(client: Request) -> None:
@@ -59,9 +59,9 @@ async def _wait_for_disconnect(client: Request) -> None:
 
 
 async def call_in_worker(client: Request, function: Callable[..., Result], *args: Any) -> Result:
-    """What a function gives that takes the processor for a while, called in a process beside the server.
+    """Call a CPU-bound function in a worker process and return its result.
 
-    Until that process is ready, a thread serves the person at this machine, who has just opened the page.
+    Until that process is ready, requests of this machine are served in a thread, so that the page opens quickly.
     """
     workers: EnginePool = client.app.state.workers
     if not workers.ready:
@@ -74,5 +74,5 @@ async def call_in_worker(client: Request, function: Callable[..., Result], *args
 
 
 async def respond_with_json(client: Request, function: Callable[..., bytes], *args: Any) -> Response:
-    """A response with the JSON that such a function gives."""
+    """A response with the JSON that a CPU-bound function returns."""
     return Response(await call_in_worker(client, function, *args), media_type="application/json")

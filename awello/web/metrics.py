@@ -1,4 +1,4 @@
-"""How the server fares, in the text form that Prometheus reads."""
+"""Metrics of the server in the text format of Prometheus."""
 
 import statistics
 import sys
@@ -7,24 +7,24 @@ from awello.web.club_service import ClubService
 
 
 def format_metrics(house: ClubService) -> str:
-    """A line for each number, with what it means."""
+    """Format all metrics."""
     rows: list[tuple[str, str, str, float]] = []
     if memory := _peak_memory_bytes():
-        rows.append(("memory_bytes", "gauge", "the most memory so far", memory))
+        rows.append(("memory_bytes", "gauge", "peak memory use of the server process", memory))
     if house.place is not None:
         hall, waits = house.hall, sorted(house.hall.store.waits)
         rows += [
-            ("club_connections", "gauge", "connections to the club", house.connections.counts[""]),
-            ("club_members", "gauge", "accounts that are connected", len(hall.present)),
-            ("club_games", "gauge", "games that are played", len(hall.seats)),
-            ("club_seeks", "gauge", "games that are sought", len(hall.lobby.seeks)),
-            ("club_moves_total", "counter", "moves played, passes counted", hall.counts["moves"]),
-            ("club_games_ended_total", "counter", "games that have ended", hall.counts["games ended"]),
-            ("club_storage_failures_total", "counter", "acts that were not written", hall.store.failures),
+            ("club_connections", "gauge", "open connections to the club", house.connections.counts[""]),
+            ("club_members", "gauge", "accounts online", len(hall.present)),
+            ("club_games", "gauge", "games in progress", len(hall.seats)),
+            ("club_seeks", "gauge", "open seeks", len(hall.lobby.seeks)),
+            ("club_moves_total", "counter", "moves played, including passes", hall.counts["moves"]),
+            ("club_games_ended_total", "counter", "games finished", hall.counts["games ended"]),
+            ("club_storage_failures_total", "counter", "failed writes to the database", hall.store.failures),
         ]
         if len(waits) > 1:
             late = statistics.quantiles(waits, n=20)[-1]
-            rows.append(("club_write_seconds_p95", "gauge", "until an act is written, of the last ones", late))
+            rows.append(("club_write_seconds_p95", "gauge", "95th percentile of the time of recent writes", late))
     lines = []
     for name, kind, meaning, value in rows:
         lines += [f"# HELP awello_{name} {meaning}", f"# TYPE awello_{name} {kind}", f"awello_{name} {value:g}"]
@@ -32,7 +32,7 @@ def format_metrics(house: ClubService) -> str:
 
 
 def _peak_memory_bytes() -> int:
-    """In bytes; systems count in different units, and on Windows it is 0, which means unknown."""
+    """Peak memory use in bytes, which systems report in different units; 0 if unknown, as on Windows."""
     try:
         import resource
     except ImportError:

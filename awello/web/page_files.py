@@ -1,4 +1,4 @@
-"""The files of the page: small, few, and asked for all at once, so they are answered before any route is looked for."""
+"""The static files of the page, served by a middleware before any route: they are few, small and requested together."""
 
 import zlib
 from pathlib import Path
@@ -13,21 +13,21 @@ PAGE_PATHS = {"/": "index.html", "/api": "api.html"}
 
 
 class PageFiles:
-    """The layer that answers with files, kept in memory while they do not change; a browser asks whether they have."""
+    """Middleware that serves files from memory; browsers revalidate them by their ETag."""
 
     def __init__(self, app: ASGIApp) -> None:
         self.app = app
-        found = {
+        files = {
             path.relative_to(STATIC_FOLDER).as_posix(): path
             for path in STATIC_FOLDER.rglob("*")
             if path.suffix in MEDIA_TYPES
         }
-        self.paths = {f"/static/{name}": path for name, path in found.items()}
-        self.paths |= {address: found[name] for address, name in PAGE_PATHS.items()}
+        self.paths = {f"/static/{name}": path for name, path in files.items()}
+        self.paths |= {address: files[name] for address, name in PAGE_PATHS.items()}
         self._contents: dict[Path, tuple[int, bytes, str]] = {}
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Answer with a file, or that the browser has it already."""
+        """Serve a file, or status 304 if the browser has it already."""
         path = self.paths.get(scope.get("path", "")) if scope["type"] == "http" else None
         if path is None or scope["method"] not in ("GET", "HEAD"):
             await self.app(scope, receive, send)
@@ -41,7 +41,7 @@ class PageFiles:
         await answer(scope, receive, send)
 
     def _read(self, path: Path) -> tuple[bytes, str]:
-        """A file's content and its tag."""
+        """The content and the ETag of a file, read again if it has changed."""
         changed = path.stat().st_mtime_ns
         if path not in self._contents or self._contents[path][0] != changed:
             content = path.read_bytes()

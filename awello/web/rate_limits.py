@@ -1,27 +1,27 @@
-"""What somebody may do: how often, by a bucket that fills with time, and how many times at once, by a turnstile."""
+"""Rate limits (token buckets) and concurrency limits, per key such as a network or an account."""
 
 import ipaddress
 from collections import Counter, OrderedDict
 from collections.abc import Mapping
 from time import monotonic
 
-USAGE_HALF_LIFE = 5.0  # seconds after which what was used counts half
-MAX_KEYS = 50_000  # buckets that are remembered; the ones that were used longest ago are forgotten
+USAGE_HALF_LIFE = 5.0  # seconds after which past usage counts half
+MAX_KEYS = 50_000  # whose limits are kept; those used longest ago are dropped
 
 
 class RateLimit:
-    """So many acts at once, and so many a second in the long run."""
+    """A token bucket: `burst` actions at once, and `rate` per second in the long run."""
 
     def __init__(self, burst: float, rate: float) -> None:
         self.burst, self.rate = burst, rate
         self.tokens, self.updated = burst, monotonic()
 
     def take(self, count: float = 1) -> bool:
-        """Whether so many more acts are allowed now; if so, they are counted."""
+        """Whether this many actions are allowed now; if so, they are counted."""
         return self.reserve(count, 0.0) is not None
 
     def reserve(self, cost: float, max_wait: float) -> float | None:
-        """Count an act and give the seconds to wait before it; None, and it is not counted, if that is too long."""
+        """Count an action; the seconds to wait before it, or None without counting it if that exceeds `max_wait`."""
         now = monotonic()
         self.tokens = min(self.burst, self.tokens + (now - self.updated) * self.rate)
         self.updated = now
@@ -32,19 +32,19 @@ class RateLimit:
         return missing and missing / self.rate
 
     def spend(self, cost: float) -> None:
-        """Count what an act has cost beyond what was known before it."""
+        """Charge a cost that was not known when the action was reserved."""
         self.tokens -= cost
 
 
 class RateLimits:
-    """A bucket for each key."""
+    """A `RateLimit` per key."""
 
     def __init__(self, burst: float, rate: float) -> None:
         self.burst, self.rate = burst, rate
         self._limits: OrderedDict[str, RateLimit] = OrderedDict()
 
     def get(self, key: str) -> RateLimit:
-        """The bucket of a key."""
+        """The limit of a key, a new one if necessary."""
         limit = self._limits.pop(key, None) or RateLimit(self.burst, self.rate)
         self._limits[key] = limit
         while len(self._limits) > MAX_KEYS:
@@ -52,25 +52,25 @@ class RateLimits:
         return limit
 
     def take(self, key: str) -> bool:
-        """Whether one more act of a key is allowed now."""
+        """Whether one more action of a key is allowed now; if so, it is counted."""
         return self.get(key).take()
 
 
 class ConcurrencyLimit:
-    """So many at once under each key; the limits come with the keys."""
+    """Counts of concurrent actions per key; callers pass the limits."""
 
     def __init__(self) -> None:
         self.counts: Counter[str] = Counter()
 
     def acquire(self, keys: Mapping[str, int]) -> bool:
-        """Count one more under some keys, each with its limit; False if one of them is reached."""
+        """Count an action under several keys, each with its limit; False if a limit is reached."""
         if any(self.counts[key] >= limit for key, limit in keys.items()):
             return False
         self.counts.update(keys.keys())
         return True
 
     def release(self, keys: Mapping[str, int]) -> None:
-        """One who entered is gone."""
+        """End an action that was counted under these keys."""
         for key in keys:
             self.counts[key] -= 1
             if not self.counts[key]:
@@ -78,31 +78,31 @@ class ConcurrencyLimit:
 
 
 class RecentUsage:
-    """The seconds that each key has used something, of which older ones count less and less."""
+    """The seconds of usage per key, decaying with `USAGE_HALF_LIFE`."""
 
     def __init__(self) -> None:
         self._used: dict[str, tuple[float, float]] = {}
 
     def get(self, key: str, now: float) -> float:
-        """What a key has used lately, in seconds."""
+        """The recent usage of a key, in seconds."""
         seconds, updated = self._used.get(key, (0.0, now))
         return float(seconds * 0.5 ** ((now - updated) / USAGE_HALF_LIFE))
 
     def add(self, key: str, seconds: float, now: float) -> None:
-        """Charge a key; those that have used next to nothing are forgotten."""
+        """Add usage to a key; keys with negligible usage are dropped."""
         self._used[key] = self.get(key, now) + seconds, now
         if len(self._used) > MAX_KEYS:
             self._used = {each: used for each, used in self._used.items() if self.get(each, now) > 0.01}
 
 
 def network_of(address: str) -> str:
-    """Where an address counts: who has one of IPv6 has as many beside it as they want."""
+    """The network an address is counted under: itself for IPv4, its /64 for IPv6, which one client can have alone."""
     try:
-        found = ipaddress.ip_address(address)
+        parsed = ipaddress.ip_address(address)
     except ValueError:
         return address
-    if isinstance(found, ipaddress.IPv4Address):
+    if isinstance(parsed, ipaddress.IPv4Address):
         return address
-    if found.ipv4_mapped or found.is_loopback:
-        return str(found.ipv4_mapped or found)
-    return str(ipaddress.ip_network((found, 64), strict=False))
+    if parsed.ipv4_mapped or parsed.is_loopback:
+        return str(parsed.ipv4_mapped or parsed)
+    return str(ipaddress.ip_network((parsed, 64), strict=False))

@@ -1,12 +1,12 @@
-"""Who may come in: every request passes here before anything else sees it.
+"""The outermost middleware: checks the origin, the size and the rate of every request.
 
-The server is for the person at this machine.  A page from elsewhere in the same browser must not command it: so the
-host asked for must be one of ours (a foreign name that was pointed at this machine is not), and a request that changes
-or starts anything must come from our own page or from no page at all.  Bodies have a largest size and must come in
-time, and answers carry a policy that lets the page run nothing but its own files.
+The server belongs to the user of this machine, and pages of other sites in the same browser must not control it.  So
+the `Host` header must name this server, which prevents DNS rebinding, and requests to the API must come from the
+server's own page or from no page.  Bodies are limited in size and time, and responses carry a content security policy
+that lets the page load nothing but its own files.
 
-Every request costs about as many milliseconds as the event loop spends on it.  A network other than this machine may
-spend so many at once and so many per second; its further requests are delayed, and refused when that would take long.
+Every request is charged the milliseconds that the event loop is estimated to spend on it.  Each network except this
+machine has a budget (`NETWORK_BUDGET`); requests beyond it are delayed, and refused if the delay would be too long.
 """
 
 import asyncio
@@ -25,21 +25,21 @@ from awello.web.errors import MAX_QUOTED_CHARS, ApiError, describe_error
 from awello.web.rate_limits import ConcurrencyLimit, RateLimits, network_of
 
 MAX_BODY_BYTES, MAX_TEXT_BODY_BYTES, MAX_FILES_BODY_BYTES = 1 << 14, 1 << 17, 1 << 24
-FILES_PATH = "/api/games/files"  # the one address where files are sent
-TEXT_PATHS = ("/api/read", "/api/file")  # where long texts are sent
-BODY_TIMEOUT = 60.0  # seconds in which a body must come
-NETWORK_BUDGET = (500.0, 150.0)  # milliseconds of a network: at once, and per second
-MAX_DELAY = 6.0  # seconds by which a request is delayed at most
-MAX_OPEN_REQUESTS = 256  # requests of a network that are being answered
-FILE_COST, API_COST = 0.25, 1.5  # milliseconds for a file and for a question to the API,
-PATH_COSTS = {  # and for some of those
+FILES_PATH = "/api/games/files"  # the only path that accepts files
+TEXT_PATHS = ("/api/read", "/api/file")  # accept long texts
+BODY_TIMEOUT = 60.0  # seconds within which a body must arrive
+NETWORK_BUDGET = (500.0, 150.0)  # milliseconds of the event loop per network: burst, and per second
+MAX_DELAY = 6.0  # seconds for which a request is delayed; beyond, it is refused
+MAX_OPEN_REQUESTS = 256  # of one network
+FILE_COST, API_COST = 0.25, 1.5  # milliseconds for a file of the page, and for a request to the API
+PATH_COSTS = {  # for requests to these paths of the API
     "/api/contests": 8.0,
     "/api/games": 8.0,
     "/api/explore": 8.0,
     "/api/club/players": 20.0,
     "/api/club": 4.0,
 }
-BYTES_READ_PER_MS, BYTES_SENT_PER_MS = 1 << 12, 1 << 16  # that cost a millisecond
+BYTES_READ_PER_MS, BYTES_SENT_PER_MS = 1 << 12, 1 << 16
 LOCAL_HOSTS = ("localhost", "127.0.0.1", "::1")
 SECURITY_HEADERS = {
     "content-security-policy": "default-src 'self'; img-src 'self' data: blob:; object-src 'none'; "
@@ -53,7 +53,7 @@ SECURITY_HEADERS = {
 
 
 class RequestGuard:
-    """The outermost layer of the server."""
+    """Middleware that checks every request before the application handles it."""
 
     def __init__(
         self,
@@ -68,7 +68,7 @@ class RequestGuard:
         self.hosts = {*LOCAL_HOSTS, host.lower(), socket.gethostname().lower(), *(name.lower() for name in host_names)}
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Let a request in, with its body counted and its answer sealed, or refuse it."""
+        """Check and handle a request; those of other machines are charged to their network."""
         if scope["type"] not in ("http", "websocket"):
             return await self.app(scope, receive, send)
         headers, address = Headers(scope=scope), (scope.get("client") or ("",))[0]
@@ -80,7 +80,7 @@ class RequestGuard:
             return await send_error(error, scope, receive, send)
 
     async def _handle_remote(self, network: str, scope: Scope, headers: Headers, receive: Receive, send: Send) -> None:
-        """Let a request in when its network can afford it."""
+        """Handle a request when the budget of its network allows it."""
         budget = self.budgets.get(network)
         wait = budget.reserve(estimate_cost(scope["path"], _content_length(headers)), MAX_DELAY)
         key = {network: MAX_OPEN_REQUESTS}
@@ -93,7 +93,7 @@ class RequestGuard:
 
         async def receive_counted() -> Message:
             event = await receive()
-            if "content-length" not in headers:  # else they were charged before
+            if "content-length" not in headers:  # else it is charged in advance
                 budget.spend(len(event.get("body", b"")) / BYTES_READ_PER_MS)
             return event
 
@@ -108,7 +108,7 @@ class RequestGuard:
             self.open_requests.release(key)
 
     def check(self, scope: Scope, headers: Headers) -> None:
-        """Raise a `ApiError` for what comes from elsewhere."""
+        """Raise an `ApiError` for a request to another host, from another site, or with too large a body."""
         host = headers.get("host", "")
         if not self.is_own_host(host):
             name = host[:MAX_QUOTED_CHARS]
@@ -120,11 +120,11 @@ class RequestGuard:
         own = origin is None or origin.lower() in (f"http://{host}".lower(), f"https://{host}".lower())
         if not own or headers.get("sec-fetch-site", "none") not in ("same-origin", "none"):
             raise ApiError(403, "cross_origin", "requests from other sites are refused: use the page of this server")
-        if _content_length(headers) > (largest := _max_body_bytes(scope)):
-            raise _too_large(largest)
+        if _content_length(headers) > (limit := _max_body_bytes(scope)):
+            raise _too_large(limit)
 
     def is_own_host(self, host: str) -> bool:
-        """Whether a Host header names this server."""
+        """Whether a `Host` header names this server."""
         try:
             name = urlsplit(f"//{host}").hostname or ""
         except ValueError:
@@ -132,11 +132,11 @@ class RequestGuard:
         return name in self.hosts or (self.accepts_addresses and _is_address(name))
 
     async def _handle(self, scope: Scope, headers: Headers, receive: Receive, send: Send) -> None:
-        """Let a request in that comes from our page or from none; its body must be small and come in time."""
+        """Check a request and pass it on, with its body limited and security headers added to the response."""
         self.check(scope, headers)
         if scope["type"] == "websocket":
             return await self.app(scope, receive, send)
-        size, largest, more = 0, _max_body_bytes(scope), True
+        size, limit, more = 0, _max_body_bytes(scope), True
         deadline = asyncio.get_running_loop().time() + BODY_TIMEOUT
 
         async def receive_limited() -> Message:
@@ -148,8 +148,8 @@ class RequestGuard:
                 message = f"the request was not complete within {BODY_TIMEOUT:.0f} seconds: send it again"
                 raise ApiError(408, "request_timeout", message, seconds=BODY_TIMEOUT) from None
             size, more = size + len(event.get("body", b"")), event.get("more_body", False)
-            if size > largest:
-                raise _too_large(largest)
+            if size > limit:
+                raise _too_large(limit)
             return event
 
         async def send_with_headers(event: Message) -> None:
@@ -161,12 +161,12 @@ class RequestGuard:
 
 
 def address_of(client: HTTPConnection) -> str:
-    """Where a request or a connection comes from."""
+    """The IP address of a client."""
     return client.client.host if client.client else ""
 
 
 def network_of_client(client: HTTPConnection) -> str:
-    """The network that a request or a connection counts for."""
+    """The network to which a request or a connection is charged."""
     return network_of(address_of(client))
 
 
@@ -179,24 +179,24 @@ def _is_address(name: str) -> bool:
 
 
 def _max_body_bytes(scope: Scope) -> int:
-    """The largest body that may be sent to an address: what is read by the event loop must be small."""
+    """The size limit of a request's body; most are small, because the event loop parses them."""
     if scope["path"] == FILES_PATH:
         return MAX_FILES_BODY_BYTES
     return MAX_TEXT_BODY_BYTES if scope["path"] in TEXT_PATHS else MAX_BODY_BYTES
 
 
 def _content_length(headers: Headers) -> int:
-    """The bytes that a request says it has."""
+    """The `Content-Length` of a request; 0 if it is missing or invalid."""
     length = headers.get("content-length", "0")
     return int(length) if length.isascii() and length.isdigit() and len(length) < 20 else 0
 
 
 def estimate_cost(path: str, length: int) -> float:
-    """About how many milliseconds of the event loop a request costs."""
+    """The milliseconds of the event loop that a request is estimated to cost."""
     if not path.startswith("/api/"):
         return FILE_COST
-    dearer = (cost for prefix, cost in PATH_COSTS.items() if path.startswith(prefix))
-    return next(dearer, API_COST) + min(length, MAX_TEXT_BODY_BYTES) / BYTES_READ_PER_MS
+    costs = (cost for prefix, cost in PATH_COSTS.items() if path.startswith(prefix))
+    return next(costs, API_COST) + min(length, MAX_TEXT_BODY_BYTES) / BYTES_READ_PER_MS
 
 
 def _too_large(limit: int) -> ApiError:
@@ -205,7 +205,7 @@ def _too_large(limit: int) -> ApiError:
 
 
 async def send_error(error: ApiError, scope: Scope, receive: Receive, send: Send) -> None:
-    """Answer a request that was not let in."""
+    """Answer a refused request."""
     if scope["type"] == "websocket":
         await receive()
         await WebSocketClose(1008, error.detail)(scope, receive, send)
@@ -213,5 +213,5 @@ async def send_error(error: ApiError, scope: Scope, receive: Receive, send: Send
     headers = {
         **SECURITY_HEADERS,
         "connection": "close",
-    }  # a refused client must connect again, and that is limited too
+    }  # new connections are limited too
     await JSONResponse(describe_error(error), error.status_code, headers)(scope, receive, send)
