@@ -1,4 +1,4 @@
-"""What can go wrong: every error is one sentence that names the offending part and how to mend it."""
+"""The errors of Awello: each message is one sentence that names the invalid part and how to correct it."""
 
 from typing import Any
 
@@ -23,13 +23,13 @@ class IllegalMoveError(AwelloError):
 
 
 class NotationError(AwelloError):
-    """Text that is no move, board, diagram or transcript."""
+    """Text that is not a valid move, board, diagram or transcript."""
 
     code = "notation"
 
 
 class SpecError(AwelloError):
-    """A player spec that names no player, or gives it something it does not take."""
+    """A player spec with an unknown player, or an invalid setting."""
 
     code = "player_spec"
 
@@ -41,6 +41,6 @@ class StorageError(AwelloError):
 
 
 class ConfigError(AwelloError):
-    """An option, a configuration file or an openings file with a wrong part in it."""
+    """An invalid option, configuration file or openings file."""
 
     code = "config"

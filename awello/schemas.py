@@ -64,12 +64,12 @@ class RulesJson(BaseModel):
     @classmethod
     def of(cls, game: Game) -> "RulesJson":
         """The rules of a game."""
-        known = {
+        fields = {
             "start": format_position(Position.start(game)),
             "heuristics": heuristics_for(game),
             "opponents": OPPONENTS[game.family],
         }
-        return cls.model_validate(game.describe() | vars(SCALES[game.family]) | known)
+        return cls.model_validate(game.describe() | vars(SCALES[game.family]) | fields)
 
 
 class PositionJson(BaseModel):
@@ -177,24 +177,24 @@ class AnalysisJson(BaseModel):
     line: list[str] = Field(description="Best play on both sides")
 
     @classmethod
-    def of(cls, position: Position, found: Analysis) -> "AnalysisJson":
+    def of(cls, position: Position, analysis: Analysis) -> "AnalysisJson":
         """Describe the analysis of a position."""
         moves = [
             {
                 "move": position.format_move(move),
                 "value": to_margin(position, value),
-                "exact": move in found.exact_moves,
+                "exact": move in analysis.exact_moves,
             }
-            for move, value in sorted(found.candidates, key=lambda candidate: -candidate[1])
+            for move, value in sorted(analysis.candidates, key=lambda candidate: -candidate[1])
         ]
         fields = {
             "position": format_position(position),
-            "value": to_margin(position, found.value),
-            "best": None if position.over else position.format_move(found.move),
+            "value": to_margin(position, analysis.value),
+            "best": None if position.over else position.format_move(analysis.move),
             "moves": moves,
-            "line": position.format_moves(found.line),
+            "line": position.format_moves(analysis.line),
         }
-        return cls.model_validate(vars(found) | fields)
+        return cls.model_validate(vars(analysis) | fields)
 
 
 class ChoiceJson(BaseModel):
@@ -211,13 +211,13 @@ class ChoiceJson(BaseModel):
 
     @classmethod
     def of(
-        cls, position: Position, move: int, found: Analysis | None, seconds: float, value: float | None
+        cls, position: Position, move: int, analysis: Analysis | None, seconds: float, value: float | None
     ) -> "ChoiceJson":
         """Describe a chosen move; `value` is the player's evaluation as a margin."""
-        line = found.line if found and found.line[:1] == (move,) else (move,)
+        line = analysis.line if analysis and analysis.line[:1] == (move,) else (move,)
         fields = {"move": position.format_move(move), "seconds": seconds, "value": value}
         more = {"line": position.format_moves(line), "after": PositionJson.of(position.after(move))}
-        return cls.model_validate((vars(found) if found else {}) | fields | more)
+        return cls.model_validate((vars(analysis) if analysis else {}) | fields | more)
 
 
 def to_margin(position: Position, value: float) -> float:
@@ -336,10 +336,10 @@ class ExplorationJson(BaseModel):
     moves: list[MoveStatisticsJson] = Field(description="The most frequent first; one of each set of symmetric moves")
 
     @classmethod
-    def of(cls, found: "Exploration") -> "ExplorationJson":
+    def of(cls, exploration: "Exploration") -> "ExplorationJson":
         """Describe the statistics of a position."""
-        moves = [vars(branch) | {"move": found.position.format_move(branch.move)} for branch in found.moves]
-        return cls.model_validate(vars(found) | {"opening": opening_at(found.position), "moves": moves})
+        moves = [vars(each) | {"move": exploration.position.format_move(each.move)} for each in exploration.moves]
+        return cls.model_validate(vars(exploration) | {"opening": opening_at(exploration.position), "moves": moves})
 
 
 class ImportJson(BaseModel):
@@ -364,7 +364,7 @@ class ImportJson(BaseModel):
 
 # ---- reviews --------------------------------------------------------------------------------------------------------
 class MoveReviewJson(BaseModel):
-    """A played move beside the best one."""
+    """A played move compared with the best one."""
 
     ply: int = Field(description="The number of the move from 1, including passes")
     side: Side
@@ -388,8 +388,8 @@ class MoveReviewJson(BaseModel):
 
 def summarise_side(reviews: Sequence[MoveReview], side: int) -> ReviewSummary:
     """The summary of a side, with rounded values."""
-    found = summarise(reviews, side)
-    return replace(found, mean_loss=round_value(found.mean_loss), accuracy=round_value(found.accuracy))
+    summary = summarise(reviews, side)
+    return replace(summary, mean_loss=round_value(summary.mean_loss), accuracy=round_value(summary.accuracy))
 
 
 class ReviewJson(BaseModel):

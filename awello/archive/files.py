@@ -69,9 +69,9 @@ def _names_in_folder(folder: Path) -> tuple[WthorNames, ...]:
 
 def list_imported_files(archive: Archive) -> list[Any]:
     """The imported files in order, with `name`, `format` and number of `games`."""
-    held = sources.outerjoin(source_games, source_games.c.source == sources.c.id)
+    joined = sources.outerjoin(source_games, source_games.c.source == sources.c.id)
     count = func.count(source_games.c.number).label("games")
-    query = select(sources.c.id, sources.c.name, sources.c.format, count).select_from(held)
+    query = select(sources.c.id, sources.c.name, sources.c.format, count).select_from(joined)
     with archive.engine.connect() as connection:
         grouped = query.group_by(sources.c.id, sources.c.name, sources.c.format).order_by(sources.c.id)
         return list(connection.execute(grouped))

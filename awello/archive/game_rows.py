@@ -76,12 +76,12 @@ def store_records(connection: Connection, records: Sequence[Record]) -> list[int
     """Store the records that are not in the archive, in a write transaction; the numbers of all."""
     rows = [row_of(record) for record in records]
     query = select(games.c.digest, games.c.id)
-    found = select_among(connection, query, games.c.digest, [row["digest"] for row in rows])
-    known: dict[bytes, int] = {row.digest: row.id for row in found}
+    stored = select_among(connection, query, games.c.digest, [row["digest"] for row in rows])
+    ids: dict[bytes, int] = {row.digest: row.id for row in stored}
     first, new_games = next_id(connection, games), list[tuple[Record, Values]]()
     for record, row in zip(records, rows, strict=True):
-        if row["digest"] not in known:
-            known[row["digest"]] = row["id"] = first + len(new_games)
+        if row["digest"] not in ids:
+            ids[row["digest"]] = row["id"] = first + len(new_games)
             new_games.append((record, row))
     for game in sorted({record.start.game for record, _ in new_games}):
         _index_records(connection, game, [new for new in new_games if new[0].start.game == game])
@@ -89,7 +89,7 @@ def store_records(connection: Connection, records: Sequence[Record]) -> list[int
         _assign_numbers(connection, table, columns, [row for _, row in new_games])
     if new_games:
         connection.execute(games.insert(), [row for _, row in new_games])
-    return [known[row["digest"]] for row in rows]
+    return [ids[row["digest"]] for row in rows]
 
 
 def _index_records(connection: Connection, game: Game, new_games: Sequence[tuple[Record, Values]]) -> None:
@@ -106,9 +106,9 @@ def _index_records(connection: Connection, game: Game, new_games: Sequence[tuple
 def _openings_of(entries: Entries) -> dict[int, str]:
     """The openings by game number; the last named position of a game counts."""
     keys, names = _named_keys()
-    found = np.flatnonzero(np.isin(entries["key"], keys))
-    at = np.searchsorted(keys, entries["key"][found])
-    return {int(number): names[name] for number, name in zip(entries["record"][found], at, strict=True)}
+    named = np.flatnonzero(np.isin(entries["key"], keys))
+    at = np.searchsorted(keys, entries["key"][named])
+    return {int(number): names[name] for number, name in zip(entries["record"][named], at, strict=True)}
 
 
 @cache
@@ -121,8 +121,8 @@ def _named_keys() -> tuple[Words, list[str]]:
 def _assign_numbers(connection: Connection, table: Table, columns: Iterable[str], rows: Sequence[Values]) -> None:
     """Replace names by their numbers, and add new names to the table."""
     names = sorted({row[column] for row in rows for column in columns} - {None})
-    known = select_among(connection, select(table.c.name, table.c.id), table.c.name, names)
-    numbers: dict[str | None, int | None] = {None: None} | {row.name: row.id for row in known}
+    stored = select_among(connection, select(table.c.name, table.c.id), table.c.name, names)
+    numbers: dict[str | None, int | None] = {None: None} | {row.name: row.id for row in stored}
     new = dict(zip((name for name in names if name not in numbers), count(next_id(connection, table))))
     if new:
         connection.execute(table.insert(), [{"id": number, "name": name} for name, number in new.items()])

@@ -97,7 +97,7 @@ class GameTree:
         self._nodes = [(games[first], words[first])]
         bits = max(1, len(first).bit_length() - 1)
         shift = U(64 - bits)
-        held = np.bincount((self._keys >> shift).astype(np.int64), minlength=1 << bits)
-        offsets = np.concatenate([[0], np.cumsum(held)])
+        counts = np.bincount((self._keys >> shift).astype(np.int64), minlength=1 << bits)
+        offsets = np.concatenate([[0], np.cumsum(counts)])
         self._values = np.empty(len(first), np.int8)
         minimax(*self._nodes[0], self._keys, offsets, shift, self._values)

@@ -53,11 +53,11 @@ class ImportReport:
 
 
 def import_games(
-    archive: Archive, sources: Iterable[ImportSource], on_progress: Callable[[float], object]
+    archive: Archive, files: Iterable[ImportSource], on_progress: Callable[[float], object]
 ) -> list[ImportReport]:
     """Import the games of files; `on_progress` gets the number of further bytes read."""
     reports, waiting = [], list[PendingGame]()
-    for source in sources:
+    for source in files:
         with archive.engine.connect() as connection:
             reports.append(report := ImportReport(source, _count_imported(connection, source)))
         number, share = 0, source.size / max(1, source.expected)
@@ -97,13 +97,13 @@ def _write(archive: Archive, waiting: Sequence[PendingGame]) -> None:
         return
     with write_transaction(archive.engine) as connection:
         numbers = store_records(connection, [record for _, _, record in waiting])
-        found: dict[bytes, ImportSource] = {}
+        by_digest: dict[bytes, ImportSource] = {}
         for source, _, _ in waiting:
-            found.setdefault(source.digest, source)
-        known = {digest: _source_number(connection, source) for digest, source in found.items()}
-        last = {digest: _count_imported(connection, source) for digest, source in found.items()}
+            by_digest.setdefault(source.digest, source)
+        ids = {digest: _source_number(connection, source) for digest, source in by_digest.items()}
+        last = {digest: _count_imported(connection, source) for digest, source in by_digest.items()}
         rows = {  # the batch may contain a file twice, and another program may have imported it
-            (known[source.digest], at): number
+            (ids[source.digest], at): number
             for (source, at, _), number in zip(waiting, numbers, strict=True)
             if at > last[source.digest]
         }
@@ -114,9 +114,9 @@ def _write(archive: Archive, waiting: Sequence[PendingGame]) -> None:
 
 def _source_number(connection: Connection, source: ImportSource) -> int:
     """The number of a file in the archive; adds the file if it is new."""
-    known = connection.execute(select(sources.c.id).where(sources.c.digest == source.digest)).scalar()
-    if known is not None:
-        return int(known)
+    existing = connection.execute(select(sources.c.id).where(sources.c.digest == source.digest)).scalar()
+    if existing is not None:
+        return int(existing)
     number = next_id(connection, sources)
     row = {"id": number, "name": source.name, "format": source.format, "digest": source.digest, "header": source.header}
     connection.execute(sources.insert().values(row))
@@ -143,12 +143,12 @@ def _find_repeated(connection: Connection) -> set[int | tuple[int, int]]:
     first = select(*line, func.min(games.c.id).label("oldest")).group_by(*line).having(func.count() > 1).subquery()
     same = (games.c.moves == first.c.moves) & (games.c.game == first.c.game)
     same &= (func.coalesce(games.c.start, "") == first.c.start) & (games.c.id > first.c.oldest)
-    found: set[int | tuple[int, int]] = set(connection.execute(select(games.c.id).join(first, same)).scalars())
+    repeated: set[int | tuple[int, int]] = set(connection.execute(select(games.c.id).join(first, same)).scalars())
     often = select(source_games.c.game).group_by(source_games.c.game).having(func.count() > 1)
     query = select(source_games).where(source_games.c.game.in_(often))
     seen = set()
     for row in connection.execute(query.order_by(source_games.c.source, source_games.c.number)):
         if row.game in seen:
-            found.add((row.source, row.number))
+            repeated.add((row.source, row.number))
         seen.add(row.game)
-    return found
+    return repeated

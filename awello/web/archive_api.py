@@ -56,8 +56,8 @@ class PlayedGameRequest(MovesRequest):
         sides = zip(record.start.game.sides, self.players, strict=True)
         tags = {side: _clean_name(player) for side, player in sides if player is not None}
         if self.started is not None:
-            moment = datetime.fromtimestamp(self.started)
-            tags |= {"Site": PAGE_SITE, "Date": moment.date().isoformat(), "Time": moment.time().isoformat()}
+            start = datetime.fromtimestamp(self.started)
+            tags |= {"Site": PAGE_SITE, "Date": start.date().isoformat(), "Time": start.time().isoformat()}
         loser, reason = (self.result.loser, REASON_TEXTS[self.result.reason]) if self.result else (None, "")
         return Record(record.start, record.moves, tuple(self.seconds), (), tags, loser, reason)
 

@@ -102,9 +102,9 @@ class HttpServerConfig(uvicorn.Config):
                 continue
             if size:
                 waiting[_network_of(connection)].append((size, connection))
-        for found in waiting.values():
-            total = sum(size for size, _ in found)
-            for size, connection in sorted(found, key=lambda each: -each[0]):
+        for unread in waiting.values():
+            total = sum(size for size, _ in unread)
+            for size, connection in sorted(unread, key=lambda each: -each[0]):
                 if total > MAX_NETWORK_UNREAD_BYTES:
                     connection.transport.abort()
                     total -= size
