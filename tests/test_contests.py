@@ -1,4 +1,4 @@
-"""Contests from the page: they run, stop, go on after a restart, and take nothing that is too much; and trees."""
+"""Contests: running, stopping, resuming after a restart, and limits; and pictures of search trees."""
 
 import json
 import multiprocessing
@@ -25,13 +25,13 @@ from awello.web.contests_api import router
 from awello.web.engine_pool import EnginePool
 from awello.web.errors import ApiError
 
-PLAN = {"game": "othello4", "players": ["greedy", "random"], "rounds": 3, "opening_plies": 1, "seed": 5}
+CONFIG = {"game": "othello4", "players": ["greedy", "random"], "rounds": 3, "opening_plies": 1, "seed": 5}
 MIDGAME = ["f5", "f4", "e3", "d6", "e6", "f3", "c3", "c4", "b3", "d2", "e2", "b4", "b2", "d3", "e1", "e7"]
 
 
 @pytest.fixture
 def contests(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[ContestRunner]:
-    """Contests in a folder of their own, with the bots that misbehave."""
+    """Contests in a temporary folder, with misbehaving bots available."""
     monkeypatch.setenv("AWELLO_PLAYERS", str(ROOT / "tests" / "bots.py"))
     made = ContestRunner(tmp_path / "contests")
     yield made
@@ -40,7 +40,7 @@ def contests(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Contes
 
 @pytest.fixture
 def client(contests: ContestRunner) -> TestClient:
-    """The routes of the laboratory and nothing else."""
+    """A client for the routes of the lab only."""
     app = FastAPI()
     app.state.contests, app.state.workers = contests, EnginePool(0)
     app.state.club_service = ClubService(None, ArchiveService(None))
@@ -63,8 +63,8 @@ def show(client: TestClient, name: str, since: int = 0) -> Any:
     return answer.json()
 
 
-def test_a_contest_runs_to_its_end_and_its_numbers_add_up(client: TestClient) -> None:
-    name = start(client, **PLAN)
+def test_a_contest_runs_to_its_end(client: TestClient) -> None:
+    name = start(client, **CONFIG)
     assert show(client, name)["state"] == "running"
     wait_until(lambda: show(client, name)["state"] != "running")
     seen = show(client, name)
@@ -91,9 +91,9 @@ def test_a_contest_runs_to_its_end_and_its_numbers_add_up(client: TestClient) ->
     assert client.post(f"/api/contests/{name}/resume").status_code == 400
 
 
-def test_a_contest_is_stopped_resumed_and_known_after_a_restart(client: TestClient, contests: ContestRunner) -> None:
-    name = start(client, **PLAN | {"rounds": 50, "game": "abapa"})
-    busy = client.post("/api/contests", json=PLAN)
+def test_a_contest_is_stopped_and_resumed_after_a_restart(client: TestClient, contests: ContestRunner) -> None:
+    name = start(client, **CONFIG | {"rounds": 50, "game": "abapa"})
+    busy = client.post("/api/contests", json=CONFIG)
     assert (busy.status_code, busy.json()["message"]) == (
         409,
         "too many contests are running: wait until one ends, or stop one",
@@ -142,7 +142,7 @@ def as_json(contest: Contest) -> Any:
 
 
 @pytest.mark.parametrize("where", ["begin", "choose"])
-def test_stopping_waits_for_no_bot(client: TestClient, where: str) -> None:
+def test_stopping_does_not_wait_for_bots(client: TestClient, where: str) -> None:
     bot = f"first,wrong=endless,where={where}"
     name = start(client, game="othello4", players=[bot, "random"], rounds=1, move_time=5)
     wait_until(multiprocessing.active_children)
@@ -153,7 +153,7 @@ def test_stopping_waits_for_no_bot(client: TestClient, where: str) -> None:
 
 
 def test_a_bot_that_cannot_be_made_is_named(client: TestClient) -> None:
-    name = start(client, **PLAN | {"players": ["random", "alphabeta:nonsense@2"]})
+    name = start(client, **CONFIG | {"players": ["random", "alphabeta:nonsense@2"]})
     wait_until(lambda: show(client, name)["state"] == "failed")
     (listed,) = client.get("/api/contests").json()
     assert listed["state"] == "failed"
@@ -182,22 +182,22 @@ def test_a_bot_that_cannot_be_made_is_named(client: TestClient) -> None:
         ({"jobs": 4}, 422, "jobs"),
     ],
 )
-def test_bad_plans_are_refused(client: TestClient, change: dict[str, Any], status: int, part: str) -> None:
-    answer = client.post("/api/contests", json=PLAN | change)
+def test_invalid_configs_are_refused(client: TestClient, change: dict[str, Any], status: int, part: str) -> None:
+    answer = client.post("/api/contests", json=CONFIG | change)
     assert answer.status_code == status
     assert part in answer.text
     assert client.get("/api/contests").json() == []
 
 
 @pytest.mark.parametrize("name", ["12345678", "1234567", "..%2F..%2Fetc", "%2E%2E", "0123456G", "contest.json"])
-def test_unknown_ids_are_missing(client: TestClient, name: str) -> None:
+def test_unknown_ids(client: TestClient, name: str) -> None:
     assert client.get(f"/api/contests/{name}").status_code == 404
     assert client.post(f"/api/contests/{name}/stop").status_code == 404
     assert client.post(f"/api/contests/{name}/resume").status_code == 404
     assert client.delete(f"/api/contests/{name}").status_code in (404, 405)  # 405: the path became another
 
 
-def keep(contests: ContestRunner, number: int) -> Path:
+def store_contest(contests: ContestRunner, number: int) -> Path:
     folder = contests.folder / f"{number:08x}"
     folder.mkdir(parents=True)
     plan = ContestConfig(game="othello4", players=["greedy", "random"], rounds=1).model_dump_json()
@@ -205,8 +205,8 @@ def keep(contests: ContestRunner, number: int) -> Path:
     return folder
 
 
-def test_an_id_leads_nowhere_else(contests: ContestRunner) -> None:
-    keep(contests, 7).rename(contests.folder.parent / "outside")
+def test_ids_cannot_leave_the_folder(contests: ContestRunner) -> None:
+    store_contest(contests, 7).rename(contests.folder.parent / "outside")
     for name in ("../outside", "..", ".", ""):
         with pytest.raises(ApiError, match="there is no contest"):
             contests.get(name)
@@ -214,16 +214,16 @@ def test_an_id_leads_nowhere_else(contests: ContestRunner) -> None:
             contests.delete(name)
 
 
-def test_only_so_many_contests_are_kept(client: TestClient, contests: ContestRunner) -> None:
+def test_stored_contests_are_limited(client: TestClient, contests: ContestRunner) -> None:
     for number in range(MAX_STORED_CONTESTS):
-        keep(contests, number)
-    answer = client.post("/api/contests", json=PLAN)
+        store_contest(contests, number)
+    answer = client.post("/api/contests", json=CONFIG)
     assert (answer.status_code, answer.json()["message"]) == (400, "200 contests are stored: delete some first")
 
 
 @pytest.mark.parametrize(("file", "content"), [("contest.json", "{"), ("games.jsonl", "no\n"), ("games.jsonl", "{}\n")])
 def test_a_damaged_contest_can_be_deleted(client: TestClient, contests: ContestRunner, file: str, content: str) -> None:
-    folder = keep(contests, 7)
+    folder = store_contest(contests, 7)
     (folder / file).write_text(content)
     answer = client.get("/api/contests/00000007")
     assert (answer.status_code, answer.json()["message"]) == (400, "contest 00000007 is damaged: delete it")
@@ -232,8 +232,8 @@ def test_a_damaged_contest_can_be_deleted(client: TestClient, contests: ContestR
     assert not folder.exists()
 
 
-def test_a_contest_of_another_version_does_not_go_on(client: TestClient, contests: ContestRunner) -> None:
-    folder = keep(contests, 7)
+def test_a_contest_of_another_version_cannot_be_resumed(client: TestClient, contests: ContestRunner) -> None:
+    folder = store_contest(contests, 7)
     (folder / "configuration.json").write_text('{"awello": "0.0.0"}')
     answer = client.post("/api/contests/00000007/resume")
     assert answer.status_code == 400

@@ -1,4 +1,4 @@
-"""The tree of played games against a plain one that asks `Position` for everything."""
+"""The tree of played games, compared with a simple implementation on `Position`."""
 
 import random
 from collections.abc import Iterator, Sequence
@@ -22,7 +22,7 @@ BOARDS = [Game.OTHELLO, Game.OTHELLO6, Game.OTHELLO4]
 
 
 class PlainTree:
-    """What the games say, by recursion over the positions that they came through."""
+    """A simple tree of games, evaluated by recursion over positions."""
 
     def __init__(self, records: Sequence[Record]) -> None:
         decided = [record for record in records if record.final.over]
@@ -40,8 +40,8 @@ class PlainTree:
         return max(self.move_values(position).values())
 
 
-def turned(record: Record, symmetry: int) -> Record:
-    """The same game on a board that is turned round or mirrored, from wherever that begins."""
+def transform(record: Record, symmetry: int) -> Record:
+    """The same game on a rotated or mirrored board, from the transformed start."""
     start = record.start
     own, opp = (int(symmetric(U(word), symmetry)) for word in (start.own, start.opp))
     squares = [
@@ -50,8 +50,8 @@ def turned(record: Record, symmetry: int) -> Record:
     return Record(Position(start.game, own, opp, start.side), tuple(squares))
 
 
-def relatives(record: Record, count: int, chance: random.Random) -> Iterator[Record]:
-    """Games that go the way of another for a while."""
+def branch_off(record: Record, count: int, chance: random.Random) -> Iterator[Record]:
+    """Games that share their first moves with another."""
     for _ in range(count):
         moves = list(record.moves[: chance.randrange(len(record.moves))])
         position = Record(record.start, tuple(moves)).final
@@ -62,10 +62,10 @@ def relatives(record: Record, count: int, chance: random.Random) -> Iterator[Rec
 
 
 def some_games(game: Game, seed: int, count: int = 9) -> list[Record]:
-    """Games that have much in common, some of them turned, and one that nobody finished."""
+    """Games with common positions, some of them transformed, and one unfinished."""
     chance = random.Random(seed)
-    found = list(relatives(random_record(game, seed), count, chance))
-    found += [turned(record, chance.randrange(8)) for record in found[::3]] + [random_record(game, seed + 1)]
+    found = list(branch_off(random_record(game, seed), count, chance))
+    found += [transform(record, chance.randrange(8)) for record in found[::3]] + [random_record(game, seed + 1)]
     unfinished = random_record(game, seed + 2)
     return [
         *found,
@@ -75,7 +75,7 @@ def some_games(game: Game, seed: int, count: int = 9) -> list[Record]:
 
 
 def compare(tree: GameTree, records: Sequence[Record]) -> None:
-    """Every position of the games, finished or not, and those beside them, are what the plain tree says."""
+    """Compare the values of all positions of the games and of their neighbours with the simple tree."""
     plain = PlainTree(records)
     assert len(tree) == len(plain.known) and tree.games == sum(record.final.over for record in records)
     for record in records:
@@ -98,8 +98,8 @@ def test_symmetric_positions_have_the_same_key() -> None:
         assert len({node_key(0, U(own), U(opp)) for own, opp in boards}) == 1
 
 
-def test_small_boards_pass_and_meet_again() -> None:
-    """What the comparison above relies on: these games hold passes, and positions that are reached by several ways."""
+def test_small_boards_have_passes_and_transpositions() -> None:
+    """The games compared above contain passes, and positions reached by different moves."""
     records = [random_record(Game.OTHELLO4, seed) for seed in range(80)]
     assert any(PASS in record.moves for record in records)
     ways = {
@@ -111,8 +111,8 @@ def test_small_boards_pass_and_meet_again() -> None:
     compare(GameTree(records), records)
 
 
-def test_a_known_position_joins_games_that_never_met() -> None:
-    """A move that nobody played here leads to a position that another game came through: it is known."""
+def test_a_transposition_is_known() -> None:
+    """A move that was not played here is known if it leads to a position of another game."""
     records = [random_record(Game.OTHELLO4, seed) for seed in range(40)]
     played = {
         (position.canonical(), position.after(move).canonical())
@@ -130,7 +130,7 @@ def test_a_known_position_joins_games_that_never_met() -> None:
     assert joined and all(tree.value(position) == max(tree.move_values(position).values()) for position in joined)
 
 
-def test_it_grows() -> None:
+def test_games_can_be_added() -> None:
     records = [*some_games(Game.OTHELLO6, 5), *some_games(Game.OTHELLO4, 6), *some_games(Game.OTHELLO, 7)]
     random.Random(1).shuffle(records)
     tree = GameTree()
@@ -139,12 +139,12 @@ def test_it_grows() -> None:
         tree.add(iter(records[at : at + 40]))
         compare(tree, records[: at + 40])
     count, games = len(tree), tree.games
-    tree.add([turned(record, 3) for record in records])
-    assert len(tree) == count and tree.games == 2 * games, "the same games again, turned round"
+    tree.add([transform(record, 3) for record in records])
+    assert len(tree) == count and tree.games == 2 * games, "the same games again, mirrored"
 
 
-def test_boards_are_kept_apart() -> None:
-    """The start is the same two words on every board."""
+def test_board_sizes_are_different_nodes() -> None:
+    """The start positions of all sizes are the same two words."""
     tree = GameTree([random_record(Game.OTHELLO4, 1)])
     assert tree.value(Position.start(Game.OTHELLO4)) is not None
     assert tree.value(Position.start()) is tree.value(Position.start(Game.OTHELLO6)) is None
@@ -159,7 +159,7 @@ def test_awale_is_refused() -> None:
 
 # ---- advice ---------------------------------------------------------------------------------------------------------
 def endings(position: Position) -> dict[int, list[Record]]:
-    """By its first move, every way in which a position can go on to its end."""
+    """All possible games from a position to its end, by first move."""
     if position.over:
         return {}
 
@@ -176,7 +176,7 @@ def endings(position: Position) -> dict[int, list[Record]]:
 
 
 def find_position(good: int, bad: int) -> tuple[Position, list[tuple[int, list[Record]]]]:
-    """A position near the end with so many winning and so many losing moves, and its games by move."""
+    """A position near the end with `good` winning and `bad` losing moves, and its games by move."""
     for seed in range(3000):
         record = random_record(Game.OTHELLO4, seed)
         for position in list(record.positions())[5:]:
@@ -202,7 +202,7 @@ def test_a_known_move_that_wins_is_played() -> None:
     assert tree.advise(position) == Advice(best[0], tree.move_values(position)[best[0]])
 
 
-def test_known_moves_that_lose_are_forbidden_while_others_are_untried() -> None:
+def test_losing_moves_are_excluded_while_others_are_unknown() -> None:
     position, (worst, better, best) = find_position(0, 3)
     tree = grow(worst, better)
     advice, value = tree.advise(position), tree.move_values(position)[better[0]]
@@ -213,7 +213,7 @@ def test_known_moves_that_lose_are_forbidden_while_others_are_untried() -> None:
     )
 
 
-def test_a_draw_is_no_win() -> None:
+def test_a_draw_is_not_a_win() -> None:
     for seed in range(200):
         record = random_record(Game.OTHELLO4, seed)
         first, second = record.final.score()
@@ -257,7 +257,7 @@ def test_the_tree_of_some_games(tmp_path: Path) -> None:
         GameTree.of(archive, GameFilter(games=(Game.ABAPA,)))
 
 
-def test_the_explorer_tells_values(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_explorer_gives_values(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     archive = Archive(tmp_path / "archive.sqlite")
     games = some_games(Game.OTHELLO4, 4, 30)
     for at, record in enumerate(games):

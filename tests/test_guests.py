@@ -1,4 +1,4 @@
-"""Shares of the server: each network has its own in requests, channels and unread bytes; odd values are refused."""
+"""Limits per network for requests, connections and unread bytes; invalid values are refused."""
 
 import asyncio
 import json
@@ -34,7 +34,7 @@ HOST = "127.0.0.1:8421"
 
 
 def client_at(address: str, app: Any = None) -> TestClient:
-    """A client that comes from an address."""
+    """A client with an IP address."""
     return TestClient(app or create_app(0, archive=None), f"http://{HOST}", client=(address, 50000))
 
 
@@ -45,7 +45,7 @@ def guest() -> Iterator[TestClient]:
 
 
 # ---- requests -------------------------------------------------------------------------------------------------------
-def test_a_bucket_gives_the_time_to_wait(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_rate_limit_gives_the_time_to_wait(monkeypatch: pytest.MonkeyPatch) -> None:
     now = 100.0
     monkeypatch.setattr(rate_limits, "monotonic", lambda: now)
     bucket = RateLimit(10, 5)
@@ -57,7 +57,7 @@ def test_a_bucket_gives_the_time_to_wait(monkeypatch: pytest.MonkeyPatch) -> Non
     assert bucket.reserve(5, 2.0) == 2.0
 
 
-def test_a_network_pays_for_every_request(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_every_request_is_charged_to_its_network(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(request_guard, "MAX_DELAY", 0.0)
     monkeypatch.setattr(web, "NETWORK_BUDGET", (5.0, 1.0))
     monkeypatch.setattr(rate_limits, "monotonic", lambda: 100.0)
@@ -87,8 +87,8 @@ def test_expensive_requests_cost_more() -> None:
     assert file < small < cost("/api/positions", 6000) < cost("/api/games", 6000)
 
 
-def test_the_page_of_a_class_is_within_its_share() -> None:
-    """Thirty people behind one address open the page at once: all files, without waiting long for any."""
+def test_a_class_can_open_the_page_within_its_budget() -> None:
+    """Thirty people behind one address can open the page at the same time without long delays."""
     sizes = [path.stat().st_size for path in STATIC_FOLDER.rglob("*") if path.is_file()]
     bucket = RateLimit(*request_guard.NETWORK_BUDGET)
     waits = [
@@ -100,7 +100,7 @@ def test_the_page_of_a_class_is_within_its_share() -> None:
 
 
 # ---- channels -------------------------------------------------------------------------------------------------------
-def test_channels_are_counted_by_network_behind_a_web_server(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_websockets_are_counted_by_network_behind_a_proxy(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(engine_connection, "MAX_NETWORK_ENGINE_CONNECTIONS", 3)
     with serving(None, names=["club.example.org"]) as address, ExitStack() as stack:
 
@@ -122,7 +122,7 @@ def test_channels_are_counted_by_network_behind_a_web_server(monkeypatch: pytest
         assert is_open(channel_from("2001:db8:1:3::1")), "another network has its own share"
 
 
-def test_a_client_that_is_gone_leaves_no_error() -> None:
+def test_a_disconnected_client_causes_no_error() -> None:
     class Gone:
         client = None
 
@@ -160,7 +160,7 @@ class FakeConnection:
         self.client = address, 1
 
 
-def test_answers_that_are_not_read_end_the_connection() -> None:
+def test_unread_responses_end_the_connection() -> None:
     config = HttpServerConfig(create_app(0, archive=None))
     stuck, slow, small = FakeConnection(1 << 19), FakeConnection(1 << 19), FakeConnection(100)
     config.connections |= {stuck, slow, small}  # type: ignore[arg-type]
@@ -170,7 +170,7 @@ def test_answers_that_are_not_read_end_the_connection() -> None:
     assert [each.transport.aborted for each in (stuck, slow, small)] == [True, False, False]
 
 
-def test_the_unread_bytes_of_a_network_are_bounded() -> None:
+def test_the_unread_bytes_of_a_network_are_limited() -> None:
     config = HttpServerConfig(create_app(0, archive=None))
     of_one = [FakeConnection(1 << 19, f"2001:db8:1:2::{number}") for number in range(60)]
     other = FakeConnection(1 << 19, "2001:db8:1:3::1")
@@ -180,7 +180,7 @@ def test_the_unread_bytes_of_a_network_are_bounded() -> None:
     assert left == http_server.MAX_NETWORK_UNREAD_BYTES and not other.transport.aborted
 
 
-def test_a_client_that_never_reads_is_cut_off(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_client_that_never_reads_is_disconnected(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(http_server, "CHECK_INTERVAL", 0.01)
     monkeypatch.setattr(http_server, "READ_TIMEOUT", 0.1)
     body = json.dumps({"game": "romein", "moves": [], "search": "minimax@4"}).encode()
@@ -196,7 +196,7 @@ def test_a_client_that_never_reads_is_cut_off(monkeypatch: pytest.MonkeyPatch) -
                 connection.sendall(asked)
 
 
-def test_messages_carry_the_moment_of_their_arrival() -> None:
+def test_messages_have_the_time_of_their_arrival() -> None:
     async def hear() -> None:
         channel = http_server.GuardedWebSocket.__new__(http_server.GuardedWebSocket)
         channel.queue, channel.read_paused, channel.received = asyncio.Queue(), False, 12.5
@@ -220,12 +220,12 @@ def test_messages_carry_the_moment_of_their_arrival() -> None:
         "alphabeta@999999999",
     ],
 )
-def test_numbers_out_of_range_are_refused_in_a_line(guest: TestClient, search: str) -> None:
+def test_numbers_out_of_range_get_a_clear_message(guest: TestClient, search: str) -> None:
     answer = guest.post("/api/tree", json={"search": search})
     assert answer.status_code in (400, 422) and "\n" not in answer.json()["message"]
 
 
-def test_a_tree_is_of_a_reasonable_size(guest: TestClient) -> None:
+def test_trees_are_limited_in_size(guest: TestClient) -> None:
     answer = guest.post("/api/tree", json={"moves": ["f5", "d6", "c3", "d3", "c4"], "search": "minimax@4"})
     assert answer.status_code == 200 and len(answer.content) < 1 << 20
 
@@ -245,7 +245,7 @@ def test_a_tree_is_of_a_reasonable_size(guest: TestClient) -> None:
         "nboard@1s,command=sh",
     ],
 )
-def test_settings_are_checked_before_the_player_is_made(spec: str, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_settings_are_validated_before_the_player_is_made(spec: str, monkeypatch: pytest.MonkeyPatch) -> None:
     def make(spec: Any) -> Player:
         raise AssertionError("it was made")
 

@@ -1,4 +1,4 @@
-"""Shares of the engine processes: no network can fill the queue or keep the processes from others."""
+"""Fair scheduling: no network can fill the queue or block the processes for others."""
 
 import asyncio
 import json
@@ -17,7 +17,7 @@ ANALYSE, CHOOSE, REVIEW = AnalyseTask(START, 60.0), ChooseTask(START, "minimax@3
 
 
 class FakeProcess(EngineProcess):
-    """A process that works for ever and notes the networks that it works for."""
+    """A process that never finishes, and records the networks of its jobs."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -30,7 +30,7 @@ class FakeProcess(EngineProcess):
 
 
 async def ask(pool: EnginePool, task: Task, network: str) -> asyncio.Task[list[Answer]]:
-    """A task that waits for its answers."""
+    """Start a task that collects its answers."""
 
     async def collect() -> list[Answer]:
         return [answer async for answer in pool.run(task, network)]
@@ -44,7 +44,7 @@ def codes(asked: list[asyncio.Task[list[Answer]]]) -> list[str]:
     return [each.result()[-1]["code"] for each in asked if each.done()]
 
 
-def test_a_network_has_a_quota_and_leaves_room_for_others() -> None:
+def test_networks_have_quotas() -> None:
     async def crowd() -> None:
         pool = EnginePool(0)
         reviews = [await ask(pool, REVIEW, "flood") for _ in range(260)]
@@ -62,7 +62,7 @@ def test_a_network_has_a_quota_and_leaves_room_for_others() -> None:
     asyncio.run(crowd())
 
 
-def test_the_network_that_was_served_least_comes_first() -> None:
+def test_the_network_with_the_least_usage_comes_first() -> None:
     async def take_turns() -> None:
         pool, process = EnginePool(0), FakeProcess()
         pool._processes.append(process)
@@ -79,7 +79,7 @@ def test_the_network_that_was_served_least_comes_first() -> None:
     asyncio.run(take_turns())
 
 
-def test_a_long_choice_is_cut_short_for_another_network() -> None:
+def test_a_long_choice_is_interrupted_for_another_network() -> None:
     async def wait() -> None:
         pool, process = EnginePool(0), FakeProcess()
         pool._processes.append(process)
@@ -102,7 +102,7 @@ def test_a_long_choice_is_cut_short_for_another_network() -> None:
     asyncio.run(wait())
 
 
-def test_a_disconnected_client_cancels_its_work_at_once() -> None:
+def test_a_disconnected_client_cancels_its_task() -> None:
     async def disconnect() -> None:
         app = create_app(0, archive=None)
         body = json.dumps({"moves": ["f5"]}).encode()
@@ -138,7 +138,7 @@ def test_a_disconnected_client_cancels_its_work_at_once() -> None:
     asyncio.run(disconnect())
 
 
-def test_a_place_is_kept_whatever_goes_wrong(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_processes_are_replaced_after_any_error(monkeypatch: pytest.MonkeyPatch) -> None:
     started = list[int]()
 
     class Broken(EngineProcess):

@@ -1,4 +1,4 @@
-"""Rated games in progress cannot be analysed on the page, and moves count from the moment of their arrival."""
+"""Rated games in progress cannot be analysed, and moves are timed by their arrival."""
 
 import asyncio
 import json
@@ -31,7 +31,7 @@ MOVES = ["f5", "d6", "c3", "d3", "c4", "f4", "f6", "f3", "e6", "e7", "d7", "g6"]
 
 
 def table_after(record: Record, number: int = 1, rated: bool = True) -> GameState:
-    """A game of the club after some moves."""
+    """A game of the club after the moves of a record."""
     table = new_game_state(number, record.start.game, (1, 2), Clock(300), rated, 0.0)
     for position, move in zip(record.positions(), record.moves, strict=False):
         if move != PASS:  # passes are played at once
@@ -40,7 +40,7 @@ def table_after(record: Record, number: int = 1, rated: bool = True) -> GameStat
 
 
 def mirrored(position: Position) -> Position:
-    """The position with columns from right to left."""
+    """The position mirrored left to right."""
     cells, side = format_position(position).split()
     size = position.game.size
     rows = [cells[at : at + size][::-1] for at in range(0, len(cells), size)]
@@ -122,7 +122,7 @@ def test_two_games_may_share_a_position() -> None:
 # ---- on the page ----------------------------------------------------------------------------------------------------
 @pytest.fixture(scope="module")
 def club(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[str, list[str]]]:
-    """A club in which a rated game is going on, and its moves."""
+    """A club with a rated game in progress, and its moves."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(rated_positions, "FIRST_PLY", 8)
         with serving(tmp_path_factory.mktemp("club") / "club.sqlite") as address:

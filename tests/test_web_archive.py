@@ -1,4 +1,4 @@
-"""The archive behind the API: what was played, games that are kept and found again, and what goes wrong."""
+"""The archive's API: the explorer, saved games, lists, files, and errors."""
 
 import gzip
 from collections.abc import Iterator
@@ -27,7 +27,7 @@ TIGER = "f5d6c3d3c4"
 LOSS = {"loser": 0, "reason": "resigned"}
 
 
-def named(record: Record, first: str, second: str, date: str) -> Record:
+def with_tags(record: Record, first: str, second: str, date: str) -> Record:
     tags = dict(zip(record.start.game.sides, (first, second), strict=True)) | {"Date": date, "Event": "Cup"}
     return Record(record.start, record.moves, record.seconds, (), tags, record.loser, record.reason)
 
@@ -48,8 +48,8 @@ def names_of(record: Record) -> list[str]:
     return [position.format_move(move) for position, move in moves]
 
 
-def finished(game: Game = Game.OTHELLO4, seed: int = 1, **changes: Any) -> dict[str, Any]:
-    """A game as the page sends it."""
+def finished_game(game: Game = Game.OTHELLO4, seed: int = 1, **changes: Any) -> dict[str, Any]:
+    """A finished game as the page sends it."""
     moves = names_of(random_record(game, seed))
     usual = {"game": str(game), "moves": moves, "players": ["Ann", "greedy"], "started": 1_763_251_200}
     return usual | {"seconds": [0.5] * len(moves)} | changes
@@ -82,14 +82,14 @@ def test_players_learn_from_games_on_a_private_server_only(
     monkeypatch.setenv("AWELLO_PLAYERS", str(file))
     names = ("127.0.0.1",) if public else ()
     with TestClient(create_app(0, archive=str(tmp_path / "a.sqlite"), host_names=names), base_url=HOST) as client:
-        game = finished(players=["Ann", "pupil"])
+        game = finished_game(players=["Ann", "pupil"])
         assert client.post("/api/games", json=game).json() == {"number": 1}
     forget_players()
     assert (noted.read_text() if noted.exists() else "") == ("" if public else f"1 {len(game['moves'])}\n")
 
 
 # ---- what was played ------------------------------------------------------------------------------------------------
-def test_explore_says_what_the_explorer_says(client: TestClient, place: str, game: Game) -> None:
+def test_explore_matches_the_explorer(client: TestClient, place: str, game: Game) -> None:
     archive = Archive(place)
     for seed in range(12):
         archive.add(random_record(game, seed))
@@ -118,13 +118,13 @@ def test_openings_are_named_in_both_languages(client: TestClient, place: str) ->
     assert after["opening"] == {"en": "Tiger", "fr": "Tigre"}
 
 
-def test_a_position_that_nobody_reached(client: TestClient) -> None:
+def test_an_unknown_position(client: TestClient) -> None:
     assert client.post("/api/explore", json={}).json() == {"games": 0, "value": None, "opening": None, "moves": []}
 
 
 # ---- games that are kept --------------------------------------------------------------------------------------------
-def test_a_game_is_kept_once(client: TestClient, place: str, game: Game) -> None:
-    asked = finished(game)
+def test_a_game_is_saved_once(client: TestClient, place: str, game: Game) -> None:
+    asked = finished_game(game)
     assert client.post("/api/games", json=asked).json() == {"number": 1}
     assert client.post("/api/games", json=asked).json() == {"number": 1}, "the same game again"
     assert client.post("/api/games", json=asked | {"started": asked["started"] + 1}).json() == {"number": 2}
@@ -135,10 +135,10 @@ def test_a_game_is_kept_once(client: TestClient, place: str, game: Game) -> None
     assert record.loser is None and record.final.over
 
 
-def test_games_that_were_given_up(client: TestClient, place: str) -> None:
+def test_resigned_games(client: TestClient, place: str) -> None:
     moves = ["f5", "d6", "c3"]
     for number, (reason, told) in enumerate([("resigned", "resigned"), ("time", "ran out of time")], 1):
-        asked = finished(Game.OTHELLO, moves=moves, seconds=[], result={"loser": 1, "reason": reason})
+        asked = finished_game(Game.OTHELLO, moves=moves, seconds=[], result={"loser": 1, "reason": reason})
         assert client.post("/api/games", json=asked).json() == {"number": number}
         record = Archive(place).find(number)
         assert (record.loser, record.reason, record.seconds) == (1, told, ())
@@ -146,7 +146,7 @@ def test_games_that_were_given_up(client: TestClient, place: str) -> None:
 
 
 def test_names_stay_in_one_line(client: TestClient) -> None:
-    client.post("/api/games", json=finished(players=[" Ann\n\x00 O’Nym\t", "\x1b"]))
+    client.post("/api/games", json=finished_game(players=[" Ann\n\x00 O’Nym\t", "\x1b"]))
     assert client.get("/api/games/1").json()["players"] == ["Ann O’Nym", "guest"]
 
 
@@ -168,10 +168,10 @@ def test_names_stay_in_one_line(client: TestClient) -> None:
         ({"surprise": 1}, 422, "surprise"),
     ],
 )
-def test_what_is_no_finished_game_is_refused(
+def test_invalid_games_are_refused(
     client: TestClient, place: str, changes: dict[str, Any], status: int, words: str
 ) -> None:
-    answer = client.post("/api/games", json=finished(**changes))
+    answer = client.post("/api/games", json=finished_game(**changes))
     assert answer.status_code == status, answer.text
     assert words in answer.json()["message"] and "\n" not in answer.json()["message"]
     assert Archive(place).numbers(GameFilter()) == []
@@ -184,11 +184,11 @@ def test_guests_cannot_fill_the_disk(client: TestClient, place: str, monkeypatch
     keeper.network_saves, keeper.total_saves = RateLimits(2, 2 / 60), RateLimit(3, 3 / 86400)
 
     def keep(seed: int) -> int:
-        return client.post("/api/games", json=finished(seed=seed)).status_code
+        return client.post("/api/games", json=finished_game(seed=seed)).status_code
 
     assert [keep(1), keep(2), keep(3)] == [200, 200, 429]
     now[0] += 60
-    answer = client.post("/api/games", json=finished(seed=4))
+    answer = client.post("/api/games", json=finished_game(seed=4))
     assert (answer.status_code, keep(5)) == (200, 429)
     now[0] += 86400
     assert keep(6) == 200
@@ -200,11 +200,12 @@ def test_guests_cannot_fill_the_disk(client: TestClient, place: str, monkeypatch
 def library(place: str) -> list[Record]:
     games = [random_record(Game.OTHELLO, seed) for seed in range(6)]
     records = [
-        named(record, f"Player {n}", "Éva" if n % 2 else "Bob", f"{1990 + n}-01-02") for n, record in enumerate(games)
+        with_tags(record, f"Player {n}", "Éva" if n % 2 else "Bob", f"{1990 + n}-01-02")
+        for n, record in enumerate(games)
     ]
     tiger = parse_transcript(TIGER)
-    records.append(named(Record(tiger.start, tiger.moves, loser=1, reason="crash: oops"), "Éva", "Bob", "2001"))
-    records += [named(random_record(game, 9), "South", "North", "2002") for game in (Game.ABAPA, Game.TOURNAMENT)]
+    records.append(with_tags(Record(tiger.start, tiger.moves, loser=1, reason="crash: oops"), "Éva", "Bob", "2001"))
+    records += [with_tags(random_record(game, 9), "South", "North", "2002") for game in (Game.ABAPA, Game.TOURNAMENT)]
     archive = Archive(place)
     for record in records:
         archive.add(record)
@@ -237,7 +238,7 @@ def test_games_are_found(client: TestClient, library: list[Record]) -> None:
     assert numbers(client, **after) == [7]
 
 
-def test_a_list_says_how_games_ended(client: TestClient, library: list[Record]) -> None:
+def test_a_list_contains_results(client: TestClient, library: list[Record]) -> None:
     rows = {row["number"]: row for row in client.get("/api/games").json()["games"]}
     for number, record in enumerate(library, 1):
         row = rows[number]
@@ -249,7 +250,7 @@ def test_a_list_says_how_games_ended(client: TestClient, library: list[Record]) 
     assert rows[7]["opening"] == {"en": "Tiger", "fr": "Tigre"}
 
 
-def test_a_game_comes_back(client: TestClient, library: list[Record]) -> None:
+def test_a_saved_game_is_shown(client: TestClient, library: list[Record]) -> None:
     for number, record in enumerate(library, 1):
         found = client.get(f"/api/games/{number}").json()
         assert (found["number"], found["game"], found["start"]) == (number, str(record.start.game), None)
@@ -273,7 +274,7 @@ def test_a_game_comes_back(client: TestClient, library: list[Record]) -> None:
         ("/api/games?game=othello&through=XO", 400, "board"),
     ],
 )
-def test_wrong_questions_get_a_clear_line(client: TestClient, path: str, status: int, words: str) -> None:
+def test_invalid_queries_get_a_clear_message(client: TestClient, path: str, status: int, words: str) -> None:
     answer = client.get(path)
     assert answer.status_code == status, answer.text
     assert words in answer.json()["message"] and "\n" not in answer.json()["message"]
@@ -296,10 +297,10 @@ FORMATS = {
 
 
 def games_for(format_name: str) -> list[Record]:
-    """Games that a format holds as they are."""
+    """Games that a format stores without loss."""
     records = [random_record(game, seed) for seed, game in enumerate(FORMATS[format_name] * 3)]
     if format_name in ("ggf", "ogn", "wthor"):
-        return [named(record, "Ann", f"Bob {n}", "1996") for n, record in enumerate(records)]
+        return [with_tags(record, "Ann", f"Bob {n}", "1996") for n, record in enumerate(records)]
     return records
 
 
@@ -311,13 +312,13 @@ def send(client: TestClient, *files: tuple[str, bytes]) -> list[dict[str, Any]]:
 
 
 def without_numbers(record: Record) -> dict[str, str]:
-    """The tags but for what a format adds of its own."""
+    """The tags without those that a format adds."""
     return {name: value for name, value in record.tags.items() if name in (*record.start.game.sides, "Event")}
 
 
 @pytest.mark.parametrize("format_name", FORMATS)
 def test_files_of_every_format(client: TestClient, place: str, format_name: str) -> None:
-    """What a file holds is kept, once however often it is sent, and comes out again."""
+    """Games of a file are imported once, however often it is sent, and exported again."""
     records = games_for(format_name)
     contents = find_format(format_name).write(records)
     files = [(f"games{suffix}", content) for suffix, content in contents.items()]
@@ -352,7 +353,7 @@ def test_one_file_needs_no_size(client: TestClient, place: str) -> None:
     assert client.post("/api/explore", json={}).json()["games"] == 3
 
 
-def test_damage_is_told_and_the_rest_is_kept(client: TestClient) -> None:
+def test_damage_is_reported_and_the_rest_is_imported(client: TestClient) -> None:
     lines = ["f5d6c3", *["f5a1"] * 12, "f5d6c3"]
     (told,) = send(client, ("list.txt", "\n".join(lines).encode()))
     assert (told["games"], told["repeated"], told["damaged"], len(told["damage"])) == (2, 1, 12, 10)
@@ -378,7 +379,7 @@ def test_damage_is_told_and_the_rest_is_kept(client: TestClient) -> None:
         ({"name": "a.txt"}, b"x" * (MAX_FILES_BODY_BYTES + 1), 413, "16384 KiB"),
     ],
 )
-def test_files_that_cannot_come_in(
+def test_files_that_cannot_be_imported(
     client: TestClient, asked: dict[str, Any], body: bytes, status: int, words: str
 ) -> None:
     answer = client.post(FILES_PATH, params=asked, content=body)
@@ -394,8 +395,8 @@ def test_only_files_may_be_large(client: TestClient) -> None:
     assert client.post(f"{FILES_PATH}/", params={"name": "long.txt"}, content=content).status_code == 413
 
 
-def test_guests_bring_no_files(place: str) -> None:
-    """Where others can come, nobody fills the archive; games go out as ever."""
+def test_a_public_server_imports_no_files(place: str) -> None:
+    """A public server refuses imports; exports still work."""
     Archive(place).add(parse_transcript(TIGER))
     app = create_app(0, host="0.0.0.0", archive=place)
     with TestClient(app, base_url="http://192.168.0.7:8421") as client:
@@ -410,7 +411,7 @@ def test_guests_bring_no_files(place: str) -> None:
 
 
 # ---- files that go out ----------------------------------------------------------------------------------------------
-def test_a_network_takes_few_files_at_once(place: str, frozen_limits: None) -> None:
+def test_downloads_are_limited_per_network(place: str, frozen_limits: None) -> None:
     Archive(place).add(parse_transcript(TIGER))
     app = create_app(0, host="0.0.0.0", archive=place)
     with TestClient(app, base_url="http://192.168.0.7:8421", client=("203.0.113.7", 1)) as client:
@@ -420,18 +421,18 @@ def test_a_network_takes_few_files_at_once(place: str, frozen_limits: None) -> N
         assert other.get("/api/games/file?format=ggf").status_code == 200
 
 
-def test_a_file_has_the_games_of_the_list(client: TestClient, library: list[Record]) -> None:
-    def taken(**asked: Any) -> list[Any]:
+def test_an_export_contains_the_games_of_the_list(client: TestClient, library: list[Record]) -> None:
+    def exported(**asked: Any) -> list[Any]:
         answer = client.get("/api/games/file", params=asked)
         assert answer.status_code == 200, answer.text
         return [(one.start, one.moves) for one in read_games(answer.content) if isinstance(one, Record)]
 
     played = [(record.start, record.moves) for record in library]
-    assert taken(format="transcripts", game="othello") == played[:7]
-    assert taken(format="ggf", player="va", year="1991-1995") == played[1:6:2]
+    assert exported(format="transcripts", game="othello") == played[:7]
+    assert exported(format="ggf", player="va", year="1991-1995") == played[1:6:2]
     after = format_position(parse_transcript(TIGER).final)
-    assert taken(format="ggf", game="othello", through=after) == played[6:7]
-    assert taken(format="ogn", game="abapa") == played[7:8]
+    assert exported(format="ggf", game="othello", through=after) == played[6:7]
+    assert exported(format="ogn", game="abapa") == played[7:8]
 
 
 @pytest.mark.parametrize(
@@ -448,7 +449,7 @@ def test_a_file_has_the_games_of_the_list(client: TestClient, library: list[Reco
         ({"format": "ggf", "year": "now"}, 400, "not a year"),
     ],
 )
-def test_files_that_cannot_be_written(
+def test_exports_that_are_refused(
     client: TestClient, library: list[Record], asked: dict[str, Any], status: int, words: str
 ) -> None:
     answer = client.get("/api/games/file", params=asked)
@@ -456,7 +457,7 @@ def test_files_that_cannot_be_written(
     assert words in answer.json()["message"] and "\n" not in answer.json()["message"]
 
 
-def test_a_file_has_a_largest_number_of_games(
+def test_exports_are_limited_in_games(
     client: TestClient, library: list[Record], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(files_api, "MAX_EXPORTED_GAMES", 6)
@@ -467,8 +468,8 @@ def test_a_file_has_a_largest_number_of_games(
 
 
 def test_a_game_as_a_file(client: TestClient, game: Game) -> None:
-    """The game on the board in each format that holds it, over or not."""
-    asked = finished(game) | {"tags": {"Event": "Cup", "Site": "elsewhere"}}
+    """A game is exported in every format that supports it, finished or not."""
+    asked = finished_game(game) | {"tags": {"Event": "Cup", "Site": "elsewhere"}}
     whole = random_record(game, 1)
     for format_name in ("ggf" if game.family == "othello" else "ogn", "transcripts"):
         answer = client.post("/api/file", json=asked | {"format": format_name})
@@ -500,13 +501,13 @@ def test_a_game_as_a_file(client: TestClient, game: Game) -> None:
         ({}, 422, "format"),
     ],
 )
-def test_games_that_a_file_cannot_hold(client: TestClient, changes: dict[str, Any], status: int, words: str) -> None:
-    answer = client.post("/api/file", json=finished() | changes)
+def test_games_that_a_format_cannot_store(client: TestClient, changes: dict[str, Any], status: int, words: str) -> None:
+    answer = client.post("/api/file", json=finished_game() | changes)
     assert answer.status_code == status, answer.text
     assert words in answer.json()["message"] and "\n" not in answer.json()["message"]
 
 
-def test_a_text_says_how_many_games_it_holds(client: TestClient) -> None:
+def test_the_number_of_games_in_a_text(client: TestClient) -> None:
     def games(text: str) -> int:
         return int(client.post("/api/read", json={"text": text}).json()["games"])
 
@@ -520,7 +521,7 @@ ASKED: list[tuple[str, str, dict[str, Any] | None]] = [
     ("POST", "/api/explore", {}),
     ("GET", "/api/games", None),
     ("GET", "/api/games/1", None),
-    ("POST", "/api/games", finished()),
+    ("POST", "/api/games", finished_game()),
     ("POST", f"{FILES_PATH}?name=x.txt", None),
     ("GET", "/api/games/file?format=ggf", None),
 ]
@@ -537,7 +538,7 @@ def test_a_broken_archive_breaks_nothing_else(place: str, caplog: pytest.LogCapt
     assert place in caplog.text
 
 
-def test_an_archive_that_is_mended_is_opened(place: str, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_repaired_archive_is_opened_again(place: str, monkeypatch: pytest.MonkeyPatch) -> None:
     Path(place).mkdir()
     with TestClient(create_app(0, archive=place), base_url=HOST, raise_server_exceptions=False) as client:
         assert client.get("/api/games").status_code == 503
