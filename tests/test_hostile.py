@@ -169,7 +169,7 @@ def test_forged_secrets_are_refused(house: HostileClub) -> None:
     ann.post("/api/club/programs", json={"name": "rex"})
     token = ann.post("/api/club/programs/rex/tokens", json={"label": "one"}).json()["token"]
     session = ann.cookies[COOKIE]
-    assert house.connect_with(token)["name"] == "rex" and house.knock(cookie=session)["name"] == "Ann"
+    assert house.connect_with(token)["name"] == "rex" and house.connect_with(cookie=session)["name"] == "Ann"
     flipped = token[:-1] + ("A" if token[-1] != "A" else "B")
     forged = [
         flipped,
