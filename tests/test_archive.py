@@ -174,7 +174,7 @@ def test_filters(archive: Archive) -> None:
 
     assert found() == sorted(numbers) == [1, 2, 3, 4, 5]
     assert found(player="TAMENORI") == [1, 2] and found(player="100%") == [2] and found(player="_") == []
-    assert found(event="OPEN D'ÉTÉ") == [2] and found(kinds=(Game.ROMEIN, Game.ABAPA)) == [3]
+    assert found(event="OPEN D'ÉTÉ") == [2] and found(games=(Game.ROMEIN, Game.ABAPA)) == [3]
     assert found(years=(1990, 1990)) == [1] and found(years=(1991, 1996)) == [3, 5]
     assert (found(opening="tiger"), found(opening="TIGRE"), found(opening="no such")) == ([5], [1, 5], [])
     assert [found(result=result) for result in ("first", "second", "draw", "open")] == [[5], [4], [], [1, 2, 3]]

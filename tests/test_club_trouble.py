@@ -163,5 +163,5 @@ def test_books_of_a_newer_version_are_refused(tmp_path: Path) -> None:
     place = restore(BOOKS / "club-0.1.0.sql", tmp_path)
     with sqlite3.connect(place) as connection:
         connection.execute("UPDATE state SET steps = 99")
-    with pytest.raises(ConfigError, match="needs a newer version of Awello"):
+    with pytest.raises(ConfigError, match="made by a newer version of Awello"):
         ClubStore(place)
