@@ -17,6 +17,7 @@ from awello import Game, Position
 from awello.position import format_position
 from awello.rules import awale
 from awello.web.app import create_app
+from awello.web.errors import error_fields
 from awello.web.guest_players import TERMINAL_PLAYERS
 from awello.web.page_files import STATIC_FOLDER
 from awello.web.request_guard import MAX_TEXT_BODY_BYTES
@@ -160,6 +161,28 @@ def test_invalid_input_gets_a_clear_message(client: TestClient, path: str, body:
     assert answer.status_code == status, answer.text
     assert set(answer.json()) == {"code", "message", "params"} and "\n" not in answer.json()["message"]
     assert "Traceback" not in answer.text and ".py" not in answer.text
+
+
+@pytest.mark.parametrize(
+    ("path", "body", "code", "params"),
+    [
+        ("positions", {"since": -1}, "invalid_field", {"field": "since", "reason": "greater_than_equal", "ge": 0}),
+        ("positions", {"moves": ["f5", "x9"]}, "invalid_move", {"field": "moves.1", "move": "x9"}),
+        ("positions", {"moves": ["f5", "f5"]}, "illegal_move", {"number": 2, "move": "f5"}),
+        ("choose", {"player": "human"}, "terminal_player", {"player": "human"}),
+        ("choose", {"player": "champion,hash=\\ud800"}, "setting_not_allowed", {"setting": "hash"}),
+        ("tree", {"search": "minimax@9"}, "tree_too_deep", {"depth": 9, "limit": 4}),
+        ("read", {"text": "hello"}, "no_game_in_text", {}),
+        ("read", {"text": "f5", "game": None, "x": 1}, "invalid_field", {"field": "x", "reason": "extra_forbidden"}),
+    ],
+)
+def test_errors_have_codes_and_params(client: TestClient, path: str, body: Any, code: str, params: Any) -> None:
+    answer = client.post(f"/api/{path}", json=body).json()
+    assert answer["code"] == code and answer["params"].items() >= params.items(), answer
+
+
+def test_lone_surrogates_in_errors_are_escaped() -> None:
+    assert error_fields("x", "\ud800", {"move": "\ud800", "n": 1})["params"] == {"move": "\\ud800", "n": 1}
 
 
 def test_invalid_json_is_refused(client: TestClient) -> None:
