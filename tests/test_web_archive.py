@@ -62,7 +62,7 @@ from awello import Choice, Player, register
 
 @register("pupil", "notes the games that it learns from")
 @dataclass
-class Pupil(Player):
+class NotingPlayer(Player):
     def choose(self, position, clock):
         return Choice(position.legal_moves()[0])
 

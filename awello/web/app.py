@@ -12,6 +12,7 @@ from fastapi.responses import JSONResponse, Response
 from starlette.exceptions import HTTPException
 
 from awello import __version__
+from awello.club.game_state import ClubError
 from awello.compiling import Compilation
 from awello.errors import AwelloError
 from awello.web import api, archive_api, contests_api, files_api
@@ -149,7 +150,9 @@ def add_error_handlers(app: FastAPI) -> None:
     @app.exception_handler(HTTPException)
     async def refused(request: Request, error: AwelloError | RequestValidationError | HTTPException) -> JSONResponse:
         fields = describe_error(error)
-        status = 422 if isinstance(error, RequestValidationError) else STATUS_BY_CODE.get(fields["code"], 400)
+        status = 422 if isinstance(error, RequestValidationError) else 400
+        if isinstance(error, ClubError):
+            status = STATUS_BY_CODE.get(error.code, 400)
         return JSONResponse(fields, getattr(error, "status_code", status))
 
     @app.exception_handler(Exception)
