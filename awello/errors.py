@@ -1,25 +1,46 @@
-"""Exceptions. The message is one sentence: what is wrong with which value, and how to fix it."""
+"""The errors of Awello: each message is one sentence that names the invalid part and how to correct it."""
+
+from typing import Any
 
 
 class AwelloError(ValueError):
-    """Base class of all errors caused by invalid input."""
+    """Invalid input: the message says what is wrong and how to correct it.
+
+    `code` and `params` let a user interface show the error in another language.
+    """
+
+    code = "invalid"
+
+    def __init__(self, message: object = "", code: str = "", **params: Any) -> None:
+        super().__init__(message)
+        self.code, self.params = code or self.code, params
 
 
 class IllegalMoveError(AwelloError):
     """The move is illegal in this position."""
 
+    code = "illegal_move"
+
 
 class NotationError(AwelloError):
     """The text is not a valid move, board, diagram or transcript."""
 
+    code = "notation"
+
 
 class SpecError(AwelloError):
-    """The player spec names an unknown player or has an invalid setting."""
+    """A player spec with an unknown player, or an invalid setting."""
+
+    code = "player_spec"
 
 
 class StorageError(AwelloError):
     """The database cannot be opened, read or written."""
 
+    code = "storage"
+
 
 class ConfigError(AwelloError):
-    """An option, a configuration file or an openings file is invalid."""
+    """An invalid option, configuration file or openings file."""
+
+    code = "config"

@@ -1,6 +1,6 @@
-"""The JSON forms of positions, analyses, games and reports: one form for the commands, the API and the page.
+"""The JSON forms of positions, analyses, games and reports, shared by the commands, the API and the page.
 
-Values are margins in discs or seeds from the mover's view: what the game will end with, captured seeds included.
+Values are final margins in discs or seeds from the mover's view, including captured seeds.
 """
 
 from collections.abc import Sequence
@@ -28,12 +28,16 @@ if TYPE_CHECKING:
 
 GameName = Literal["othello", "othello6", "othello4", "abapa", "tournament", "romein"]
 Side = Literal[0, 1]
-REASONS = {"resigned": "resigned", "time": "ran out of time", "forfeit": "forfeited"}  # codes, and words of a record
+REASON_TEXTS = {
+    "resigned": "resigned",
+    "time": "ran out of time",
+    "forfeit": "forfeited",
+}  # by code; texts as in records
 
 
 def round_value(value: float) -> float:
-    """A value as it is told."""
-    return round(float(value), 2) + 0.0  # + 0.0: there is no minus zero
+    """A value rounded for output."""
+    return round(float(value), 2) + 0.0  # + 0.0 turns -0.0 into 0.0
 
 
 Value = Annotated[float, AfterValidator(round_value)]
@@ -49,50 +53,50 @@ class RulesJson(BaseModel):
     size: int = Field(description="Rows of the board")
     variant: str | None
     sides: tuple[str, str]
-    unit: str = Field(description="What is counted: discs or seeds")
-    points: int = Field(description="Squares of the board, or seeds")
-    inaccuracy: float = Field(description="The least loss that a review marks")
-    start: str = Field(description="The position the game begins with")
+    unit: str = Field(description="`discs` or `seeds`")
+    points: int = Field(description="The number of squares, or of seeds")
+    inaccuracy: float = Field(description="The smallest loss that a review marks")
+    start: str = Field(description="The start position")
     has_draw_offers: bool
-    heuristics: list[str] = Field(description="For textbook searches")
-    opponents: list[str] = Field(description="Player specs of rising strength")
+    heuristics: list[str] = Field(description="Heuristics of the textbook searches")
+    opponents: list[str] = Field(description="Player specs of increasing strength")
 
     @classmethod
     def of(cls, game: Game) -> "RulesJson":
         """The rules of a game."""
-        known = {
+        fields = {
             "start": format_position(Position.start(game)),
             "heuristics": heuristics_for(game),
             "opponents": OPPONENTS[game.family],
         }
-        return cls.model_validate(game.describe() | vars(MISTAKE_SCALES[game.family]) | known)
+        return cls.model_validate(game.describe() | vars(MISTAKE_SCALES[game.family]) | fields)
 
 
 class PositionJson(BaseModel):
-    """A position, and what each legal move does to the board."""
+    """A position with the effects of its legal moves."""
 
     position: str = Field(description="An OBF board or an Awalé diagram")
     side: Side = Field(description="The side to move; 0 moves first")
     board: dict[str, Any] = Field(description="`size` and `cells`, or `pits` and `taken`")
     moves: dict[str, dict[str, Any]] = Field(description="`flips`, or `sown` and `captured`, by legal move")
-    refused: dict[str, str] = Field(description="Why the mover's other pits cannot be played: `empty` or `feed`")
-    holdings: tuple[int, int] = Field(description="Discs on the board, or seeds captured")
+    refused: dict[str, str] = Field(description="Why the mover's other pits are illegal: `empty` or `feed`")
+    counts: tuple[int, int] = Field(description="Discs on the board, or seeds captured")
     over: bool
     score: tuple[int, int] | None = Field(description="The final score, if the game is over")
     winner: Side | None
-    ending: str = Field(description="Why the game ended, if that needs a word")
+    ending: str = Field(description="Why the game ended, if the board does not show it")
     opening: Opening | None
 
     @classmethod
     def of(cls, position: Position) -> "PositionJson":
-        """The form of a position."""
+        """Describe a position."""
         over, score = position.over, position.score()
         return cls.model_validate(
             {
                 "position": format_position(position),
                 "side": position.side,
-                **BOARDS[position.game.family](position),
-                "holdings": position.counts(),
+                **BOARD_FUNCTIONS[position.game.family](position),
+                "counts": position.counts(),
                 "over": over,
                 "score": score if over else None,
                 "winner": int(score[1] > score[0]) if over and score[0] != score[1] else None,
@@ -102,21 +106,21 @@ class PositionJson(BaseModel):
         )
 
 
-class LineJson(BaseModel):
+class PositionsJson(BaseModel):
     """The positions of a game."""
 
-    views: list[PositionJson]
+    positions: list[PositionJson]
     transcript: str
 
     @classmethod
-    def of(cls, record: Record, since: int = 0) -> "LineJson":
-        """The positions of a game from a ply on."""
-        views = [PositionJson.of(position) for position in islice(record.positions(), since, None)]
-        return cls(views=views, transcript=format_transcript(record))
+    def of(cls, record: Record, since: int = 0) -> "PositionsJson":
+        """Describe the positions of a game from ply `since` on."""
+        positions = [PositionJson.of(position) for position in islice(record.positions(), since, None)]
+        return cls(positions=positions, transcript=format_transcript(record))
 
 
-def _othello_board(position: Position) -> dict[str, Any]:
-    """The board, and the discs that each legal move flips."""
+def _describe_othello_board(position: Position) -> dict[str, Any]:
+    """The board, and the discs flipped by each legal move."""
     size, moves = position.game.size, {}
     for move in position.legal_moves():
         word = position.after(move).opp & position.opp if move != PASS else 0
@@ -125,19 +129,19 @@ def _othello_board(position: Position) -> dict[str, Any]:
     return {"board": {"size": size, "cells": format_position(position).split()[0]}, "moves": moves, "refused": {}}
 
 
-def _awale_board(position: Position) -> dict[str, Any]:
-    """The pits, what each legal move sows and captures, and why the mover's other pits cannot be played."""
+def _describe_awale_board(position: Position) -> dict[str, Any]:
+    """The pits, the sowing and captures of each legal move, and why the mover's other pits are illegal."""
     words, row = (position.first, position.second), awale.pits_of(position.own)
     board = {"pits": [pit for word in words for pit in awale.pits_of(word)], "taken": [word >> 48 for word in words]}
     legal = position.legal_moves()
-    moves = {position.format_move(move): _sowing(position, move, row[move]) for move in legal}
+    moves = {position.format_move(move): _describe_sowing(position, move, row[move]) for move in legal}
     refused = [] if position.over else [pit for pit in range(6) if pit not in legal]
     reasons = {position.format_move(pit): "feed" if row[pit] else "empty" for pit in refused}
     return {"board": board, "moves": moves, "refused": reasons}
 
 
-def _sowing(position: Position, move: int, seeds: int) -> dict[str, Any]:
-    """Where each seed goes, and the captured pits, the last sown first."""
+def _describe_sowing(position: Position, move: int, seeds: int) -> dict[str, Any]:
+    """The pit of each sown seed, and the captured pits, the last sown first."""
     names = awale.PITS[position.side] + awale.PITS[1 - position.side]
     path = [(move + step) % 12 for step in range(1, 12)]  # the origin is skipped
     rows = U(position.own & int(awale.ROW)), U(position.opp & int(awale.ROW))
@@ -146,7 +150,7 @@ def _sowing(position: Position, move: int, seeds: int) -> dict[str, Any]:
     return {"sown": [names[path[seed % 11]] for seed in range(seeds)], "captured": captured[::-1]}
 
 
-BOARDS = {"othello": _othello_board, "awale": _awale_board}
+BOARD_FUNCTIONS = {"othello": _describe_othello_board, "awale": _describe_awale_board}
 
 
 # ---- analyses -------------------------------------------------------------------------------------------------------
@@ -159,7 +163,7 @@ class CandidateJson(BaseModel):
 
 
 class AnalysisJson(BaseModel):
-    """What a search found out about a position."""
+    """The result of a search."""
 
     position: str
     value: float
@@ -169,24 +173,28 @@ class AnalysisJson(BaseModel):
     certainty: int = Field(description="How sure the search is, in percent")
     nodes: int
     seconds: Seconds
-    moves: list[CandidateJson] = Field(description="The best first")
+    moves: list[CandidateJson] = Field(description="Best first")
     line: list[str] = Field(description="Best play on both sides")
 
     @classmethod
-    def of(cls, position: Position, found: Analysis) -> "AnalysisJson":
-        """The form of an analysis."""
+    def of(cls, position: Position, analysis: Analysis) -> "AnalysisJson":
+        """Describe the analysis of a position."""
         moves = [
-            {"move": position.format_move(move), "value": margin(position, value), "exact": move in found.exact_moves}
-            for move, value in sorted(found.candidates, key=lambda candidate: -candidate[1])
+            {
+                "move": position.format_move(move),
+                "value": to_margin(position, value),
+                "exact": move in analysis.exact_moves,
+            }
+            for move, value in sorted(analysis.candidates, key=lambda candidate: -candidate[1])
         ]
-        told = {
+        fields = {
             "position": format_position(position),
-            "value": margin(position, found.value),
-            "best": None if position.over else position.format_move(found.move),
+            "value": to_margin(position, analysis.value),
+            "best": None if position.over else position.format_move(analysis.move),
             "moves": moves,
-            "line": position.format_moves(found.line),
+            "line": position.format_moves(analysis.line),
         }
-        return cls.model_validate(vars(found) | told)
+        return cls.model_validate(vars(analysis) | fields)
 
 
 class ChoiceJson(BaseModel):
@@ -203,23 +211,23 @@ class ChoiceJson(BaseModel):
 
     @classmethod
     def of(
-        cls, position: Position, move: int, found: Analysis | None, seconds: float, value: float | None
+        cls, position: Position, move: int, analysis: Analysis | None, seconds: float, value: float | None
     ) -> "ChoiceJson":
-        """The form of a chosen move; the value is the player's, as a margin."""
-        line = found.line if found and found.line[:1] == (move,) else (move,)
-        told = {"move": position.format_move(move), "seconds": seconds, "value": value}
+        """Describe a chosen move; `value` is the player's evaluation as a margin."""
+        line = analysis.line if analysis and analysis.line[:1] == (move,) else (move,)
+        fields = {"move": position.format_move(move), "seconds": seconds, "value": value}
         more = {"line": position.format_moves(line), "after": PositionJson.of(position.after(move))}
-        return cls.model_validate((vars(found) if found else {}) | told | more)
+        return cls.model_validate((vars(analysis) if analysis else {}) | fields | more)
 
 
-def margin(position: Position, value: float) -> float:
-    """By how much the mover will win, from what is still to be won: captured seeds count too."""
+def to_margin(position: Position, value: float) -> float:
+    """The final margin for a value of the remaining game: adds the difference of captured seeds."""
     return round_value(position.lead + value)
 
 
 # ---- played games ---------------------------------------------------------------------------------------------------
 class LossJson(BaseModel):
-    """How a side lost although the board had not decided."""
+    """A loss that the board did not decide."""
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 
@@ -228,27 +236,27 @@ class LossJson(BaseModel):
 
 
 class GameJson(BaseModel):
-    """A played game; of two entries the first belongs to the side that moved first."""
+    """A played game; the first of two entries belongs to the side that moved first."""
 
-    number: int | None = Field(description="In the archive, if it is there")
+    number: int | None = Field(description="Its number in the archive, null if it is not there")
     game: GameName
     start: str | None = Field(description="Null for the usual start")
     moves: list[str]
     seconds: list[float | None] = Field(description="The time of each move; empty if unknown")
     values: list[float | None] = Field(description="The mover's estimate after each move; empty if unknown")
     players: tuple[str | None, str | None]
-    tags: dict[str, str] = Field(description="What else is known of it")
-    result: LossJson | None = Field(description="Null if the board decided, or nothing is decided")
-    score: tuple[int, int] | None = Field(description="On the board, if the game was played to its end")
-    outcome: str = Field(description="How it ended, in a line", examples=["Black wins 40-24"])
+    tags: dict[str, str] = Field(description="Other tags")
+    result: LossJson | None = Field(description="Null if the board decided the game, or it is unfinished")
+    score: tuple[int, int] | None = Field(description="The final score, null if the game did not end on the board")
+    outcome: str = Field(description="The result in words", examples=["Black wins 40-24"])
 
     @classmethod
     def of(cls, record: Record, number: int | None = None, **more: Any) -> "GameJson":
-        """The form of a record."""
+        """Describe a record."""
         start, tags = record.start, dict(record.tags)
-        codes = {words: code for code, words in REASONS.items()}
+        codes = {words: code for code, words in REASON_TEXTS.items()}
         lost = {"loser": record.loser, "reason": codes.get(record.reason, "forfeit")}
-        told = {
+        fields = {
             "number": number,
             "game": str(start.game),
             "start": None if start == Position.start(start.game) else format_position(start),
@@ -259,35 +267,35 @@ class GameJson(BaseModel):
             "score": record.final.score() if record.final.over else None,
             "outcome": record.describe(),
         }
-        return cls.model_validate(vars(record) | told | more)
+        return cls.model_validate(vars(record) | fields | more)
 
 
 class RecognisedJson(GameJson):
-    """A game or position that was found in a text."""
+    """A game or position recognised in a text."""
 
-    kind: str = Field(description="What the text is", examples=["transcript"])
-    games: int = Field(description="How many games the text holds; this is the first")
+    kind: str = Field(description="The kind of text", examples=["transcript"])
+    games: int = Field(description="The number of games in the text; this is the first")
 
 
 class GameRowJson(BaseModel):
-    """A game in a list; of two entries the first belongs to the side that moved first."""
+    """A game in a list; the first of two entries belongs to the side that moved first."""
 
     number: int
     game: GameName
     players: tuple[str | None, str | None]
-    score: tuple[int, int] | None = Field(description="If the board decided")
+    score: tuple[int, int] | None = Field(description="The final score, if the board decided the game")
     winner: Side | None
-    loser: Side | None = Field(description="Who lost although the board had not decided")
-    reason: str = Field(description="How they lost")
+    loser: Side | None = Field(description="The loser, if the board did not decide the game")
+    reason: str = Field(description="How the loser lost")
     date: str | None = Field(examples=["1996-05-07"])
     event: str | None
     opening: Opening | None
 
     @classmethod
     def of(cls, row: Any, record: Record) -> "GameRowJson":
-        """The form of a row of the archive and its record."""
+        """Describe a row of the archive and its record."""
         decided = row.loser is None and row.score is not None
-        told = {
+        fields = {
             "number": row.id,
             "game": str(record.start.game),
             "players": (row.first_name, row.second_name),
@@ -296,69 +304,71 @@ class GameRowJson(BaseModel):
             "event": row.event_name,
             "opening": find_opening_by_name(row.opening),
         }
-        return cls.model_validate(row._asdict() | told)
+        return cls.model_validate(row._asdict() | fields)
 
 
 class GameListJson(BaseModel):
     """Games of the archive, the latest first."""
 
-    games: int = Field(description="How many there are in all")
-    rows: list[GameRowJson]
+    total: int = Field(description="The number of games that match")
+    games: list[GameRowJson]
 
 
 class MoveStatisticsJson(BaseModel):
-    """A move that was played in a position; results are the mover's."""
+    """The games with a move in a position, with results from the mover's view."""
 
     move: str = Field(examples=["d6"])
     games: int
     wins: int
     draws: int
     losses: int
-    score: float | None = Field(description="The mean margin in the games that the board decided")
-    value: int | None = Field(description="The margin by minimax over the games through this position")
-    opening: Opening | None = Field(description="The name of the position after the move")
+    score: float | None = Field(description="The mean margin of games that the board decided")
+    value: int | None = Field(description="The minimax value over the games through this position")
+    opening: Opening | None = Field(description="The opening reached by the move")
 
 
 class ExplorationJson(BaseModel):
-    """A position in the games of the archive."""
+    """Statistics of a position in the archive."""
 
-    games: int = Field(description="That came through it, or through one that is symmetric to it")
-    value: int | None = Field(description="The best of the moves' values; null where too many games came through")
+    games: int = Field(description="Games through the position or a symmetric one")
+    value: int | None = Field(description="The best value of a move; null if there are too many games")
     opening: Opening | None
-    branches: list[MoveStatisticsJson] = Field(description="The most frequent first; of moves that are symmetric, one")
+    moves: list[MoveStatisticsJson] = Field(description="The most frequent first; one of each set of symmetric moves")
 
     @classmethod
-    def of(cls, found: "Exploration") -> "ExplorationJson":
-        """The form of an exploration."""
-        branches = [vars(branch) | {"move": found.position.format_move(branch.move)} for branch in found.branches]
-        return cls.model_validate(vars(found) | {"opening": find_opening_at(found.position), "branches": branches})
+    def of(cls, exploration: "Exploration") -> "ExplorationJson":
+        """Describe the statistics of a position."""
+        moves = [vars(each) | {"move": exploration.position.format_move(each.move)} for each in exploration.moves]
+        return cls.model_validate(
+            vars(exploration) | {"opening": find_opening_at(exploration.position), "moves": moves}
+        )
 
 
 class ImportJson(BaseModel):
-    """What a file held and what became of it."""
+    """The result of importing a file."""
 
     name: str
-    format: str = Field(description="`names` for WTHOR's players and events, `unknown` for what holds no games")
+    format: str = Field(description="`names` for WTHOR's players and events, `unknown` for other files without games")
     games: int
-    new: int = Field(description="Those that no earlier import of the same file brought")
-    repeated: int = Field(description="Those with the moves of another game that is older in the archive")
+    new: int = Field(description="Games that no earlier import of the same file added")
+    repeated: int = Field(description="Games with the same moves as an older game of the archive")
     unfinished: int
-    damaged: int = Field(description="How many places could not be read")
-    damage: list[str] = Field(description="The first of them; a command tells all")
+    damaged: int = Field(description="The number of places that could not be read")
+    damage: list[str] = Field(description="Messages for these places; the API shows only the first")
 
     @classmethod
-    def of(cls, report: "ImportReport", most: int | None = None) -> "ImportJson":
-        """The form of a report, with so many damaged places at most."""
+    def of(cls, report: "ImportReport", max_damage: int | None = None) -> "ImportJson":
+        """Describe a report, with at most `max_damage` messages for damaged places."""
         damage = [" ".join(str(error).split()) for error in report.damage]
-        told = {"name": report.source.name, "format": report.source.format, "new": report.games - report.before}
-        return cls.model_validate(vars(report) | told | {"damaged": len(damage), "damage": damage[:most]})
+        fields = {"name": report.source.name, "format": report.source.format, "new": report.games - report.before}
+        return cls.model_validate(vars(report) | fields | {"damaged": len(damage), "damage": damage[:max_damage]})
 
 
 # ---- reviews --------------------------------------------------------------------------------------------------------
 class MoveReviewJson(BaseModel):
-    """A played move beside the best one."""
+    """A played move compared with the best one."""
 
-    ply: int = Field(description="The number of the move, passes included, from 1")
+    ply: int = Field(description="The number of the move from 1, including passes")
     side: Side
     move: str
     value: Value
@@ -366,43 +376,43 @@ class MoveReviewJson(BaseModel):
     best_value: Value
     loss: Value
     exact: bool
-    line: list[str] = Field(description="Best play from the position before the move")
+    line: list[str] = Field(description="The principal variation before the move")
     mark: str = Field(description="?! for an inaccuracy, ? for a mistake, ?? for a blunder")
 
     @classmethod
-    def of(cls, judgement: MoveReview) -> "MoveReviewJson":
-        """The form of a judgement."""
-        position, played, best = judgement.position, judgement.move, judgement.best_move
+    def of(cls, move_review: MoveReview) -> "MoveReviewJson":
+        """Describe the review of a move."""
+        position, played, best = move_review.position, move_review.move, move_review.best_move
         names = {"move": position.format_move(played), "best": position.format_move(best)}
-        more = {"side": position.side, "line": position.format_moves(judgement.pv), "mark": judgement.mark}
-        return cls.model_validate(vars(judgement) | names | more)
+        more = {"side": position.side, "line": position.format_moves(move_review.pv), "mark": move_review.mark}
+        return cls.model_validate(vars(move_review) | names | more)
 
 
-def summarise_side(judgements: Sequence[MoveReview], side: int) -> ReviewSummary:
-    """How well a side played, rounded as values are."""
-    found = summarise(judgements, side)
-    return replace(found, mean_loss=round_value(found.mean_loss), accuracy=round_value(found.accuracy))
+def summarise_side(reviews: Sequence[MoveReview], side: int) -> ReviewSummary:
+    """The summary of a side, with rounded values."""
+    summary = summarise(reviews, side)
+    return replace(summary, mean_loss=round_value(summary.mean_loss), accuracy=round_value(summary.accuracy))
 
 
 class ReviewJson(BaseModel):
-    """A game judged move by move."""
+    """A review of a game."""
 
     game: GameJson
-    moves: list[MoveReviewJson] = Field(description="In the order of play")
+    moves: list[MoveReviewJson] = Field(description="In playing order")
     sides: tuple[ReviewSummary, ReviewSummary]
-    complete: bool = Field(description="False if the review ended early; then the last moves were judged")
+    complete: bool = Field(description="False if the review was interrupted; it starts with the last moves")
 
     @classmethod
-    def of(cls, record: Record, judgements: Sequence[MoveReview]) -> "ReviewJson":
-        """The form of a review, from judgements in the order of play."""
-        moves = [MoveReviewJson.of(judgement) for judgement in judgements]
-        sides = summarise_side(judgements, 0), summarise_side(judgements, 1)
+    def of(cls, record: Record, reviews: Sequence[MoveReview]) -> "ReviewJson":
+        """Describe a review, from its move reviews in playing order."""
+        moves = [MoveReviewJson.of(move_review) for move_review in reviews]
+        sides = summarise_side(reviews, 0), summarise_side(reviews, 1)
         return cls(game=GameJson.of(record), moves=moves, sides=sides, complete=len(moves) == len(record.moves))
 
 
 # ---- contests -------------------------------------------------------------------------------------------------------
 class RoundsJson(BaseModel):
-    """Rounds by their outcome."""
+    """Numbers of rounds."""
 
     won: int
     drawn: int
@@ -410,7 +420,7 @@ class RoundsJson(BaseModel):
 
 
 class StandingJson(BaseModel):
-    """What a bot has achieved; `Standing.as_json` writes it."""
+    """The results of a bot; written by `Standing.as_json`."""
 
     bot: str
     points: int
@@ -419,8 +429,8 @@ class StandingJson(BaseModel):
     mean_score: float
     elo: float
     elo_margin: float
-    forfeits: dict[str, int] = Field(description="Games forfeited, by reason")
-    messages: dict[str, str] = Field(description="What was said the first time, by reason")
+    forfeits: dict[str, int] = Field(description="Forfeited games by reason")
+    messages: dict[str, str] = Field(description="The first message for each reason")
     moves: int
     mean_ms: float
     worst_ms: float

@@ -1,4 +1,4 @@
-"""How long a folder of games takes to import, and how long the archive takes to find a position of them.
+"""Measure how fast a folder of games is imported, and how fast the explorer finds their positions.
 
 python benchmarks/archive.py FOLDER [--archive postgresql://USER@HOST/NAME]
 """
@@ -12,39 +12,39 @@ from time import perf_counter
 
 from awello.archive.archive import Archive, GameFilter
 from awello.archive.explorer import explore
-from awello.archive.files import find_files, sources_of
+from awello.archive.files import find_files, read_sources
 from awello.archive.importer import import_games
 from awello.position import Position
 
-ASKED = 300  # games of which a position of every ply is looked up
+SAMPLED_GAMES = 300  # whose positions are all looked up
 
 
 def main() -> None:
-    """Measure and print."""
+    """Run the measurement and print the results."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("folder", type=Path)
     parser.add_argument("--archive", default="")
     options = parser.parse_args()
     with tempfile.TemporaryDirectory() as folder:
         archive = Archive(options.archive or Path(folder) / "archive.sqlite")
-        begun = perf_counter()
-        reports = import_games(archive, sources_of(find_files([options.folder])), lambda looked_at: None)
-        print(f"{sum(report.games for report in reports):,d} games imported in {perf_counter() - begun:.1f} s")
-        numbers = random.Random(1).sample(archive.numbers(GameFilter()), ASKED)
-        times = [time_of(archive, Position.start())]
+        started = perf_counter()
+        reports = import_games(archive, read_sources(find_files([options.folder])), lambda progress: None)
+        print(f"{sum(report.games for report in reports):,d} games imported in {perf_counter() - started:.1f} s")
+        numbers = random.Random(1).sample(archive.numbers(GameFilter()), SAMPLED_GAMES)
+        times = [time_lookup(archive, Position.start())]
         for record in archive.records(numbers):
-            times += [time_of(archive, position) for position in record.positions()]
-        mean, worst = 1000 * statistics.fmean(times), 1000 * max(times)
-        most = 1000 * statistics.quantiles(times, n=1000)[-1]
-        print(f"{len(times):,d} positions looked up: {mean:.2f} ms each, 99.9 % in {most:.1f} ms, {worst:.1f} at most")
+            times += [time_lookup(archive, position) for position in record.positions()]
+        mean, slowest = 1000 * statistics.fmean(times), 1000 * max(times)
+        percentile = 1000 * statistics.quantiles(times, n=1000)[-1]
+        print(f"{len(times):,d} lookups: mean {mean:.2f} ms, p99.9 {percentile:.1f} ms, slowest {slowest:.1f} ms")
         archive.close()
 
 
-def time_of(archive: Archive, position: Position) -> float:
-    """The seconds that the explorer takes for a position."""
-    begun = perf_counter()
+def time_lookup(archive: Archive, position: Position) -> float:
+    """The seconds that the explorer needs for a position."""
+    started = perf_counter()
     explore(archive, position)
-    return perf_counter() - begun
+    return perf_counter() - started
 
 
 if __name__ == "__main__":

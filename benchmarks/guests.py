@@ -113,7 +113,7 @@ class Guest:
             self._record_status("page", (await client.get(path)).status_code)
 
     async def _line(self, client: httpx.AsyncClient) -> None:
-        self._record_status("line", (await client.post("/api/line", json={**MIDGAME, "since": 4})).status_code)
+        self._record_status("line", (await client.post("/api/positions", json={**MIDGAME, "since": 4})).status_code)
 
     def _record_status(self, kind: str, status: int) -> None:
         if status != 200:
@@ -241,7 +241,7 @@ def _contest() -> dict[str, Any]:
 async def never_read(address: str, seconds: float) -> str:
     """60 connections that request large responses and read none, and reconnect when cut off."""
     cut, asked = count(), _post("/api/tree", {**MIDGAME, "search": "minimax@4"})
-    asked += _post("/api/line", long_game()) * 5
+    asked += _post("/api/positions", long_game()) * 5
 
     async def attack_once() -> None:
         connection = socket.socket()
@@ -285,7 +285,7 @@ ATTACKS: dict[str, Attack] = {
     "a class of thirty": school_class,
     "reviews on channels": queue_reviews,
     "closed reviews": close_reviews,
-    "lines": flood_with("POST", "/api/line", long_game),
+    "lines": flood_with("POST", "/api/positions", long_game),
     "trees": flood_with("POST", "/api/tree", lambda: {**MIDGAME, "search": "minimax@4"}),
     "the page": flood_with("GET", "/"),
     "long analyses": analyse_long_games,

@@ -1,8 +1,8 @@
-"""How quickly the page answers: alone, and while thirty games are played and analysed at once.
+"""Measure how fast the page responds, alone and while thirty games are played and analysed at the same time.
 
     python benchmarks/page.py [GAMES] [SECONDS]
 
-Needs the development tools and Chromium.  The server is started as a person starts it; every figure is printed.
+Needs the development tools and Chromium.  Starts the server by its command.
 """
 
 import argparse
@@ -33,8 +33,8 @@ CLICK = """() => new Promise((resolve) => {
 })"""
 
 
-def processes(server: str) -> tuple[int, int]:
-    """The processes below a server, and the threads that are running in them now."""
+def count_processes(server: str) -> tuple[int, int]:
+    """The number of descendant processes of a server, and of their running threads."""
     children = [path for path in Path("/proc").glob("[0-9]*") if _is_below(path, server)]
     running = 0
     for child in children:
@@ -50,8 +50,8 @@ def _is_below(path: Path, parent: str) -> bool:
         return False
 
 
-def server_process(port: str) -> str:
-    """The process that was started to serve on a port of its own choice."""
+def find_server(port: str) -> str:
+    """The id of the server process that listens on a port."""
     for path in Path("/proc").glob("[0-9]*"):
         try:
             words = path.joinpath("cmdline").read_text().split("\0")
@@ -62,22 +62,22 @@ def server_process(port: str) -> str:
     return ""
 
 
-def look(address: str) -> None:
-    """The first move, and a click."""
+def measure_page(address: str) -> None:
+    """Measure the time until the first move is possible, and the response to a click."""
     with browsing() as browser:
         for visit in ("first visit", "second visit"):
             page = browser.new_page()
-            begun = time.perf_counter()
+            started = time.perf_counter()
             page.goto(address)
             cell(page, "f5").and_(page.locator("[aria-label*=legal]")).wait_for()
-            print(f"{visit}: first move possible after {1000 * (time.perf_counter() - begun):.0f} ms")
+            print(f"{visit}: first move possible after {1000 * (time.perf_counter() - started):.0f} ms")
             changed, painted = page.evaluate(CLICK)
             print(f"{visit}: a click changes the board after {changed:.1f} ms, painted by {painted:.1f} ms")
             page.close()
 
 
-async def one_game(address: str, number: int, until: float, moves: list[int]) -> None:
-    """A game against a program, with the engine on, again and again."""
+async def play_games(address: str, number: int, until: float, moves: list[int]) -> None:
+    """Play games against a bot, with analysis running."""
     game = ("othello", "abapa")[number % 2]
     async with connect(address.replace("http", "ws") + "api/live") as socket:
         while time.perf_counter() < until:
@@ -95,41 +95,41 @@ async def one_game(address: str, number: int, until: float, moves: list[int]) ->
                     break
 
 
-async def timed(action: Callable[[], Awaitable[httpx.Response]], until: float, times: list[float]) -> None:
-    """Ask again and again, ten times a second."""
+async def measure_requests(action: Callable[[], Awaitable[httpx.Response]], until: float, times: list[float]) -> None:
+    """Send requests, about ten per second, and record their times."""
     while time.perf_counter() < until:
-        begun = time.perf_counter()
+        started = time.perf_counter()
         answer = await action()
         answer.raise_for_status()
-        times.append(time.perf_counter() - begun)
+        times.append(time.perf_counter() - started)
         await asyncio.sleep(0.1)
 
 
-async def crowd(address: str, games: int, seconds: float) -> None:
-    """Many games at once, and somebody who only wants the page."""
+async def measure_load(address: str, games: int, seconds: float) -> None:
+    """Play many games at the same time, and measure the requests of the page meanwhile."""
     until = time.perf_counter() + seconds
     moves = [0] * games
-    times: dict[str, list[float]] = {"/": [], "/api/line": [], "/api/players": [], "/static/js/app.js": []}
+    times: dict[str, list[float]] = {"/": [], "/api/positions": [], "/api/players": [], "/static/js/app.js": []}
     port = address.rstrip("/").rsplit(":", 1)[1]
-    most = (0, 0)
+    peak = (0, 0)
 
     async def count() -> None:
-        nonlocal most
-        server = server_process(port)
+        nonlocal peak
+        server = find_server(port)
         while time.perf_counter() < until:
-            most = max(most, processes(server))
+            peak = max(peak, count_processes(server))
             await asyncio.sleep(0.25)
 
     async with httpx.AsyncClient(base_url=address) as client:
 
-        def ask(path: str) -> Awaitable[httpx.Response]:
-            return client.post(path, json={"moves": OPENING}) if path == "/api/line" else client.get(path)
+        def request(path: str) -> Awaitable[httpx.Response]:
+            return client.post(path, json={"moves": OPENING}) if path == "/api/positions" else client.get(path)
 
-        work = [one_game(address, number, until, moves) for number in range(games)]
-        work += [timed(partial(ask, path), until, found) for path, found in times.items()]
+        work = [play_games(address, number, until, moves) for number in range(games)]
+        work += [measure_requests(partial(request, path), until, found) for path, found in times.items()]
         await asyncio.gather(count(), *work)
     print(f"{games} games at once for {seconds:g} s: {sum(moves)} moves, the slowest game made {min(moves)}")
-    print("processes below the server: {} at most, with {} running threads".format(*most))
+    print("processes below the server: {} at most, with {} running threads".format(*peak))
     for path, found in times.items():
         quantiles = statistics.quantiles([1000 * value for value in found], n=20)
         print(
@@ -138,14 +138,14 @@ async def crowd(address: str, games: int, seconds: float) -> None:
 
 
 def main() -> None:
-    """Measure and print."""
+    """Run the measurements and print the results."""
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
     parser.add_argument("games", type=int, nargs="?", default=30)
     parser.add_argument("seconds", type=float, nargs="?", default=30)
     options = parser.parse_args()
     with serving("--port", "8499", "--threads", "2") as address:
-        look(address)
-        asyncio.run(crowd(address, options.games, options.seconds))
+        measure_page(address)
+        asyncio.run(measure_load(address, options.games, options.seconds))
 
 
 if __name__ == "__main__":

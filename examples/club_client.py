@@ -55,7 +55,7 @@ async def play(club: ClientConnection) -> None:
             case "error":
                 request = sent.pop(message["id"])
                 print(f"refused: {message['message']}", file=sys.stderr)
-                if message["code"] in ("often", "storage"):  # the club is busy: send it again later
+                if message["code"] in ("message_rate_limit", "storage"):  # the club is busy: send it again later
                     await asyncio.sleep(0.5)
                     await club.send(sent.setdefault(message["id"], request))
             case "done":

@@ -15,7 +15,7 @@ from conftest import ROOT, restore_interrupts
 from playwright.sync_api import Browser, BrowserContext, Locator, Page, expect, sync_playwright
 
 from awello import Record
-from awello.web.messages import LineRequest
+from awello.web.messages import MovesRequest
 
 BROWSERS = ("chromium-headless-shell", "chromium", "chromium-browser", "google-chrome")  # the fastest first
 CHROMIUM = next(filter(None, map(shutil.which, BROWSERS)), None)
@@ -159,7 +159,7 @@ def shows(page: Page, moves: str) -> None:
 def record_of(page: Page) -> Record:
     """The game in the address, as the rules see it."""
     game = page.evaluate("location.hash.slice(1).split('?')[0]")
-    return LineRequest(game=game, start=query(page, "start") or None, moves=moves_of(page)).record()
+    return MovesRequest(game=game, start=query(page, "start") or None, moves=moves_of(page)).to_record()
 
 
 READY = """before => location.hash !== before && (!document.querySelector('#banner').hidden

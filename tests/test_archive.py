@@ -1,4 +1,4 @@
-"""The archive on SQLite and, where it is installed, on a real PostgreSQL server."""
+"""The archive on SQLite and, if it is installed, on a real PostgreSQL server."""
 
 import os
 import random
@@ -55,12 +55,12 @@ def source(name: str, *records: Record | NotationError) -> ImportSource:
     return ImportSource(name, "test", name.encode(), b"head", records)
 
 
-def bring(archive: Archive, *sources: ImportSource) -> list[ImportReport]:
+def import_sources(archive: Archive, *sources: ImportSource) -> list[ImportReport]:
     return import_games(archive, sources, lambda looked_at: None)
 
 
 def contents(archive: Archive) -> dict[str, list[str]]:
-    """All that an archive holds, so that two can be compared."""
+    """The contents of all tables of an archive, for comparison."""
     with archive.engine.connect() as connection:
         tables = schema.metadata.sorted_tables
         return {table.name: sorted(map(str, connection.execute(select(table)))) for table in tables}
@@ -73,7 +73,7 @@ def full_record() -> Record:
     return Record(Position.start(), moves, times, values, tags, 1, "ran out of time")
 
 
-def test_records_come_back_as_they_were(archive: Archive) -> None:
+def test_records_are_stored_completely(archive: Archive) -> None:
     records = [random_record(game, seed) for game in GAMES for seed in range(3)]
     start = parse_position("-" * 26 + "XO" + "-" * 6 + "OX" + "-" * 28 + " O")
     records += [full_record(), Record(start), Record(start, (start.legal_moves()[0],))]
@@ -82,31 +82,31 @@ def test_records_come_back_as_they_were(archive: Archive) -> None:
     assert list(archive.records(numbers)) == records
     assert [archive.add(record) for record in reversed(records)] == numbers[::-1], "no game twice"
     assert list(archive.records([3, 1, 99, 2])) == [records[2], records[0], records[1]]
-    with pytest.raises(ConfigError, match="there is no game 99"):
+    with pytest.raises(ConfigError, match="the archive has no game 99"):
         archive.find(99)
 
 
-def test_an_import_that_is_repeated_changes_nothing(archive: Archive) -> None:
+def test_a_repeated_import_changes_nothing(archive: Archive) -> None:
     records = [random_record(Game.OTHELLO, seed) for seed in range(30)]
     unfinished = Record(records[0].start, records[0].moves[:20])
     wrong = NotationError("line 3: no game")
     first = source("first", *records[:20], wrong, unfinished, records[3])
     second = source("second", *records[10:])
-    reports = bring(archive, first, second)
+    reports = import_sources(archive, first, second)
     assert [(r.games, r.repeated, r.unfinished, r.before, r.damage) for r in reports] == [
         (22, 1, 1, 0, [wrong]),
         (20, 10, 0, 0, []),
     ]
     before = contents(archive)
-    again = bring(archive, first, second)
+    again = import_sources(archive, first, second)
     assert [(r.games, r.repeated, r.unfinished, r.before) for r in again] == [(22, 1, 1, 22), (20, 10, 0, 20)]
     assert contents(archive) == before
     assert len(archive.numbers(GameFilter())) == 31
 
 
-def test_an_import_that_breaks_off_goes_on(archive: Archive, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(importer, "BATCH", 7)
-    monkeypatch.setattr(index, "PAGE", 3)
+def test_an_interrupted_import_resumes(archive: Archive, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(importer, "BATCH_GAMES", 7)
+    monkeypatch.setattr(index, "PAGE_ENTRIES", 3)
     records = [random_record(GAMES[seed % 3], seed) for seed in range(40)]
 
     def cut(after: int) -> Iterator[Record]:
@@ -115,10 +115,10 @@ def test_an_import_that_breaks_off_goes_on(archive: Archive, tmp_path: Path, mon
 
     for after in (3, 12, 33):
         with pytest.raises(KeyboardInterrupt):
-            bring(archive, ImportSource("games", "test", b"games", b"", cut(after)))
-    bring(archive, ImportSource("games", "test", b"games", b"", records))
+            import_sources(archive, ImportSource("games", "test", b"games", b"", cut(after)))
+    import_sources(archive, ImportSource("games", "test", b"games", b"", records))
     other = Archive(tmp_path / "other.sqlite")
-    bring(other, ImportSource("games", "test", b"games", b"", records))
+    import_sources(other, ImportSource("games", "test", b"games", b"", records))
     assert contents(other) == contents(archive)
     other.close()
 
@@ -126,7 +126,7 @@ def test_an_import_that_breaks_off_goes_on(archive: Archive, tmp_path: Path, mon
 def test_the_explorer_counts_what_was_played(archive: Archive) -> None:
     records = [random_record(game, seed) for game in (Game.OTHELLO, Game.OTHELLO4, Game.ABAPA) for seed in range(60)]
     resigned = Record(Position.start(), parse_transcript("f5f6").moves, loser=0, reason="resigned")
-    bring(archive, source("games", *records, resigned))
+    import_sources(archive, source("games", *records, resigned))
     seen: dict[tuple[Game, tuple[int, int]], Counter[tuple[int, int]]] = defaultdict(Counter)
     for record in (*records, resigned):
         for position, move in zip(record.positions(), record.moves, strict=False):
@@ -136,8 +136,8 @@ def test_the_explorer_counts_what_was_played(archive: Archive) -> None:
     for record in records[::7]:
         for position in list(record.positions())[:-1:5]:
             counts, found = seen[position.game, position.canonical()], explore(archive, position)
-            assert found.games == sum(counts.values()) == sum(branch.games for branch in found.branches)
-            for branch in found.branches:
+            assert found.games == sum(counts.values()) == sum(branch.games for branch in found.moves)
+            for branch in found.moves:
                 following = hash(position.after(branch.move).canonical())
                 told = (branch.wins, branch.draws, branch.losses)
                 assert told == tuple(counts[following, won] for won in (1, 0, -1)) and sum(told) == branch.games
@@ -147,12 +147,12 @@ def test_symmetric_games_are_one(archive: Archive) -> None:
     played = random_record(Game.OTHELLO, 5)
     turned = [Record(played.start, tuple(turn(move, symmetry) for move in played.moves)) for symmetry in (0, 3, 4, 7)]
     assert len({record.moves for record in turned}) == 4
-    bring(archive, source("games", *turned))
-    (start,) = explore(archive, Position.start()).branches
+    import_sources(archive, source("games", *turned))
+    (start,) = explore(archive, Position.start()).moves
     assert (Position.start().format_move(start.move), start.games) == ("f5", 4)
     for record in turned:
         for position, move in zip(record.positions(), record.moves, strict=False):
-            (branch,) = explore(archive, position).branches
+            (branch,) = explore(archive, position).moves
             assert branch.games == 4 and position.after(branch.move).canonical() == position.after(move).canonical()
     assert archive.numbers(GameFilter(through=turned[2].final)) == [1, 2, 3, 4]
 
@@ -161,7 +161,7 @@ def turn(move: int, symmetry: int) -> int:
     return move if move == PASS else int(apply_symmetry(U(1 << move), symmetry)).bit_length() - 1
 
 
-def test_games_are_found_by_what_is_known_of_them(archive: Archive) -> None:
+def test_filters(archive: Archive) -> None:
     tiger = "f5d6c3d3c4f4f6f3e6e7d7g6"
     record = Record(Position.start(), parse_transcript(tiger).moves, tags={"Black": "Tamenori", "Date": "1990"})
     cup = Record(record.start, record.moves[:4], tags={"White": "tamenori 100%", "Event": "Open d'Été", "Date": "?"})
@@ -174,7 +174,7 @@ def test_games_are_found_by_what_is_known_of_them(archive: Archive) -> None:
 
     assert found() == sorted(numbers) == [1, 2, 3, 4, 5]
     assert found(player="TAMENORI") == [1, 2] and found(player="100%") == [2] and found(player="_") == []
-    assert found(event="OPEN D'ÉTÉ") == [2] and found(kinds=(Game.ROMEIN, Game.ABAPA)) == [3]
+    assert found(event="OPEN D'ÉTÉ") == [2] and found(games=(Game.ROMEIN, Game.ABAPA)) == [3]
     assert found(years=(1990, 1990)) == [1] and found(years=(1991, 1996)) == [3, 5]
     assert (found(opening="tiger"), found(opening="TIGRE"), found(opening="no such")) == ([5], [1, 5], [])
     assert [found(result=result) for result in ("first", "second", "draw", "open")] == [[5], [4], [], [1, 2, 3]]
@@ -201,29 +201,31 @@ def test_dates(told: str, date: str | None) -> None:
     assert parse_date(told) == date
 
 
-def test_an_older_archive_runs_the_migrations_it_lacks(archive: Archive, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_older_archive_runs_the_missing_migrations(archive: Archive, monkeypatch: pytest.MonkeyPatch) -> None:
     archive.add(full_record())
 
     def add_column(connection: Connection) -> None:
         connection.execute(text("ALTER TABLE games ADD COLUMN mood TEXT"))
 
-    monkeypatch.setattr(archives, "ARCHIVE", replace(schema.ARCHIVE, migrations=[add_column]))
+    monkeypatch.setattr(
+        archives, "ARCHIVE", replace(schema.ARCHIVE, migrations=[*schema.ARCHIVE.migrations, add_column])
+    )
     for _ in range(2):
-        newer = Archive(archive.place)
+        newer = Archive(archive.location)
         with newer.engine.connect() as connection:
             assert connection.execute(text("SELECT mood, reason FROM games")).all() == [(None, "ran out of time")]
         assert newer.find(1) == full_record()
         newer.close()
     monkeypatch.undo()
-    with pytest.raises(ConfigError, match="newer Awello"):
-        Archive(archive.place)
+    with pytest.raises(ConfigError, match="newer version of Awello"):
+        Archive(archive.location)
 
 
 def test_two_programs_may_write_at_once(archive: Archive) -> None:
     records = [random_record(Game.OTHELLO, seed) for seed in range(40)]
 
     def write(part: list[Record]) -> None:
-        other = Archive(archive.place)
+        other = Archive(archive.location)
         for record in part:
             other.add(record)
         other.close()
@@ -237,7 +239,7 @@ def test_two_programs_may_write_at_once(archive: Archive) -> None:
     assert explore(archive, Position.start()).games == 40
 
 
-def test_what_is_no_archive(tmp_path: Path) -> None:
+def test_invalid_locations(tmp_path: Path) -> None:
     (tmp_path / "text").write_text("no database " * 100)
     for place, said in (
         (tmp_path / "text", "text' cannot be used: file is not a database"),
@@ -263,14 +265,16 @@ def test_an_archive_that_cannot_be_written_can_be_read(tmp_path: Path, monkeypat
     archive.close()
 
 
-def test_pages_are_filled_before_others_begin(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(index, "PAGE", 4)
+def test_pages_are_filled_before_new_ones_start(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(index, "PAGE_ENTRIES", 4)
     archive = Archive(tmp_path / "archive.sqlite")
     chance = random.Random(1)
     for seed in range(9):
         archive.add(Record(Position.start(), (chance.choice(Position.start().legal_moves()),), tags={"n": str(seed)}))
     connection = sqlite3.connect(tmp_path / "archive.sqlite")
-    sizes = [size // 14 for (size,) in connection.execute("SELECT length(entries) FROM pages ORDER BY bucket, part")]
+    sizes = [
+        size // 14 for (size,) in connection.execute("SELECT length(entries) FROM index_pages ORDER BY bucket, page")
+    ]
     assert sizes == [4, 4, 1] * 2, "the start and the position after it"
     connection.close()
     archive.close()

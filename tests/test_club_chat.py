@@ -135,7 +135,7 @@ def test_chat_by_websocket(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> N
             told: dict[str, Any] = {"type": "chat", "game": number, "by": "Ann", "text": "the secret of the pond"}
             assert second.wait_for("chat") == told
             assert first.request("say", game=number, text="x" * 201)["code"] == "chat_length"
-            assert first.request("say", game=number)["code"] == "message"
+            assert first.request("say", game=number)["code"] == "invalid_field"
             assert (
                 second.request("say", game=number, text="bye")["type"] == "done"
                 and first.wait_for("chat")["by"] == "rex"

@@ -609,7 +609,7 @@ def test_users_enter_by_websocket(tmp_path: Path) -> None:
             assert channel.request("tournament", tournament="cup")["standings"][0]["name"] == "Ann"
             assert channel.request("withdraw", tournament="Cup")["entrants"] == 0
             assert channel.request("join", tournament=7)["code"] == "unknown_tournament"
-            assert channel.request("join", tournament=[7])["code"] == "message"
+            assert channel.request("join", tournament=[7])["code"] == "invalid_field"
             assert awello("club", "cancel", str(file), "1").stdout == "Cup is cancelled\n"
             assert channel.request("join", tournament="Cup")["code"] == "tournament_cancelled"
         assert "is over already" in awello("club", "cancel", str(file), "1").stderr

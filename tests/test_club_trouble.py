@@ -14,13 +14,16 @@ from waiting import TIMEOUT
 
 from awello import Game
 from awello.archive.archive import Archive, GameFilter
+from awello.archive.explorer import explore
+from awello.archive.files import list_imported_files, read_source, restore_file
+from awello.archive.importer import import_games
 from awello.archive.schema import ARCHIVE
 from awello.club.accounts import Account, log_event
 from awello.club.live_game import ClientConnection
 from awello.club.schema import CLUB
 from awello.club.store import ClubStore
 from awello.errors import ConfigError
-from awello.storage.migrations import STATE
+from awello.storage.migrations import STATE_TABLE
 
 DATABASES = Path(__file__).parent / "databases"  # SQLite dumps, one per released version
 
@@ -114,7 +117,7 @@ def test_clubs_of_every_version_are_resumed(file: Path, tmp_path: Path) -> None:
     async def play() -> None:
         club = await ClubHarness(database).open()
         assert columns(inspect(club.store.engine)) == {
-            table.name: set(table.columns.keys()) for table in (STATE, *CLUB.tables.sorted_tables)
+            table.name: set(table.columns.keys()) for table in (STATE_TABLE, *CLUB.tables.sorted_tables)
         }, "what is new in the tables needs a migration in club/schema.py"
         for name, number in (("Ann", 1), ("Bob", 2), ("rex", 3)):
             club.accounts[name] = Account(number, name, name == "rex")
@@ -133,7 +136,7 @@ def test_clubs_of_every_version_are_resumed(file: Path, tmp_path: Path) -> None:
 def test_archives_of_every_version_are_read(file: Path, tmp_path: Path) -> None:
     archive = Archive(str(restore(file, tmp_path)))
     assert columns(inspect(archive.engine)) == {
-        table.name: set(table.columns.keys()) for table in (STATE, *ARCHIVE.tables.sorted_tables)
+        table.name: set(table.columns.keys()) for table in (STATE_TABLE, *ARCHIVE.tables.sorted_tables)
     }, "what is new in the tables needs a migration in archive/schema.py"
     records = list(archive.records(archive.numbers(GameFilter())))
     assert [record.start.game for record in records].count(Game.OTHELLO4) == 2 and len(records) == 3
@@ -142,9 +145,23 @@ def test_archives_of_every_version_are_read(file: Path, tmp_path: Path) -> None:
     archive.close()
 
 
+def test_an_archive_of_an_older_version_keeps_its_files_and_tags(tmp_path: Path) -> None:
+    archive = Archive(str(restore(DATABASES / "imports-0.1.0.sql", tmp_path)))
+    record = archive.find(1)
+    assert record.tags["Event"] == "Cup" and record.tags["Site"] == "Paris" and record.seconds == (1.5,) * 7
+    assert [(file.name, file.games) for file in list_imported_files(archive)] == [("games.txt", 3)]
+    assert restore_file(archive, "games.txt") == (3, {".txt": b"f5d6c3d3c4f4f6\nf5d6c5\nf5d6c5\n"})
+    assert [move.games for move in explore(archive, record.start).moves] == [3], "positions are found"
+    (report,) = import_games(archive, [read_source("games.txt", b"f5d6c3d3c4f4f6\nf5d6c5\nf5d6c5\n")], lambda _: None)
+    assert (report.before, report.games) == (3, 3), "the import is known"
+    indexes = inspect(archive.engine).get_indexes("source_games")
+    assert [index["name"] for index in indexes] == ["ix_source_games_game"]
+    archive.close()
+
+
 def test_databases_of_a_newer_version_are_refused(tmp_path: Path) -> None:
     database = restore(DATABASES / "club-0.1.0.sql", tmp_path)
     with sqlite3.connect(database) as connection:
         connection.execute("UPDATE state SET steps = 99")
-    with pytest.raises(ConfigError, match="made by a newer Awello"):
+    with pytest.raises(ConfigError, match="made by a newer version of Awello"):
         ClubStore(database)

@@ -215,10 +215,10 @@ def test_invalid_messages_are_answered_and_finally_close_the_connection(visit: A
     ann = visit()
     sign_up(ann, "Ann")
     with ann.connect() as channel:
-        assert channel.request("dance")["code"] == "message"
+        assert channel.request("dance")["code"] == "unknown_type"
         assert channel.request("move", game=1, ply=0, move="f5")["code"] == "game_not_live"
-        assert channel.request("seek", variant="othello", seconds=-5)["code"] == "message"
-        assert channel.request("seek", variant="chess", seconds=60)["code"] == "message"
+        assert channel.request("seek", variant="othello", seconds=-5)["code"] == "invalid_field"
+        assert channel.request("seek", variant="chess", seconds=60)["code"] == "invalid_field"
         for text in ("", "{", "[]", '{"id": {}}', '{"type": "seek"}', "x" * 70000):
             channel.socket.send(text)
             while "id" not in (answer := channel.receive()):

@@ -296,10 +296,10 @@ START = Record(Position.start(Game.OTHELLO))
 
 
 @asynccontextmanager
-async def engines(address: str, count: int = 1, most_seconds: float = TIMEOUT) -> AsyncIterator[EnginePool]:
+async def engines(address: str, count: int = 1, max_seconds: float = TIMEOUT) -> AsyncIterator[EnginePool]:
     """A pool of engine processes on a cluster."""
     slots = ClusterSlots(address)
-    pool = EnginePool(count, most_seconds, partial(ClusterSlot, slots))
+    pool = EnginePool(count, max_seconds, partial(ClusterSlot, slots))
     await pool.start()
     try:
         yield pool
@@ -309,7 +309,7 @@ async def engines(address: str, count: int = 1, most_seconds: float = TIMEOUT) -
 
 
 async def ask(pool: EnginePool, task: Task) -> list[Answer]:
-    return [answer async for answer in pool.think(task)]
+    return [answer async for answer in pool.run(task)]
 
 
 def test_engine_processes_run_on_workers(address: str, own_players: None) -> None:
@@ -319,7 +319,7 @@ def test_engine_processes_run_on_workers(address: str, own_players: None) -> Non
             *analyses, done = await ask(pool, AnalyseTask(START, 0.3))
             assert done["type"] == "done" and {answer["type"] for answer in analyses} == {"analysis"}
             review = ReviewTask(replace(START, moves=(37,)), 0.1)
-            assert [answer["type"] for answer in await ask(pool, review)] == ["judgement", "summary", "done"]
+            assert [answer["type"] for answer in await ask(pool, review)] == ["move_review", "summary", "done"]
             (error,) = await ask(pool, ChooseTask(START, "crook"))
             assert "illegal move" in error["message"], "players of one's own come along"
             assert multiprocessing.active_children() == before
@@ -331,19 +331,19 @@ def test_engine_processes_run_on_workers(address: str, own_players: None) -> Non
 async def served(address: str) -> dict[str, int]:
     """The engine processes that each worker has."""
     async with distributed.Client(address, asynchronous=True, set_as_default=False) as client:
-        found: dict[str, int] = await client.run(lambda: len(cluster_slots._served))
+        found: dict[str, int] = await client.run(lambda: len(cluster_slots._worker_slots))
         return found
 
 
 def test_an_engine_process_on_a_worker_can_be_stopped_and_killed(address: str) -> None:
     async def use() -> None:
-        async with engines(address, most_seconds=1.0) as pool:
-            async with aclosing(pool.think(AnalyseTask(START, 3600))) as answers:
+        async with engines(address, max_seconds=1.0) as pool:
+            async with aclosing(pool.run(AnalyseTask(START, 3600))) as answers:
                 await anext(answers)
             (choice, _) = await ask(pool, ChooseTask(START, "greedy"))
             assert choice["type"] == "choice", "the analysis was stopped"
             (error,) = await ask(pool, ChooseTask(START, "minimax@30"))
-            assert error["code"] == "slow", "it does not stop, so its process is killed"
+            assert error["code"] == "player_timeout", "it does not stop, so its process is killed"
             assert (await ask(pool, ChooseTask(START, "greedy")))[0]["type"] == "choice"
 
     asyncio.run(asyncio.wait_for(use(), TIMEOUT))
@@ -352,14 +352,14 @@ def test_an_engine_process_on_a_worker_can_be_stopped_and_killed(address: str) -
 def test_a_worker_that_dies_costs_one_answer(address: str) -> None:
     async def use() -> None:
         async with engines(address) as pool:
-            async with aclosing(pool.think(AnalyseTask(START, 3600))) as answers:
+            async with aclosing(pool.run(AnalyseTask(START, 3600))) as answers:
                 await anext(answers)
                 worker = next(place for place, count in (await served(address)).items() if count)
                 async with distributed.Client(address, asynchronous=True, set_as_default=False) as client:
                     victim = (await client.run(os.getpid, workers=[worker]))[worker]
                     os.kill(victim, signal.SIGKILL)
                 rest = [answer async for answer in answers]
-            assert rest[-1]["code"] == "crash"
+            assert rest[-1]["code"] in ("player_crashed", "search_crashed")
             choice, *_ = await ask(pool, ChooseTask(START, "greedy"))
             assert choice["type"] == "choice", choice
 
@@ -382,17 +382,17 @@ def test_a_worker_that_the_scheduler_has_not_missed_yet_is_passed_over() -> None
         workers = Workers("")
         slot = ClusterSlot(workers)
         await slot.start()
-        assert asked == ["dead", "alive"] and workers.taken == {"dead": 0, "alive": 1}
+        assert asked == ["dead", "alive"] and workers.slot_counts == {"dead": 0, "alive": 1}
         await slot.close()
         with pytest.raises(ConnectionError, match="no worker"):
             await ClusterSlot(workers).start()
-        assert not workers.taken.total()
+        assert not workers.slot_counts.total()
 
     asyncio.run(use())
 
 
 def test_a_pool_recovers_when_its_scheduler_returns(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(engine_pool, "RESTART", 0.1)
+    monkeypatch.setattr(engine_pool, "RESTART_DELAY", 0.1)
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))
         port = free.getsockname()[1]
@@ -413,7 +413,8 @@ def test_a_pool_recovers_when_its_scheduler_returns(monkeypatch: pytest.MonkeyPa
             await pool.start()
             assert (await ask(pool, ChooseTask(START, "greedy")))[0]["type"] == "choice"
         monkeypatch.setattr(cluster, "CONNECTING", 0.5)
-        while (error := (await ask(pool, ChooseTask(START, "greedy")))[-1])["code"] != "crash":
+        codes = ("player_crashed", "engine_unavailable", "engine_not_started")
+        while (error := (await ask(pool, ChooseTask(START, "greedy")))[-1]).get("code") not in codes:
             pass
         while "no scheduler answers" not in error["message"]:
             (error,) = await ask(pool, ChooseTask(START, "greedy"))

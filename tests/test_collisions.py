@@ -128,7 +128,7 @@ def test_every_engine_has_its_own_secret() -> None:
 
 
 def test_the_engines_of_a_server_are_secret() -> None:
-    assert TaskRunner().engine(Game.OTHELLO).team.table.multipliers != transposition_table.PUBLIC_MULTIPLIERS
+    assert TaskRunner().get_engine(Game.OTHELLO).team.table.multipliers != transposition_table.PUBLIC_MULTIPLIERS
 
 
 # ---- the worst hash there is ----------------------------------------------------------------------------------------

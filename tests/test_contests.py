@@ -1,4 +1,4 @@
-"""Contests from the page: they run, stop, go on after a restart, and take nothing that is too much; and trees."""
+"""Contests: running, stopping, resuming after a restart, and limits; and pictures of search trees."""
 
 import json
 import multiprocessing
@@ -17,21 +17,21 @@ from waiting import wait_until
 
 from awello import Game, Position, parse_transcript
 from awello.arena.tournament import DRAW, WIN, play_tournament
-from awello.web.app import answer_problems
+from awello.web.app import add_error_handlers
 from awello.web.archive_service import ArchiveService
 from awello.web.club_service import ClubService
-from awello.web.contests import MOST_KEPT, Contest, ContestConfig, ContestRunner, view_contest
+from awello.web.contests import MAX_STORED_CONTESTS, Contest, ContestConfig, ContestRunner, dump_contest
 from awello.web.contests_api import router
 from awello.web.engine_pool import EnginePool
-from awello.web.request_guard import Refusal
+from awello.web.errors import ApiError
 
-PLAN = {"game": "othello4", "players": ["greedy", "random"], "rounds": 3, "opening_plies": 1, "seed": 5}
+CONFIG = {"game": "othello4", "players": ["greedy", "random"], "rounds": 3, "opening_plies": 1, "seed": 5}
 MIDGAME = ["f5", "f4", "e3", "d6", "e6", "f3", "c3", "c4", "b3", "d2", "e2", "b4", "b2", "d3", "e1", "e7"]
 
 
 @pytest.fixture
 def contests(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[ContestRunner]:
-    """Contests in a folder of their own, with the bots that misbehave."""
+    """Contests in a temporary folder, with misbehaving bots available."""
     monkeypatch.setenv("AWELLO_PLAYERS", str(ROOT / "tests" / "bots.py"))
     made = ContestRunner(tmp_path / "contests")
     yield made
@@ -40,13 +40,13 @@ def contests(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Contes
 
 @pytest.fixture
 def client(contests: ContestRunner) -> TestClient:
-    """The routes of the laboratory and nothing else."""
+    """A client for the routes of the lab only."""
     app = FastAPI()
     app.state.contests, app.state.workers = contests, EnginePool(0)
-    app.state.clubhouse = ClubService(None, ArchiveService(None))
+    app.state.club_service = ClubService(None, ArchiveService(None))
     app.include_router(router)
 
-    answer_problems(app)
+    add_error_handlers(app)
 
     return TestClient(app, client=("127.0.0.1", 50000))
 
@@ -63,12 +63,12 @@ def show(client: TestClient, name: str, since: int = 0) -> Any:
     return answer.json()
 
 
-def test_a_contest_runs_to_its_end_and_its_numbers_add_up(client: TestClient) -> None:
-    name = start(client, **PLAN)
+def test_a_contest_runs_to_its_end(client: TestClient) -> None:
+    name = start(client, **CONFIG)
     assert show(client, name)["state"] == "running"
     wait_until(lambda: show(client, name)["state"] != "running")
     seen = show(client, name)
-    assert (seen["state"], seen["played"], seen["wanted"], seen["message"]) == ("finished", 3, 3, "")
+    assert (seen["state"], seen["rounds_played"], seen["rounds_total"], seen["message"]) == ("finished", 3, 3, "")
     assert (seen["game"], seen["players"], seen["seconds_left"]) == ("othello4", ["greedy", "random"], None)
     for bot in seen["standings"]:
         assert bot["points"] == WIN * bot["rounds"]["won"] + DRAW * bot["rounds"]["drawn"]
@@ -91,23 +91,26 @@ def test_a_contest_runs_to_its_end_and_its_numbers_add_up(client: TestClient) ->
     assert client.post(f"/api/contests/{name}/resume").status_code == 400
 
 
-def test_a_contest_is_stopped_resumed_and_known_after_a_restart(client: TestClient, contests: ContestRunner) -> None:
-    name = start(client, **PLAN | {"rounds": 50, "game": "abapa"})
-    busy = client.post("/api/contests", json=PLAN)
-    assert (busy.status_code, busy.json()["message"]) == (409, "a contest is running: wait for it or stop it")
+def test_a_contest_is_stopped_and_resumed_after_a_restart(client: TestClient, contests: ContestRunner) -> None:
+    name = start(client, **CONFIG | {"rounds": 50, "game": "abapa"})
+    busy = client.post("/api/contests", json=CONFIG)
+    assert (busy.status_code, busy.json()["message"]) == (
+        409,
+        "too many contests are running: wait until one ends, or stop one",
+    )
     assert client.delete(f"/api/contests/{name}").status_code == 409
-    wait_until(lambda: show(client, name)["played"])
+    wait_until(lambda: show(client, name)["rounds_played"])
     assert show(client, name)["seconds_left"] > 0
     stopped = client.post(f"/api/contests/{name}/stop").json()
     assert stopped["state"] == "stopped"
-    assert 0 < stopped["played"] < 50
+    assert 0 < stopped["rounds_played"] < 50
     games = show(client, name)["games"]
 
     again = ContestRunner(contests.folder)
     assert [contest.folder.name for contest in again.list()] == [name]
     assert as_json(again.get(name))["games"] == games
     again.resume(name)
-    wait_until(lambda: again.get(name).played > stopped["played"])
+    wait_until(lambda: again.get(name).rounds_played > stopped["rounds_played"])
     again.close()
     contest = again.get(name)
     assert contest.state == "stopped"
@@ -122,7 +125,7 @@ def test_a_killed_contest_resumes_with_the_same_games(contests: ContestRunner) -
         game="othello4", players=["greedy", "random", "alphabeta@2"], rounds=4, opening_plies=1, seed=3
     )
     name, _ = contests.start(plan)
-    wait_until(lambda: contests.get(name).played > 1)
+    wait_until(lambda: contests.get(name).rounds_played > 1)
     process = contests.get(name)._process
     assert process is not None and process.pid is not None
     os.kill(process.pid, signal.SIGKILL)
@@ -135,22 +138,22 @@ def test_a_killed_contest_resumes_with_the_same_games(contests: ContestRunner) -
 
 
 def as_json(contest: Contest) -> Any:
-    return json.loads(view_contest(contest.summary(), contest.folder))
+    return json.loads(dump_contest(contest.summary(), contest.folder))
 
 
 @pytest.mark.parametrize("where", ["begin", "choose"])
-def test_stopping_waits_for_no_bot(client: TestClient, where: str) -> None:
+def test_stopping_does_not_wait_for_bots(client: TestClient, where: str) -> None:
     bot = f"first,wrong=endless,where={where}"
     name = start(client, game="othello4", players=[bot, "random"], rounds=1, move_time=5)
     wait_until(multiprocessing.active_children)
     assert client.post(f"/api/contests/{name}/stop").json()["state"] == "stopped"
     seen = show(client, name)
-    assert (seen["played"], seen["games"]) == (0, []), "a bot that was ended has lost nothing"
+    assert (seen["rounds_played"], seen["games"]) == (0, []), "a bot that was ended has lost nothing"
     assert client.post(f"/api/contests/{name}/stop").status_code == 200, "nothing is left to stop"
 
 
 def test_a_bot_that_cannot_be_made_is_named(client: TestClient) -> None:
-    name = start(client, **PLAN | {"players": ["random", "alphabeta:nonsense@2"]})
+    name = start(client, **CONFIG | {"players": ["random", "alphabeta:nonsense@2"]})
     wait_until(lambda: show(client, name)["state"] == "failed")
     (listed,) = client.get("/api/contests").json()
     assert listed["state"] == "failed"
@@ -165,11 +168,11 @@ def test_a_bot_that_cannot_be_made_is_named(client: TestClient) -> None:
         ({"players": ["random"]}, 422, "at least 2"),
         ({"players": ["random"] * 9}, 422, "at most 8"),
         ({"players": ["random", "random"]}, 400, "'random' is there twice"),
-        ({"players": ["random", "human"]}, 400, "name a program"),
+        ({"players": ["random", "human"]}, 400, "choose another player"),
         ({"players": ["random", "nobody"]}, 400, "unknown player 'nobody'"),
-        ({"players": ["random", "alphabeta@2,file=/etc/passwd"]}, 400, "file cannot be set from here"),
-        ({"players": ["random", "minimax@2,table=/etc/passwd"]}, 400, "table=/etc/passwd cannot be set from here"),
-        ({"players": ["random", "champion@2s"]}, 400, "champion@2s takes longer than the 1s of a move"),
+        ({"players": ["random", "alphabeta@2,file=/etc/passwd"]}, 400, "'file' cannot be changed on this server"),
+        ({"players": ["random", "minimax@2,table=/etc/passwd"]}, 400, "'table=/etc/passwd' is not allowed"),
+        ({"players": ["random", "champion@2s"]}, 400, "champion@2s uses more than the 1s per move"),
         ({"rounds": 0}, 422, "greater than or equal to 1"),
         ({"rounds": 51}, 422, "less than or equal to 50"),
         ({"opening_plies": 13}, 422, "less than or equal to 12"),
@@ -179,22 +182,22 @@ def test_a_bot_that_cannot_be_made_is_named(client: TestClient) -> None:
         ({"jobs": 4}, 422, "jobs"),
     ],
 )
-def test_bad_plans_are_refused(client: TestClient, change: dict[str, Any], status: int, part: str) -> None:
-    answer = client.post("/api/contests", json=PLAN | change)
+def test_invalid_configs_are_refused(client: TestClient, change: dict[str, Any], status: int, part: str) -> None:
+    answer = client.post("/api/contests", json=CONFIG | change)
     assert answer.status_code == status
     assert part in answer.text
     assert client.get("/api/contests").json() == []
 
 
 @pytest.mark.parametrize("name", ["12345678", "1234567", "..%2F..%2Fetc", "%2E%2E", "0123456G", "contest.json"])
-def test_unknown_ids_are_missing(client: TestClient, name: str) -> None:
+def test_unknown_ids(client: TestClient, name: str) -> None:
     assert client.get(f"/api/contests/{name}").status_code == 404
     assert client.post(f"/api/contests/{name}/stop").status_code == 404
     assert client.post(f"/api/contests/{name}/resume").status_code == 404
     assert client.delete(f"/api/contests/{name}").status_code in (404, 405)  # 405: the path became another
 
 
-def keep(contests: ContestRunner, number: int) -> Path:
+def store_contest(contests: ContestRunner, number: int) -> Path:
     folder = contests.folder / f"{number:08x}"
     folder.mkdir(parents=True)
     plan = ContestConfig(game="othello4", players=["greedy", "random"], rounds=1).model_dump_json()
@@ -202,25 +205,25 @@ def keep(contests: ContestRunner, number: int) -> Path:
     return folder
 
 
-def test_an_id_leads_nowhere_else(contests: ContestRunner) -> None:
-    keep(contests, 7).rename(contests.folder.parent / "outside")
+def test_ids_cannot_leave_the_folder(contests: ContestRunner) -> None:
+    store_contest(contests, 7).rename(contests.folder.parent / "outside")
     for name in ("../outside", "..", ".", ""):
-        with pytest.raises(Refusal, match="no such contest"):
+        with pytest.raises(ApiError, match="there is no contest"):
             contests.get(name)
-        with pytest.raises(Refusal, match="no such contest"):
+        with pytest.raises(ApiError, match="there is no contest"):
             contests.delete(name)
 
 
-def test_only_so_many_contests_are_kept(client: TestClient, contests: ContestRunner) -> None:
-    for number in range(MOST_KEPT):
-        keep(contests, number)
-    answer = client.post("/api/contests", json=PLAN)
-    assert (answer.status_code, answer.json()["message"]) == (400, "200 contests are kept already: delete some first")
+def test_stored_contests_are_limited(client: TestClient, contests: ContestRunner) -> None:
+    for number in range(MAX_STORED_CONTESTS):
+        store_contest(contests, number)
+    answer = client.post("/api/contests", json=CONFIG)
+    assert (answer.status_code, answer.json()["message"]) == (400, "200 contests are stored: delete some first")
 
 
 @pytest.mark.parametrize(("file", "content"), [("contest.json", "{"), ("games.jsonl", "no\n"), ("games.jsonl", "{}\n")])
 def test_a_damaged_contest_can_be_deleted(client: TestClient, contests: ContestRunner, file: str, content: str) -> None:
-    folder = keep(contests, 7)
+    folder = store_contest(contests, 7)
     (folder / file).write_text(content)
     answer = client.get("/api/contests/00000007")
     assert (answer.status_code, answer.json()["message"]) == (400, "contest 00000007 is damaged: delete it")
@@ -229,8 +232,8 @@ def test_a_damaged_contest_can_be_deleted(client: TestClient, contests: ContestR
     assert not folder.exists()
 
 
-def test_a_contest_of_another_version_does_not_go_on(client: TestClient, contests: ContestRunner) -> None:
-    folder = keep(contests, 7)
+def test_a_contest_of_another_version_cannot_be_resumed(client: TestClient, contests: ContestRunner) -> None:
+    folder = store_contest(contests, 7)
     (folder / "configuration.json").write_text('{"awello": "0.0.0"}')
     answer = client.post("/api/contests/00000007/resume")
     assert answer.status_code == 400
@@ -252,12 +255,12 @@ def test_a_tree_is_drawn(client: TestClient) -> None:
 @pytest.mark.parametrize(
     ("asked", "part"),
     [
-        ({"search": "minimax@5"}, "a tree of 5 plies is too large here: choose at most 4"),
+        ({"search": "minimax@5"}, "a tree of 5 plies is too large: choose at most 4"),
         ({"search": "uct"}, "'uct' is not a tree search: choose minimax"),
         ({"search": "alphabeta@1s"}, "needs a depth"),
         ({"search": "alphabeta:nonsense"}, "nonsense"),
-        ({"search": "alphabeta,file=/etc/passwd"}, "file cannot be set from here"),
-        ({"search": "alphabeta,table=/etc/passwd"}, "table=/etc/passwd cannot be set from here: choose 1, 2"),
+        ({"search": "alphabeta,file=/etc/passwd"}, "'file' cannot be changed on this server"),
+        ({"search": "alphabeta,table=/etc/passwd"}, "'table=/etc/passwd' is not allowed on this server: choose 1, 2"),
         ({"search": "alphabeta,sort=false"}, "a tree takes no sort"),
         ({"moves": ["a1"]}, "move 1: "),
         ({"search": "minimax@4", "moves": MIDGAME}, "lower the depth"),

@@ -1,4 +1,4 @@
-"""The engine processes: real ones, with players that misbehave, tasks that are cancelled, and many at once."""
+"""Real engine processes with misbehaving players, cancelled tasks and many tasks at the same time."""
 
 import asyncio
 import multiprocessing
@@ -33,7 +33,7 @@ from awello.web.engine_tasks import (
     TaskProgress,
     TaskRunner,
     TaskStopped,
-    answer_at_once,
+    answer_immediately,
 )
 
 LONG = 3600.0  # seconds: longer than any test
@@ -41,8 +41,8 @@ Result = TypeVar("Result")
 
 
 @dataclass
-class Room:
-    """A pool of one process, and the loop it lives in."""
+class PoolRunner:
+    """A pool with one process, and its event loop."""
 
     runner: asyncio.Runner
     pool: EnginePool
@@ -55,23 +55,23 @@ class Room:
 
 
 async def ask(pool: EnginePool, task: Task) -> list[Answer]:
-    async with aclosing(pool.think(task)) as answers:
+    async with aclosing(pool.run(task)) as answers:
         return [answer async for answer in answers]
 
 
 @pytest.fixture(scope="module")
-def room() -> Iterator[Room]:
+def runner_pool() -> Iterator[PoolRunner]:
     with pytest.MonkeyPatch.context() as patch, asyncio.Runner() as runner:
         patch.setenv("AWELLO_PLAYERS", str(ROOT / "tests" / "bots.py"))
         pool = EnginePool(1)
         runner.run(pool.start())
-        yield Room(runner, pool)
+        yield PoolRunner(runner, pool)
         runner.run(pool.close())
     assert not multiprocessing.active_children()
 
 
 def play(game: Game, plies: int = 600) -> Record:
-    """A game that is always the same: the first move, then the second ..., as far as there are so many."""
+    """A deterministic game: the first legal move, then the second, and so on if there are as many."""
     position, moves = Position.start(game), list[int]()
     while len(moves) < plies and (legal := position.legal_moves()):
         moves.append(legal[len(moves) % len(legal)])
@@ -96,9 +96,9 @@ def reference_at(position: Position) -> ReferenceOthello:
 
 # --- choices ----------------------------------------------------------------------------------------------------------
 @pytest.mark.parametrize("spec", ["greedy", "champion@level=2", "alphabeta@3", "uct@200n"])
-def test_choices_are_legal(room: Room, game: Game, spec: str) -> None:
+def test_choices_are_legal(runner_pool: PoolRunner, game: Game, spec: str) -> None:
     record = play(game, 2)
-    choice, done = room.ask(ChooseTask(record, spec, seed=3))
+    choice, done = runner_pool.ask(ChooseTask(record, spec, seed=3))
     legal = [record.final.format_move(move) for move in record.final.legal_moves()]
     assert done == {"type": "done"}
     assert choice["move"] in legal and choice["line"][0] == choice["move"]
@@ -107,9 +107,9 @@ def test_choices_are_legal(room: Room, game: Game, spec: str) -> None:
 
 
 @pytest.mark.parametrize("spec", ["champion@level=10", "minimax@20"])
-def test_exact_values_of_choices_are_margins(room: Room, spec: str) -> None:
+def test_exact_values_of_choices_are_margins(runner_pool: PoolRunner, spec: str) -> None:
     board = parse_position("0-0-0-0-1-2-1-0-0-2-0-0-20-22-S", Game.ABAPA)
-    choice, _ = room.ask(ChooseTask(Record(board), spec))
+    choice, _ = runner_pool.ask(ChooseTask(Record(board), spec))
     assert choice["exact"] and choice["value"] == load_or_build(Game.ABAPA).value(board) - 2
 
 
@@ -121,53 +121,53 @@ def test_a_pass_and_a_finished_game_need_no_process() -> None:
     assert (choice["move"], choice["line"], done["type"]) == ("pass", ["pass"], "done")
     for task in (ChooseTask(play(Game.OTHELLO4), "greedy"), AnalyseTask(play(Game.ABAPA), 1)):
         (error,) = asyncio.run(ask(pool, task))
-        assert (error["type"], error["code"]) == ("error", "over")
-    assert not answer_at_once(AnalyseTask(passing, 1)) and not answer_at_once(ReviewTask(passing, 1))
+        assert (error["type"], error["code"]) == ("error", "game_over")
+    assert not answer_immediately(AnalyseTask(passing, 1)) and not answer_immediately(ReviewTask(passing, 1))
 
 
 @pytest.mark.parametrize(
     ("spec", "code", "word"),
     [
-        ("nobody", "player", "unknown player"),
-        ("human", "player", "terminal"),
-        ("champion@1s,threads=64", "player", "threads"),
-        ("minimax@99", "player", "depth"),
-        ("first,wrong=exception", "player", "ZeroDivisionError"),
-        ("first,wrong=exception,where=begin", "player", "ZeroDivisionError"),
-        ("first,wrong=leaves", "player", "SystemExit"),
-        ("first,wrong=illegal", "player", "illegal"),
-        ("first,wrong=unwrapped", "player", "Choice"),
-        ("first,wrong=resigns", "player", "gives the game up"),
-        ("first,wrong=segfault", "crash", "crashed"),
+        ("nobody", "player_error", "unknown player"),
+        ("human", "player_error", "terminal"),
+        ("champion@1s,threads=64", "player_error", "threads"),
+        ("minimax@99", "player_error", "depth"),
+        ("first,wrong=exception", "player_failed", "ZeroDivisionError"),
+        ("first,wrong=exception,where=begin", "player_failed", "ZeroDivisionError"),
+        ("first,wrong=leaves", "player_failed", "SystemExit"),
+        ("first,wrong=illegal", "player_illegal_move", "illegal"),
+        ("first,wrong=unwrapped", "player_illegal_move", "Choice"),
+        ("first,wrong=resigns", "player_resigned", "resigns"),
+        ("first,wrong=segfault", "player_crashed", "crashed"),
     ],
 )
-def test_what_goes_wrong_costs_one_answer(room: Room, spec: str, code: str, word: str) -> None:
-    (error,) = room.ask(ChooseTask(play(Game.OTHELLO, 3), spec))
+def test_failures_affect_one_request(runner_pool: PoolRunner, spec: str, code: str, word: str) -> None:
+    (error,) = runner_pool.ask(ChooseTask(play(Game.OTHELLO, 3), spec))
     assert (error["type"], error["code"]) == ("error", code)
     assert word in error["message"]
     assert "Traceback" not in error["message"] and "\n" not in error["message"] and "/" not in error["message"]
-    assert room.ask(ChooseTask(play(Game.OTHELLO, 3), "first,wrong=prints"))[0]["move"]
+    assert runner_pool.ask(ChooseTask(play(Game.OTHELLO, 3), "first,wrong=prints"))[0]["move"]
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="only Linux limits the memory of a process")
-def test_too_much_memory_costs_one_answer(room: Room) -> None:
-    (error,) = room.ask(ChooseTask(play(Game.OTHELLO, 3), "first,wrong=hoards"))
-    assert error["code"] == "crash" and "memory" in error["message"]
-    assert room.ask(ChooseTask(play(Game.OTHELLO, 3), "greedy"))[0]["type"] == "choice"
+def test_too_much_memory_fails_one_request(runner_pool: PoolRunner) -> None:
+    (error,) = runner_pool.ask(ChooseTask(play(Game.OTHELLO, 3), "first,wrong=hoards"))
+    assert error["code"] == "out_of_memory" and "memory" in error["message"]
+    assert runner_pool.ask(ChooseTask(play(Game.OTHELLO, 3), "greedy"))[0]["type"] == "choice"
 
 
-def test_who_takes_too_long_is_ended(room: Room, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(room.pool, "most_seconds", 0.3)
-    (error,) = room.ask(ChooseTask(play(Game.OTHELLO, 3), "minimax@30"))
-    assert error["code"] == "slow" and error["message"].startswith("minimax@30 took more than 0.3 s")
+def test_choices_have_a_time_limit(runner_pool: PoolRunner, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(runner_pool.pool, "max_seconds", 0.3)
+    (error,) = runner_pool.ask(ChooseTask(play(Game.OTHELLO, 3), "minimax@30"))
+    assert error["code"] == "player_timeout" and error["message"].startswith("minimax@30 took longer than 0.3 s")
     monkeypatch.undo()
-    assert room.ask(ChooseTask(play(Game.OTHELLO, 3), "greedy"))[0]["type"] == "choice"
+    assert runner_pool.ask(ChooseTask(play(Game.OTHELLO, 3), "greedy"))[0]["type"] == "choice"
 
 
 # --- analyses ---------------------------------------------------------------------------------------------------------
-def test_an_analysis_grows_and_ends(room: Room, game: Game) -> None:
+def test_an_analysis_improves_and_ends(runner_pool: PoolRunner, game: Game) -> None:
     record = play(game, 3)
-    *answers, done = room.ask(AnalyseTask(record, 0.3))
+    *answers, done = runner_pool.ask(AnalyseTask(record, 0.3))
     assert done["type"] == "done" and answers
     assert [answer["depth"] for answer in answers] == sorted(answer["depth"] for answer in answers)
     legal = sorted(record.final.format_move(move) for move in record.final.legal_moves())
@@ -177,27 +177,27 @@ def test_an_analysis_grows_and_ends(room: Room, game: Game) -> None:
         assert values == sorted(values, reverse=True) and values[0] == answer["value"]
 
 
-def test_the_end_of_othello_is_exact(room: Room) -> None:
+def test_the_end_of_othello_is_exact(runner_pool: PoolRunner) -> None:
     position = play(Game.OTHELLO4, 6).final
-    *_, last, _ = room.ask(AnalyseTask(Record(position), LONG))
+    *_, last, _ = runner_pool.ask(AnalyseTask(Record(position), LONG))
     values = {move["move"]: move["value"] for move in last["moves"] if move["exact"]}
     moves = position.legal_moves()
     assert values == {position.format_move(move): -solve(reference_at(position.after(move))) for move in moves}
     assert last["exact"] and last["value"] == solve(reference_at(position)) and last["certainty"] == 100
 
 
-def test_the_end_of_awale_is_exact_and_counts_seeds_taken(room: Room) -> None:
+def test_the_end_of_awale_is_exact_and_counts_seeds_taken(runner_pool: PoolRunner) -> None:
     position = parse_position("0-2-0-0-1-2-1-0-0-2-0-0-20-20-S", Game.ABAPA)
     north = parse_position("0-2-0-0-1-2-1-0-0-2-0-0-24-16-N", Game.ABAPA)
     for board, taken in ((position, 0), (north, -8)):
-        *_, last, _ = room.ask(AnalyseTask(Record(board), LONG))
+        *_, last, _ = runner_pool.ask(AnalyseTask(Record(board), LONG))
         expected = {
             board.format_move(move): value + taken for move, value in load_or_build(Game.ABAPA).values(board).items()
         }
         assert {move["move"]: move["value"] for move in last["moves"]} == expected and last["exact"]
 
 
-def test_an_analysis_nobody_has_fetched_is_replaced() -> None:
+def test_an_unfetched_analysis_is_replaced() -> None:
     job = EngineJob(AnalyseTask(play(Game.OTHELLO, 0), 1), 0.0)
     for depth in range(1000):
         job.post({"type": "analysis", "depth": depth})
@@ -206,20 +206,20 @@ def test_an_analysis_nobody_has_fetched_is_replaced() -> None:
 
 
 # --- reviews ----------------------------------------------------------------------------------------------------------
-def test_a_review_judges_each_move_once_though_it_is_interrupted(room: Room, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(engine_pool, "TURN", 0.01)
-    monkeypatch.setattr(engine_pool, "REVIEW_WAITS", 0.0)
-    monkeypatch.setattr(engine_pool, "LOOK", 0.01)
+def test_an_interrupted_review_judges_each_move_once(runner_pool: PoolRunner, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(engine_pool, "TIME_SLICE", 0.01)
+    monkeypatch.setattr(engine_pool, "REVIEW_DELAY", 0.0)
+    monkeypatch.setattr(engine_pool, "SCHEDULE_INTERVAL", 0.01)
     record = play(Game.OTHELLO4)
 
     async def both() -> list[Answer]:
-        disturbing = asyncio.create_task(ask(room.pool, AnalyseTask(play(Game.OTHELLO, 9), 1.0)))
+        disturbing = asyncio.create_task(ask(runner_pool.pool, AnalyseTask(play(Game.OTHELLO, 9), 1.0)))
         try:
-            return await ask(room.pool, ReviewTask(record, 10))
+            return await ask(runner_pool.pool, ReviewTask(record, 10))
         finally:
             await disturbing
 
-    *judgements, summary, done = room.run(both())
+    *judgements, summary, done = runner_pool.run(both())
     with Engine(Game.OTHELLO4) as engine:
         expected = list(review_game(record, engine, Limit(seconds=10)))
     assert done["type"] == "done"
@@ -233,19 +233,19 @@ def test_a_review_judges_each_move_once_though_it_is_interrupted(room: Room, mon
 
 def test_a_review_searches_nothing_twice(monkeypatch: pytest.MonkeyPatch) -> None:
     task, progress = ReviewTask(play(Game.OTHELLO4), 10), TaskProgress()
-    judgements = list(TaskRunner().think(task, progress))
-    progress.told = 3
-    monkeypatch.delattr(TaskRunner, "engine")
-    assert list(TaskRunner().think(task, progress)) == judgements[3:]
+    judgements = list(TaskRunner().run(task, progress))
+    progress.reviews_sent = 3
+    monkeypatch.delattr(TaskRunner, "get_engine")
+    assert list(TaskRunner().run(task, progress)) == judgements[3:]
 
 
-def test_a_stopped_analysis_goes_on_where_it_was() -> None:
+def test_a_stopped_analysis_resumes() -> None:
     runner, task, progress = TaskRunner(), AnalyseTask(play(Game.OTHELLO, 9), LONG), TaskProgress()
     depths, spent = [], [0.0]
     for _ in range(4):
         runner.stopped.clear()
         with pytest.raises(TaskStopped):
-            for answer in runner.think(task, progress):
+            for answer in runner.run(task, progress):
                 depths.append(answer["depth"])
                 if depths[-1] > depths[0] + len(spent):
                     runner.stop()
@@ -253,12 +253,12 @@ def test_a_stopped_analysis_goes_on_where_it_was() -> None:
         spent.append(search.seconds)
     assert depths == sorted(depths) and spent == sorted(set(spent))
     late = AnalyseTask(task.record, spent[-1])
-    assert list(runner.think(late, progress)) == [] and search.over
+    assert list(runner.run(late, progress)) == [] and search.finished
 
 
-def test_a_review_of_awale(room: Room) -> None:
+def test_a_review_of_awale(runner_pool: PoolRunner) -> None:
     record = play(Game.ABAPA, 7)
-    *judgements, _, done = room.ask(ReviewTask(record, 0.05))
+    *judgements, _, done = runner_pool.ask(ReviewTask(record, 0.05))
     assert done["type"] == "done" and [item["ply"] for item in judgements] == [7, 6, 5, 4, 3, 2, 1]
     for item, position, move in zip(judgements[::-1], record.positions(), record.moves, strict=False):
         assert (item["side"], item["move"]) == (position.side, position.format_move(move))
@@ -266,38 +266,38 @@ def test_a_review_of_awale(room: Room) -> None:
 
 
 # --- who comes when ---------------------------------------------------------------------------------------------------
-def test_a_cancelled_analysis_makes_room_at_once(room: Room, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(engine_pool, "PATIENCE", LONG)  # so it stops by itself
+def test_a_cancelled_analysis_frees_its_process(runner_pool: PoolRunner, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(engine_pool, "CANCEL_TIMEOUT", LONG)  # so it stops by itself
 
     async def cancel() -> None:
-        before = room.pool._processes[0]
-        async with aclosing(room.pool.think(AnalyseTask(play(Game.OTHELLO, 5), LONG))) as answers:
+        before = runner_pool.pool._processes[0]
+        async with aclosing(runner_pool.pool.run(AnalyseTask(play(Game.OTHELLO, 5), LONG))) as answers:
             assert (await anext(answers))["type"] == "analysis"
-        *_, done = await ask(room.pool, AnalyseTask(play(Game.OTHELLO, 6), 0.05))
-        assert done["type"] == "done" and room.pool._processes == [before]
+        *_, done = await ask(runner_pool.pool, AnalyseTask(play(Game.OTHELLO, 6), 0.05))
+        assert done["type"] == "done" and runner_pool.pool._processes == [before]
 
-    room.run(cancel())
+    runner_pool.run(cancel())
 
 
-def test_a_cancelled_choice_that_goes_on_is_killed(room: Room) -> None:
+def test_a_cancelled_choice_that_does_not_stop_is_killed(runner_pool: PoolRunner) -> None:
     async def cancel() -> None:
-        endless = asyncio.create_task(ask(room.pool, ChooseTask(play(Game.OTHELLO, 3), "minimax@30")))
-        await wait_until_async(lambda: room.pool._processes[0].job)
+        endless = asyncio.create_task(ask(runner_pool.pool, ChooseTask(play(Game.OTHELLO, 3), "minimax@30")))
+        await wait_until_async(lambda: runner_pool.pool._processes[0].job)
         endless.cancel()
-        waiting = asyncio.create_task(ask(room.pool, AnalyseTask(play(Game.OTHELLO, 3), 0.05)))
+        waiting = asyncio.create_task(ask(runner_pool.pool, AnalyseTask(play(Game.OTHELLO, 3), 0.05)))
         await asyncio.sleep(0)  # the task begins
         waiting.cancel()
-        assert (await ask(room.pool, ChooseTask(play(Game.OTHELLO, 3), "greedy")))[0]["type"] == "choice"
-        assert endless.cancelled() and waiting.cancelled() and not room.pool._waiting
+        assert (await ask(runner_pool.pool, ChooseTask(play(Game.OTHELLO, 3), "greedy")))[0]["type"] == "choice"
+        assert endless.cancelled() and waiting.cancelled() and not runner_pool.pool._waiting
 
-    room.run(cancel())
+    runner_pool.run(cancel())
 
 
-def test_a_champion_that_is_stopped_answers_at_once() -> None:
-    """So the process of a choice that is cancelled goes on living."""
+def test_a_stopped_champion_answers_immediately() -> None:
+    """So the process of a cancelled choice survives."""
     runner, answers = TaskRunner(), list[Answer]()
     task = ChooseTask(play(Game.OTHELLO, 3), "champion@level=30")  # hours of thought
-    thread = threading.Thread(target=lambda: answers.extend(runner.think(task, TaskProgress())))
+    thread = threading.Thread(target=lambda: answers.extend(runner.run(task, TaskProgress())))
     thread.start()
     wait_until(lambda: runner.player and getattr(runner.player, "engine", None) and runner.player.engine.nodes)  # type: ignore[attr-defined]
     runner.stop()
@@ -305,25 +305,25 @@ def test_a_champion_that_is_stopped_answers_at_once() -> None:
     assert [answer["type"] for answer in answers] == ["choice"]
 
 
-def test_a_choice_interrupts_an_analysis_which_goes_on(room: Room) -> None:
+def test_a_choice_preempts_an_analysis(runner_pool: PoolRunner) -> None:
     async def interrupt() -> None:
-        async with aclosing(room.pool.think(AnalyseTask(play(Game.OTHELLO, 5), LONG))) as answers:
+        async with aclosing(runner_pool.pool.run(AnalyseTask(play(Game.OTHELLO, 5), LONG))) as answers:
             first = await anext(answers)
-            assert (await ask(room.pool, ChooseTask(play(Game.ABAPA, 3), "greedy")))[0]["type"] == "choice"
+            assert (await ask(runner_pool.pool, ChooseTask(play(Game.ABAPA, 3), "greedy")))[0]["type"] == "choice"
             later = [await anext(answers) for _ in range(3)]
             depths = [answer["depth"] for answer in [first, *later]]
             assert depths == sorted(depths) and depths[-1] > depths[0]
 
-    room.run(interrupt())
+    runner_pool.run(interrupt())
 
 
-def test_many_analyses_take_turns(room: Room, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(engine_pool, "TURN", 0.02)
-    monkeypatch.setattr(engine_pool, "LOOK", 0.02)
+def test_many_analyses_take_turns(runner_pool: PoolRunner, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(engine_pool, "TIME_SLICE", 0.02)
+    monkeypatch.setattr(engine_pool, "SCHEDULE_INTERVAL", 0.02)
     log: dict[int, list[Answer]] = {number: [] for number in range(12)}
 
     async def follow(number: int, seconds: float) -> None:
-        async with aclosing(room.pool.think(AnalyseTask(play(Game.OTHELLO, 5 + number), seconds))) as answers:
+        async with aclosing(runner_pool.pool.run(AnalyseTask(play(Game.OTHELLO, 5 + number), seconds))) as answers:
             async for answer in answers:
                 log[number].append(answer)
 
@@ -335,7 +335,7 @@ def test_many_analyses_take_turns(room: Room, monkeypatch: pytest.MonkeyPatch) -
             task.cancel()
         await asyncio.gather(*endless, return_exceptions=True)
 
-    room.run(all_at_once())
+    runner_pool.run(all_at_once())
     for number, answers in log.items():
         depths = [answer["depth"] for answer in answers if answer["type"] == "analysis"]
         assert depths and depths == sorted(depths)
@@ -343,26 +343,26 @@ def test_many_analyses_take_turns(room: Room, monkeypatch: pytest.MonkeyPatch) -
     assert len(multiprocessing.active_children()) == 1
 
 
-def test_a_queue_that_is_full_is_closed(room: Room, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(engine_pool, "MOST_WAITING", 0)
-    (error,) = room.ask(AnalyseTask(play(Game.OTHELLO, 3), 1))
-    assert error["code"] == "busy"
+def test_a_full_queue_refuses_tasks(runner_pool: PoolRunner, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(engine_pool, "MAX_WAITING_JOBS", 0)
+    (error,) = runner_pool.ask(AnalyseTask(play(Game.OTHELLO, 3), 1))
+    assert error["code"] == "queue_full"
 
 
 # --- the end ----------------------------------------------------------------------------------------------------------
-def test_a_process_that_is_killed_is_replaced(room: Room) -> None:
+def test_a_process_that_is_killed_is_replaced(runner_pool: PoolRunner) -> None:
     async def kill() -> list[Answer]:
-        async with aclosing(room.pool.think(AnalyseTask(play(Game.OTHELLO, 5), LONG))) as answers:
+        async with aclosing(runner_pool.pool.run(AnalyseTask(play(Game.OTHELLO, 5), LONG))) as answers:
             await anext(answers)
             (child,) = multiprocessing.active_children()
             child.kill()
             return [answer async for answer in answers]
 
-    assert room.run(kill())[-1]["code"] == "crash"
-    assert room.ask(ChooseTask(play(Game.OTHELLO, 3), "greedy"))[0]["type"] == "choice"
+    assert runner_pool.run(kill())[-1]["code"] == "search_crashed"
+    assert runner_pool.ask(ChooseTask(play(Game.OTHELLO, 3), "greedy"))[0]["type"] == "choice"
 
 
-def test_closing_answers_whoever_waits() -> None:
+def test_closing_answers_waiting_tasks() -> None:
     async def close() -> list[list[Answer]]:
         pool = EnginePool(1)
         await pool.start()
@@ -371,14 +371,14 @@ def test_closing_answers_whoever_waits() -> None:
         await pool.close()
         return [*await asyncio.gather(*asked), await ask(pool, AnalyseTask(play(Game.OTHELLO, 5), LONG))]
 
-    assert [answers[-1]["code"] for answers in asyncio.run(close())] == ["closed"] * 4
+    assert [answers[-1]["code"] for answers in asyncio.run(close())] == ["shutting_down"] * 4
 
 
 def refuse(*given: Any, **named: Any) -> None:
     raise OSError("no more processes")
 
 
-@pytest.mark.parametrize(("name", "what"), [("serve", str), ("start_process", refuse)])
+@pytest.mark.parametrize(("name", "what"), [("run_engine_process", str), ("start_process", refuse)])
 def test_processes_that_cannot_start(monkeypatch: pytest.MonkeyPatch, name: str, what: Any) -> None:
     monkeypatch.setattr(engine_slots, name, what)
     before = multiprocessing.active_children()
@@ -392,11 +392,11 @@ def test_processes_that_cannot_start(monkeypatch: pytest.MonkeyPatch, name: str,
             await pool.close()
 
     (error,) = asyncio.run(asyncio.wait_for(try_to_start(), TIMEOUT))
-    assert error["code"] == "crash" and multiprocessing.active_children() == before
+    assert error["code"] == "engine_unavailable" and multiprocessing.active_children() == before
 
 
 def test_processes_end_with_the_server() -> None:
-    """The output of the script stays open as long as any process lives that it started."""
+    """The script's output stays open as long as any of its processes is alive."""
     script = """
 import asyncio, os, signal
 from awello import Position, Record
@@ -406,9 +406,9 @@ from awello.web.engine_pool import EnginePool
 async def main():
     pool = EnginePool(1)
     await pool.start()
-    async for answer in pool.think(ChooseTask(Record(Position.start()), "greedy")):
+    async for answer in pool.run(ChooseTask(Record(Position.start()), "greedy")):
         print(answer["type"], flush=True)
-    task = asyncio.create_task(anext(pool.think(ChooseTask(Record(Position.start()), "minimax@30"))))
+    task = asyncio.create_task(anext(pool.run(ChooseTask(Record(Position.start()), "minimax@30"))))
     await asyncio.sleep(0)  # the task begins
     while not pool._processes[0].job:
         await asyncio.sleep(0)  # until its process has it

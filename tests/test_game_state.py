@@ -18,7 +18,7 @@ from awello.club.store import ClubStore
 from awello.club.stored_games import SaveGame, add_game, load_live_games, record_of, save_heartbeat
 from awello.formats.ogn import format_ogn, parse_ogn
 from awello.limits import Clock
-from awello.web.messages import LONGEST_GAME, LineRequest
+from awello.web.messages import MAX_GAME_MOVES, MovesRequest
 
 ANN, BOB = 1, 2
 BLITZ = Clock(300.0)
@@ -137,8 +137,8 @@ def test_a_game_of_awale_ends_at_the_move_limit(game: Game) -> None:
         live_game.state = played
     assert played.over and len(played.moves) == game_state.MAX_PLIES and live_game.move_names == names
     assert played.reason in (game_state.BEHIND_AT_LIMIT, game_state.DRAW_AT_LIMIT)
-    assert LONGEST_GAME >= game_state.MAX_PLIES, "the page shows all of it"
-    assert LineRequest.model_validate({"game": str(game), "moves": names}).record().moves == played.moves
+    assert MAX_GAME_MOVES >= game_state.MAX_PLIES, "the page shows all of it"
+    assert MovesRequest.model_validate({"game": str(game), "moves": names}).to_record().moves == played.moves
 
 
 def test_the_side_with_more_seeds_wins_at_the_move_limit(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
@@ -239,4 +239,4 @@ def test_a_long_game_is_continued_by_websocket(tmp_path: Path) -> None:
             answer = channel.request("move", game=1, ply=1500, move=state["legal"][0])
             assert answer["type"] == "done" and answer["ply"] == 1501
         line = {"game": "abapa", "moves": state["moves"], "since": 1490}
-        assert len(visitor.post("/api/line", json=line).json()["views"]) == 11
+        assert len(visitor.post("/api/positions", json=line).json()["positions"]) == 11

@@ -1,4 +1,4 @@
-"""The tree of played games against a plain one that asks `Position` for everything."""
+"""The tree of played games, compared with a simple implementation on `Position`."""
 
 import random
 from collections.abc import Iterator, Sequence
@@ -13,7 +13,7 @@ from awello.archive import explorer
 from awello.archive.archive import Archive, GameFilter
 from awello.archive.explorer import explore
 from awello.archive.game_tree import Advice, GameTree
-from awello.archive.nodes import key_of
+from awello.archive.nodes import node_key
 from awello.errors import ConfigError
 from awello.kernel import U
 from awello.rules.othello import apply_symmetry
@@ -22,14 +22,14 @@ BOARDS = [Game.OTHELLO, Game.OTHELLO6, Game.OTHELLO4]
 
 
 class PlainTree:
-    """What the games say, by recursion over the positions that they came through."""
+    """A simple tree of games, evaluated by recursion over positions."""
 
     def __init__(self, records: Sequence[Record]) -> None:
         decided = [record for record in records if record.final.over]
         self.known = {(each.game, each.canonical()) for record in decided for each in record.positions()}
         self.value = cache(self._value)
 
-    def branches(self, position: Position) -> dict[int, int]:
+    def move_values(self, position: Position) -> dict[int, int]:
         after = {move: position.after(move) for move in position.legal_moves()}
         return {move: -self.value(to) for move, to in after.items() if (to.game, to.canonical()) in self.known}
 
@@ -37,11 +37,11 @@ class PlainTree:
         if position.over:
             first, second = position.score()
             return second - first if position.side else first - second
-        return max(self.branches(position).values())
+        return max(self.move_values(position).values())
 
 
-def turned(record: Record, symmetry: int) -> Record:
-    """The same game on a board that is turned round or mirrored, from wherever that begins."""
+def transform(record: Record, symmetry: int) -> Record:
+    """The same game on a rotated or mirrored board, from the transformed start."""
     start = record.start
     own, opp = (int(apply_symmetry(U(word), symmetry)) for word in (start.own, start.opp))
     squares = [
@@ -50,8 +50,8 @@ def turned(record: Record, symmetry: int) -> Record:
     return Record(Position(start.game, own, opp, start.side), tuple(squares))
 
 
-def relatives(record: Record, count: int, chance: random.Random) -> Iterator[Record]:
-    """Games that go the way of another for a while."""
+def branch_off(record: Record, count: int, chance: random.Random) -> Iterator[Record]:
+    """Games that share their first moves with another."""
     for _ in range(count):
         moves = list(record.moves[: chance.randrange(len(record.moves))])
         position = Record(record.start, tuple(moves)).final
@@ -62,10 +62,10 @@ def relatives(record: Record, count: int, chance: random.Random) -> Iterator[Rec
 
 
 def some_games(game: Game, seed: int, count: int = 9) -> list[Record]:
-    """Games that have much in common, some of them turned, and one that nobody finished."""
+    """Games with common positions, some of them transformed, and one unfinished."""
     chance = random.Random(seed)
-    found = list(relatives(random_record(game, seed), count, chance))
-    found += [turned(record, chance.randrange(8)) for record in found[::3]] + [random_record(game, seed + 1)]
+    found = list(branch_off(random_record(game, seed), count, chance))
+    found += [transform(record, chance.randrange(8)) for record in found[::3]] + [random_record(game, seed + 1)]
     unfinished = random_record(game, seed + 2)
     return [
         *found,
@@ -75,12 +75,12 @@ def some_games(game: Game, seed: int, count: int = 9) -> list[Record]:
 
 
 def compare(tree: GameTree, records: Sequence[Record]) -> None:
-    """Every position of the games, finished or not, and those beside them, are what the plain tree says."""
+    """Compare the values of all positions of the games and of their neighbours with the simple tree."""
     plain = PlainTree(records)
     assert len(tree) == len(plain.known) and tree.games == sum(record.final.over for record in records)
     for record in records:
         for position in record.positions():
-            assert tree.branches(position) == plain.branches(position)
+            assert tree.move_values(position) == plain.move_values(position)
             known = (position.game, position.canonical()) in plain.known
             assert tree.value(position) == (plain.value(position) if known else None)
 
@@ -95,11 +95,11 @@ def test_values_are_those_of_a_plain_tree(game: Game, seed: int) -> None:
 def test_symmetric_positions_have_the_same_key() -> None:
     for position in random_record(Game.OTHELLO, 3).positions():
         boards = [[apply_symmetry(U(word), each) for word in (position.own, position.opp)] for each in range(8)]
-        assert len({key_of(0, U(own), U(opp)) for own, opp in boards}) == 1
+        assert len({node_key(0, U(own), U(opp)) for own, opp in boards}) == 1
 
 
-def test_small_boards_pass_and_meet_again() -> None:
-    """What the comparison above relies on: these games hold passes, and positions that are reached by several ways."""
+def test_small_boards_have_passes_and_transpositions() -> None:
+    """The games compared above contain passes, and positions reached by different moves."""
     records = [random_record(Game.OTHELLO4, seed) for seed in range(80)]
     assert any(PASS in record.moves for record in records)
     ways = {
@@ -111,8 +111,8 @@ def test_small_boards_pass_and_meet_again() -> None:
     compare(GameTree(records), records)
 
 
-def test_a_known_position_joins_games_that_never_met() -> None:
-    """A move that nobody played here leads to a position that another game came through: it is known."""
+def test_a_transposition_is_known() -> None:
+    """A move that was not played here is known if it leads to a position of another game."""
     records = [random_record(Game.OTHELLO4, seed) for seed in range(40)]
     played = {
         (position.canonical(), position.after(move).canonical())
@@ -124,13 +124,13 @@ def test_a_known_position_joins_games_that_never_met() -> None:
         position
         for record in records
         for position in record.positions()
-        for move in tree.branches(position)
+        for move in tree.move_values(position)
         if (position.canonical(), position.after(move).canonical()) not in played
     ]
-    assert joined and all(tree.value(position) == max(tree.branches(position).values()) for position in joined)
+    assert joined and all(tree.value(position) == max(tree.move_values(position).values()) for position in joined)
 
 
-def test_it_grows() -> None:
+def test_games_can_be_added() -> None:
     records = [*some_games(Game.OTHELLO6, 5), *some_games(Game.OTHELLO4, 6), *some_games(Game.OTHELLO, 7)]
     random.Random(1).shuffle(records)
     tree = GameTree()
@@ -139,16 +139,16 @@ def test_it_grows() -> None:
         tree.add(iter(records[at : at + 40]))
         compare(tree, records[: at + 40])
     count, games = len(tree), tree.games
-    tree.add([turned(record, 3) for record in records])
-    assert len(tree) == count and tree.games == 2 * games, "the same games again, turned round"
+    tree.add([transform(record, 3) for record in records])
+    assert len(tree) == count and tree.games == 2 * games, "the same games again, mirrored"
 
 
-def test_boards_are_kept_apart() -> None:
-    """The start is the same two words on every board."""
+def test_board_sizes_are_different_nodes() -> None:
+    """The start positions of all sizes are the same two words."""
     tree = GameTree([random_record(Game.OTHELLO4, 1)])
     assert tree.value(Position.start(Game.OTHELLO4)) is not None
     assert tree.value(Position.start()) is tree.value(Position.start(Game.OTHELLO6)) is None
-    assert tree.branches(Position.start()) == {}
+    assert tree.move_values(Position.start()) == {}
 
 
 def test_awale_is_refused() -> None:
@@ -159,7 +159,7 @@ def test_awale_is_refused() -> None:
 
 # ---- advice ---------------------------------------------------------------------------------------------------------
 def endings(position: Position) -> dict[int, list[Record]]:
-    """By its first move, every way in which a position can go on to its end."""
+    """All possible games from a position to its end, by first move."""
     if position.over:
         return {}
 
@@ -176,13 +176,13 @@ def endings(position: Position) -> dict[int, list[Record]]:
 
 
 def find_position(good: int, bad: int) -> tuple[Position, list[tuple[int, list[Record]]]]:
-    """A position near the end with so many winning and so many losing moves, and its games by move."""
+    """A position near the end with `good` winning and `bad` losing moves, and its games by move."""
     for seed in range(3000):
         record = random_record(Game.OTHELLO4, seed)
         for position in list(record.positions())[5:]:
             ways = endings(position)
             if len(ways) == good + bad and PASS not in ways:
-                truth = GameTree([line for lines in ways.values() for line in lines]).branches(position)
+                truth = GameTree([line for lines in ways.values() for line in lines]).move_values(position)
                 if sum(value > 0 for value in truth.values()) == good and len(set(truth.values())) == len(truth):
                     return position, sorted(ways.items(), key=lambda way: truth[way[0]])
     raise AssertionError("no such position")
@@ -197,21 +197,23 @@ def test_a_known_move_that_wins_is_played() -> None:
     assert GameTree().advise(position) is None
     for known in ([better], [worst, better]):
         tree = grow(*known)
-        assert tree.advise(position) == Advice(better[0], tree.branches(position)[better[0]])
+        assert tree.advise(position) == Advice(better[0], tree.move_values(position)[better[0]])
     tree = grow(worst, better, best)
-    assert tree.advise(position) == Advice(best[0], tree.branches(position)[best[0]])
+    assert tree.advise(position) == Advice(best[0], tree.move_values(position)[best[0]])
 
 
-def test_known_moves_that_lose_are_forbidden_while_others_are_untried() -> None:
+def test_losing_moves_are_excluded_while_others_are_unknown() -> None:
     position, (worst, better, best) = find_position(0, 3)
     tree = grow(worst, better)
-    advice, value = tree.advise(position), tree.branches(position)[better[0]]
+    advice, value = tree.advise(position), tree.move_values(position)[better[0]]
     assert advice == Advice(None, value, tuple(sorted((worst[0], better[0])))) and value <= 0
     tree.add(best[1])
-    assert tree.advise(position) == Advice(best[0], tree.branches(position)[best[0]]), "where all lose, the least bad"
+    assert tree.advise(position) == Advice(best[0], tree.move_values(position)[best[0]]), (
+        "where all lose, the least bad"
+    )
 
 
-def test_a_draw_is_no_win() -> None:
+def test_a_draw_is_not_a_win() -> None:
     for seed in range(200):
         record = random_record(Game.OTHELLO4, seed)
         first, second = record.final.score()
@@ -228,7 +230,7 @@ def test_ties_passes_and_the_end() -> None:
     records = [random_record(Game.OTHELLO6, seed) for seed in range(60)]
     tree = GameTree(records)
     advice = tree.advise(start)
-    assert len(tree.branches(start)) == 4, "the four first moves are one by symmetry"
+    assert len(tree.move_values(start)) == 4, "the four first moves are one by symmetry"
     assert advice is not None and advice.move == start.legal_moves()[0] and advice.forbidden == ()
     passing = next(each for record in records for each in record.positions() if each.legal_moves() == (PASS,))
     value = tree.value(passing)
@@ -252,10 +254,10 @@ def test_the_tree_of_some_games(tmp_path: Path) -> None:
     compare(GameTree.of(archive, GameFilter(through=through)), mine)
     assert len(GameTree.of(archive, GameFilter(player="nobody"))) == 0
     with pytest.raises(ConfigError, match="Awalé"):
-        GameTree.of(archive, GameFilter(kinds=(Game.ABAPA,)))
+        GameTree.of(archive, GameFilter(games=(Game.ABAPA,)))
 
 
-def test_the_explorer_tells_values(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_explorer_gives_values(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     archive = Archive(tmp_path / "archive.sqlite")
     games = some_games(Game.OTHELLO4, 4, 30)
     for at, record in enumerate(games):
@@ -265,10 +267,10 @@ def test_the_explorer_tells_values(tmp_path: Path, monkeypatch: pytest.MonkeyPat
             through = [each for each in mine if position.canonical() in {here.canonical() for here in each.positions()}]
             found, plain = explore(archive, position, asked), PlainTree(through)
             assert found.value == plain.value(position)
-            values = {branch.move: branch.value for branch in found.branches}
-            assert values == {move: plain.branches(position).get(move) for move in values}
+            values = {branch.move: branch.value for branch in found.moves}
+            assert values == {move: plain.move_values(position).get(move) for move in values}
     count = explore(archive, games[0].start).games
     for most, known in ((count, True), (count - 1, False)):
-        monkeypatch.setattr(explorer, "VALUED", most)
+        monkeypatch.setattr(explorer, "MAX_VALUED_GAMES", most)
         found = explore(archive, games[0].start)
-        assert {value is not None for value in (found.value, *(branch.value for branch in found.branches))} == {known}
+        assert {value is not None for value in (found.value, *(branch.value for branch in found.moves))} == {known}

@@ -1,4 +1,4 @@
-"""`awello games` and `awello explore`: files in and out of the archive, killed imports, what people see."""
+"""`awello games` and `awello explore`: imports and exports, killed imports, and the output."""
 
 import gzip
 import json
@@ -15,22 +15,22 @@ from test_archive import contents
 
 from awello import Game, Position, Record
 from awello.archive.archive import Archive, GameFilter
-from awello.archive.files import write_again
+from awello.archive.files import restore_file
 from awello.formats.registry import FORMATS
 from awello.formats.wthor import build_wthor
 
 DATA = ROOT.parent / "shared/data"
-KILLED = """
+KILLED_IMPORT = """
 import os, signal, sys
 from itertools import count
 from sqlalchemy import Engine, event
 from awello.archive import importer
 from awello.cli.app import main
-importer.BATCH = 20
+importer.BATCH_GAMES = 20
 last, statements = int(sys.argv[1]), count(1)
 
 @event.listens_for(Engine, "before_cursor_execute")
-def die(*given):
+def kill(*given):
     number = next(statements)
     print("statement", number)
     if number == last:
@@ -43,7 +43,7 @@ main()
 
 @pytest.fixture
 def place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> str:
-    """The user's own archive, for the time of a test."""
+    """The user's default archive, in a temporary folder."""
     monkeypatch.setenv("AWELLO_ARCHIVE", str(tmp_path / "archive.sqlite"))
     return str(tmp_path / "archive.sqlite")
 
@@ -59,14 +59,14 @@ def write(file: Path, records: list[Record], form: str) -> Path:
     return file
 
 
-def told(*words: str) -> dict[str, object]:
+def read_json(*words: str) -> dict[str, object]:
     done = awello(*words, "--json")
     assert done.returncode == 0, done.stderr
     found: dict[str, object] = json.loads(done.stdout)
     return found
 
 
-def test_every_format_goes_in_and_out(tmp_path: Path, place: str) -> None:
+def test_every_format_is_imported_and_exported(tmp_path: Path, place: str) -> None:
     folder = tmp_path / "in"
     folder.mkdir()
     write(folder / "a.ggf", some_games(Game.OTHELLO, 4, Black="Ann", White="Bob"), "ggf")
@@ -77,13 +77,13 @@ def test_every_format_goes_in_and_out(tmp_path: Path, place: str) -> None:
     (folder / "notes.pdf").write_bytes(b"no games")
     done = awello("games", "import", str(folder))
     assert done.returncode == 0 and "13" in done.stdout, done.stdout + done.stderr
-    assert told("games", "list")["games"] == 13
+    assert read_json("games", "list")["total"] == 13
     for form, game in (("ggf", "othello"), ("ogn", "awale"), ("txt", "othello"), ("gam", "othello")):
         out = tmp_path / f"out.{form}"
         done = awello("games", "export", "--game", game, "--out", str(out))
         assert done.returncode == 0, done.stderr
         other = Archive(tmp_path / f"{form}.sqlite")
-        assert awello("games", "import", str(out), "--archive", other.place).returncode == 0
+        assert awello("games", "import", str(out), "--archive", other.location).returncode == 0
         mine = Archive(place)
         kind = Game.ABAPA if game == "awale" else Game.OTHELLO
         played = [
@@ -92,7 +92,7 @@ def test_every_format_goes_in_and_out(tmp_path: Path, place: str) -> None:
         assert played[0] == played[1] and len(played[0]) >= 3
 
 
-def test_wthor_comes_out_byte_for_byte(tmp_path: Path, place: str) -> None:
+def test_wthor_is_restored_exactly(tmp_path: Path, place: str) -> None:
     folder = tmp_path / "wthor"
     folder.mkdir()
     for year in (1996, 1997):
@@ -102,7 +102,7 @@ def test_wthor_comes_out_byte_for_byte(tmp_path: Path, place: str) -> None:
         (folder / f"WTH_{year}.wtb").write_bytes(made[".wtb"])
     (folder / "WTHOR.JOU").write_bytes(made[".jou"])
     (folder / "WTHOR.TRN").write_bytes(made[".trn"])
-    files = told("games", "import", str(folder))["files"]
+    files = read_json("games", "import", str(folder))["files"]
     assert isinstance(files, list)
     counts = {file["name"]: (file["games"], file["repeated"], file["unfinished"]) for file in files}
     assert counts == {
@@ -121,30 +121,30 @@ def test_wthor_comes_out_byte_for_byte(tmp_path: Path, place: str) -> None:
 @pytest.mark.slow
 @pytest.mark.skipif(not DATA.exists(), reason="needs the games of the French federation")
 def test_the_whole_of_wthor(tmp_path: Path, place: str) -> None:
-    files = told("games", "import", str(DATA / "wthor"))["files"]
+    files = read_json("games", "import", str(DATA / "wthor"))["files"]
     assert isinstance(files, list)
     sums = [sum(file[count] for file in files) for count in ("games", "repeated", "unfinished")]
     assert sums == [137_548, 41, 413] and not any(file["damage"] for file in files)
     archive = Archive(place)
     for file in (DATA / "wthor").iterdir():
         if file.suffix.lower() in (".wtb", ".jou", ".trn"):
-            assert list(write_again(archive, file.name)[1].values()) == [file.read_bytes()]
+            assert list(restore_file(archive, file.name)[1].values()) == [file.read_bytes()]
 
 
 def test_a_killed_import_is_repeated(tmp_path: Path) -> None:
     file = write(tmp_path / "games.ggf", some_games(Game.OTHELLO6, 400), "ggf")
     whole, broken = tmp_path / "whole.sqlite", tmp_path / "broken.sqlite"
 
-    def bring_in(archive: Path, last: int = 0) -> subprocess.CompletedProcess[str]:
-        """Import the games; killed at a statement, if one is given."""
-        return run("-c", KILLED, str(last), "games", "import", str(file), "--archive", str(archive))
+    def run_import(archive: Path, last: int = 0) -> subprocess.CompletedProcess[str]:
+        """Import the games; the process is killed at a statement if `last` is given."""
+        return run("-c", KILLED_IMPORT, str(last), "games", "import", str(file), "--archive", str(archive))
 
-    done = bring_in(whole)
+    done = run_import(whole)
     assert done.returncode == 0
     statements = done.stdout.count("statement ")
     for part in (0.2, 0.5, 0.2):  # what is in the archive is not brought in again
-        assert bring_in(broken, int(part * statements)).returncode == -signal.SIGKILL
-    assert bring_in(broken).returncode == 0
+        assert run_import(broken, int(part * statements)).returncode == -signal.SIGKILL
+    assert run_import(broken).returncode == 0
     assert contents(Archive(broken)) == contents(Archive(whole))
 
 
@@ -152,15 +152,15 @@ def test_a_file_that_comes_twice_is_imported_once(tmp_path: Path, place: str) ->
     for name in ("a.txt", "b.txt"):
         (tmp_path / name).write_text("f5d6c3\nf5f6\n")
     done = awello("games", "import", *map(str, sorted(tmp_path.glob("*.txt"))))
-    assert done.returncode == 0 and told("games", "list")["games"] == 2
-    assert told("games", "files")["files"] == [{"name": "a.txt", "format": "transcripts", "games": 2}]
+    assert done.returncode == 0 and read_json("games", "list")["total"] == 2
+    assert read_json("games", "files")["files"] == [{"name": "a.txt", "format": "transcripts", "games": 2}]
 
 
-def test_damage_is_told_and_the_rest_kept(tmp_path: Path, place: str) -> None:
+def test_damage_is_reported_and_the_rest_is_imported(tmp_path: Path, place: str) -> None:
     (tmp_path / "list.txt").write_text("f5d6c3\nf5f5\nc4c3\n")
     done = awello("games", "import", str(tmp_path / "list.txt"))
     assert done.returncode == 1 and "list.txt, line 2" in done.stdout
-    assert told("games", "list")["games"] == 2
+    assert read_json("games", "list")["total"] == 2
     (tmp_path / "page.html").write_text("<p>nothing here")
     done = awello("games", "import", str(tmp_path / "page.html"))
     assert done.returncode == 1 and "page.html, expected games in a format such as" in done.stdout
@@ -168,23 +168,23 @@ def test_damage_is_told_and_the_rest_kept(tmp_path: Path, place: str) -> None:
         (tmp_path / name).write_bytes(content)
         done = awello("games", "import", str(tmp_path / name))
         assert done.returncode == 1 and f"{name}, " in done.stdout, "nothing is passed over in silence"
-    assert told("games", "files")["files"] == [{"name": "list.txt", "format": "transcripts", "games": 2}]
+    assert read_json("games", "files")["files"] == [{"name": "list.txt", "format": "transcripts", "games": 2}]
 
 
 def test_a_game_of_every_variant_is_one_of_its_family(tmp_path: Path, place: str) -> None:
     assert "games import" in awello("games", "files").stdout, "an empty archive says how it is filled"
     (tmp_path / "mixed.txt").write_text("f5d6\n# othello6\ne4\n# romein\nFf\n# abapa\nFfBe\n")
     awello("games", "import", str(tmp_path / "mixed.txt"))
-    counts = [told("games", "list", *words.split())["games"] for words in ("", "--game awale", "--variant romein")]
+    counts = [read_json("games", "list", *words.split())["total"] for words in ("", "--game awale", "--variant romein")]
     assert counts == [4, 2, 1]
-    assert told("games", "list", "--game", "othello")["games"] == 2
-    assert told("explore", "FfB")["games"] == told("games", "list", "--moves", "FfB")["games"] == 1
-    assert told("games", "show", "4")["moves"] == ["F", "f", "B", "e"]
+    assert read_json("games", "list", "--game", "othello")["total"] == 2
+    assert read_json("explore", "FfB")["games"] == read_json("games", "list", "--moves", "FfB")["total"] == 1
+    assert read_json("games", "show", "4")["moves"] == ["F", "f", "B", "e"]
     ogn = ["games", "export", "--format", "ogn", "--out", "-"]
     assert "game 1: OGN stores only games of Awalé" in awello(*ogn).stderr
     assert awello(*ogn, "--game", "awale").stdout.count("[Variant ") == 2
     out = str(tmp_path / "all.txt")
-    assert told("games", "export", "--out", out) == {"games": 4, "files": [out]}
+    assert read_json("games", "export", "--out", out) == {"games": 4, "files": [out]}
 
 
 def test_lists_figures_and_the_explorer(tmp_path: Path, place: str) -> None:
@@ -194,13 +194,13 @@ def test_lists_figures_and_the_explorer(tmp_path: Path, place: str) -> None:
     awello("games", "import", str(tmp_path / "a.ggf"))
     listed = awello("games", "list", "--player", "ann", "--year", "1996", "--limit", "5")
     assert "Bob" in listed.stdout and "30 games, the latest 5 shown" in listed.stdout
-    figures = told("games", "stats")
+    figures = read_json("games", "stats")
     assert figures["games"] == 30 and figures["players"] == [["Ann", 30], ["Bob", 30]]
     assert "30 of othello" in awello("games", "stats").stdout
-    branches = told("explore")["branches"]
+    branches = read_json("explore")["moves"]
     assert isinstance(branches, list) and len(branches) == 1
     assert branches[0]["move"] == "f5" and branches[0]["games"] == 30
-    assert branches[0]["value"] == told("explore")["value"] != told("explore", "f5")["value"] is not None
+    assert branches[0]["value"] == read_json("explore")["value"] != read_json("explore", "f5")["value"] is not None
     shown = awello("explore", "f5", "--result", "white")
     assert shown.returncode == 0 and "White to move, worth +" in shown.stdout and "value" in shown.stdout
     assert awello("games", "files").stdout.count("a.ggf") == 1
@@ -209,15 +209,15 @@ def test_lists_figures_and_the_explorer(tmp_path: Path, place: str) -> None:
 @pytest.mark.parametrize(
     "words, said",
     [
-        (["games", "show", "7"], "there is no game 7"),
+        (["games", "show", "7"], "the archive has no game 7"),
         (["games", "show", "9" * 30], "NUMBER"),
         (["games", "export", "--out", "none.ggf"], "nothing was written"),
         (["games", "export", "--out", "a.ggf", "--file", "b.wtb", "--year", "1996"], "leave out --format"),
         (["games", "import", "nowhere"], "there is no file 'nowhere'"),
-        (["games", "export", "--out", "games.zip"], "tells no format"),
+        (["games", "export", "--out", "games.zip"], "has no known extension"),
         (["games", "export", "--out", "games.ggf", "--file", "nothing"], "no file 'nothing' was imported"),
-        (["games", "list", "--year", "19"], "is no year"),
-        (["games", "list", "--year", "1999-1990"], "from the earlier to the later"),
+        (["games", "list", "--year", "19"], "is not a year"),
+        (["games", "list", "--year", "1999-1990"], "the first year is after the last"),
         (["games", "list", "--result", "won"], "no result 'won'"),
         (["explore", "f5f5"], "f5 is not a legal move"),
         (["explore", "--archive", "mysql://a/b"], "give a file, or postgresql"),
@@ -227,20 +227,20 @@ def test_lists_figures_and_the_explorer(tmp_path: Path, place: str) -> None:
         (["games", "import", __file__, "--archive", "no/where.sqlite"], "there is no folder 'no'"),
     ],
 )
-def test_wrong_words_get_one_line(words: list[str], said: str, place: str) -> None:
+def test_errors_are_one_line(words: list[str], said: str, place: str) -> None:
     done = awello(*words)
     assert done.returncode == 2 and said in done.stderr and done.stderr.count("\n") == 1
 
 
-def test_seeds_that_stay_on_the_board_count_for_nobody(place: str) -> None:
+def test_remaining_seeds_do_not_count(place: str) -> None:
     game = next(each for each in map(partial(random_record, Game.TOURNAMENT), count()) if sum(each.final.score()) < 48)
     Archive(place).add(game)
-    rows = told("games", "list")["rows"]
+    rows = read_json("games", "list")["games"]
     assert isinstance(rows, list) and rows[0]["score"] == list(game.final.score())
 
 
 def test_positions_are_found_from_another_start(place: str) -> None:
     archive = Archive(place)
     archive.add(Record(Position.start(Game.ROMEIN), (5, 5)))
-    found = told("explore", "F", "--variant", "romein")
+    found = read_json("explore", "F", "--variant", "romein")
     assert found["games"] == 1

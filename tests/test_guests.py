@@ -1,4 +1,4 @@
-"""Shares of the server: each network has its own in requests, channels and unread bytes; odd values are refused."""
+"""Limits per network for requests, connections and unread bytes; invalid values are refused."""
 
 import asyncio
 import json
@@ -25,16 +25,16 @@ from awello.web.club_service import ClubService
 from awello.web.connection import TRY_AGAIN
 from awello.web.engine_pool import EnginePool
 from awello.web.engine_tasks import AnalyseTask
-from awello.web.guest_players import guest_player
+from awello.web.guest_players import make_guest_player
 from awello.web.http_server import HttpServerConfig
-from awello.web.page_files import FOLDER
+from awello.web.page_files import STATIC_FOLDER
 from awello.web.rate_limits import RateLimit, RateLimits
 
 HOST = "127.0.0.1:8421"
 
 
 def client_at(address: str, app: Any = None) -> TestClient:
-    """A client that comes from an address."""
+    """A client with an IP address."""
     return TestClient(app or create_app(0, archive=None), f"http://{HOST}", client=(address, 50000))
 
 
@@ -45,7 +45,7 @@ def guest() -> Iterator[TestClient]:
 
 
 # ---- requests -------------------------------------------------------------------------------------------------------
-def test_a_bucket_gives_the_time_to_wait(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_rate_limit_gives_the_time_to_wait(monkeypatch: pytest.MonkeyPatch) -> None:
     now = 100.0
     monkeypatch.setattr(rate_limits, "monotonic", lambda: now)
     bucket = RateLimit(10, 5)
@@ -57,9 +57,9 @@ def test_a_bucket_gives_the_time_to_wait(monkeypatch: pytest.MonkeyPatch) -> Non
     assert bucket.reserve(5, 2.0) == 2.0
 
 
-def test_a_network_pays_for_every_request(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(request_guard, "PATIENCE", 0.0)
-    monkeypatch.setattr(web, "COSTS", (5.0, 1.0))
+def test_every_request_is_charged_to_its_network(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(request_guard, "MAX_DELAY", 0.0)
+    monkeypatch.setattr(web, "NETWORK_BUDGET", (5.0, 1.0))
     monkeypatch.setattr(rate_limits, "monotonic", lambda: 100.0)
     app = create_app(0, archive=None)
     for path in ("/", "/static/js/server.js", "/api/rules", "/nothing"):
@@ -68,30 +68,31 @@ def test_a_network_pays_for_every_request(monkeypatch: pytest.MonkeyPatch) -> No
     assert client_at("203.0.113.99", app).get("/").status_code == 200, "another network has its own share"
     assert client_at("127.0.0.1", app).get("/").status_code == 200
     refused = client_at("203.0.113.1", app).get("/")
-    assert refused.headers["connection"] == "close" and refused.json()["code"] == "often"
+    assert refused.headers["connection"] == "close" and refused.json()["code"] == "rate_limit"
 
 
 def test_bytes_without_an_announced_length_are_charged(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(rate_limits, "monotonic", lambda: 100.0)
-    costs, levels = RateLimits(*request_guard.COSTS), []
-    guarded = request_guard.RequestGuard(create_app(0, archive=None), costs=costs)
+    costs, levels = RateLimits(*request_guard.NETWORK_BUDGET), []
+    guarded = request_guard.RequestGuard(create_app(0, archive=None), budgets=costs)
     for address, body in (("203.0.113.1", b" " * 50_000), ("203.0.113.2", iter([b" " * 50_000]))):
         client_at(address, guarded).post("/api/read", content=body)
-        levels.append(costs.find(address).level)
-    assert levels[0] == pytest.approx(levels[1], abs=0.1) and levels[0] < request_guard.COSTS[0] - 10
+        levels.append(costs.get(address).tokens)
+    assert levels[0] == pytest.approx(levels[1], abs=0.1) and levels[0] < request_guard.NETWORK_BUDGET[0] - 10
 
 
-def test_dear_requests_cost_more() -> None:
-    small, file = request_guard.cost_of("/api/line", 100), request_guard.cost_of("/static/js/server.js", 0)
-    assert file < small < request_guard.cost_of("/api/line", 6000) < request_guard.cost_of("/api/games", 6000)
+def test_expensive_requests_cost_more() -> None:
+    cost = request_guard.estimate_cost
+    small, file = cost("/api/positions", 100), cost("/static/js/server.js", 0)
+    assert file < small < cost("/api/positions", 6000) < cost("/api/games", 6000)
 
 
-def test_the_page_of_a_class_is_within_its_share() -> None:
-    """Thirty people behind one address open the page at once: all files, without waiting long for any."""
-    sizes = [path.stat().st_size for path in FOLDER.rglob("*") if path.is_file()]
-    bucket = RateLimit(*request_guard.COSTS)
+def test_a_class_can_open_the_page_within_its_budget() -> None:
+    """Thirty people behind one address can open the page at the same time without long delays."""
+    sizes = [path.stat().st_size for path in STATIC_FOLDER.rglob("*") if path.is_file()]
+    bucket = RateLimit(*request_guard.NETWORK_BUDGET)
     waits = [
-        bucket.reserve(request_guard.ASIDE + size / request_guard.BYTES_SENT, request_guard.PATIENCE)
+        bucket.reserve(request_guard.FILE_COST + size / request_guard.BYTES_SENT_PER_MS, request_guard.MAX_DELAY)
         for _ in range(30)
         for size in sizes
     ]
@@ -99,8 +100,8 @@ def test_the_page_of_a_class_is_within_its_share() -> None:
 
 
 # ---- channels -------------------------------------------------------------------------------------------------------
-def test_channels_are_counted_by_network_behind_a_web_server(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(engine_connection, "MOST_OF_NETWORK", 3)
+def test_websockets_are_counted_by_network_behind_a_proxy(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(engine_connection, "MAX_NETWORK_ENGINE_CONNECTIONS", 3)
     with serving(None, names=["club.example.org"]) as address, ExitStack() as stack:
 
         def channel_from(client: str) -> ClientConnection:
@@ -121,7 +122,7 @@ def test_channels_are_counted_by_network_behind_a_web_server(monkeypatch: pytest
         assert is_open(channel_from("2001:db8:1:3::1")), "another network has its own share"
 
 
-def test_a_client_that_is_gone_leaves_no_error() -> None:
+def test_a_disconnected_client_causes_no_error() -> None:
     class Gone:
         client = None
 
@@ -131,7 +132,9 @@ def test_a_client_that_is_gone_leaves_no_error() -> None:
     async def answer() -> None:
         house = ClubService(None, ArchiveService(None))
         gone: Any = Gone()
-        channel = engine_connection.EngineConnection(gone, EnginePool(0), RateLimits(*request_guard.COSTS), house)
+        channel = engine_connection.EngineConnection(
+            gone, EnginePool(0), RateLimits(*request_guard.NETWORK_BUDGET), house
+        )
         await channel._answer(1, AnalyseTask(random_record(Game.OTHELLO4, 1), 1.0))  # the game is over: one answer
 
     asyncio.run(answer())
@@ -157,29 +160,29 @@ class FakeConnection:
         self.client = address, 1
 
 
-def test_answers_that_are_not_read_end_the_connection() -> None:
+def test_unread_responses_end_the_connection() -> None:
     config = HttpServerConfig(create_app(0, archive=None))
     stuck, slow, small = FakeConnection(1 << 19), FakeConnection(1 << 19), FakeConnection(100)
-    config.open |= {stuck, slow, small}  # type: ignore[arg-type]
+    config.connections |= {stuck, slow, small}  # type: ignore[arg-type]
     for second in range(20):
         config.abort_unread(float(second))
-        slow.transport.unread -= http_server.LEAST_READ
+        slow.transport.unread -= http_server.MIN_READ_BYTES
     assert [each.transport.aborted for each in (stuck, slow, small)] == [True, False, False]
 
 
-def test_the_unread_bytes_of_a_network_are_bounded() -> None:
+def test_the_unread_bytes_of_a_network_are_limited() -> None:
     config = HttpServerConfig(create_app(0, archive=None))
     of_one = [FakeConnection(1 << 19, f"2001:db8:1:2::{number}") for number in range(60)]
     other = FakeConnection(1 << 19, "2001:db8:1:3::1")
-    config.open |= {*of_one, other}  # type: ignore[arg-type]
+    config.connections |= {*of_one, other}  # type: ignore[arg-type]
     config.abort_unread(0.0)
     left = sum(each.transport.unread for each in of_one if not each.transport.aborted)
-    assert left == http_server.MOST_UNREAD_OF_NETWORK and not other.transport.aborted
+    assert left == http_server.MAX_NETWORK_UNREAD_BYTES and not other.transport.aborted
 
 
-def test_a_client_that_never_reads_is_cut_off(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(http_server, "LOOK", 0.01)
-    monkeypatch.setattr(http_server, "UNREAD_TIME", 0.1)
+def test_a_client_that_never_reads_is_disconnected(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(http_server, "CHECK_INTERVAL", 0.01)
+    monkeypatch.setattr(http_server, "READ_TIMEOUT", 0.1)
     body = json.dumps({"game": "romein", "moves": [], "search": "minimax@4"}).encode()
     asked = b"POST /api/tree HTTP/1.1\r\nHost: 127.0.0.1\r\nContent-Type: application/json\r\n"
     asked += b"Content-Length: %d\r\n\r\n" % len(body) + body
@@ -193,7 +196,7 @@ def test_a_client_that_never_reads_is_cut_off(monkeypatch: pytest.MonkeyPatch) -
                 connection.sendall(asked)
 
 
-def test_messages_carry_the_moment_of_their_arrival() -> None:
+def test_messages_have_the_time_of_their_arrival() -> None:
     async def hear() -> None:
         channel = http_server.GuardedWebSocket.__new__(http_server.GuardedWebSocket)
         channel.queue, channel.read_paused, channel.received = asyncio.Queue(), False, 12.5
@@ -217,12 +220,12 @@ def test_messages_carry_the_moment_of_their_arrival() -> None:
         "alphabeta@999999999",
     ],
 )
-def test_numbers_out_of_range_are_refused_in_a_line(guest: TestClient, search: str) -> None:
+def test_numbers_out_of_range_get_a_clear_message(guest: TestClient, search: str) -> None:
     answer = guest.post("/api/tree", json={"search": search})
     assert answer.status_code in (400, 422) and "\n" not in answer.json()["message"]
 
 
-def test_a_tree_is_of_a_reasonable_size(guest: TestClient) -> None:
+def test_trees_are_limited_in_size(guest: TestClient) -> None:
     answer = guest.post("/api/tree", json={"moves": ["f5", "d6", "c3", "d3", "c4"], "search": "minimax@4"})
     assert answer.status_code == 200 and len(answer.content) < 1 << 20
 
@@ -242,15 +245,15 @@ def test_a_tree_is_of_a_reasonable_size(guest: TestClient) -> None:
         "nboard@1s,command=sh",
     ],
 )
-def test_settings_are_checked_before_the_player_is_made(spec: str, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_settings_are_validated_before_the_player_is_made(spec: str, monkeypatch: pytest.MonkeyPatch) -> None:
     def make(spec: Any) -> Player:
         raise AssertionError("it was made")
 
     monkeypatch.setattr(guest_players, "make_player", make)
     with pytest.raises(AwelloError):
-        guest_player(spec)
+        make_guest_player(spec)
 
 
 @pytest.mark.parametrize("spec", ["champion@level=4,slack=4,often=20", "alphabeta:mixed@4,thresholds=20-50,sort=false"])
 def test_ordinary_settings_are_allowed(spec: str) -> None:
-    assert str(guest_player(spec)) == spec
+    assert str(make_guest_player(spec)) == spec

@@ -1,4 +1,4 @@
-"""Contests of guests: few at once, of low priority and limited time, and only their owners change them."""
+"""Contests on a public server: limited in number, priority and time, and changed only by their owners."""
 
 import json
 import os
@@ -14,16 +14,16 @@ from waiting import wait_until
 from awello.web import contests as module
 from awello.web.app import create_app
 from awello.web.contests import Contest, ContestConfig, ContestRunner
-from awello.web.process import CONTEST_NICE
-from awello.web.request_guard import Refusal
+from awello.web.errors import ApiError
+from awello.web.process import CONTEST_NICENESS
 
-PLAN = {"game": "othello4", "players": ["greedy", "random"], "rounds": 50, "seed": 5}
+CONFIG = {"game": "othello4", "players": ["greedy", "random"], "rounds": 50, "seed": 5}
 HOST = "http://club.example.org"
 
 
 @pytest.fixture
 def contests(tmp_path: Path) -> Iterator[ContestRunner]:
-    made = ContestRunner(tmp_path, for_guests=True)
+    made = ContestRunner(tmp_path, public=True)
     yield made
     made.close()
 
@@ -34,16 +34,16 @@ def process_of(contests: ContestRunner, name: str) -> Any:
 
 @pytest.fixture
 def app(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[FastAPI]:
-    """A server for guests."""
+    """A public server."""
     monkeypatch.setenv("AWELLO_DATA", str(tmp_path))
-    made = create_app(0, archive=None, names=["club.example.org"])
+    made = create_app(0, archive=None, host_names=["club.example.org"])
     with TestClient(made, HOST, client=("203.0.113.7", 1)):
         yield made
 
 
-def test_only_its_owner_changes_a_contest(app: FastAPI) -> None:
+def test_only_the_owner_can_change_a_contest(app: FastAPI) -> None:
     owner, other = (TestClient(app, HOST, client=(f"203.0.113.{number}", 1)) for number in (7, 8))
-    begun = owner.post("/api/contests", json=PLAN).json()
+    begun = owner.post("/api/contests", json=CONFIG).json()
     path, proof = f"/api/contests/{begun['id']}", {"x-contest-key": begun["key"]}
     for key in ({}, {"x-contest-key": "guess"}, {"x-contest-key": "0" * 200}):
         for method, where in (("POST", f"{path}/stop"), ("POST", f"{path}/resume"), ("DELETE", path)):
@@ -57,22 +57,22 @@ def test_only_its_owner_changes_a_contest(app: FastAPI) -> None:
     assert owner.get(path).status_code == 404
 
 
-def test_a_network_runs_one_contest_and_all_of_them_few(contests: ContestRunner) -> None:
-    plan = ContestConfig.model_validate(PLAN)
+def test_running_contests_are_limited(contests: ContestRunner) -> None:
+    plan = ContestConfig.model_validate(CONFIG)
     first, _ = contests.start(plan, "one")
-    with pytest.raises(Refusal, match="from your network"):
+    with pytest.raises(ApiError, match="from your network"):
         contests.start(plan, "one")
     contests.start(plan, "two")
-    with pytest.raises(Refusal, match="is running"):
+    with pytest.raises(ApiError, match="are running"):
         contests.start(plan, "three")
     contests.get(first).stop()
     contests.start(plan, "three")
 
 
 def test_a_running_contest_is_not_started_again(contests: ContestRunner) -> None:
-    name, _ = contests.start(ContestConfig.model_validate(PLAN), "one")
+    name, _ = contests.start(ContestConfig.model_validate(CONFIG), "one")
     process = process_of(contests, name)
-    with pytest.raises(Refusal, match="this contest is running"):
+    with pytest.raises(ApiError, match="this contest is running"):
         contests.resume(name, "two")
     assert process_of(contests, name) is process
 
@@ -80,40 +80,40 @@ def test_a_running_contest_is_not_started_again(contests: ContestRunner) -> None
 @pytest.mark.skipif(not hasattr(os, "getpriority"), reason="this system has no priorities")
 def test_contests_have_low_priority(contests: ContestRunner, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv("AWELLO_NICE")
-    name, _ = contests.start(ContestConfig.model_validate(PLAN), "one")
+    name, _ = contests.start(ContestConfig.model_validate(CONFIG), "one")
     process = process_of(contests, name)
-    wait_until(lambda: os.getpriority(os.PRIO_PROCESS, process.pid) == CONTEST_NICE)
+    wait_until(lambda: os.getpriority(os.PRIO_PROCESS, process.pid) == CONTEST_NICENESS)
 
 
 def test_a_contest_of_guests_ends_in_time_and_can_be_resumed(
     contests: ContestRunner, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(module, "MOST_SECONDS", 0.01)
-    name, _ = contests.start(ContestConfig.model_validate(PLAN), "one")
+    monkeypatch.setattr(module, "MAX_CONTEST_SECONDS", 0.01)
+    name, _ = contests.start(ContestConfig.model_validate(CONFIG), "one")
     wait_until(lambda: contests.get(name).state != "running")
-    assert contests.get(name).state == "stopped" and contests.get(name).played < 50
-    monkeypatch.setattr(module, "MOST_SECONDS", 600.0)
+    assert contests.get(name).state == "stopped" and contests.get(name).rounds_played < 50
+    monkeypatch.setattr(module, "MAX_CONTEST_SECONDS", 600.0)
     contests.resume(name, "one")
-    wait_until(lambda: contests.get(name).played)
+    wait_until(lambda: contests.get(name).rounds_played)
 
 
-def test_the_oldest_contest_of_guests_makes_room(contests: ContestRunner, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(module, "MOST_OF_GUESTS", 2)
+def test_the_oldest_contest_of_guests_is_deleted(contests: ContestRunner, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(module, "MAX_GUEST_CONTESTS", 2)
     names = []
     for _ in range(3):
-        names.append(contests.start(ContestConfig.model_validate(PLAN), "one")[0])
+        names.append(contests.start(ContestConfig.model_validate(CONFIG), "one")[0])
         contests.get(names[-1]).stop()
     assert {contest.folder.name for contest in contests.list()} == set(names[1:])
 
 
-def test_a_network_makes_room_for_itself_only(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Contests of the owner stay, and so do those of others as long as one network has many."""
-    monkeypatch.setattr(module, "MOST_OF_GUESTS", 4)
-    monkeypatch.setattr(module, "MOST_OF_NETWORK", 2)
+def test_a_network_deletes_only_its_own_contests(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Contests of the owner are never deleted, nor those of other networks while one has too many."""
+    monkeypatch.setattr(module, "MAX_GUEST_CONTESTS", 4)
+    monkeypatch.setattr(module, "MAX_NETWORK_CONTESTS", 2)
     monkeypatch.setattr(Contest, "start", lambda contest, seconds: contest.save())
-    plan = ContestConfig.model_validate(PLAN)
+    plan = ContestConfig.model_validate(CONFIG)
     owners, _ = ContestRunner(tmp_path).start(plan)
-    contests = ContestRunner(tmp_path, for_guests=True)
+    contests = ContestRunner(tmp_path, public=True)
     others, _ = contests.start(plan, "two")
     own = [contests.start(plan, "one")[0] for _ in range(10)]
     assert {contest.folder.name for contest in contests.list()} == {owners, others, *own[-2:]}
@@ -124,7 +124,7 @@ def test_a_network_makes_room_for_itself_only(tmp_path: Path, monkeypatch: pytes
 
 
 def test_an_interrupted_write_leaves_the_contest(contests: ContestRunner, monkeypatch: pytest.MonkeyPatch) -> None:
-    name, _ = contests.start(ContestConfig.model_validate(PLAN), "one")
+    name, _ = contests.start(ContestConfig.model_validate(CONFIG), "one")
     contests.get(name).stop()
     contest = contests.get(name)
     before = (contest.folder / "contest.json").read_bytes()
@@ -133,7 +133,7 @@ def test_an_interrupted_write_leaves_the_contest(contests: ContestRunner, monkey
         raise OSError("no space left")
 
     monkeypatch.setattr(os, "fsync", fail)
-    contest.kept.message = "something else"
-    with pytest.raises(ValueError, match="cannot be kept"):
+    contest.stored.message = "something else"
+    with pytest.raises(ValueError, match="cannot be saved"):
         contest.save()
     assert (contest.folder / "contest.json").read_bytes() == before

@@ -1,4 +1,4 @@
-"""Shares of the engine processes: no network can fill the queue or keep the processes from others."""
+"""Fair scheduling: no network can fill the queue or block the processes for others."""
 
 import asyncio
 import json
@@ -17,23 +17,23 @@ ANALYSE, CHOOSE, REVIEW = AnalyseTask(START, 60.0), ChooseTask(START, "minimax@3
 
 
 class FakeProcess(EngineProcess):
-    """A process that works for ever and notes the networks that it works for."""
+    """A process that never finishes, and records the networks of its jobs."""
 
     def __init__(self) -> None:
         super().__init__()
-        self.warm, self.said, self.networks = True, list[int](), list[str]()
+        self.ready, self.said, self.networks = True, list[int](), list[str]()
 
-    def _say(self, *message: Any) -> None:
+    def _send(self, *message: Any) -> None:
         self.said.append(len(message))
         if self.job is not None and len(message) > 1:
             self.networks.append(self.job.network)
 
 
 async def ask(pool: EnginePool, task: Task, network: str) -> asyncio.Task[list[Answer]]:
-    """A task that waits for its answers."""
+    """Start a task that collects its answers."""
 
     async def collect() -> list[Answer]:
-        return [answer async for answer in pool.think(task, network)]
+        return [answer async for answer in pool.run(task, network)]
 
     found = asyncio.create_task(collect())
     await asyncio.sleep(0)
@@ -44,17 +44,17 @@ def codes(asked: list[asyncio.Task[list[Answer]]]) -> list[str]:
     return [each.result()[-1]["code"] for each in asked if each.done()]
 
 
-def test_a_network_has_a_quota_and_leaves_room_for_others() -> None:
+def test_networks_have_quotas() -> None:
     async def crowd() -> None:
         pool = EnginePool(0)
         reviews = [await ask(pool, REVIEW, "flood") for _ in range(260)]
-        assert codes(reviews) == ["busy"] * (260 - engine_pool.MOST_OF_NETWORK)
+        assert codes(reviews) == ["queue_full"] * (260 - engine_pool.MAX_NETWORK_WAITING_JOBS)
         others = [await ask(pool, ANALYSE, "guest"), await ask(pool, CHOOSE, "guest")]
         others.append(await ask(pool, CHOOSE, "flood"))
         assert codes(others) == [], "another network has its own quota, and choices theirs"
         for network in range(20):
             reviews += [await ask(pool, REVIEW, f"network {network}") for _ in range(60)]
-        assert codes([await ask(pool, REVIEW, "late")]) == ["busy"], "the queue of reviews is full"
+        assert codes([await ask(pool, REVIEW, "late")]) == ["queue_full"], "the queue of reviews is full"
         assert codes([await ask(pool, CHOOSE, "late")]) == [], "choices have room of their own"
         await pool.close()
         await asyncio.gather(*reviews, *others)
@@ -62,47 +62,47 @@ def test_a_network_has_a_quota_and_leaves_room_for_others() -> None:
     asyncio.run(crowd())
 
 
-def test_the_network_that_was_served_least_comes_first() -> None:
+def test_the_network_with_the_least_usage_comes_first() -> None:
     async def take_turns() -> None:
         pool, process = EnginePool(0), FakeProcess()
         pool._processes.append(process)
         asked = [await ask(pool, CHOOSE, network) for network in ("flood",) * 5 + ("guest", "other")]
         for _ in range(3):
-            process.begun -= 1.0  # it has worked for a second
-            pool._free(process).post(DONE)
+            process.started -= 1.0  # it has worked for a second
+            pool._release(process).post(DONE)
             pool._schedule()
         assert process.networks == ["flood", "guest", "other", "flood"]
-        pool._free(process).post(DONE)
+        pool._release(process).post(DONE)
         await pool.close()
         await asyncio.gather(*asked)
 
     asyncio.run(take_turns())
 
 
-def test_a_long_choice_is_cut_short_for_another_network() -> None:
+def test_a_long_choice_is_interrupted_for_another_network() -> None:
     async def wait() -> None:
         pool, process = EnginePool(0), FakeProcess()
         pool._processes.append(process)
         asked = [await ask(pool, CHOOSE, "flood") for _ in range(3)]
-        process.begun -= engine_pool.LONG_TURN
+        process.started -= engine_pool.MAX_URGENT_SLICE
         pool._schedule()
         assert not process.stopping, "its own tasks wait"
         asked.append(await ask(pool, ANALYSE, "guest"))
         assert not process.stopping, "an analysis can wait"
         asked.append(await ask(pool, CHOOSE, "guest"))
         assert process.stopping
-        process._forget_deadline()
-        pool._free(process).post(DONE)
+        process._cancel_deadline()
+        pool._release(process).post(DONE)
         pool._schedule()
         assert process.networks == ["flood", "guest"]
-        pool._free(process).post(DONE)
+        pool._release(process).post(DONE)
         await pool.close()
         await asyncio.gather(*asked)
 
     asyncio.run(wait())
 
 
-def test_a_disconnected_client_cancels_its_work_at_once() -> None:
+def test_a_disconnected_client_cancels_its_task() -> None:
     async def disconnect() -> None:
         app = create_app(0, archive=None)
         body = json.dumps({"moves": ["f5"]}).encode()
@@ -138,25 +138,25 @@ def test_a_disconnected_client_cancels_its_work_at_once() -> None:
     asyncio.run(disconnect())
 
 
-def test_a_place_is_kept_whatever_goes_wrong(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_processes_are_replaced_after_any_error(monkeypatch: pytest.MonkeyPatch) -> None:
     started = list[int]()
 
     class Broken(EngineProcess):
         async def start(self) -> None:
             started.append(1)
 
-        async def hear(self) -> tuple[str, Any]:
+        async def receive(self) -> tuple[str, Any]:
             raise AttributeError("a message that cannot be read")
 
     monkeypatch.setattr(engine_pool, "EngineProcess", Broken)
-    monkeypatch.setattr(engine_pool, "RESTART", 0.0)
+    monkeypatch.setattr(engine_pool, "RESTART_DELAY", 0.0)
 
     async def keep() -> None:
         pool = EnginePool(1)
         await pool.start()
         while len(started) < 3:
             await asyncio.sleep(0)
-            assert not pool._places[0].done()
+            assert not pool._supervisors[0].done()
         await pool.close()
 
     asyncio.run(keep())
@@ -176,12 +176,12 @@ def test_one_failed_start_does_not_refuse_waiting_tasks(
             await super().start()
 
     monkeypatch.setattr(engine_pool, "EngineProcess", Unlucky)
-    monkeypatch.setattr(engine_pool, "RESTART", 0.0)
+    monkeypatch.setattr(engine_pool, "RESTART_DELAY", 0.0)
 
     async def ask() -> str:
         pool = EnginePool(1)
         await pool.start()
-        answers = [found async for found in pool.think(ChooseTask(Record(Position.start(Game.OTHELLO)), "greedy"))]
+        answers = [found async for found in pool.run(ChooseTask(Record(Position.start(Game.OTHELLO)), "greedy"))]
         await pool.close()
         return str(answers[0]["type"])
 

@@ -1,4 +1,4 @@
-"""Rated games in progress cannot be analysed on the page; moves count from the time of their arrival."""
+"""Rated games in progress cannot be analysed, and moves are timed by their arrival."""
 
 import asyncio
 import json
@@ -31,7 +31,7 @@ MOVES = ["f5", "d6", "c3", "d3", "c4", "f4", "f6", "f3", "e6", "e7", "d7", "g6"]
 
 
 def table_after(record: Record, number: int = 1, rated: bool = True) -> GameState:
-    """A club game after some moves."""
+    """A club game after the moves of a record."""
     state = create_game_state(number, record.start.game, (1, 2), Clock(300), rated, 0.0)
     for position, move in zip(record.positions(), record.moves, strict=False):
         if move != PASS:  # passes are played automatically
@@ -168,7 +168,7 @@ def test_a_rated_game_in_progress_is_not_analysed_by_websocket(club: tuple[str, 
 def test_lines_of_a_rated_game_are_shown(club: tuple[str, list[str]]) -> None:
     address, moves = club
     with ClubHttpClient(base_url=address) as client:
-        assert client.post("/api/line", json={"moves": moves}).status_code == 200
+        assert client.post("/api/positions", json={"moves": moves}).status_code == 200
 
 
 # ---- arrival of moves ------------------------------------------------------------------------------------------------

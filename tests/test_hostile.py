@@ -1,4 +1,4 @@
-"""Guests who mean harm: whatever they send, nothing comes of it, and the others play on."""
+"""Hostile clients: their messages have no effect, and others can continue to play."""
 
 import json
 import resource
@@ -24,8 +24,8 @@ CONNECTIONS = 10_000
 HEALTH = b"GET /api/health HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n"
 
 
-class House:
-    """A club in which Ann and Bob play, and Eve is hostile."""
+class HostileClub:
+    """A club with Ann and Bob, who play, and Eve, who is hostile."""
 
     def __init__(self, address: str, stack: ExitStack) -> None:
         self.address, self.stack = address, stack
@@ -35,7 +35,7 @@ class House:
         self.begin()
 
     def begin(self) -> None:
-        """A new game."""
+        """Start a new game."""
         offer = self.channels[0].request("seek", variant="othello", seconds=300, side=0)["seek"]
         self.game, self.ply = self.channels[1].request("accept", number=offer)["game"], 0
 
@@ -46,12 +46,12 @@ class House:
         return visitor
 
     def state(self) -> dict[str, Any]:
-        """The game as it stands, without its clocks."""
+        """The state of the game without its clocks."""
         found = self.channels[0].request("watch", game=self.game)
         return {key: found[key] for key in ("moves", "over", "offer", "ply", "legal", "mover", "players")}
 
     def play_on(self) -> None:
-        """Whoever's turn it is moves, and that is all that has happened."""
+        """Make one legal move, and check that nothing else has changed."""
         before = self.state()
         assert before["ply"] == self.ply
         if before["over"]:
@@ -64,14 +64,14 @@ class House:
         assert self.state()["moves"][: before["ply"] + 1] == [*before["moves"], move]
 
     def call(self, first: bytes = b"", address: str = "127.0.0.1") -> socket.socket:
-        """A connection without manners."""
+        """A raw TCP connection."""
         found = socket.create_connection(("127.0.0.1", urlsplit(self.address).port or 0), source_address=(address, 0))
         found.settimeout(TIMEOUT)
         found.sendall(first)
         return found
 
-    def knock(self, secret: str = "", cookie: str = "", scheme: str = "Bearer") -> dict[str, Any]:
-        """What the channel says to somebody who shows this."""
+    def connect_with(self, secret: str = "", cookie: str = "", scheme: str = "Bearer") -> dict[str, Any]:
+        """The first message of a connection with these credentials."""
         headers = {"authorization": f"{scheme} {secret}"} if secret else {}
         headers |= {"cookie": f"{SESSION_COOKIE}={cookie}"} if cookie else {}
         with connect(self.address.replace("http", "ws") + "api/club/live", additional_headers=headers) as channel:
@@ -80,16 +80,16 @@ class House:
 
 
 @pytest.fixture(scope="module")
-def house(tmp_path_factory: pytest.TempPathFactory) -> Iterator[House]:
+def house(tmp_path_factory: pytest.TempPathFactory) -> Iterator[HostileClub]:
     file = tmp_path_factory.mktemp("club") / "club.sqlite"
     with pytest.MonkeyPatch.context() as patch, ExitStack() as stack:
         patch.setattr(club_service, "SIGNUP_RATE", (100, 1))
         patch.setattr(club_service, "SESSION_CHECK_SECONDS", 0.2)
-        yield House(stack.enter_context(serving(file)), stack)
+        yield HostileClub(stack.enter_context(serving(file)), stack)
 
 
 def is_closed(connection: socket.socket) -> bool:
-    """Whether the other side ends a connection, whatever it says before."""
+    """Whether the server closes a connection, after any data."""
     try:
         while connection.recv(1 << 16):
             pass
@@ -101,7 +101,7 @@ def is_closed(connection: socket.socket) -> bool:
 
 
 # ---- before the others come in, who would not be waited for either --------------------------------------------------
-def test_who_does_not_answer_is_not_waited_for(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_clients_that_do_not_answer_pings_are_disconnected(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(club_connection, "PING_TIMEOUT", 0.5)
     monkeypatch.setattr(club_connection, "PING_SECONDS", 0.2)
     with (
@@ -114,7 +114,7 @@ def test_who_does_not_answer_is_not_waited_for(tmp_path: Path, monkeypatch: pyte
 
 
 # ---- at the table ---------------------------------------------------------------------------------------------------
-def test_nobody_moves_for_others_or_out_of_turn_or_twice(house: House) -> None:
+def test_moves_for_others_out_of_turn_or_repeated_are_refused(house: HostileClub) -> None:
     with house.eve.connect() as eve, house.visitor().connect() as nobody:
         for _ in range(4):
             before = house.state()
@@ -136,12 +136,12 @@ def test_nobody_moves_for_others_or_out_of_turn_or_twice(house: House) -> None:
                     == "error"
                 )
             for spoof in ({"account": 1}, {"by": "Ann"}, {"side": 0}, {"now": 0.0}, {"lag": 9.0}):
-                assert eve.request("move", game=house.game, ply=ply, move=move, **spoof)["code"] == "message"
+                assert eve.request("move", game=house.game, ply=ply, move=move, **spoof)["code"] == "invalid_field"
             assert house.state() == before
             house.play_on()
 
 
-def test_replayed_messages_change_nothing(house: House) -> None:
+def test_replayed_messages_change_nothing(house: HostileClub) -> None:
     ann, bob = house.channels
     sent = []
     for _ in range(4):
@@ -165,12 +165,12 @@ def test_replayed_messages_change_nothing(house: House) -> None:
 
 
 # ---- who somebody is ------------------------------------------------------------------------------------------------
-def test_forged_secrets_open_nothing(house: House) -> None:
+def test_forged_secrets_are_refused(house: HostileClub) -> None:
     ann = house.people[0]
     ann.post("/api/club/bots", json={"name": "rex"})
     token = ann.post("/api/club/bots/rex/tokens", json={"label": "one"}).json()["token"]
     session = ann.cookies[SESSION_COOKIE]
-    assert house.knock(token)["name"] == "rex" and house.knock(cookie=session)["name"] == "Ann"
+    assert house.connect_with(token)["name"] == "rex" and house.connect_with(cookie=session)["name"] == "Ann"
     flipped = token[:-1] + ("A" if token[-1] != "A" else "B")
     forged = [
         flipped,
@@ -184,22 +184,22 @@ def test_forged_secrets_open_nothing(house: House) -> None:
         "\xff\xfe",
     ]
     for secret in forged:
-        assert house.knock(secret)["code"] == "invalid_token", secret[:40]
+        assert house.connect_with(secret)["code"] == "invalid_token", secret[:40]
         headers = [(b"authorization", f"Bearer {secret}".encode())]
         assert ann.get("/api/club/session", headers=headers).status_code == 401
     for scheme in ("Basic", "Token", "bearerx"):
-        assert house.knock(token, scheme=scheme)["code"] == "invalid_token"
+        assert house.connect_with(token, scheme=scheme)["code"] == "invalid_token"
     for cookie in (flipped, token, session[:-1], session.swapcase(), "' OR 1=1 --"):
-        assert house.knock(cookie=cookie)["name"] is None, "they can watch, as anybody"
+        assert house.connect_with(cookie=cookie)["name"] is None, "they can watch, as anybody"
     eve = house.eve
     assert eve.get("/api/club/bots/rex/tokens").status_code == 404
     assert eve.post("/api/club/bots/rex/tokens", json={"label": "mine"}).status_code == 404
     assert eve.delete("/api/club/bots/rex/tokens/1").status_code == 404
-    assert house.knock(token)["name"] == "rex"
+    assert house.connect_with(token)["name"] == "rex"
     house.play_on()
 
 
-def test_connections_end_with_what_let_them_in(house: House) -> None:
+def test_connections_end_with_their_session_or_token(house: HostileClub) -> None:
     mal = house.visitor("Mal")
     mal.post("/api/club/bots", json={"name": "max"})
     token = mal.post("/api/club/bots/max/tokens", json={"label": "one"}).json()["token"]
@@ -216,7 +216,7 @@ def test_connections_end_with_what_let_them_in(house: House) -> None:
         number = mal.get("/api/club/bots/max/tokens").json()[0]["id"]
         assert mal.delete(f"/api/club/bots/max/tokens/{number}").json() == {"revoked": True}
         assert ends(channel)
-    assert house.knock(token)["code"] == "invalid_token"
+    assert house.connect_with(token)["code"] == "invalid_token"
     with mal.connect() as channel:
         other = house.visitor()
         other.post("/api/club/session", json={"name": "Mal", "password": PASSWORD})
@@ -232,7 +232,7 @@ def test_connections_end_with_what_let_them_in(house: House) -> None:
     house.play_on()
 
 
-def test_a_wrong_name_costs_what_a_wrong_password_costs(house: House, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_unknown_name_takes_as_long_as_a_wrong_password(house: HostileClub, monkeypatch: pytest.MonkeyPatch) -> None:
     house.people[0].post("/api/club/bots", json={"name": "lux"})
     seen: list[str] = []
 
@@ -260,7 +260,7 @@ HUGE: dict[str, Callable[[Any], None]] = {
 
 
 @pytest.mark.parametrize("sort", HUGE)
-def test_huge_messages_end_the_connection(house: House, sort: str) -> None:
+def test_huge_messages_end_the_connection(house: HostileClub, sort: str) -> None:
     with house.eve.connect() as channel, pytest.raises(ConnectionClosed):
         HUGE[sort](channel.socket)
         for _ in range(10):
@@ -268,7 +268,7 @@ def test_huge_messages_end_the_connection(house: House, sort: str) -> None:
     house.play_on()
 
 
-def test_odd_messages_are_answered_in_a_line(house: House) -> None:
+def test_odd_messages_get_a_clear_error(house: HostileClub) -> None:
     odd = [
         "[" * 30_000,
         '{"a":' * 10_000,
@@ -293,7 +293,7 @@ def test_odd_messages_are_answered_in_a_line(house: House) -> None:
     house.play_on()
 
 
-def test_floods_end_the_connection(house: House, frozen_limits: None) -> None:
+def test_floods_end_the_connection(house: HostileClub, frozen_limits: None) -> None:
     with house.eve.connect() as channel, pytest.raises(ConnectionClosed):
         for _ in range(400):
             channel.socket.send('{"id": 1, "type": "lobby", "subscribe": false}')
@@ -302,8 +302,8 @@ def test_floods_end_the_connection(house: House, frozen_limits: None) -> None:
     house.play_on()
 
 
-def test_who_does_not_read_is_cut_off(house: House, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(http_server, "MOST_UNREAD", 1 << 16)
+def test_clients_that_do_not_read_are_disconnected(house: HostileClub, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(http_server, "MAX_UNREAD_BYTES", 1 << 16)
     cookie = house.eve.cookies[SESSION_COOKIE]
     asked = "GET /api/club/live HTTP/1.1\r\nHost: 127.0.0.1\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n"
     asked += "Sec-WebSocket-Version: 13\r\nSec-WebSocket-Key: MTIzNDU2Nzg5MDEyMzQ1Ng==\r\n"
@@ -323,7 +323,7 @@ MASK = bytes(4)
 
 
 @pytest.mark.parametrize("opcode", [0x89, 0x8A, 0x00], ids=["pings", "pongs", "pieces of a message"])
-def test_empty_frames_do_not_keep_others_waiting(house: House, opcode: int, frozen_limits: None) -> None:
+def test_empty_frames_do_not_delay_others(house: HostileClub, opcode: int, frozen_limits: None) -> None:
     with closing(house.call(f"GET /api/live {HANDSHAKE}".encode())) as connection:
         assert connection.recv(1000).startswith(b"HTTP/1.1 101")
         connection.sendall(bytes([0x01, 0x81]) + MASK + b"x" if opcode == 0 else b"")
@@ -334,7 +334,7 @@ def test_empty_frames_do_not_keep_others_waiting(house: House, opcode: int, froz
     house.play_on()
 
 
-def test_floods_of_questions_end_the_connection(house: House, frozen_limits: None) -> None:
+def test_floods_of_requests_end_the_connection(house: HostileClub, frozen_limits: None) -> None:
     address = house.address.replace("http", "ws") + "api/live"
     with connect(address, close_timeout=0) as channel, pytest.raises(ConnectionClosed):
         for _ in range(1500):
@@ -345,9 +345,9 @@ def test_floods_of_questions_end_the_connection(house: House, frozen_limits: Non
 
 
 # ---- how they connect -----------------------------------------------------------------------------------------------
-def test_slow_senders_are_not_waited_for(house: House, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(http_server, "PATIENCE", 0.2)
-    monkeypatch.setattr(request_guard, "BODY_TIME", 0.2)
+def test_slow_senders_are_disconnected(house: HostileClub, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(http_server, "HEADER_TIMEOUT", 0.2)
+    monkeypatch.setattr(request_guard, "BODY_TIMEOUT", 0.2)
     post = b"POST /api/club/session HTTP/1.1\r\nHost: 127.0.0.1\r\nContent-Type: application/json\r\n"
     for first in (
         b"",
@@ -364,7 +364,7 @@ def test_slow_senders_are_not_waited_for(house: House, monkeypatch: pytest.Monke
 
 
 def is_closed_slowly(connection: socket.socket) -> bool:
-    """Send one more letter; True if the other side has ended the connection."""
+    """Send one more byte; True if the server has closed the connection."""
     connection.settimeout(0.1)
     try:
         connection.sendall(b"a")
@@ -390,8 +390,8 @@ def is_closed_slowly(connection: socket.socket) -> bool:
     ],
     ids=lambda first: repr(first[:24]),
 )
-def test_what_is_no_request_is_refused(house: House, first: bytes, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(http_server, "PATIENCE", 0.2)
+def test_invalid_requests_are_refused(house: HostileClub, first: bytes, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(http_server, "HEADER_TIMEOUT", 0.2)
     with closing(house.call()) as connection:
         with suppress(OSError):
             connection.sendall(first)
@@ -400,8 +400,8 @@ def test_what_is_no_request_is_refused(house: House, first: bytes, monkeypatch: 
 
 
 @contextmanager
-def many_files() -> Iterator[int]:
-    """As many connections as this process may have."""
+def max_open_files() -> Iterator[int]:
+    """Raise the limit of open files; the number of connections it allows."""
     soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
     most = 2 * CONNECTIONS if hard == resource.RLIM_INFINITY else hard
     resource.setrlimit(resource.RLIMIT_NOFILE, (most, hard))
@@ -409,10 +409,10 @@ def many_files() -> Iterator[int]:
     resource.setrlimit(resource.RLIMIT_NOFILE, (soft, hard))
 
 
-def test_ten_thousand_connections_leave_room_for_others(house: House, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(http_server, "PATIENCE", 10 * TIMEOUT)  # none is let go before the last has come
+def test_ten_thousand_connections_leave_room_for_others(house: HostileClub, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(http_server, "HEADER_TIMEOUT", 10 * TIMEOUT)  # none is let go before the last has come
     silent: list[socket.socket] = []
-    with many_files() as count:
+    with max_open_files() as count:
         for number in range(count):
             with suppress(OSError):  # a connection that was refused may say so at once
                 silent.append(house.call(address="127.0.0.3"))
@@ -435,7 +435,7 @@ def test_ten_thousand_connections_leave_room_for_others(house: House, monkeypatc
     house.play_on()
 
 
-def test_ten_thousand_watchers_leave_room_for_members(house: House, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_ten_thousand_watchers_leave_room_for_members(house: HostileClub, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(club_connection, "MAX_WATCHERS", 20)
     monkeypatch.setattr(club_connection, "MAX_ACCOUNT_CONNECTIONS", 5)
     with ExitStack() as stack:

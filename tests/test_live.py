@@ -1,4 +1,4 @@
-"""The live channel: questions and answers over a WebSocket, and whatever else may come through it."""
+"""The engines' WebSocket: requests, answers, and invalid messages."""
 
 import json
 from collections.abc import AsyncIterator, Iterator
@@ -16,189 +16,189 @@ from waiting import wait_until
 
 from awello.web.archive_service import ArchiveService
 from awello.web.club_service import ClubService
-from awello.web.connection import MOST_WRONG
-from awello.web.engine_connection import MOST_QUESTIONS, serve_engine
+from awello.web.connection import MAX_INVALID_MESSAGES
+from awello.web.engine_connection import MAX_OPEN_SEARCHES, serve_engine
 from awello.web.engine_pool import EnginePool
 from awello.web.rate_limits import ConcurrencyLimit, RateLimits
-from awello.web.request_guard import COSTS
+from awello.web.request_guard import NETWORK_BUDGET
 
 LONG = 60  # seconds: longer than any test
 OVER = ["f5", "d6", "c5", "f4", "e7", "f6", "g5", "e6", "e3"]  # Black has taken every disc
 
 
-class Client:
-    """A page: it asks, and hears answers."""
+class LiveClient:
+    """A client that sends requests and receives answers."""
 
     def __init__(self, socket: WebSocketTestSession) -> None:
         self.socket = socket
 
-    def say(self, **message: Any) -> None:
+    def send(self, **message: Any) -> None:
         self.socket.send_text(json.dumps(message))
 
-    def hear(self) -> dict[str, Any]:
+    def receive(self) -> dict[str, Any]:
         answer: dict[str, Any] = json.loads(self.socket.receive_text())
         return answer
 
-    def hear_all(self) -> list[dict[str, Any]]:
-        """Everything up to an end."""
-        answers = [self.hear()]
+    def receive_all(self) -> list[dict[str, Any]]:
+        """All messages up to `done` or `error`."""
+        answers = [self.receive()]
         while answers[-1]["type"] not in ("done", "error"):
-            answers.append(self.hear())
+            answers.append(self.receive())
         return answers
 
 
 @pytest.fixture(scope="module")
 def server() -> Iterator[tuple[TestClient, EnginePool]]:
-    thinkers = EnginePool(1)
+    engines = EnginePool(1)
 
     @asynccontextmanager
     async def life(app: Starlette) -> AsyncIterator[None]:
-        await thinkers.start()
+        await engines.start()
         yield
-        await thinkers.close()
+        await engines.close()
 
     async def endpoint(socket: WebSocket) -> None:
         await serve_engine(
-            socket, thinkers, RateLimits(*COSTS), ConcurrencyLimit(), ClubService(None, ArchiveService(None))
+            socket, engines, RateLimits(*NETWORK_BUDGET), ConcurrencyLimit(), ClubService(None, ArchiveService(None))
         )
 
     with TestClient(Starlette(routes=[WebSocketRoute("/live", endpoint)], lifespan=life)) as client:
-        yield client, thinkers
+        yield client, engines
 
 
 @pytest.fixture
-def client(server: tuple[TestClient, EnginePool]) -> Iterator[Client]:
+def client(server: tuple[TestClient, EnginePool]) -> Iterator[LiveClient]:
     with server[0].websocket_connect("/live") as socket:
-        yield Client(socket)
+        yield LiveClient(socket)
 
 
-def test_each_kind_of_question(client: Client) -> None:
-    client.say(id=1, type="choose", moves=["f5"], player="greedy", seconds=30, increment=1, seed=5)
-    position, choice, done = client.hear_all()
+def test_each_type_of_request(client: LiveClient) -> None:
+    client.send(id=1, type="choose", moves=["f5"], player="greedy", seconds=30, increment=1, seed=5)
+    position, choice, done = client.receive_all()
     assert position["position"].endswith(" O") and choice["after"]["side"] == 0
     assert choice["id"] == 1 and choice["move"] in ("d6", "f4", "f6") and done == {"id": 1, "type": "done"}
-    client.say(id="two", type="analyse", game="abapa", moves=["C", "f"], seconds=0.2)
-    *analyses, done = client.hear_all()
+    client.send(id="two", type="analyse", game="abapa", moves=["C", "f"], seconds=0.2)
+    *analyses, done = client.receive_all()
     assert done["id"] == "two" and {answer["type"] for answer in analyses} == {"analysis"}
-    client.say(id=3, type="review", game="romein", moves=["F", "a"], seconds=0.05)
-    *judgements, summary, done = client.hear_all()
+    client.send(id=3, type="review", game="romein", moves=["F", "a"], seconds=0.05)
+    *judgements, summary, done = client.receive_all()
     assert [(item["ply"], item["move"]) for item in judgements] == [(2, "a"), (1, "F")] and done["type"] == "done"
     assert [side["moves"] for side in summary["sides"]] == [1, 1]
 
 
-def test_several_questions_at_once(client: Client) -> None:
-    client.say(id=1, type="analyse", seconds=LONG)
-    assert client.hear()["id"] == 1
-    client.say(id=2, type="choose", player="champion@level=2")
-    while (answer := client.hear())["id"] == 1:
+def test_several_open_requests(client: LiveClient) -> None:
+    client.send(id=1, type="analyse", seconds=LONG)
+    assert client.receive()["id"] == 1
+    client.send(id=2, type="choose", player="champion@level=2")
+    while (answer := client.receive())["id"] == 1:
         assert answer["type"] == "analysis"
     assert answer["type"] == "position"
 
 
-def test_a_stopped_question_is_silent(client: Client) -> None:
-    client.say(id=1, type="analyse", seconds=LONG)
-    client.hear()
-    client.say(id=1, type="stop")
-    client.say(id=99, type="stop")
-    client.say(id=2, type="choose", player="nobody")
-    while (answer := client.hear())["id"] == 1:
+def test_a_stopped_request_gets_no_more_answers(client: LiveClient) -> None:
+    client.send(id=1, type="analyse", seconds=LONG)
+    client.receive()
+    client.send(id=1, type="stop")
+    client.send(id=99, type="stop")
+    client.send(id=2, type="choose", player="nobody")
+    while (answer := client.receive())["id"] == 1:
         pass
-    assert (answer["id"], answer["code"]) == (2, "player")
-    client.say(id=3, type="choose", player="greedy")
-    assert [answer["id"] for answer in client.hear_all()] == [3, 3, 3]
+    assert (answer["id"], answer["code"]) == (2, "unknown_player")
+    client.send(id=3, type="choose", player="greedy")
+    assert [answer["id"] for answer in client.receive_all()] == [3, 3, 3]
 
 
-def test_a_question_replaces_the_one_of_its_id(client: Client) -> None:
-    client.say(id=1, type="analyse", seconds=LONG)
-    client.hear()
-    client.say(id=1, type="analyse", game="othello4", seconds=LONG)
-    *_, last, done = client.hear_all()
+def test_a_request_replaces_the_one_with_its_id(client: LiveClient) -> None:
+    client.send(id=1, type="analyse", seconds=LONG)
+    client.receive()
+    client.send(id=1, type="analyse", game="othello4", seconds=LONG)
+    *_, last, done = client.receive_all()
     assert last["exact"] and len(last["moves"]) == 4 and done["type"] == "done"
 
 
-def test_too_many_questions_at_once(client: Client) -> None:
-    for number in range(MOST_QUESTIONS + 1):
-        client.say(id=number, type="review", moves=["f5", "d6"], seconds=10)
-    while (answer := client.hear())["type"] != "error":
+def test_too_many_open_requests(client: LiveClient) -> None:
+    for number in range(MAX_OPEN_SEARCHES + 1):
+        client.send(id=number, type="review", moves=["f5", "d6"], seconds=10)
+    while (answer := client.receive())["type"] != "error":
         pass
-    assert (answer["id"], answer["code"]) == (MOST_QUESTIONS, "busy")
+    assert (answer["id"], answer["code"]) == (MAX_OPEN_SEARCHES, "too_many_searches")
 
 
-def test_nobody_thinks_for_a_closed_channel(server: tuple[TestClient, EnginePool]) -> None:
-    test_client, thinkers = server
+def test_searches_end_when_the_connection_closes(server: tuple[TestClient, EnginePool]) -> None:
+    test_client, engines = server
     with test_client.websocket_connect("/live") as socket:
-        client = Client(socket)
+        client = LiveClient(socket)
         for number in range(3):
-            client.say(id=number, type="analyse", seconds=LONG)
-        client.hear()
-        assert any(process.job for process in thinkers._processes)
-    wait_until(lambda: not thinkers._waiting and not any(process.job for process in thinkers._processes))
+            client.send(id=number, type="analyse", seconds=LONG)
+        client.receive()
+        assert any(process.job for process in engines._processes)
+    wait_until(lambda: not engines._waiting and not any(process.job for process in engines._processes))
 
 
 @pytest.mark.parametrize(
     ("text", "identity", "code", "word"),
     [
-        ("", None, "message", "JSON"),
-        ("{", None, "message", "JSON"),
-        ("[" * 15_000, None, "message", "JSON"),
-        ("9" * 5000, None, "message", "JSON"),
-        ("[1, 2]", None, "message", "object"),
-        ('{"type": "analyse"}', None, "message", "id:"),
-        ('{"id": true, "type": "analyse"}', None, "message", "id:"),
-        ('{"id": 1.5, "type": "analyse"}', None, "message", "id:"),
-        (f'{{"id": "{"x" * 41}", "type": "analyse"}}', None, "message", "id:"),
-        ('{"id": 1}', 1, "message", "type:"),
-        ('{"id": 1, "type": "dance"}', 1, "message", "'dance' is not one of analyse, choose, review, stop"),
-        ('{"id": 1, "type": ["stop"]}', 1, "message", "type:"),
-        ('{"id": 1, "type": "choose"}', 1, "message", "player: field required"),
-        ('{"id": 1, "type": "choose", "player": "\\ud800"}', 1, "message", "player:"),
-        ('{"id": 1, "type": "analyse", "seconds": NaN}', 1, "message", "seconds:"),
-        ('{"id": 1, "type": "analyse", "seconds": 1e9}', 1, "message", "seconds:"),
-        ('{"id": 1, "type": "analyse", "depth": 4}', 1, "message", "depth: extra"),
-        ('{"id": 1, "type": "analyse", "moves": ["f5", "z9"]}', 1, "message", "moves.1: 'z9' is no move"),
-        ('{"id": 1, "type": "analyse", "moves": ["f5", "f5"]}', 1, "illegal", "move 2: f5 is not a legal move"),
-        ('{"id": 1, "type": "analyse", "start": "nothing"}', 1, "message", "nothing"),
-        (json.dumps({"id": 1, "type": "analyse", "moves": OVER}), 1, "over", "the game is over"),
-        (json.dumps({"id": 1, "type": "analyse", "start": " " * 70_000}), None, "message", "16 KiB"),
+        ("", None, "invalid_json", "JSON"),
+        ("{", None, "invalid_json", "JSON"),
+        ("[" * 15_000, None, "invalid_json", "JSON"),
+        ("9" * 5000, None, "invalid_json", "JSON"),
+        ("[1, 2]", None, "not_an_object", "object"),
+        ('{"type": "analyse"}', None, "invalid_id", "id:"),
+        ('{"id": true, "type": "analyse"}', None, "invalid_id", "id:"),
+        ('{"id": 1.5, "type": "analyse"}', None, "invalid_id", "id:"),
+        (f'{{"id": "{"x" * 41}", "type": "analyse"}}', None, "invalid_id", "id:"),
+        ('{"id": 1}', 1, "unknown_type", "type:"),
+        ('{"id": 1, "type": "dance"}', 1, "unknown_type", "'dance' is not one of analyse, choose, review, stop"),
+        ('{"id": 1, "type": ["stop"]}', 1, "unknown_type", "type:"),
+        ('{"id": 1, "type": "choose"}', 1, "invalid_field", "player: field required"),
+        ('{"id": 1, "type": "choose", "player": "\\ud800"}', 1, "invalid_field", "player:"),
+        ('{"id": 1, "type": "analyse", "seconds": NaN}', 1, "invalid_field", "seconds:"),
+        ('{"id": 1, "type": "analyse", "seconds": 1e9}', 1, "invalid_field", "seconds:"),
+        ('{"id": 1, "type": "analyse", "depth": 4}', 1, "invalid_field", "depth: extra"),
+        ('{"id": 1, "type": "analyse", "moves": ["f5", "z9"]}', 1, "invalid_move", "moves.1: 'z9' is not a move"),
+        ('{"id": 1, "type": "analyse", "moves": ["f5", "f5"]}', 1, "illegal_move", "move 2: f5 is not a legal move"),
+        ('{"id": 1, "type": "analyse", "start": "nothing"}', 1, "notation", "nothing"),
+        (json.dumps({"id": 1, "type": "analyse", "moves": OVER}), 1, "game_over", "the game is over"),
+        (json.dumps({"id": 1, "type": "analyse", "start": " " * 70_000}), None, "message_too_large", "16 KiB"),
     ],
 )
-def test_what_is_wrong_is_said_in_a_line(client: Client, text: str, identity: Any, code: str, word: str) -> None:
+def test_invalid_messages_get_a_clear_error(client: LiveClient, text: str, identity: Any, code: str, word: str) -> None:
     client.socket.send_text(text)
-    answer = client.hear()
+    answer = client.receive()
     assert (answer["id"], answer["type"], answer["code"]) == (identity, "error", code)
     assert word in answer["message"] and "\n" not in answer["message"]
-    client.say(id=2, type="choose", player="greedy")
-    assert [answer["type"] for answer in client.hear_all()] == ["position", "choice", "done"]
+    client.send(id=2, type="choose", player="greedy")
+    assert [answer["type"] for answer in client.receive_all()] == ["position", "choice", "done"]
 
 
-def test_binary_messages_are_refused(client: Client) -> None:
+def test_binary_messages_are_refused(client: LiveClient) -> None:
     client.socket.send_bytes(b'{"id": 1, "type": "analyse"}')
-    assert client.hear() == {
+    assert client.receive() == {
         "id": None,
         "type": "error",
-        "code": "message",
+        "code": "binary_message",
         "message": "a message must be text, not binary",
         "params": {},
     }
 
 
-def test_who_is_always_wrong_is_shown_the_door(client: Client) -> None:
-    client.say(id=1, type="analyse", seconds=LONG)
-    for wrong in range(MOST_WRONG):
-        if wrong == MOST_WRONG - 1:
-            client.say(id=2, type="stop")  # one that is right, and the count begins again
-        client.say(id=3, type="wrong")
-    for _ in range(MOST_WRONG - 1):
-        client.say(id=4, type="wrong")
+def test_too_many_invalid_messages_end_the_connection(client: LiveClient) -> None:
+    client.send(id=1, type="analyse", seconds=LONG)
+    for wrong in range(MAX_INVALID_MESSAGES):
+        if wrong == MAX_INVALID_MESSAGES - 1:
+            client.send(id=2, type="stop")  # one that is right, and the count begins again
+        client.send(id=3, type="wrong")
+    for _ in range(MAX_INVALID_MESSAGES - 1):
+        client.send(id=4, type="wrong")
     with pytest.raises(WebSocketDisconnect) as closed:
         while True:
-            client.hear()
+            client.receive()
     assert closed.value.code == 1008
 
 
 LEAVES = st.none() | st.booleans() | st.integers() | st.floats() | st.text(max_size=20)
 ANYTHING = st.recursive(LEAVES, lambda inner: st.lists(inner, max_size=4) | st.dictionaries(st.text(max_size=5), inner))
-QUESTIONS = st.fixed_dictionaries(
+REQUESTS = st.fixed_dictionaries(
     {"id": st.just(1) | ANYTHING, "type": st.sampled_from(["analyse", "choose", "review"]) | ANYTHING},
     optional={
         "game": st.sampled_from(["othello", "othello4", "abapa", "romein"]) | ANYTHING,
@@ -212,11 +212,11 @@ QUESTIONS = st.fixed_dictionaries(
 
 
 @settings(max_examples=150, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
-@given(message=QUESTIONS | ANYTHING)
-def test_anything_gets_an_answer(client: Client, message: Any) -> None:
-    """Every message but a stop ends in an answer, and the channel goes on."""
+@given(message=REQUESTS | ANYTHING)
+def test_anything_gets_an_answer(client: LiveClient, message: Any) -> None:
+    """Every message except `stop` gets an answer, and the connection stays open."""
     if isinstance(message, dict) and message.get("type") == "analyse":
         message.setdefault("seconds", 0.01)
     client.socket.send_text(json.dumps(message))
-    assert client.hear_all()[-1]["type"] in ("done", "error")
-    client.say(id="right", type="stop")
+    assert client.receive_all()[-1]["type"] in ("done", "error")
+    client.send(id="right", type="stop")

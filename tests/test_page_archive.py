@@ -92,7 +92,7 @@ def test_explorer_follows_the_position(visitor: Visitor, place: str) -> None:
     expect(page.locator("#explore-f5 .explorer-value")).to_have_text(worth)
     expect(page.locator(".explorer-move")).to_have_count(1)
     assert row(page, "f5").startswith("f5: 26 games, 100 %, won ") and row(page, "f5").endswith(f"value {worth}")
-    (first,) = start.branches
+    (first,) = start.moves
     widths = page.eval_on_selector_all(".explorer-bar span", "parts => parts.map(part => Number(part.style.flexGrow))")
     assert widths == [count for count in (first.wins, first.draws, first.losses) if count]
     expect(page.locator(".explorer-bar span").first).to_have_class("explorer-first is-won")
@@ -279,7 +279,7 @@ def test_a_fast_click_on_a_move_is_not_lost(visitor: Visitor) -> None:
     page = visitor.open("#othello")
     tab(page, "games")
     held: list[Route] | None = []
-    page.route("**/api/line", lambda route: route.continue_() if held is None else held.append(route))
+    page.route("**/api/positions", lambda route: route.continue_() if held is None else held.append(route))
     for move in ("f5", "d6"):
         page.click(f"#explore-{move}")
     waiting, held = held or [], None

@@ -119,9 +119,9 @@ def test_two_play_and_one_watches(browser: Browser, club: str, tmp_path: Path) -
         play(bob, "d4")
         play(ann, "c4")
         held: list[Route] | None = []  # a server that takes its time
-        ann.route("**/api/line", lambda route: route.continue_() if held is None else held.append(route))
+        ann.route("**/api/positions", lambda route: route.continue_() if held is None else held.append(route))
         ann.evaluate(COUNT_OPEN)
-        with ann.expect_request("**/api/line"):
+        with ann.expect_request("**/api/positions"):
             play(bob, "d2")
         play(bob, "b4")  # Ann passed
         expect(bob.locator("#club-ratings")).to_be_visible()

@@ -6,7 +6,7 @@ from conftest import random_record
 from awello import Game, Position, Record, parse_position
 from awello.errors import AwelloError
 from awello.record import replay
-from awello.web.messages import LineRequest
+from awello.web.messages import MovesRequest
 
 
 @pytest.mark.parametrize("seed", range(5))
@@ -45,5 +45,5 @@ def test_the_wrong_move_is_named() -> None:
         (["f5", "C"], "move 2: 'C' is not a square"),
     ):
         with pytest.raises(AwelloError, match=message):
-            LineRequest(moves=moves).record()
-    assert LineRequest(moves=["f5", "d6"]).record().final == Position.start().play("f5").play("d6")
+            MovesRequest(moves=moves).to_record()
+    assert MovesRequest(moves=["f5", "d6"]).to_record().final == Position.start().play("f5").play("d6")

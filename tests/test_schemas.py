@@ -1,4 +1,4 @@
-"""One JSON form: a command and the API say the same of the same position, game, exploration and review."""
+"""Commands and the API give the same JSON for positions, games, statistics and reviews."""
 
 import json
 from collections.abc import Iterator
@@ -19,7 +19,7 @@ HOST = "http://127.0.0.1:8421"
 
 @pytest.fixture(scope="module")
 def place(tmp_path_factory: pytest.TempPathFactory) -> str:
-    """An archive with games of every kind, one of them resigned."""
+    """An archive with games of every variant, one of them resigned."""
     place = str(tmp_path_factory.mktemp("archive") / "archive.sqlite")
     archive = Archive(place)
     for game in Game:
@@ -40,7 +40,7 @@ def client(place: str) -> Iterator[TestClient]:
 
 @pytest.fixture
 def command(place: str, monkeypatch: pytest.MonkeyPatch) -> Any:
-    """What a command prints with --json."""
+    """Run a command with --json and parse its output."""
     monkeypatch.setenv("AWELLO_ARCHIVE", place)
 
     def read(*words: str) -> Any:
@@ -53,8 +53,8 @@ def command(place: str, monkeypatch: pytest.MonkeyPatch) -> Any:
 
 def test_a_game_and_a_list_of_games(client: TestClient, command: Any) -> None:
     listed = client.get("/api/games", params={"limit": 100}).json()
-    assert listed == command("games", "list", "--limit", "100") and listed["games"] == 19
-    for row in listed["rows"]:
+    assert listed == command("games", "list", "--limit", "100") and listed["total"] == 19
+    for row in listed["games"]:
         assert client.get(f"/api/games/{row['number']}").json() == command("games", "show", str(row["number"]))
 
 
@@ -88,11 +88,11 @@ def test_standings(command: Any, tmp_path: Path) -> None:
     assert [StandingJson.model_validate(row).model_dump() for row in standings] == standings, "as a contest of the API"
 
 
-def test_the_api_describes_its_forms(client: TestClient) -> None:
+def test_the_api_documents_its_models(client: TestClient) -> None:
     paths = client.get("/api/openapi.json").json()["paths"]
     for path, method, form in (
         ("/api/rules", "get", "RulesJson"),
-        ("/api/line", "post", "LineJson"),
+        ("/api/positions", "post", "PositionsJson"),
         ("/api/analyse", "post", "AnalysisJson"),
         ("/api/choose", "post", "ChoiceJson"),
         ("/api/review", "post", "ReviewJson"),
@@ -103,13 +103,13 @@ def test_the_api_describes_its_forms(client: TestClient) -> None:
         assert form in json.dumps(answer)
 
 
-def test_rules_tell_what_the_page_must_know(client: TestClient) -> None:
+def test_rules_contain_what_the_page_needs(client: TestClient) -> None:
     rules = client.get("/api/rules").json()
     assert rules == [RulesJson.of(game).model_dump(mode="json") for game in Game]
     assert {one["unit"] for one in rules} == {"discs", "seeds"}
 
 
-def test_a_lost_game_says_how() -> None:
+def test_a_lost_game_has_a_reason() -> None:
     record = random_record(Game.ABAPA, 1)
     form = GameJson.of(Record(record.start, record.moves[:4], loser=0, reason="ran out of time"))
     assert form.result and (form.result.loser, form.result.reason) == (0, "time") and form.score is None

@@ -1,4 +1,4 @@
-"""The page's server: positions as the page sees them, the API under every kind of input, and who is let in."""
+"""The page's server: positions, the API with valid and invalid input, origins, and static files."""
 
 import random
 import re
@@ -17,8 +17,10 @@ from awello import Game, Position
 from awello.position import format_position
 from awello.rules import awale
 from awello.web.app import create_app
-from awello.web.page_files import FOLDER
-from awello.web.request_guard import LARGEST_BODY
+from awello.web.errors import error_fields
+from awello.web.guest_players import TERMINAL_PLAYERS
+from awello.web.page_files import STATIC_FOLDER
+from awello.web.request_guard import MAX_TEXT_BODY_BYTES
 
 HOST = "127.0.0.1:8421"
 
@@ -40,8 +42,8 @@ def random_game(game: Game, seed: int) -> tuple[list[Position], list[str]]:
 
 
 # ---- positions ------------------------------------------------------------------------------------------------------
-def foresee(view: dict[str, Any], name: str) -> dict[str, Any]:
-    """The board after a move, by nothing but what the view says of it."""
+def predict(view: dict[str, Any], name: str) -> dict[str, Any]:
+    """The board after a move, computed only from the described position."""
     effect, board, side = view["moves"][name], view["board"], view["side"]
     if "cells" in board:
         cells, size = list(board["cells"]), board["size"]
@@ -60,12 +62,12 @@ def foresee(view: dict[str, Any], name: str) -> dict[str, Any]:
 
 
 @pytest.mark.parametrize("seed", range(3))
-def test_views_foretell_every_move(client: TestClient, game: Game, seed: int) -> None:
+def test_positions_predict_every_move(client: TestClient, game: Game, seed: int) -> None:
     positions, names = random_game(game, seed)
-    answer = client.post("/api/line", json={"game": str(game), "moves": names}).json()
-    views = answer["views"]
+    answer = client.post("/api/positions", json={"game": str(game), "moves": names}).json()
+    views = answer["positions"]
     for view, name, after in zip(views, names, views[1:], strict=False):
-        assert foresee(view, name) == after["board"]
+        assert predict(view, name) == after["board"]
     for position, view in zip(positions, views, strict=True):
         assert view["position"] == format_position(position)
         assert list(view["moves"]) == [position.format_move(move) for move in position.legal_moves()]
@@ -75,12 +77,12 @@ def test_views_foretell_every_move(client: TestClient, game: Game, seed: int) ->
     assert [view["over"] for view in views[:-1]] == [False] * len(names)
 
 
-def test_views_since_a_ply(client: TestClient) -> None:
-    answer = client.post("/api/line", json={"moves": ["f5", "d6", "c3"], "since": 3}).json()
-    assert len(answer["views"]) == 1 and answer["transcript"] == "f5d6c3"
+def test_positions_since_a_ply(client: TestClient) -> None:
+    answer = client.post("/api/positions", json={"moves": ["f5", "d6", "c3"], "since": 3}).json()
+    assert len(answer["positions"]) == 1 and answer["transcript"] == "f5d6c3"
 
 
-def test_thinking(client: TestClient) -> None:
+def test_choices_analyses_and_reviews(client: TestClient) -> None:
     line = {"game": "othello4", "moves": []}
     chosen = client.post("/api/choose", json={**line, "player": "greedy", "seed": 5}).json()
     assert chosen["move"] in ("b1", "a2", "d3", "c4") and chosen["seconds"] >= 0
@@ -118,14 +120,15 @@ def test_reading_and_drawing(client: TestClient) -> None:
         "uci,log=x",
     ],
 )
-def test_guests_cannot_touch_the_machine(client: TestClient, spec: str) -> None:
+def test_clients_cannot_use_unsafe_settings(client: TestClient, spec: str) -> None:
     answer = client.post("/api/choose", json={"player": spec})
-    assert (answer.status_code, answer.json()["code"]) == (422, "player"), answer.text
+    code = "terminal_player" if spec.split(",")[0] in TERMINAL_PLAYERS else "setting_not_allowed"
+    assert (answer.status_code, answer.json()["code"]) == (422, code), answer.text
     assert not {"human", "gtp", "nboard", "uci"} & {player["name"] for player in client.get("/api/players").json()}
 
 
 @pytest.mark.parametrize("spec", ["nobody", "human", "champion,threads=9", "champion@", "alphabeta:nonsense"])
-def test_a_spec_is_checked_alike_on_both_ways(client: TestClient, spec: str) -> None:
+def test_http_and_websocket_refuse_the_same_specs(client: TestClient, spec: str) -> None:
     refused = client.post("/api/choose", json={"player": spec}).json()
     with client.websocket_connect("/api/live", headers={"host": HOST}) as socket:
         socket.send_json({"id": 1, "type": "choose", "player": spec})
@@ -139,13 +142,13 @@ def test_a_spec_is_checked_alike_on_both_ways(client: TestClient, spec: str) -> 
 @pytest.mark.parametrize(
     "path, body, status",
     [
-        ("/api/line", {"moves": ["a1"]}, 400),
-        ("/api/line", {"moves": ["f5"] * 2100}, 422),
-        ("/api/line", {"moves": ["../../x"]}, 422),
-        ("/api/line", {"game": "chess"}, 422),
-        ("/api/line", {"start": "x" * 101}, 422),
-        ("/api/line", {"start": "4-4"}, 400),
-        ("/api/line", {"surprise": 1}, 422),
+        ("/api/positions", {"moves": ["a1"]}, 400),
+        ("/api/positions", {"moves": ["f5"] * 2100}, 422),
+        ("/api/positions", {"moves": ["../../x"]}, 422),
+        ("/api/positions", {"game": "chess"}, 422),
+        ("/api/positions", {"start": "x" * 101}, 422),
+        ("/api/positions", {"start": "4-4"}, 400),
+        ("/api/positions", {"surprise": 1}, 422),
         ("/api/choose", {"player": "nobody"}, 422),
         ("/api/choose", {}, 422),
         ("/api/read", {"text": "x" * 70000}, 422),
@@ -153,16 +156,38 @@ def test_a_spec_is_checked_alike_on_both_ways(client: TestClient, spec: str) -> 
         ("/api/nowhere", {}, 404),
     ],
 )
-def test_wrong_input_gets_a_clear_line(client: TestClient, path: str, body: Any, status: int) -> None:
+def test_invalid_input_gets_a_clear_message(client: TestClient, path: str, body: Any, status: int) -> None:
     answer = client.post(path, json=body)
     assert answer.status_code == status, answer.text
     assert set(answer.json()) == {"code", "message", "params"} and "\n" not in answer.json()["message"]
     assert "Traceback" not in answer.text and ".py" not in answer.text
 
 
-def test_no_json_is_refused(client: TestClient) -> None:
+@pytest.mark.parametrize(
+    ("path", "body", "code", "params"),
+    [
+        ("positions", {"since": -1}, "invalid_field", {"field": "since", "reason": "greater_than_equal", "ge": 0}),
+        ("positions", {"moves": ["f5", "x9"]}, "invalid_move", {"field": "moves.1", "move": "x9"}),
+        ("positions", {"moves": ["f5", "f5"]}, "illegal_move", {"number": 2, "move": "f5"}),
+        ("choose", {"player": "human"}, "terminal_player", {"player": "human"}),
+        ("choose", {"player": "champion,hash=\\ud800"}, "setting_not_allowed", {"setting": "hash"}),
+        ("tree", {"search": "minimax@9"}, "tree_too_deep", {"depth": 9, "limit": 4}),
+        ("read", {"text": "hello"}, "no_game_in_text", {}),
+        ("read", {"text": "f5", "game": None, "x": 1}, "invalid_field", {"field": "x", "reason": "extra_forbidden"}),
+    ],
+)
+def test_errors_have_codes_and_params(client: TestClient, path: str, body: Any, code: str, params: Any) -> None:
+    answer = client.post(f"/api/{path}", json=body).json()
+    assert answer["code"] == code and answer["params"].items() >= params.items(), answer
+
+
+def test_lone_surrogates_in_errors_are_escaped() -> None:
+    assert error_fields("x", "\ud800", {"move": "\ud800", "n": 1})["params"] == {"move": "\\ud800", "n": 1}
+
+
+def test_invalid_json_is_refused(client: TestClient) -> None:
     for content in (b"", b"{", b"\xff\xfe", b"[" * 15000):
-        answer = client.post("/api/line", content=content, headers={"content-type": "application/json"})
+        answer = client.post("/api/positions", content=content, headers={"content-type": "application/json"})
         assert answer.status_code in (400, 422), answer.text
 
 
@@ -182,38 +207,38 @@ FOREIGN = [
 
 
 @pytest.mark.parametrize("headers", FOREIGN, ids=str)
-def test_strangers_are_refused(client: TestClient, headers: dict[str, str]) -> None:
-    assert client.post("/api/line", json={}, headers=headers).status_code == 403
+def test_cross_origin_requests_are_refused(client: TestClient, headers: dict[str, str]) -> None:
+    assert client.post("/api/positions", json={}, headers=headers).status_code == 403
     assert client.get("/api/players", headers=headers).status_code == 403
     with pytest.raises(WebSocketDisconnect), client.websocket_connect("/api/live", headers=headers) as socket:
         socket.receive_json()
 
 
-def test_our_own_page_is_let_in(client: TestClient) -> None:
+def test_the_own_page_is_accepted(client: TestClient) -> None:
     headers = {"origin": f"http://{HOST}", "sec-fetch-site": "same-origin"}
-    assert client.post("/api/line", json={}, headers=headers).status_code == 200
+    assert client.post("/api/positions", json={}, headers=headers).status_code == 200
     with client.websocket_connect("/api/live", headers={**headers, "host": HOST}) as socket:
         socket.send_json({"id": 1, "type": "nothing"})
         assert socket.receive_json()["type"] == "error"
 
 
-def test_names_of_a_server_for_the_network() -> None:
+def test_host_names_of_a_public_server() -> None:
     with TestClient(create_app(host="0.0.0.0"), base_url="http://192.168.0.7:8421") as client:
         assert client.get("/api/health").status_code == 200
         assert client.get("/api/health", headers={"host": "evil.example"}).status_code == 403
 
 
-def test_bodies_have_a_largest_size(client: TestClient) -> None:
+def test_bodies_are_limited_in_size(client: TestClient) -> None:
     def chunks() -> Iterator[bytes]:
         for _ in range(40):
-            yield b" " * (LARGEST_BODY // 20)
+            yield b" " * (MAX_TEXT_BODY_BYTES // 20)
 
-    assert client.post("/api/read", content=b"x" * (LARGEST_BODY + 1)).status_code == 413
+    assert client.post("/api/read", content=b"x" * (MAX_TEXT_BODY_BYTES + 1)).status_code == 413
     assert client.post("/api/read", content=chunks(), headers={"content-type": "application/json"}).status_code == 413
     assert client.get("/api/health").status_code == 200
 
 
-def test_every_answer_is_sealed(client: TestClient) -> None:
+def test_every_response_has_security_headers(client: TestClient) -> None:
     for path in ("/", "/api", "/static/js/app.js", "/api/health", "/nowhere"):
         headers = client.get(path).headers
         policy = headers["content-security-policy"]
@@ -221,18 +246,20 @@ def test_every_answer_is_sealed(client: TestClient) -> None:
         assert headers["x-content-type-options"] == "nosniff" and headers["x-frame-options"] == "DENY"
 
 
-def test_pages_need_nothing_from_elsewhere_and_nothing_inline() -> None:
-    for file in FOLDER.rglob("*"):
+def test_pages_use_no_external_and_no_inline_resources() -> None:
+    for file in STATIC_FOLDER.rglob("*"):
         text = file.read_text("utf-8") if file.is_file() else ""
         assert not re.search(r"https?://(?!www\.w3\.org/)", text), file
         if file.suffix == ".html":
             assert not re.search(r"<script(?![^>]*\bsrc=)|\bstyle=|<style|\son\w+=", text), file
 
 
-def test_all_modules_are_asked_for_at_once() -> None:
-    """Those of the club only where there is one."""
-    wanted = set(re.findall(r'modulepreload" href="/static/js/([^"]+)"', (FOLDER / "index.html").read_text("utf-8")))
-    there = {path.relative_to(FOLDER / "js").as_posix() for path in FOLDER.glob("js/**/*.js")}
+def test_all_modules_are_preloaded() -> None:
+    """Modules of the club are loaded only where there is a club."""
+    wanted = set(
+        re.findall(r'modulepreload" href="/static/js/([^"]+)"', (STATIC_FOLDER / "index.html").read_text("utf-8"))
+    )
+    there = {path.relative_to(STATIC_FOLDER / "js").as_posix() for path in STATIC_FOLDER.glob("js/**/*.js")}
     assert wanted == {name for name in there if not re.match(r"app\.|reference\.|club[.-]", name)}
 
 
@@ -248,11 +275,14 @@ def test_static_files_stay_in_their_folder(client: TestClient) -> None:
 
 
 # ---- the API by its own description ---------------------------------------------------------------------------------
-DESCRIPTION = create_app().openapi()
-OPERATIONS = [(method, path) for path, methods in DESCRIPTION["paths"].items() for method in methods]
-WRONG = [(method, path) for method, path in OPERATIONS if "requestBody" in DESCRIPTION["paths"][path][method]]
-CASES = [*product(OPERATIONS, ["positive"]), *product(WRONG, ["negative"])]  # without a body little can be wrong
-THINKS = ("/api/analyse", "/api/choose", "/api/review")
+OPENAPI = create_app().openapi()
+OPERATIONS = [(method, path) for path, methods in OPENAPI["paths"].items() for method in methods]
+WITH_BODY = [(method, path) for method, path in OPERATIONS if "requestBody" in OPENAPI["paths"][path][method]]
+CASES = [
+    *product(OPERATIONS, ["positive"]),
+    *product(WITH_BODY, ["negative"]),
+]  # without a body there is little to vary
+SEARCH_PATHS = ("/api/analyse", "/api/choose", "/api/review")
 
 
 @pytest.fixture(scope="module")
@@ -265,11 +295,11 @@ def address() -> Iterator[str]:
 def schema() -> Any:
     import schemathesis  # takes seconds to load, which other workers need not wait for
 
-    return schemathesis.openapi.from_dict(DESCRIPTION)
+    return schemathesis.openapi.from_dict(OPENAPI)
 
 
 @pytest.mark.parametrize(("operation", "mode"), CASES, ids=[f"{' '.join(one)} {mode}" for one, mode in CASES])
-def test_api_keeps_its_word(operation: tuple[str, str], mode: str, schema: Any, address: str) -> None:
+def test_api_conforms_to_its_schema(operation: tuple[str, str], mode: str, schema: Any, address: str) -> None:
     from schemathesis.checks import not_a_server_error
     from schemathesis.generation import GenerationMode
     from schemathesis.specs.openapi import checks
@@ -279,9 +309,9 @@ def test_api_keeps_its_word(operation: tuple[str, str], mode: str, schema: Any, 
 
     @settings(max_examples=15, deadline=None, suppress_health_check=list(HealthCheck))
     @given(schema[path][method].as_strategy(generation_mode=GenerationMode(mode)))
-    def keeps(case: Any) -> None:
-        if path in THINKS and isinstance(case.body, dict):
+    def check(case: Any) -> None:
+        if path in SEARCH_PATHS and isinstance(case.body, dict):
             case.body["seconds"] = 0.01  # let nobody wait
         case.call_and_validate(base_url=address.rstrip("/"), checks=[not_a_server_error, *answer], timeout=TIMEOUT)
 
-    keeps()
+    check()

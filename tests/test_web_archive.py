@@ -1,4 +1,4 @@
-"""The archive behind the API: what was played, games that are kept and found again, and what goes wrong."""
+"""The archive's API: the explorer, saved games, lists, files, and errors."""
 
 import gzip
 from collections.abc import Iterator
@@ -20,14 +20,14 @@ from awello.players.player import forget_players
 from awello.web import archive_service, files_api, rate_limits
 from awello.web.app import create_app
 from awello.web.rate_limits import RateLimit, RateLimits
-from awello.web.request_guard import FILES, LARGEST_FILES
+from awello.web.request_guard import FILES_PATH, MAX_FILES_BODY_BYTES
 
 HOST = "http://127.0.0.1:8421"
 TIGER = "f5d6c3d3c4"
 LOSS = {"loser": 0, "reason": "resigned"}
 
 
-def named(record: Record, first: str, second: str, date: str) -> Record:
+def with_tags(record: Record, first: str, second: str, date: str) -> Record:
     tags = dict(zip(record.start.game.sides, (first, second), strict=True)) | {"Date": date, "Event": "Cup"}
     return Record(record.start, record.moves, record.seconds, (), tags, record.loser, record.reason)
 
@@ -48,10 +48,10 @@ def names_of(record: Record) -> list[str]:
     return [position.format_move(move) for position, move in moves]
 
 
-def finished(game: Game = Game.OTHELLO4, seed: int = 1, **changes: Any) -> dict[str, Any]:
-    """A game as the page sends it."""
+def finished_game(game: Game = Game.OTHELLO4, seed: int = 1, **changes: Any) -> dict[str, Any]:
+    """A finished game as the page sends it."""
     moves = names_of(random_record(game, seed))
-    usual = {"game": str(game), "moves": moves, "players": ["Ann", "greedy"], "begun": 1_763_251_200}
+    usual = {"game": str(game), "moves": moves, "players": ["Ann", "greedy"], "started": 1_763_251_200}
     return usual | {"seconds": [0.5] * len(moves)} | changes
 
 
@@ -62,7 +62,7 @@ from awello import Choice, Player, register
 
 @register("pupil", "notes the games that it learns from")
 @dataclass
-class Pupil(Player):
+class NotingPlayer(Player):
     def choose(self, position, clock):
         return Choice(position.legal_moves()[0])
 
@@ -73,23 +73,23 @@ class Pupil(Player):
 """
 
 
-@pytest.mark.parametrize("for_guests", [False, True])
+@pytest.mark.parametrize("public", [False, True])
 def test_players_learn_from_games_on_a_private_server_only(
-    for_guests: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    public: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     file, noted = tmp_path / "pupil.py", tmp_path / "noted"
     file.write_text(LEARNER.replace("FILE", repr(str(noted))))
     monkeypatch.setenv("AWELLO_PLAYERS", str(file))
-    names = ("127.0.0.1",) if for_guests else ()
-    with TestClient(create_app(0, archive=str(tmp_path / "a.sqlite"), names=names), base_url=HOST) as client:
-        game = finished(players=["Ann", "pupil"])
+    names = ("127.0.0.1",) if public else ()
+    with TestClient(create_app(0, archive=str(tmp_path / "a.sqlite"), host_names=names), base_url=HOST) as client:
+        game = finished_game(players=["Ann", "pupil"])
         assert client.post("/api/games", json=game).json() == {"number": 1}
     forget_players()
-    assert (noted.read_text() if noted.exists() else "") == ("" if for_guests else f"1 {len(game['moves'])}\n")
+    assert (noted.read_text() if noted.exists() else "") == ("" if public else f"1 {len(game['moves'])}\n")
 
 
 # ---- what was played ------------------------------------------------------------------------------------------------
-def test_explore_says_what_the_explorer_says(client: TestClient, place: str, game: Game) -> None:
+def test_explore_matches_the_explorer(client: TestClient, place: str, game: Game) -> None:
     archive = Archive(place)
     for seed in range(12):
         archive.add(random_record(game, seed))
@@ -100,7 +100,7 @@ def test_explore_says_what_the_explorer_says(client: TestClient, place: str, gam
         found = client.post("/api/explore", json={"game": str(game), "moves": names_of(line)}).json()
         assert found["games"] == expected.games > 0 and found["value"] == expected.value
         assert (found["value"] is None) == (game >= Game.ABAPA)
-        for told, branch in zip(found["branches"], expected.branches, strict=True):
+        for told, branch in zip(found["moves"], expected.moves, strict=True):
             assert told["move"] == line.final.format_move(branch.move)
             for part in ("games", "wins", "draws", "losses", "score", "value"):
                 assert told[part] == getattr(branch, part)
@@ -110,7 +110,7 @@ def test_openings_are_named_in_both_languages(client: TestClient, place: str) ->
     Archive(place).add(parse_transcript(TIGER))
     found = client.post("/api/explore", json={"moves": ["f5", "d6", "c3", "d3"]}).json()
     assert found["opening"] is None
-    assert found["branches"] == [
+    assert found["moves"] == [
         {"move": "c4", "games": 1, "wins": 0, "draws": 0, "losses": 0, "score": None, "value": None,
          "opening": {"en": "Tiger", "fr": "Tigre"}}
     ]  # fmt: skip
@@ -118,16 +118,16 @@ def test_openings_are_named_in_both_languages(client: TestClient, place: str) ->
     assert after["opening"] == {"en": "Tiger", "fr": "Tigre"}
 
 
-def test_a_position_that_nobody_reached(client: TestClient) -> None:
-    assert client.post("/api/explore", json={}).json() == {"games": 0, "value": None, "opening": None, "branches": []}
+def test_an_unknown_position(client: TestClient) -> None:
+    assert client.post("/api/explore", json={}).json() == {"games": 0, "value": None, "opening": None, "moves": []}
 
 
 # ---- games that are kept --------------------------------------------------------------------------------------------
-def test_a_game_is_kept_once(client: TestClient, place: str, game: Game) -> None:
-    asked = finished(game)
+def test_a_game_is_saved_once(client: TestClient, place: str, game: Game) -> None:
+    asked = finished_game(game)
     assert client.post("/api/games", json=asked).json() == {"number": 1}
     assert client.post("/api/games", json=asked).json() == {"number": 1}, "the same game again"
-    assert client.post("/api/games", json=asked | {"begun": asked["begun"] + 1}).json() == {"number": 2}
+    assert client.post("/api/games", json=asked | {"started": asked["started"] + 1}).json() == {"number": 2}
     record = Archive(place).find(1)
     assert (names_of(record), set(record.seconds)) == (asked["moves"], {0.5})
     assert [record.tags[side] for side in game.sides] == ["Ann", "greedy"]
@@ -135,10 +135,10 @@ def test_a_game_is_kept_once(client: TestClient, place: str, game: Game) -> None
     assert record.loser is None and record.final.over
 
 
-def test_games_that_were_given_up(client: TestClient, place: str) -> None:
+def test_resigned_games(client: TestClient, place: str) -> None:
     moves = ["f5", "d6", "c3"]
     for number, (reason, told) in enumerate([("resigned", "resigned"), ("time", "ran out of time")], 1):
-        asked = finished(Game.OTHELLO, moves=moves, seconds=[], result={"loser": 1, "reason": reason})
+        asked = finished_game(Game.OTHELLO, moves=moves, seconds=[], result={"loser": 1, "reason": reason})
         assert client.post("/api/games", json=asked).json() == {"number": number}
         record = Archive(place).find(number)
         assert (record.loser, record.reason, record.seconds) == (1, told, ())
@@ -146,7 +146,7 @@ def test_games_that_were_given_up(client: TestClient, place: str) -> None:
 
 
 def test_names_stay_in_one_line(client: TestClient) -> None:
-    client.post("/api/games", json=finished(players=[" Ann\n\x00 O’Nym\t", "\x1b"]))
+    client.post("/api/games", json=finished_game(players=[" Ann\n\x00 O’Nym\t", "\x1b"]))
     assert client.get("/api/games/1").json()["players"] == ["Ann O’Nym", "guest"]
 
 
@@ -156,22 +156,22 @@ def test_names_stay_in_one_line(client: TestClient) -> None:
         ({"moves": ["b1"], "seconds": []}, 400, "not over"),
         ({"moves": [], "seconds": []}, 400, "no move"),
         ({"moves": [], "seconds": [], "result": LOSS}, 400, "no move"),
-        ({"result": LOSS}, 400, "leave the result out"),
+        ({"result": LOSS}, 400, "leave 'result' out"),
         ({"seconds": [1.0]}, 400, "1 times for"),
         ({"seconds": [-1.0]}, 422, "seconds"),
         ({"moves": ["a1"]}, 400, "move 1"),
         ({"players": ["Ann"]}, 422, "players"),
         ({"players": ["Ann", "x" * 121]}, 422, "players"),
-        ({"begun": -1}, 422, "begun"),
-        ({"begun": 1 << 40}, 422, "begun"),
+        ({"started": -1}, 422, "started"),
+        ({"started": 1 << 40}, 422, "started"),
         ({"result": {"loser": 2, "reason": "resigned"}}, 422, "result"),
         ({"surprise": 1}, 422, "surprise"),
     ],
 )
-def test_what_is_no_finished_game_is_refused(
+def test_invalid_games_are_refused(
     client: TestClient, place: str, changes: dict[str, Any], status: int, words: str
 ) -> None:
-    answer = client.post("/api/games", json=finished(**changes))
+    answer = client.post("/api/games", json=finished_game(**changes))
     assert answer.status_code == status, answer.text
     assert words in answer.json()["message"] and "\n" not in answer.json()["message"]
     assert Archive(place).numbers(GameFilter()) == []
@@ -180,15 +180,15 @@ def test_what_is_no_finished_game_is_refused(
 def test_guests_cannot_fill_the_disk(client: TestClient, place: str, monkeypatch: pytest.MonkeyPatch) -> None:
     now = [1000.0]
     monkeypatch.setattr(rate_limits, "monotonic", lambda: now[0])
-    keeper = client.app.state.archivist  # type: ignore[attr-defined]
-    keeper.of_guest, keeper.of_all = RateLimits(2, 2 / 60), RateLimit(3, 3 / 86400)
+    keeper = client.app.state.archive_service  # type: ignore[attr-defined]
+    keeper.network_saves, keeper.total_saves = RateLimits(2, 2 / 60), RateLimit(3, 3 / 86400)
 
     def keep(seed: int) -> int:
-        return client.post("/api/games", json=finished(seed=seed)).status_code
+        return client.post("/api/games", json=finished_game(seed=seed)).status_code
 
     assert [keep(1), keep(2), keep(3)] == [200, 200, 429]
     now[0] += 60
-    answer = client.post("/api/games", json=finished(seed=4))
+    answer = client.post("/api/games", json=finished_game(seed=4))
     assert (answer.status_code, keep(5)) == (200, 429)
     now[0] += 86400
     assert keep(6) == 200
@@ -200,11 +200,12 @@ def test_guests_cannot_fill_the_disk(client: TestClient, place: str, monkeypatch
 def library(place: str) -> list[Record]:
     games = [random_record(Game.OTHELLO, seed) for seed in range(6)]
     records = [
-        named(record, f"Player {n}", "Éva" if n % 2 else "Bob", f"{1990 + n}-01-02") for n, record in enumerate(games)
+        with_tags(record, f"Player {n}", "Éva" if n % 2 else "Bob", f"{1990 + n}-01-02")
+        for n, record in enumerate(games)
     ]
     tiger = parse_transcript(TIGER)
-    records.append(named(Record(tiger.start, tiger.moves, loser=1, reason="crash: oops"), "Éva", "Bob", "2001"))
-    records += [named(random_record(game, 9), "South", "North", "2002") for game in (Game.ABAPA, Game.TOURNAMENT)]
+    records.append(with_tags(Record(tiger.start, tiger.moves, loser=1, reason="crash: oops"), "Éva", "Bob", "2001"))
+    records += [with_tags(random_record(game, 9), "South", "North", "2002") for game in (Game.ABAPA, Game.TOURNAMENT)]
     archive = Archive(place)
     for record in records:
         archive.add(record)
@@ -214,14 +215,14 @@ def library(place: str) -> list[Record]:
 def numbers(client: TestClient, **asked: Any) -> list[int]:
     answer = client.get("/api/games", params=asked)
     assert answer.status_code == 200, answer.text
-    return [row["number"] for row in answer.json()["rows"]]
+    return [row["number"] for row in answer.json()["games"]]
 
 
 def test_games_are_found(client: TestClient, library: list[Record]) -> None:
     assert numbers(client) == [9, 8, 7, 6, 5, 4, 3, 2, 1]
     assert numbers(client, limit=2) == [9, 8]
     assert numbers(client, limit=2, before=8) == [7, 6]
-    assert client.get("/api/games", params={"limit": 2, "before": 8}).json()["games"] == 9
+    assert client.get("/api/games", params={"limit": 2, "before": 8}).json()["total"] == 9
     assert numbers(client, player="VA") == [7, 6, 4, 2]
     assert numbers(client, opening="tigre") == numbers(client, opening="tiger") == [7]
     assert numbers(client, year="1992-1994") == [5, 4, 3]
@@ -237,8 +238,8 @@ def test_games_are_found(client: TestClient, library: list[Record]) -> None:
     assert numbers(client, **after) == [7]
 
 
-def test_a_list_says_how_games_ended(client: TestClient, library: list[Record]) -> None:
-    rows = {row["number"]: row for row in client.get("/api/games").json()["rows"]}
+def test_a_list_contains_results(client: TestClient, library: list[Record]) -> None:
+    rows = {row["number"]: row for row in client.get("/api/games").json()["games"]}
     for number, record in enumerate(library, 1):
         row = rows[number]
         assert row["game"] == str(record.start.game)
@@ -249,7 +250,7 @@ def test_a_list_says_how_games_ended(client: TestClient, library: list[Record]) 
     assert rows[7]["opening"] == {"en": "Tiger", "fr": "Tigre"}
 
 
-def test_a_game_comes_back(client: TestClient, library: list[Record]) -> None:
+def test_a_saved_game_is_shown(client: TestClient, library: list[Record]) -> None:
     for number, record in enumerate(library, 1):
         found = client.get(f"/api/games/{number}").json()
         assert (found["number"], found["game"], found["start"]) == (number, str(record.start.game), None)
@@ -265,15 +266,15 @@ def test_a_game_comes_back(client: TestClient, library: list[Record]) -> None:
         ("/api/games/0", 422, "number"),
         ("/api/games/x", 422, "number"),
         ("/api/games/99999999999999999999", 422, "number"),
-        ("/api/games?year=now", 400, "no year"),
+        ("/api/games?year=now", 400, "not a year"),
         ("/api/games?limit=1000", 422, "limit"),
         ("/api/games?result=nobody", 422, "result"),
         ("/api/games?surprise=1", 422, "surprise"),
-        ("/api/games?through=XO", 400, "of which game"),
+        ("/api/games?through=XO", 400, "the game of the position"),
         ("/api/games?game=othello&through=XO", 400, "board"),
     ],
 )
-def test_wrong_questions_get_a_clear_line(client: TestClient, path: str, status: int, words: str) -> None:
+def test_invalid_queries_get_a_clear_message(client: TestClient, path: str, status: int, words: str) -> None:
     answer = client.get(path)
     assert answer.status_code == status, answer.text
     assert words in answer.json()["message"] and "\n" not in answer.json()["message"]
@@ -281,7 +282,7 @@ def test_wrong_questions_get_a_clear_line(client: TestClient, path: str, status:
 
 def test_years() -> None:
     assert [parse_years(text) for text in ("", "1996", "1990-1999")] == [None, (1996, 1996), (1990, 1999)]
-    with pytest.raises(ConfigError, match="no year"):
+    with pytest.raises(ConfigError, match="not a year"):
         parse_years("96")
 
 
@@ -296,28 +297,28 @@ FORMATS = {
 
 
 def games_for(format_name: str) -> list[Record]:
-    """Games that a format holds as they are."""
+    """Games that a format stores without loss."""
     records = [random_record(game, seed) for seed, game in enumerate(FORMATS[format_name] * 3)]
     if format_name in ("ggf", "ogn", "wthor"):
-        return [named(record, "Ann", f"Bob {n}", "1996") for n, record in enumerate(records)]
+        return [with_tags(record, "Ann", f"Bob {n}", "1996") for n, record in enumerate(records)]
     return records
 
 
 def send(client: TestClient, *files: tuple[str, bytes]) -> list[dict[str, Any]]:
     asked = {"name": [name for name, _ in files], "size": [str(len(content)) for _, content in files]}
-    answer = client.post(FILES, params=asked, content=b"".join(content for _, content in files))
+    answer = client.post(FILES_PATH, params=asked, content=b"".join(content for _, content in files))
     assert answer.status_code == 200, answer.text
     return list(answer.json()["files"])
 
 
 def without_numbers(record: Record) -> dict[str, str]:
-    """The tags but for what a format adds of its own."""
+    """The tags without those that a format adds."""
     return {name: value for name, value in record.tags.items() if name in (*record.start.game.sides, "Event")}
 
 
 @pytest.mark.parametrize("format_name", FORMATS)
 def test_files_of_every_format(client: TestClient, place: str, format_name: str) -> None:
-    """What a file holds is kept, once however often it is sent, and comes out again."""
+    """Games of a file are imported once, however often it is sent, and exported again."""
     records = games_for(format_name)
     contents = find_format(format_name).write(records)
     files = [(f"games{suffix}", content) for suffix, content in contents.items()]
@@ -346,13 +347,13 @@ def test_files_of_every_format(client: TestClient, place: str, format_name: str)
 
 def test_one_file_needs_no_size(client: TestClient, place: str) -> None:
     content = gzip.compress(b"f5d6c3\nf5f6e6\nf5d6\n")
-    answer = client.post(FILES, params={"name": "C:\\a\x00b.txt.gz"}, content=content)
+    answer = client.post(FILES_PATH, params={"name": "C:\\a\x00b.txt.gz"}, content=content)
     (told,) = answer.json()["files"]
     assert (told["name"], told["games"], told["unfinished"]) == ("C:\\ab.txt.gz", 3, 3)
     assert client.post("/api/explore", json={}).json()["games"] == 3
 
 
-def test_damage_is_told_and_the_rest_is_kept(client: TestClient) -> None:
+def test_damage_is_reported_and_the_rest_is_imported(client: TestClient) -> None:
     lines = ["f5d6c3", *["f5a1"] * 12, "f5d6c3"]
     (told,) = send(client, ("list.txt", "\n".join(lines).encode()))
     assert (told["games"], told["repeated"], told["damaged"], len(told["damage"])) == (2, 1, 12, 10)
@@ -375,42 +376,42 @@ def test_damage_is_told_and_the_rest_is_kept(client: TestClient) -> None:
         ({"name": "x" * 201}, b"f5d6", 422, "name"),
         ({"name": ["x"] * 21}, b"f5d6", 422, "name"),
         ({}, b"f5d6", 422, "name"),
-        ({"name": "a.txt"}, b"x" * (LARGEST_FILES + 1), 413, "16384 KiB"),
+        ({"name": "a.txt"}, b"x" * (MAX_FILES_BODY_BYTES + 1), 413, "16384 KiB"),
     ],
 )
-def test_files_that_cannot_come_in(
+def test_files_that_cannot_be_imported(
     client: TestClient, asked: dict[str, Any], body: bytes, status: int, words: str
 ) -> None:
-    answer = client.post(FILES, params=asked, content=body)
+    answer = client.post(FILES_PATH, params=asked, content=body)
     assert answer.status_code == status, answer.text
     assert words in answer.json()["message"] and "\n" not in answer.json()["message"]
     assert numbers(client) == []
 
 
 def test_only_files_may_be_large(client: TestClient) -> None:
-    content = b"#".ljust(LARGEST_FILES - 6, b"x") + b"\nf5d6\n"
+    content = b"#".ljust(MAX_FILES_BODY_BYTES - 6, b"x") + b"\nf5d6\n"
     assert send(client, ("long.txt", content))[0]["games"] == 1
     assert client.post("/api/games", content=content).status_code == 413
-    assert client.post(f"{FILES}/", params={"name": "long.txt"}, content=content).status_code == 413
+    assert client.post(f"{FILES_PATH}/", params={"name": "long.txt"}, content=content).status_code == 413
 
 
-def test_guests_bring_no_files(place: str) -> None:
-    """Where others can come, nobody fills the archive; games go out as ever."""
+def test_a_public_server_imports_no_files(place: str) -> None:
+    """A public server refuses imports; exports still work."""
     Archive(place).add(parse_transcript(TIGER))
     app = create_app(0, host="0.0.0.0", archive=place)
     with TestClient(app, base_url="http://192.168.0.7:8421") as client:
-        answer = client.post(FILES, params={"name": "a.txt"}, content=b"f5d6\n" * 100_000)
-        assert (answer.status_code, answer.json()["code"]) == (403, "guests")
+        answer = client.post(FILES_PATH, params={"name": "a.txt"}, content=b"f5d6\n" * 100_000)
+        assert (answer.status_code, answer.json()["code"]) == (403, "import_disabled")
         assert numbers(client) == [1]
         assert client.get("/api/games/file?format=ggf").status_code == 200
     foreign = {"origin": "http://evil.example"}
     with TestClient(create_app(0, archive=place), base_url=HOST) as client:
-        answer = client.post(FILES, params={"name": "a.txt"}, content=b"f5d6\n", headers=foreign)
-        assert (answer.status_code, answer.json()["code"]) == (403, "origin")
+        answer = client.post(FILES_PATH, params={"name": "a.txt"}, content=b"f5d6\n", headers=foreign)
+        assert (answer.status_code, answer.json()["code"]) == (403, "cross_origin")
 
 
 # ---- files that go out ----------------------------------------------------------------------------------------------
-def test_a_network_takes_few_files_at_once(place: str, frozen_limits: None) -> None:
+def test_downloads_are_limited_per_network(place: str, frozen_limits: None) -> None:
     Archive(place).add(parse_transcript(TIGER))
     app = create_app(0, host="0.0.0.0", archive=place)
     with TestClient(app, base_url="http://192.168.0.7:8421", client=("203.0.113.7", 1)) as client:
@@ -420,18 +421,18 @@ def test_a_network_takes_few_files_at_once(place: str, frozen_limits: None) -> N
         assert other.get("/api/games/file?format=ggf").status_code == 200
 
 
-def test_a_file_has_the_games_of_the_list(client: TestClient, library: list[Record]) -> None:
-    def taken(**asked: Any) -> list[Any]:
+def test_an_export_contains_the_games_of_the_list(client: TestClient, library: list[Record]) -> None:
+    def exported(**asked: Any) -> list[Any]:
         answer = client.get("/api/games/file", params=asked)
         assert answer.status_code == 200, answer.text
         return [(one.start, one.moves) for one in read_games(answer.content) if isinstance(one, Record)]
 
     played = [(record.start, record.moves) for record in library]
-    assert taken(format="transcripts", game="othello") == played[:7]
-    assert taken(format="ggf", player="va", year="1991-1995") == played[1:6:2]
+    assert exported(format="transcripts", game="othello") == played[:7]
+    assert exported(format="ggf", player="va", year="1991-1995") == played[1:6:2]
     after = format_position(parse_transcript(TIGER).final)
-    assert taken(format="ggf", game="othello", through=after) == played[6:7]
-    assert taken(format="ogn", game="abapa") == played[7:8]
+    assert exported(format="ggf", game="othello", through=after) == played[6:7]
+    assert exported(format="ogn", game="abapa") == played[7:8]
 
 
 @pytest.mark.parametrize(
@@ -441,14 +442,14 @@ def test_a_file_has_the_games_of_the_list(client: TestClient, library: list[Reco
         ({"format": "ogn"}, 400, "game 1: OGN stores only games of Awalé"),
         ({"format": "logbook", "game": "othello"}, 400, "game 7: a logbook cannot record"),
         ({"format": "wthor", "year": "1990-1995"}, 400, "one year"),
-        ({"format": "ggf", "player": "nobody"}, 400, "no such game"),
+        ({"format": "ggf", "player": "nobody"}, 400, "no games match"),
         ({"format": "pdf"}, 422, "format"),
         ({}, 422, "format"),
         ({"format": "ggf", "count": 3}, 422, "count"),
-        ({"format": "ggf", "year": "now"}, 400, "no year"),
+        ({"format": "ggf", "year": "now"}, 400, "not a year"),
     ],
 )
-def test_files_that_cannot_be_written(
+def test_exports_that_are_refused(
     client: TestClient, library: list[Record], asked: dict[str, Any], status: int, words: str
 ) -> None:
     answer = client.get("/api/games/file", params=asked)
@@ -456,19 +457,19 @@ def test_files_that_cannot_be_written(
     assert words in answer.json()["message"] and "\n" not in answer.json()["message"]
 
 
-def test_a_file_has_a_largest_number_of_games(
+def test_exports_are_limited_in_games(
     client: TestClient, library: list[Record], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(files_api, "MOST_GAMES", 6)
+    monkeypatch.setattr(files_api, "MAX_EXPORTED_GAMES", 6)
     assert client.get("/api/games/file", params={"format": "ggf", "year": "1990-1995"}).status_code == 200
     answer = client.get("/api/games/file", params={"format": "ggf", "game": "othello"})
-    assert (answer.status_code, answer.json()["code"]) == (400, "many")
+    assert (answer.status_code, answer.json()["code"]) == (400, "too_many_games")
     assert answer.json()["message"].startswith("7 games are too many")
 
 
 def test_a_game_as_a_file(client: TestClient, game: Game) -> None:
-    """The game on the board in each format that holds it, over or not."""
-    asked = finished(game) | {"tags": {"Event": "Cup", "Site": "elsewhere"}}
+    """A game is exported in every format that supports it, finished or not."""
+    asked = finished_game(game) | {"tags": {"Event": "Cup", "Site": "elsewhere"}}
     whole = random_record(game, 1)
     for format_name in ("ggf" if game.family == "othello" else "ogn", "transcripts"):
         answer = client.post("/api/file", json=asked | {"format": format_name})
@@ -496,17 +497,17 @@ def test_a_game_as_a_file(client: TestClient, game: Game) -> None:
         ({"format": "logbook"}, 400, "standard start"),
         ({"format": "ggf", "tags": {"so so": "x"}}, 400, "so so"),
         ({"format": "ggf", "tags": {str(n): "" for n in range(61)}}, 422, "tags"),
-        ({"format": "ggf", "result": LOSS}, 400, "leave the result out"),
+        ({"format": "ggf", "result": LOSS}, 400, "leave 'result' out"),
         ({}, 422, "format"),
     ],
 )
-def test_games_that_a_file_cannot_hold(client: TestClient, changes: dict[str, Any], status: int, words: str) -> None:
-    answer = client.post("/api/file", json=finished() | changes)
+def test_games_that_a_format_cannot_store(client: TestClient, changes: dict[str, Any], status: int, words: str) -> None:
+    answer = client.post("/api/file", json=finished_game() | changes)
     assert answer.status_code == status, answer.text
     assert words in answer.json()["message"] and "\n" not in answer.json()["message"]
 
 
-def test_a_text_says_how_many_games_it_holds(client: TestClient) -> None:
+def test_the_number_of_games_in_a_text(client: TestClient) -> None:
     def games(text: str) -> int:
         return int(client.post("/api/read", json={"text": text}).json()["games"])
 
@@ -520,8 +521,8 @@ ASKED: list[tuple[str, str, dict[str, Any] | None]] = [
     ("POST", "/api/explore", {}),
     ("GET", "/api/games", None),
     ("GET", "/api/games/1", None),
-    ("POST", "/api/games", finished()),
-    ("POST", f"{FILES}?name=x.txt", None),
+    ("POST", "/api/games", finished_game()),
+    ("POST", f"{FILES_PATH}?name=x.txt", None),
     ("GET", "/api/games/file?format=ggf", None),
 ]
 
@@ -531,26 +532,26 @@ def test_a_broken_archive_breaks_nothing_else(place: str, caplog: pytest.LogCapt
     with TestClient(create_app(0, archive=place), base_url=HOST, raise_server_exceptions=False) as client:
         for method, path, body in ASKED:
             answer = client.request(method, path, json=body)
-            assert (answer.status_code, answer.json()["code"]) == (503, "archive")
+            assert (answer.status_code, answer.json()["code"]) == (503, "archive_unavailable")
             assert place not in answer.text, "guests need not know where it lies"
-        assert client.post("/api/line", json={}).status_code == 200
+        assert client.post("/api/positions", json={}).status_code == 200
     assert place in caplog.text
 
 
-def test_an_archive_that_is_mended_is_opened(place: str, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_repaired_archive_is_opened_again(place: str, monkeypatch: pytest.MonkeyPatch) -> None:
     Path(place).mkdir()
     with TestClient(create_app(0, archive=place), base_url=HOST, raise_server_exceptions=False) as client:
         assert client.get("/api/games").status_code == 503
         Path(place).rmdir()
         assert client.get("/api/games").status_code == 503, "not tried again at once"
-        monkeypatch.setattr(archive_service, "RETRY", 0.0)
-        assert client.get("/api/games").json() == {"games": 0, "rows": []}
+        monkeypatch.setattr(archive_service, "RETRY_DELAY", 0.0)
+        assert client.get("/api/games").json() == {"total": 0, "games": []}
 
 
 def test_an_archive_that_breaks_later(client: TestClient, place: str) -> None:
     assert client.get("/api/games").status_code == 200
     with Archive(place).engine.begin() as connection:
-        connection.exec_driver_sql("DROP TABLE pages")
+        connection.exec_driver_sql("DROP TABLE index_pages")
     assert client.post("/api/explore", json={}).status_code == 503
     assert client.get("/api/games").status_code == 200
 
@@ -560,5 +561,5 @@ def test_a_server_without_an_archive(tmp_path: Path, monkeypatch: pytest.MonkeyP
     with TestClient(create_app(0, archive=None), base_url=HOST) as client:
         for method, path, body in ASKED:
             answer = client.request(method, path, json=body)
-            assert (answer.status_code, answer.json()["code"]) == (404, "noarchive")
+            assert (answer.status_code, answer.json()["code"]) == (404, "no_archive")
     assert list(tmp_path.iterdir()) == []

@@ -7,8 +7,8 @@ from conftest import random_record
 
 from awello import Game, Position, Record, parse_position, parse_transcript
 from awello.archive.game_tree import GameTree
-from awello.archive.index import trace_records
-from awello.archive.position_keys import END, position_key
+from awello.archive.index import build_entries
+from awello.archive.position_keys import END_OF_GAME, position_key
 from awello.engine.awale_search import AwaleWorker
 from awello.engine.awale_state import INFINITY
 from awello.engine.awale_transposition_table import ENTRY_BYTES
@@ -47,7 +47,7 @@ def trace(number: int, own: U, opp: U, games: int, chance: random.Random) -> Non
             print(number, *map(int, pair), moves, over, int(kernels.score(number, *pair)))
             if number < awale.ABAPA:
                 print(*map(int, othello.canonical(*pair)))
-            for move in (-1, 2, END):
+            for move in (-1, 2, END_OF_GAME):
                 place, name = position_key(number, *pair, move)
                 print(int(place), int(name))
             if over:
@@ -129,11 +129,11 @@ def trace_random_games() -> None:
 def trace_archive() -> None:
     """Print the archive entries of a game after inserting its passes, and the moves of a game tree along one game."""
     record = Record(Position.start(), restore_passes(Position.start(), parse_transcript(ENDGAME).moves))
-    entries, margins = trace_records(Game.OTHELLO, [record], [1])
+    entries, margins = build_entries(Game.OTHELLO, [record], [1])
     print(margins, *entries)
     games = [random_record(Game.OTHELLO4, seed) for seed in range(8)]
     tree = GameTree(games)
-    print(len(tree), [tree.branches(position) for position in games[0].positions()])
+    print(len(tree), [tree.move_values(position) for position in games[0].positions()])
 
 
 def trace_networks() -> None:

@@ -1,1 +1,1 @@
-"""Games in a database: kept safe, found by who played them and by what was played."""
+"""The archive: games in a database, found by players, events, dates, openings and positions."""

@@ -1,7 +1,7 @@
-"""The archive: games in a database, with who played them, when, how they ended, and all that a file told of them.
+"""The archive: a database of games with players, dates, results and all tags of the files they came from.
 
-A game is kept once, however many files hold it, and each file's list of games names it.  So whatever was imported can
-be written again as it was.
+A game is stored once, even if several files contain it, and each imported file has a list of its games.  So every
+imported file can be restored.
 """
 
 import os
@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 from sqlalchemy import ColumnElement, Connection, Select, func, select
 
-from awello.archive.game_rows import DRAW, record_of, start_of, store
+from awello.archive.game_rows import DRAW, record_of, start_of, store_records
 from awello.archive.index import find_entries
 from awello.archive.schema import ARCHIVE, events, games, players
 from awello.errors import ConfigError
@@ -23,14 +23,14 @@ from awello.formats.openings import load_opening_names
 from awello.position import Position
 from awello.record import Record
 from awello.rules.game import Game
-from awello.storage.database import ASKED, connect, rows_among, writing
+from awello.storage.database import MAX_QUERY_VALUES, open_database, select_among, write_transaction
 
 RESULTS = {"first": 0, "second": 1, "draw": DRAW, "open": None}
-seconds = players.alias()
+second_players = players.alias()
 
 
 def default_location() -> str:
-    """The archive that `AWELLO_ARCHIVE` names, a file or an address, or the user's own."""
+    """The file or address in `AWELLO_ARCHIVE`, else the file in the user's data folder."""
     if named := os.environ.get("AWELLO_ARCHIVE"):
         return named
     folder = user_data_folder()
@@ -39,38 +39,39 @@ def default_location() -> str:
 
 
 def parse_years(text: str) -> tuple[int, int] | None:
-    """The first and the last year; None if there is no text."""
+    """Parse a year or a range of years; None for an empty text."""
     if not text:
         return None
     if not (match := re.fullmatch(r"([0-9]{4})(?:-([0-9]{4}))?", text.strip())):
-        raise ConfigError(f"{text!r} is no year: give one such as 1996, or several such as 1990-1999")
+        raise ConfigError(f"{text!r} is not a year: write 1996 or 1990-1999", "invalid_years", text=text)
     first, last = int(match[1]), int(match[2] or match[1])
     if first > last:
-        raise ConfigError(f"years go from the earlier to the later: {last}-{first}, not {text.strip()}")
+        message = f"the first year is after the last: write {last}-{first}, not {text.strip()}"
+        raise ConfigError(message, "reversed_years", first=first, last=last)
     return first, last
 
 
 @dataclass(frozen=True)
 class GameFilter:
-    """Which games are asked for; what is not said does not matter."""
+    """A filter for games; empty fields match every game."""
 
-    kinds: tuple[Game, ...] = ()
-    """Games such as `othello6`; none means any."""
+    games: tuple[Game, ...] = ()
+    """Empty means any."""
     player: str = ""
-    """A part of a name, of whoever moved first or second."""
+    """Part of the name of either player."""
     event: str = ""
     years: tuple[int, int] | None = None
     opening: str = ""
-    """A part of its English or French name."""
+    """Part of the English or French name."""
     result: str = ""
     """One of `RESULTS`."""
     through: Position | None = None
-    """A position that the game came through, or one symmetric to it."""
+    """Only games through this position or a symmetric one."""
 
     def conditions(self) -> Iterator[ColumnElement[bool]]:
-        """What the database is asked, but for the position."""
-        if self.kinds:
-            yield games.c.game.in_([int(game) for game in self.kinds])
+        """The conditions of the query, except for the position."""
+        if self.games:
+            yield games.c.game.in_([int(game) for game in self.games])
         if self.player:
             named = select(players.c.id).where(players.c.name.icontains(self.player, autoescape=True))
             yield games.c.first.in_(named) | games.c.second.in_(named)
@@ -87,93 +88,99 @@ class GameFilter:
             yield games.c.winner.is_(None) if winner is None else games.c.winner == winner
 
     def rows(self, connection: Connection, *columns: ColumnElement[Any]) -> list[Any]:
-        """The numbers of the games, `id`, and what is asked of them, in order."""
-        asked = select(games.c.id, *columns).where(*self.conditions()).order_by(games.c.id)
+        """The `id` and other columns of the matching games, in order."""
+        query = select(games.c.id, *columns).where(*self.conditions()).order_by(games.c.id)
         if self.through is None:
-            return list(connection.execute(asked))
+            return list(connection.execute(query))
         passing = {int(number) for number in find_entries(connection, self.through)["record"]}
-        if len(passing) <= ASKED:
-            asked = asked.where(games.c.id.in_(passing))
-        return [row for row in connection.execute(asked) if row.id in passing]
+        if len(passing) <= MAX_QUERY_VALUES:
+            query = query.where(games.c.id.in_(passing))
+        return [row for row in connection.execute(query) if row.id in passing]
 
 
 class Archive:
-    """An archive that is open: a file, or a database behind an address."""
+    """An open archive: a file, or a PostgreSQL database."""
 
-    def __init__(self, place: str | Path | None = None) -> None:
-        self.place = str(place or default_location())
-        self.engine = connect(self.place, ARCHIVE)
+    def __init__(self, location: str | Path | None = None) -> None:
+        self.location = str(location or default_location())
+        self.engine = open_database(self.location, ARCHIVE)
 
     def add(self, record: Record) -> int:
-        """Keep a game; its number, an older one if it was there already."""
-        with writing(self.engine) as connection:
-            return store(connection, [record])[0]
+        """Add a game and return its number, which is an existing one if the game is already there."""
+        with write_transaction(self.engine) as connection:
+            return store_records(connection, [record])[0]
 
-    def numbers(self, wanted: GameFilter) -> list[int]:
-        """The numbers of the games that are asked for, in order."""
+    def numbers(self, game_filter: GameFilter) -> list[int]:
+        """The numbers of the matching games, in order."""
         with self.engine.connect() as connection:
-            return [row.id for row in wanted.rows(connection)]
+            return [row.id for row in game_filter.rows(connection)]
 
-    def latest(self, wanted: GameFilter, count: int, before: int | None = None) -> tuple[int, list[Any]]:
-        """How many games are asked for, and the rows of the last of them, or of the last before a number."""
+    def find_latest(self, game_filter: GameFilter, count: int, before: int | None = None) -> tuple[int, list[Any]]:
+        """The number of matching games, and the rows of the last `count` of them, or of those before a number."""
         with self.engine.connect() as connection:
-            counted, numbers = _latest(connection, wanted, count, before)
+            counted, numbers = _find_latest(connection, game_filter, count, before)
         return counted, list(self.rows(numbers))
 
     def find(self, number: int) -> Record:
-        """The game of a number."""
+        """The game with a number."""
         for record in self.records([number]):
             return record
-        raise ConfigError(f"there is no game {number} in the archive: 'awello games list' shows what there is")
+        raise ConfigError(f"the archive has no game {number}: 'awello games list' lists its games")
 
     def records(self, numbers: Sequence[int]) -> Iterator[Record]:
-        """The games of some numbers, one after the other."""
+        """The games with these numbers, in their order."""
         return map(record_of, self.rows(numbers))
 
     def rows(self, numbers: Sequence[int]) -> Iterator[Any]:
-        """The rows of some games in the order of the numbers, with `first_name`, `second_name` and `event_name`."""
+        """The rows of the games with these numbers, in their order, with names of players and events."""
         with self.engine.connect() as connection:
-            for at in range(0, len(numbers), ASKED):
-                part = numbers[at : at + ASKED]
-                found = {row.id: row for row in rows_among(connection, _with_names(), games.c.id, part)}
-                yield from (found[number] for number in part if number in found)
+            for at in range(0, len(numbers), MAX_QUERY_VALUES):
+                part = numbers[at : at + MAX_QUERY_VALUES]
+                rows = {row.id: row for row in select_among(connection, _select_with_names(), games.c.id, part)}
+                yield from (rows[number] for number in part if number in rows)
 
-    def lines(self, numbers: Sequence[int]) -> Iterator[Record]:
-        """The games of some numbers, in any order, with their moves and nothing else: faster than `records`."""
+    def bare_records(self, numbers: Sequence[int]) -> Iterator[Record]:
+        """The games with these numbers in any order, with only their moves: faster than `records`."""
         with self.engine.connect() as connection:
-            asked = select(games.c.game, games.c.start, games.c.moves)
-            for row in rows_among(connection, asked, games.c.id, numbers):
+            query = select(games.c.game, games.c.start, games.c.moves)
+            for row in select_among(connection, query, games.c.id, numbers):
                 yield Record(start_of(row), tuple(np.frombuffer(row.moves, np.int8).tolist()))
 
     @property
     def empty(self) -> bool:
-        """Whether there is no game yet."""
+        """Whether the archive has no games."""
         with self.engine.connect() as connection:
             return connection.execute(select(games.c.id).limit(1)).first() is None
 
     def close(self) -> None:
-        """Let go of the database."""
+        """Close the database."""
         self.engine.dispose()
 
 
-def _latest(connection: Connection, wanted: GameFilter, count: int, before: int | None) -> tuple[int, list[int]]:
-    """How many games are asked for, and the last numbers; only those are read, however many there are."""
-    number, conditions = games.c.id, list(wanted.conditions())
-    if wanted.through is None:
+def _find_latest(
+    connection: Connection, game_filter: GameFilter, count: int, before: int | None
+) -> tuple[int, list[int]]:
+    """The number of matching games, and the numbers of the last ones; reads only the rows that are needed."""
+    number, conditions = games.c.id, list(game_filter.conditions())
+    if game_filter.through is None:
         counted: int = connection.execute(select(func.count(number)).where(*conditions)).scalar_one()
         below = [] if before is None else [number < before]
-        asked = select(number).where(*conditions, *below).order_by(number.desc()).limit(count)
-        return counted, list(connection.execute(asked).scalars())
-    passing = np.unique(find_entries(connection, wanted.through)["record"])
+        query = select(number).where(*conditions, *below).order_by(number.desc()).limit(count)
+        return counted, list(connection.execute(query).scalars())
+    passing = np.unique(find_entries(connection, game_filter.through)["record"])
     if conditions:
         passing = np.intersect1d(passing, list(connection.execute(select(number).where(*conditions)).scalars()))
     end = len(passing) if before is None else np.searchsorted(passing, before)
     return len(passing), passing[max(0, end - count) : end][::-1].tolist()
 
 
-def _with_names() -> Select[Any]:
-    """Games with the names that belong to them."""
+def _select_with_names() -> Select[Any]:
+    """A query for games with the names of their players and events."""
     joined = games.outerjoin(players, games.c.first == players.c.id)
-    joined = joined.outerjoin(seconds, games.c.second == seconds.c.id)
-    names = players.c.name.label("first_name"), seconds.c.name.label("second_name"), events.c.name.label("event_name")
+    joined = joined.outerjoin(second_players, games.c.second == second_players.c.id)
+    names = (
+        players.c.name.label("first_name"),
+        second_players.c.name.label("second_name"),
+        events.c.name.label("event_name"),
+    )
     return select(games, *names).select_from(joined.outerjoin(events, games.c.event == events.c.id))

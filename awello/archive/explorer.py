@@ -1,4 +1,4 @@
-"""The explorer: what was played in a position, how often, and how it went."""
+"""The explorer: the moves played in a position, with their frequency and results."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -8,18 +8,18 @@ import numpy.typing as npt
 
 from awello.archive.archive import Archive, GameFilter
 from awello.archive.game_tree import GameTree
-from awello.archive.index import DECIDED, Entries, canonical_move, find_entries
-from awello.archive.position_keys import UNKNOWN
+from awello.archive.index import OFF_BOARD_WIN, Entries, canonical_move, find_entries
+from awello.archive.position_keys import UNKNOWN_SCORE
 from awello.formats.openings import Opening, find_opening_at
 from awello.position import Position
 
-VALUED = 250  # games through a position, at most, whose tree is grown to tell values
-USUAL_START = "f5"  # of Black's four first moves, which are one by symmetry, the one that most people write
+MAX_VALUED_GAMES = 250  # through a position; with more, no tree is built and values are unknown
+PREFERRED_FIRST_MOVE = "f5"  # the usual one of Black's four symmetric first moves
 
 
 @dataclass(frozen=True)
 class MoveStatistics:
-    """A move and the games in which it, or one that symmetry turns into it, was played; results are the mover's."""
+    """The games with a move, or with a symmetric one; results are from the mover's view."""
 
     move: int
     games: int
@@ -27,56 +27,57 @@ class MoveStatistics:
     draws: int
     losses: int
     score: float | None
-    """The mean margin of the mover in the games that the board decided."""
+    """The mover's mean margin in games that the board decided."""
     value: int | None
-    """The mover's margin in the tree of these games; None where that is not known."""
+    """The mover's margin by minimax over these games; None if unknown."""
     opening: Opening | None
-    """The name of the position after the move."""
+    """The opening reached by the move."""
 
 
 @dataclass(frozen=True)
 class Exploration:
-    """A position, the games that came through it, and the moves that were played there, the most frequent first."""
+    """Statistics of a position, with its moves by decreasing frequency."""
 
     position: Position
     games: int
     value: int | None
-    """The mover's margin after the best of the moves that have one."""
-    branches: Sequence[MoveStatistics]
+    """The best value of a move; None if no value is known."""
+    moves: Sequence[MoveStatistics]
 
 
-def explore(archive: Archive, position: Position, wanted: GameFilter | None = None) -> Exploration:
-    """What the games of an archive, or those that are asked for, did in a position."""
+def explore(archive: Archive, position: Position, game_filter: GameFilter | None = None) -> Exploration:
+    """The statistics of a position in all games of an archive, or in those that match a filter."""
     with archive.engine.connect() as connection:
         entries = find_entries(connection, position)
-        if wanted is not None:
-            entries = entries[np.isin(entries["record"], [row.id for row in wanted.rows(connection)])]
-    tree = _tree(archive, position, entries)
-    values = tree.branches(position)
-    names, scores = entries["move"].copy(), entries["score"].copy()  # side by side, they are compared much faster
-    branches = [
-        _branch(position, move, scores[names == name], values.get(move)) for name, move in _moves(position).items()
+        if game_filter is not None:
+            entries = entries[np.isin(entries["record"], [row.id for row in game_filter.rows(connection)])]
+    tree = _build_tree(archive, position, entries)
+    values = tree.move_values(position)
+    names, scores = entries["move"].copy(), entries["score"].copy()  # contiguous copies are compared much faster
+    moves = [
+        _count_results(position, move, scores[names == name], values.get(move))
+        for name, move in _canonical_moves(position).items()
     ]
-    played = sorted((branch for branch in branches if branch.games), key=lambda branch: -branch.games)
+    played = sorted((branch for branch in moves if branch.games), key=lambda branch: -branch.games)
     return Exploration(position, len(entries), tree.value(position), played)
 
 
-def _tree(archive: Archive, position: Position, entries: Entries) -> GameTree:
-    """The tree of the games that came through a position; an empty one if they are too many, or not of Othello."""
-    if position.game.family != "othello" or len(entries) > VALUED:
+def _build_tree(archive: Archive, position: Position, entries: Entries) -> GameTree:
+    """The tree of the games through a position; empty if there are too many, or for Awalé."""
+    if position.game.family != "othello" or len(entries) > MAX_VALUED_GAMES:
         return GameTree()
-    return GameTree(archive.lines(np.unique(entries["record"]).tolist()))
+    return GameTree(archive.bare_records(np.unique(entries["record"]).tolist()))
 
 
-def _branch(position: Position, move: int, scores: npt.NDArray[np.int8], value: int | None) -> MoveStatistics:
-    known = scores[scores != UNKNOWN]
+def _count_results(position: Position, move: int, scores: npt.NDArray[np.int8], value: int | None) -> MoveStatistics:
+    known = scores[scores != UNKNOWN_SCORE]
     wins, draws, losses = (int(np.count_nonzero(outcome)) for outcome in (known > 0, known == 0, known < 0))
-    margins = known[abs(known) != DECIDED]
+    margins = known[abs(known) != OFF_BOARD_WIN]
     mean = float(margins.mean()) if len(margins) else None
     return MoveStatistics(move, len(scores), wins, draws, losses, mean, value, find_opening_at(position.after(move)))
 
 
-def _moves(position: Position) -> dict[int, int]:
-    """By the name that the index has for it, one of each set of moves that symmetry turns into each other."""
-    moves = sorted(position.legal_moves(), key=lambda move: position.format_move(move) != USUAL_START)
+def _canonical_moves(position: Position) -> dict[int, int]:
+    """One legal move of each set of symmetric moves, by its canonical move."""
+    moves = sorted(position.legal_moves(), key=lambda move: position.format_move(move) != PREFERRED_FIRST_MOVE)
     return {canonical_move(position, move): move for move in reversed(moves)}

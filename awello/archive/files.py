@@ -1,4 +1,4 @@
-"""Files in and out of the archive; one that was imported can be written again as it was."""
+"""Files imported into and exported from the archive; imported files can be restored."""
 
 from collections.abc import Iterable, Iterator, Sequence
 from functools import cache
@@ -10,100 +10,100 @@ from sqlalchemy import func, select
 
 from awello.archive.archive import Archive
 from awello.archive.importer import ImportSource
-from awello.archive.schema import appearances, sources
+from awello.archive.schema import source_games, sources
 from awello.errors import ConfigError, NotationError
 from awello.formats.registry import FORMATS, Format, decompress, detect_format, find_format, read_games
 from awello.formats.wthor import GAME, HEADER, WthorNames, parse_header, parse_names, write_wthor
 
-NAMES = (".jou", ".trn")  # WTHOR's players and events
-SIGNS = {"ggf": b"(;", "ogn": b"[South "}  # of a game; elsewhere it is the end of a line
+NAMES_SUFFIXES = (".jou", ".trn")  # WTHOR's players and events
+GAME_MARKERS = {"ggf": b"(;", "ogn": b"[South "}  # bytes that occur once per game; in other formats a line break
 
 
-def find_files(places: Iterable[Path]) -> list[Path]:
-    """The files of games among some files and folders; a file that is named is taken whatever it is called."""
-    found = []
-    for place in places:
-        if place.is_dir():
-            endings = (*(suffix for format in FORMATS.values() for suffix in format.suffixes), *NAMES)
-            files = sorted(file for file in place.rglob("*") if file.is_file())
-            mine = [file for file in files if file.name.lower().removesuffix(".gz").endswith(endings)]
-            if not mine:
-                raise ConfigError(f"no games in {str(place)!r}: expected files that end with {', '.join(endings)}")
-            found += mine
-        elif place.is_file():
-            found.append(place)
+def find_files(paths: Iterable[Path]) -> list[Path]:
+    """The given files, and all files of games in the given folders."""
+    files = []
+    for path in paths:
+        if path.is_dir():
+            endings = (*(suffix for format in FORMATS.values() for suffix in format.suffixes), *NAMES_SUFFIXES)
+            inside = sorted(file for file in path.rglob("*") if file.is_file())
+            games = [file for file in inside if file.name.lower().removesuffix(".gz").endswith(endings)]
+            if not games:
+                raise ConfigError(f"no games in {str(path)!r}: expected files that end with {', '.join(endings)}")
+            files += games
+        elif path.is_file():
+            files.append(path)
         else:
-            raise ConfigError(f"there is no file {str(place)!r}")
-    return found
+            raise ConfigError(f"there is no file {str(path)!r}")
+    return files
 
 
-def sources_of(files: Iterable[Path]) -> Iterator[ImportSource]:
-    """What files hold, one after the other."""
+def read_sources(files: Iterable[Path]) -> Iterator[ImportSource]:
+    """Read files to import."""
     for file in files:
         content = file.read_bytes()
-        yield source_of(file.name, content, _names_beside(file.parent))
+        yield read_source(file.name, content, _names_in_folder(file.parent))
 
 
-def source_of(name: str, content: bytes, names: Sequence[WthorNames] = ()) -> ImportSource:
-    """What a file holds."""
+def read_source(name: str, content: bytes, names: Sequence[WthorNames] = ()) -> ImportSource:
+    """Read a file to import, from its content."""
     digest = blake2b(content, digest_size=16).digest()
-    if name.lower().endswith(NAMES):
+    if name.lower().endswith(NAMES_SUFFIXES):
         return ImportSource(name, "names", digest, content, ())
     inside, _ = decompress(content)
     try:
         format = detect_format(inside, name).name
     except NotationError:
         format = "unknown"
-    head, expected = b"", inside.count(SIGNS.get(format, b"\n"))
+    header, expected = b"", inside.count(GAME_MARKERS.get(format, b"\n"))
     if format == "wthor":
-        head, expected = inside[: HEADER.size], len(inside) // GAME.size
-    return ImportSource(name, format, digest, head, read_games(content, name, names), len(content), expected)
+        header, expected = inside[: HEADER.size], len(inside) // GAME.size
+    return ImportSource(name, format, digest, header, read_games(content, name, names), len(content), expected)
 
 
 @cache
-def _names_beside(folder: Path) -> tuple[WthorNames, ...]:
-    """The names of WTHOR's players and events in a folder."""
-    files = [file for file in sorted(folder.iterdir()) if file.name.lower().endswith(NAMES)]
+def _names_in_folder(folder: Path) -> tuple[WthorNames, ...]:
+    """WTHOR's names of players and events in a folder."""
+    files = [file for file in sorted(folder.iterdir()) if file.name.lower().endswith(NAMES_SUFFIXES)]
     return tuple(parse_names(file.read_bytes()) for file in files)
 
 
-def imported_files(archive: Archive) -> list[Any]:
-    """The files that were imported: `name`, `format` and how many `games` they hold, in order."""
-    held = sources.outerjoin(appearances, appearances.c.source == sources.c.id)
-    count = func.count(appearances.c.number).label("games")
-    asked = select(sources.c.id, sources.c.name, sources.c.format, count).select_from(held)
+def list_imported_files(archive: Archive) -> list[Any]:
+    """The imported files in order, with `name`, `format` and number of `games`."""
+    joined = sources.outerjoin(source_games, source_games.c.source == sources.c.id)
+    count = func.count(source_games.c.number).label("games")
+    query = select(sources.c.id, sources.c.name, sources.c.format, count).select_from(joined)
     with archive.engine.connect() as connection:
-        grouped = asked.group_by(sources.c.id, sources.c.name, sources.c.format).order_by(sources.c.id)
+        grouped = query.group_by(sources.c.id, sources.c.name, sources.c.format).order_by(sources.c.id)
         return list(connection.execute(grouped))
 
 
-def write_again(archive: Archive, name: str) -> tuple[int, dict[str, bytes]]:
-    """How many games a file that was imported held, and the file again; one of WTHOR comes out as it went in."""
+def restore_file(archive: Archive, name: str) -> tuple[int, dict[str, bytes]]:
+    """The number of games in an imported file, and its restored contents; WTHOR files are identical to the original."""
     with archive.engine.connect() as connection:
-        asked = select(sources).where(sources.c.name == name).order_by(sources.c.id.desc())
-        source = connection.execute(asked).first()
+        query = select(sources).where(sources.c.name == name).order_by(sources.c.id.desc())
+        source = connection.execute(query).first()
         if source is None:
-            raise ConfigError(f"no file {name!r} was imported: 'awello games files' lists those that were")
-        listed = select(appearances.c.game).where(appearances.c.source == source.id).order_by(appearances.c.number)
+            raise ConfigError(f"no file {name!r} was imported: 'awello games files' lists the imported files")
+        listed = select(source_games.c.game).where(source_games.c.source == source.id).order_by(source_games.c.number)
         numbers = list(connection.execute(listed).scalars())
     if source.format == "names":
-        return 0, {".names": bytes(source.head)}
+        return 0, {".names": bytes(source.header)}
     if source.format == "wthor":
-        return len(numbers), {".wtb": b"".join(write_wthor(archive.records(numbers), parse_header(source.head)))}
+        return len(numbers), {".wtb": b"".join(write_wthor(archive.records(numbers), parse_header(source.header)))}
     return len(numbers), find_format(source.format).write(archive.records(numbers))
 
 
-def format_of(out: Path, name: str | None = None) -> Format:
-    """The format of a name, or of the ending of a file's."""
+def choose_format(out: Path, name: str | None = None) -> Format:
+    """The format with a name, or of a file extension."""
     endings = {suffix: format for format in FORMATS.values() for suffix in format.suffixes}
     format = find_format(name) if name else endings.get(out.suffix.lower())
     if format is None:
-        raise ConfigError(f"{out.name!r} tells no format: end it with {', '.join(endings)}, or give --format")
+        raise ConfigError(f"{out.name!r} has no known extension: use {', '.join(endings)}, or give --format")
     return format
 
 
-def contents_of(archive: Archive, numbers: Sequence[int], format: Format) -> dict[str, bytes]:
-    """What the files for some games hold; an error names the game that the format cannot hold."""
+def write_games(archive: Archive, numbers: Sequence[int], format: Format) -> dict[str, bytes]:
+    """Write games in a format: contents by file extension; an error names a game that the format cannot store."""
     try:
         return format.write(archive.records(numbers))
     except NotationError as error:
@@ -116,7 +116,7 @@ def contents_of(archive: Archive, numbers: Sequence[int], format: Format) -> dic
 
 
 def write_files(contents: dict[str, bytes], out: Path) -> list[Path]:
-    """Write a file, and what belongs to it beside it; the files."""
+    """Write contents to a file, and further ones next to it; the files."""
     files = [out if number == 0 else out.with_suffix(suffix) for number, suffix in enumerate(contents)]
     for file, content in zip(files, contents.values(), strict=True):
         file.write_bytes(content)

@@ -1,4 +1,4 @@
-"""Games as rows, and back: a game is kept once if everything that is known of it is the same."""
+"""Convert records to database rows and back; records that are equal in everything are stored once."""
 
 import json
 import re
@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 from sqlalchemy import Connection, Row, Table, select
 
-from awello.archive.index import Entries, add_entries, trace_records
+from awello.archive.index import Entries, add_entries, build_entries
 from awello.archive.position_keys import position_key
 from awello.archive.schema import events, games, players
 from awello.formats.openings import load_opening_names
@@ -20,20 +20,20 @@ from awello.kernel import U, Words
 from awello.position import Position, format_position, parse_position
 from awello.record import Record
 from awello.rules.game import PASS, Game
-from awello.storage.database import next_id, rows_among
+from awello.storage.database import next_id, select_among
 
 Values = dict[str, Any]
 
-DRAW = 2  # the winner of a game that nobody won
+DRAW = 2  # as `winner`
 
 
 # ---- a record and its row -------------------------------------------------------------------------------------------
 def row_of(record: Record) -> Values:
-    """What the archive holds of a record, but for what follows from its moves; names in place of their numbers."""
+    """The row of a record without the columns derived from its moves, and with names instead of their numbers."""
     tags, start = dict(record.tags), record.start
     first, second = start.game.sides
     names = {"first": tags.pop(first, None), "second": tags.pop(second, None), "event": tags.pop("Event", None)}
-    more = {"tags": tags, "seconds": record.seconds, "values": record.values}
+    details = {"tags": tags, "seconds": record.seconds, "values": record.values}
     row = {
         "game": int(start.game),
         **names,
@@ -41,30 +41,30 @@ def row_of(record: Record) -> Values:
         "moves": np.array(record.moves, np.int8).tobytes(),
         "loser": record.loser,
         "reason": record.reason,
-        "more": json.dumps({key: value for key, value in more.items() if value}, sort_keys=True),
+        "details": json.dumps({key: value for key, value in details.items() if value}, sort_keys=True),
     }
     digest = blake2b(repr(tuple(row.values())).encode(), digest_size=16).digest()
     return row | {"digest": digest, "date": parse_date(tags.get("Date", ""))}
 
 
 def record_of(row: Row[Any]) -> Record:
-    """The record of a row with the names `first_name`, `second_name` and `event_name`."""
-    start, more = start_of(row), json.loads(row.more)
+    """The record of a row that has `first_name`, `second_name` and `event_name`."""
+    start, details = start_of(row), json.loads(row.details)
     moves = tuple(np.frombuffer(row.moves, np.int8).tolist())
     named = zip((*start.game.sides, "Event"), (row.first_name, row.second_name, row.event_name), strict=True)
-    tags = {tag: name for tag, name in named if name is not None} | more.get("tags", {})
-    seconds, values = (tuple(more.get(part, ())) for part in ("seconds", "values"))
+    tags = {tag: name for tag, name in named if name is not None} | details.get("tags", {})
+    seconds, values = (tuple(details.get(part, ())) for part in ("seconds", "values"))
     return Record(start, moves, seconds, values, tags, row.loser, row.reason)
 
 
 def start_of(row: Any) -> Position:
-    """Where the game of a row began."""
+    """The start position of a row's game."""
     game = Game(row.game)
     return Position.start(game) if row.start is None else parse_position(row.start, game)
 
 
 def parse_date(text: str) -> str | None:
-    """The year, month or day that a text begins with, such as `1996-05-07`; None if it tells none."""
+    """The date at the start of a text, such as `1996`, `1996-05` or `1996-05-07`; None if there is none."""
     if re.fullmatch(r"[0-9]{9,10}", text):  # seconds since 1970
         return datetime.fromtimestamp(int(text), UTC).date().isoformat()
     match = re.match(r"\s*([0-9]{4})(?:[-./]([0-9]{2})(?:[-./]([0-9]{2}))?)?", text)
@@ -72,60 +72,60 @@ def parse_date(text: str) -> str | None:
 
 
 # ---- many records ---------------------------------------------------------------------------------------------------
-def store(connection: Connection, records: Sequence[Record]) -> list[int]:
-    """Keep the games that are not there yet, in a transaction that writes; the numbers of all."""
+def store_records(connection: Connection, records: Sequence[Record]) -> list[int]:
+    """Store the records that are not in the archive, in a write transaction; the numbers of all."""
     rows = [row_of(record) for record in records]
-    asked = select(games.c.digest, games.c.id)
-    found = rows_among(connection, asked, games.c.digest, [row["digest"] for row in rows])
-    known: dict[bytes, int] = {row.digest: row.id for row in found}
-    first, fresh = next_id(connection, games), list[tuple[Record, Values]]()
+    query = select(games.c.digest, games.c.id)
+    stored = select_among(connection, query, games.c.digest, [row["digest"] for row in rows])
+    ids: dict[bytes, int] = {row.digest: row.id for row in stored}
+    first, new_games = next_id(connection, games), list[tuple[Record, Values]]()
     for record, row in zip(records, rows, strict=True):
-        if row["digest"] not in known:
-            known[row["digest"]] = row["id"] = first + len(fresh)
-            fresh.append((record, row))
-    for game in sorted({record.start.game for record, _ in fresh}):
-        _trace(connection, game, [new for new in fresh if new[0].start.game == game])
+        if row["digest"] not in ids:
+            ids[row["digest"]] = row["id"] = first + len(new_games)
+            new_games.append((record, row))
+    for game in sorted({record.start.game for record, _ in new_games}):
+        _index_records(connection, game, [new for new in new_games if new[0].start.game == game])
     for table, columns in ((players, ("first", "second")), (events, ("event",))):
-        _give_numbers(connection, table, columns, [row for _, row in fresh])
-    if fresh:
-        connection.execute(games.insert(), [row for _, row in fresh])
-    return [known[row["digest"]] for row in rows]
+        _assign_numbers(connection, table, columns, [row for _, row in new_games])
+    if new_games:
+        connection.execute(games.insert(), [row for _, row in new_games])
+    return [ids[row["digest"]] for row in rows]
 
 
-def _trace(connection: Connection, game: Game, fresh: Sequence[tuple[Record, Values]]) -> None:
-    """Note where new games went and how they ended."""
-    entries, margins = trace_records(game, [record for record, _ in fresh], [row["id"] for _, row in fresh])
+def _index_records(connection: Connection, game: Game, new_games: Sequence[tuple[Record, Values]]) -> None:
+    """Add new games to the position index, and set their results and openings."""
+    entries, margins = build_entries(game, [record for record, _ in new_games], [row["id"] for _, row in new_games])
     add_entries(connection, game, entries)
     names = _openings_of(entries) if game is Game.OTHELLO else {}
-    for (record, row), margin in zip(fresh, margins, strict=True):
+    for (record, row), margin in zip(new_games, margins, strict=True):
         board = None if margin is None else DRAW if margin == 0 else int(margin < 0)
         row["score"], row["winner"] = margin, board if record.loser is None else 1 - record.loser
         row["opening"] = names.get(row["id"])
 
 
 def _openings_of(entries: Entries) -> dict[int, str]:
-    """The openings of the games in which some position has a name; the last counts."""
-    places, names = _named_places()
-    found = np.flatnonzero(np.isin(entries["place"], places))
-    at = np.searchsorted(places, entries["place"][found])
-    return {int(number): names[name] for number, name in zip(entries["record"][found], at, strict=True)}
+    """The openings by game number; the last named position of a game counts."""
+    keys, names = _named_keys()
+    named = np.flatnonzero(np.isin(entries["key"], keys))
+    at = np.searchsorted(keys, entries["key"][named])
+    return {int(number): names[name] for number, name in zip(entries["record"][named], at, strict=True)}
 
 
 @cache
-def _named_places() -> tuple[Words, list[str]]:
-    """The places of positions that have a name, in ascending order, and their English names."""
+def _named_keys() -> tuple[Words, list[str]]:
+    """The keys of named positions in ascending order, and their English names."""
     named = {
         int(position_key(0, U(own), U(opp), PASS)[0]): opening.en
         for (own, opp), opening in load_opening_names().items()
     }
-    return np.array(sorted(named), np.uint64), [named[place] for place in sorted(named)]
+    return np.array(sorted(named), np.uint64), [named[key] for key in sorted(named)]
 
 
-def _give_numbers(connection: Connection, table: Table, columns: Iterable[str], rows: Sequence[Values]) -> None:
-    """Put numbers in place of names, new ones for those that the table does not know."""
+def _assign_numbers(connection: Connection, table: Table, columns: Iterable[str], rows: Sequence[Values]) -> None:
+    """Replace names by their numbers, and add new names to the table."""
     names = sorted({row[column] for row in rows for column in columns} - {None})
-    known = rows_among(connection, select(table.c.name, table.c.id), table.c.name, names)
-    numbers: dict[str | None, int | None] = {None: None} | {row.name: row.id for row in known}
+    stored = select_among(connection, select(table.c.name, table.c.id), table.c.name, names)
+    numbers: dict[str | None, int | None] = {None: None} | {row.name: row.id for row in stored}
     new = dict(zip((name for name in names if name not in numbers), count(next_id(connection, table))))
     if new:
         connection.execute(table.insert(), [{"id": number, "name": name} for name, number in new.items()])

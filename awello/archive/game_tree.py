@@ -1,8 +1,8 @@
-"""The tree of played games: what the games that went through a position say of it, and of the moves there.
+"""The tree of played games, which gives values to positions and moves by minimax over these games.
 
-After Otage (report 4, III.6), which opened from the games it had played.  Games that the board decided are its
-branches, their margins its leaves, and minimax over the moves that were played gives every position a value.  Positions
-are found as they lie on the board, symmetric ones as one, so games that reach the same by other ways join there.
+After Otage (report 4, III.6), which chose its openings from the games it had played.  The branches are games that the
+board decided, and their margins are the leaves.  Symmetric positions are one node, so games that reach a position by
+different moves share it.
 """
 
 from collections.abc import Iterable
@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from awello.archive.archive import Archive, GameFilter
-from awello.archive.nodes import key_of, minimax, write_keys
+from awello.archive.nodes import minimax, node_key, write_keys
 from awello.errors import ConfigError
 from awello.kernel import U
 from awello.position import Position
@@ -21,71 +21,73 @@ from awello.rules.game import GAMES_BY_SIZE, is_over
 
 @dataclass(frozen=True)
 class Advice:
-    """What played games say to whoever is to move."""
+    """Advice from played games for the side to move."""
 
     move: int | None
-    """The one to play; None if every known one loses and others can be tried."""
+    """The move to play; None if all known moves lose or draw and there are unknown ones."""
     value: int
-    """The best that is known, for the mover."""
+    """The value of the best known move."""
     forbidden: tuple[int, ...] = ()
-    """Known moves, none of them good, that a search for another leaves out."""
+    """Known moves to exclude from a search for a better one."""
 
 
 class GameTree:
-    """Games of Othello, of any size, as one tree of positions with values."""
+    """Games of Othello of any size as one tree of positions with values."""
 
     def __init__(self, records: Iterable[Record] = ()) -> None:
         self.games = 0
-        self._nodes = [(np.empty(0, np.int8), np.empty((0, 2), np.uint64))]  # games and words, in parts if some are new
+        self._nodes = [
+            (np.empty(0, np.int8), np.empty((0, 2), np.uint64))
+        ]  # games and words; further parts are not merged yet
         self._keys, self._values = np.empty(0, np.uint64), np.empty(0, np.int8)
         self.add(records)
 
     @classmethod
-    def of(cls, archive: Archive, wanted: GameFilter) -> "GameTree":
-        """The tree of the games that are asked for, of all sizes unless some are named."""
-        if not wanted.kinds and wanted.through is None:
-            wanted = replace(wanted, kinds=tuple(GAMES_BY_SIZE.values()))
-        return cls(archive.lines(archive.numbers(wanted)))
+    def of(cls, archive: Archive, game_filter: GameFilter) -> "GameTree":
+        """The tree of the games that match a filter, of all sizes unless it names some."""
+        if not game_filter.games and game_filter.through is None:
+            game_filter = replace(game_filter, games=tuple(GAMES_BY_SIZE.values()))
+        return cls(archive.bare_records(archive.numbers(game_filter)))
 
     def add(self, records: Iterable[Record]) -> None:
-        """Let games grow into the tree; those that the board did not decide are left out."""
+        """Add games to the tree; those that the board did not decide are ignored."""
         for record in records:
             start = record.start
             if start.game not in GAMES_BY_SIZE.values():
-                raise ConfigError("the tree of played games holds games of Othello: leave those of Awalé out")
+                raise ConfigError("the tree of played games supports only Othello: leave out games of Awalé")
             words = replay_words(start, record.moves)
             if is_over(int(start.game), *words[-1]):
                 self.games += 1
                 self._nodes.append((np.full(len(words), int(start.game), np.int8), words))
 
     def __len__(self) -> int:
-        self._grow()
+        self._update()
         return len(self._values)
 
     def value(self, position: Position) -> int | None:
-        """The margin for whoever is to move if both play the best that is known; None of an unknown position."""
-        self._grow()
-        key = U(key_of(int(position.game), U(position.own), U(position.opp)))
+        """The mover's margin if both sides play the best known moves; None if the position is unknown."""
+        self._update()
+        key = U(node_key(int(position.game), U(position.own), U(position.opp)))
         at = np.searchsorted(self._keys, key)
         return int(self._values[at]) if at < len(self._keys) and self._keys[at] == key else None
 
-    def branches(self, position: Position) -> dict[int, int]:
-        """The legal moves to known positions, and their values for the mover."""
+    def move_values(self, position: Position) -> dict[int, int]:
+        """The legal moves to known positions, with their values for the mover."""
         values = {move: self.value(position.after(move)) for move in position.legal_moves()}
         return {move: -value for move, value in values.items() if value is not None}
 
     def advise(self, position: Position) -> Advice | None:
-        """The best known move if it wins or all are known, else the moves to leave out; None if nothing is known."""
+        """The best known move if it wins or all moves are known, else the moves to exclude; None if unknown."""
         value = self.value(position)
         if value is None:
             return None
-        known, legal = self.branches(position), position.legal_moves()
+        known, legal = self.move_values(position), position.legal_moves()
         if value <= 0 and len(known) < len(legal):
             return Advice(None, value, tuple(known))
         return Advice(max(known, key=lambda move: known[move], default=None), value)
 
-    def _grow(self) -> None:
-        """Take in what was added, and find all values again: a new one can change those of many positions before."""
+    def _update(self) -> None:
+        """Merge added games and compute all values again, since one game can change many positions."""
         if len(self._nodes) == 1:
             return
         games, words = map(np.concatenate, zip(*self._nodes, strict=True))
@@ -95,7 +97,7 @@ class GameTree:
         self._nodes = [(games[first], words[first])]
         bits = max(1, len(first).bit_length() - 1)
         shift = U(64 - bits)
-        held = np.bincount((self._keys >> shift).astype(np.int64), minlength=1 << bits)
-        begins = np.concatenate([[0], np.cumsum(held)])
+        counts = np.bincount((self._keys >> shift).astype(np.int64), minlength=1 << bits)
+        offsets = np.concatenate([[0], np.cumsum(counts)])
         self._values = np.empty(len(first), np.int8)
-        minimax(*self._nodes[0], self._keys, begins, shift, self._values)
+        minimax(*self._nodes[0], self._keys, offsets, shift, self._values)

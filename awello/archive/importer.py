@@ -1,7 +1,7 @@
-"""Importing files: games go in by thousands, each batch as a whole or not at all.
+"""Import games from files, in batches that are written completely or not at all.
 
-A file is known by its content, and its games by their number in it.  So an import that was cut short goes on where it
-stopped, and one that is repeated changes nothing.
+A file is identified by its content, and a game by its number in the file.  So an interrupted import resumes where it
+stopped, and a repeated import changes nothing.
 """
 
 from collections.abc import Callable, Iterable, Sequence
@@ -10,143 +10,145 @@ from dataclasses import dataclass, field
 from sqlalchemy import Connection, func, select
 
 from awello.archive.archive import Archive
-from awello.archive.game_rows import store
-from awello.archive.schema import appearances, games, sources
+from awello.archive.game_rows import store_records
+from awello.archive.schema import games, source_games, sources
 from awello.errors import NotationError
 from awello.record import Record
-from awello.storage.database import next_id, writing
+from awello.storage.database import next_id, write_transaction
 
-BATCH = 20_000  # games
+BATCH_GAMES = 20_000  # games
 
 
 @dataclass(frozen=True)
 class ImportSource:
-    """A file to import: what it is called, what it holds beside its games, and the games."""
+    """A file to import."""
 
     name: str
     format: str
     digest: bytes
-    """Of its content."""
-    head: bytes
+    """Of the content."""
+    header: bytes
     records: Iterable[Record | NotationError]
     size: int = 0
-    """Bytes."""
+    """In bytes."""
     expected: int = 1
-    """Some idea of how many games it holds."""
+    """An estimate of the number of games, for the progress."""
 
 
-Waiting = tuple[ImportSource, int, Record]  # a game to write, and its number in the file
+PendingGame = tuple[ImportSource, int, Record]  # a source, the number of a game in it, and the game
 
 
 @dataclass
 class ImportReport:
-    """What a file held and what became of it."""
+    """The result of importing a file."""
 
     source: ImportSource
     before: int
-    """Games that an earlier import of the same file brought."""
+    """The number of games that an earlier import of the same file added."""
     damage: list[NotationError] = field(default_factory=list)
     games: int = 0
     repeated: int = 0
-    """Games with the moves of another that is older in the archive: often the same, told twice."""
+    """Games with the same moves as an older one in the archive, often the same game from another source."""
     unfinished: int = 0
 
 
 def import_games(
-    archive: Archive, found: Iterable[ImportSource], step: Callable[[float], object]
+    archive: Archive, files: Iterable[ImportSource], on_progress: Callable[[float], object]
 ) -> list[ImportReport]:
-    """Put the games of files into an archive; `step` is told how many more bytes have been looked at."""
-    reports, waiting = [], list[Waiting]()
-    for source in found:
+    """Import the games of files; `on_progress` gets the number of further bytes read."""
+    reports, waiting = [], list[PendingGame]()
+    for source in files:
         with archive.engine.connect() as connection:
-            reports.append(report := ImportReport(source, _last_number(connection, source)))
+            reports.append(report := ImportReport(source, _count_imported(connection, source)))
         number, share = 0, source.size / max(1, source.expected)
         for record in source.records:
             if isinstance(record, NotationError):
                 report.damage.append(record)
                 continue
             number += 1
-            step(share if number <= source.expected else 0)
+            on_progress(share if number <= source.expected else 0)
             if number > report.before:
                 waiting.append((source, number, record))
-            if len(waiting) == BATCH:
+            if len(waiting) == BATCH_GAMES:
                 _write(archive, waiting)
                 waiting.clear()
-        step(max(0, source.expected - number) * share)
-        if not (number or report.damage or source.head):
+        on_progress(max(0, source.expected - number) * share)
+        if not (number or report.damage or source.header):
             report.damage.append(NotationError("expected games, found none"))
-        if source.head and not (number or report.damage):
-            with writing(archive.engine) as connection:
-                _number_of(connection, source)
+        if source.header and not (number or report.damage):
+            with write_transaction(archive.engine) as connection:
+                _source_number(connection, source)
     _write(archive, waiting)
     with archive.engine.connect() as connection:
-        _count(connection, reports)
+        _complete_reports(connection, reports)
     return reports
 
 
-def _last_number(connection: Connection, source: ImportSource) -> int:
-    """How many games of a file are in the archive."""
-    mine = appearances.join(sources, appearances.c.source == sources.c.id)
-    asked = select(func.max(appearances.c.number)).select_from(mine).where(sources.c.digest == source.digest)
-    return connection.execute(asked).scalar() or 0
+def _count_imported(connection: Connection, source: ImportSource) -> int:
+    """The number of games of a file that are in the archive."""
+    mine = source_games.join(sources, source_games.c.source == sources.c.id)
+    query = select(func.max(source_games.c.number)).select_from(mine).where(sources.c.digest == source.digest)
+    return connection.execute(query).scalar() or 0
 
 
-def _write(archive: Archive, waiting: Sequence[Waiting]) -> None:
-    """Keep games as a whole."""
+def _write(archive: Archive, waiting: Sequence[PendingGame]) -> None:
+    """Write a batch of games in one transaction."""
     if not waiting:
         return
-    with writing(archive.engine) as connection:
-        numbers = store(connection, [record for _, _, record in waiting])
-        found: dict[bytes, ImportSource] = {}
+    with write_transaction(archive.engine) as connection:
+        numbers = store_records(connection, [record for _, _, record in waiting])
+        by_digest: dict[bytes, ImportSource] = {}
         for source, _, _ in waiting:
-            found.setdefault(source.digest, source)
-        known = {digest: _number_of(connection, source) for digest, source in found.items()}
-        last = {digest: _last_number(connection, source) for digest, source in found.items()}
-        rows = {  # a file may come twice, and another program may have brought it meanwhile
-            (known[source.digest], at): number
+            by_digest.setdefault(source.digest, source)
+        ids = {digest: _source_number(connection, source) for digest, source in by_digest.items()}
+        last = {digest: _count_imported(connection, source) for digest, source in by_digest.items()}
+        rows = {  # the batch may contain a file twice, and another program may have imported it
+            (ids[source.digest], at): number
             for (source, at, _), number in zip(waiting, numbers, strict=True)
             if at > last[source.digest]
         }
         if rows:
             listed = [{"source": file, "number": at, "game": number} for (file, at), number in rows.items()]
-            connection.execute(appearances.insert(), listed)
+            connection.execute(source_games.insert(), listed)
 
 
-def _number_of(connection: Connection, source: ImportSource) -> int:
-    """The number of a file in the archive, which may be new there."""
-    known = connection.execute(select(sources.c.id).where(sources.c.digest == source.digest)).scalar()
-    if known is not None:
-        return int(known)
+def _source_number(connection: Connection, source: ImportSource) -> int:
+    """The number of a file in the archive; adds the file if it is new."""
+    existing = connection.execute(select(sources.c.id).where(sources.c.digest == source.digest)).scalar()
+    if existing is not None:
+        return int(existing)
     number = next_id(connection, sources)
-    row = {"id": number, "name": source.name, "format": source.format, "digest": source.digest, "head": source.head}
+    row = {"id": number, "name": source.name, "format": source.format, "digest": source.digest, "header": source.header}
     connection.execute(sources.insert().values(row))
     return number
 
 
-def _count(connection: Connection, reports: Sequence[ImportReport]) -> None:
-    """Complete reports by what the archive holds now."""
-    told_before = _told_before(connection)
-    mine = appearances.join(sources, appearances.c.source == sources.c.id).join(games, appearances.c.game == games.c.id)
-    asked = select(appearances.c.source, appearances.c.number, games.c.id, games.c.winner).select_from(mine)
+def _complete_reports(connection: Connection, reports: Sequence[ImportReport]) -> None:
+    """Fill in the counts of the reports from the archive."""
+    repeated = _find_repeated(connection)
+    mine = source_games.join(sources, source_games.c.source == sources.c.id).join(
+        games, source_games.c.game == games.c.id
+    )
+    query = select(source_games.c.source, source_games.c.number, games.c.id, games.c.winner).select_from(mine)
     for report in reports:
-        rows = connection.execute(asked.where(sources.c.digest == report.source.digest)).all()
+        rows = connection.execute(query.where(sources.c.digest == report.source.digest)).all()
         report.games = len(rows)
-        report.repeated = sum(row.id in told_before or (row.source, row.number) in told_before for row in rows)
+        report.repeated = sum(row.id in repeated or (row.source, row.number) in repeated for row in rows)
         report.unfinished = sum(row.winner is None for row in rows)
 
 
-def _told_before(connection: Connection) -> set[int | tuple[int, int]]:
-    """The games with the moves of an older one, and the places in files where a game is listed again."""
+def _find_repeated(connection: Connection) -> set[int | tuple[int, int]]:
+    """Games with the same moves as an older one, and entries (source, number) that list a game again."""
     line = games.c.game, func.coalesce(games.c.start, "").label("start"), games.c.moves
     first = select(*line, func.min(games.c.id).label("oldest")).group_by(*line).having(func.count() > 1).subquery()
     same = (games.c.moves == first.c.moves) & (games.c.game == first.c.game)
     same &= (func.coalesce(games.c.start, "") == first.c.start) & (games.c.id > first.c.oldest)
-    found: set[int | tuple[int, int]] = set(connection.execute(select(games.c.id).join(first, same)).scalars())
-    often = select(appearances.c.game).group_by(appearances.c.game).having(func.count() > 1)
-    asked = select(appearances).where(appearances.c.game.in_(often))
+    repeated: set[int | tuple[int, int]] = set(connection.execute(select(games.c.id).join(first, same)).scalars())
+    often = select(source_games.c.game).group_by(source_games.c.game).having(func.count() > 1)
+    query = select(source_games).where(source_games.c.game.in_(often))
     seen = set()
-    for row in connection.execute(asked.order_by(appearances.c.source, appearances.c.number)):
+    for row in connection.execute(query.order_by(source_games.c.source, source_games.c.number)):
         if row.game in seen:
-            found.add((row.source, row.number))
+            repeated.add((row.source, row.number))
         seen.add(row.game)
-    return found
+    return repeated

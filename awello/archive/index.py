@@ -1,8 +1,8 @@
-"""Where positions occurred: for each place the games that came through it, the move played there and how they ended.
+"""The position index: for each position key the games through it, the moves played there and the results.
 
-An entry takes 14 bytes.  Entries lie in pages by the first bits of their place, in the order in which they came, and a
-page that is full is followed by another.  So a hundred thousand games are a few thousand rows for the database, many
-games are added as fast as their pages are written, and a question reads the pages of one bucket.
+An entry has 14 bytes.  Entries are grouped into buckets by the first bits of their key; the rows of the database are
+pages of a bucket, filled in order.  So a hundred thousand games take a few thousand rows, adding many games only
+appends to pages, and a query reads the pages of one bucket.
 """
 
 from collections.abc import Iterator, Sequence
@@ -11,92 +11,96 @@ import numpy as np
 import numpy.typing as npt
 from sqlalchemy import Connection, bindparam, func, select
 
-from awello.archive.position_keys import UNKNOWN, position_key, trace
-from awello.archive.schema import pages
+from awello.archive.position_keys import UNKNOWN_SCORE, position_key, trace_games
+from awello.archive.schema import index_pages
 from awello.kernel import U
 from awello.position import Position
 from awello.record import Record
 from awello.rules.game import PASS, Game
-from awello.storage.database import rows_among
+from awello.storage.database import select_among
 
-ENTRY = np.dtype([("place", "<u8"), ("record", "<u4"), ("move", "i1"), ("score", "i1")])
+ENTRY = np.dtype([("key", "<u8"), ("record", "<u4"), ("move", "i1"), ("score", "i1")])
 BUCKET_BITS = 12
-PAGE = 2048  # entries, unless more come at once
-DECIDED = 100  # the score of whoever won by resignation or by the clock: the board tells no margin
+PAGE_ENTRIES = 2048  # entries; a page can be larger if more are added together
+OFF_BOARD_WIN = 100  # the score of a win by resignation or on time, where the board gives no margin
 
 Entries = npt.NDArray[np.void]
 
 
-def trace_records(game: Game, records: Sequence[Record], ids: Sequence[int]) -> tuple[Entries, list[int | None]]:
-    """The entries of records of one game, scores for whoever is to move; and the first players' margins.
+def build_entries(game: Game, records: Sequence[Record], ids: Sequence[int]) -> tuple[Entries, list[int | None]]:
+    """The index entries of records of one game, with scores for the mover; and the margins of the first players.
 
-    A margin is None where the board did not end the game.
+    A margin is None if the board did not end the game.
     """
     starts, lengths = [record.start for record in records], np.array([len(record.moves) for record in records])
     owns, opps = (np.array([getattr(start, word) for start in starts], np.uint64) for word in ("own", "opp"))
     moves = np.array([move for record in records for move in record.moves], np.int8)
     entries = np.zeros(len(moves) + len(records), ENTRY)
-    places, names = np.empty(len(entries), np.uint64), np.empty(len(entries), np.int8)
+    keys, names = np.empty(len(entries), np.uint64), np.empty(len(entries), np.int8)
     scores = np.empty(len(records), np.int64)
-    trace(int(game), owns, opps, lengths, moves, places, names, scores)
+    trace_games(int(game), owns, opps, lengths, moves, keys, names, scores)
     if game.adapter.has_repetition:
-        finals = (record.final for record in records)  # the words do not tell that a position came again
-        scores[:] = [final.margin if final.over else UNKNOWN for final in finals]
+        finals = (record.final for record in records)  # repetitions are not visible in the words
+        scores[:] = [final.margin if final.over else UNKNOWN_SCORE for final in finals]
     turned = (lengths + [start.side for start in starts]) % 2 == 1
-    for_first = np.where(turned & (scores != UNKNOWN), -scores, scores)
-    margins = [None if score == UNKNOWN else score for score in for_first.tolist()]
+    for_first = np.where(turned & (scores != UNKNOWN_SCORE), -scores, scores)
+    margins = [None if score == UNKNOWN_SCORE else score for score in for_first.tolist()]
     for at, record in enumerate(records):
         if record.loser is not None:
-            scores[at] = -DECIDED if record.loser == turned[at] else DECIDED
+            scores[at] = -OFF_BOARD_WIN if record.loser == turned[at] else OFF_BOARD_WIN
     ends = np.repeat(np.cumsum(lengths + 1) - 1, lengths + 1)
     back = np.where((ends - np.arange(len(entries))) % 2 == 0, 1, -1)
     spread = np.repeat(scores, lengths + 1)
-    entries["place"], entries["move"], entries["record"] = places, names, np.repeat(ids, lengths + 1)
-    entries["score"] = np.where(spread == UNKNOWN, UNKNOWN, spread * back)
+    entries["key"], entries["move"], entries["record"] = keys, names, np.repeat(ids, lengths + 1)
+    entries["score"] = np.where(spread == UNKNOWN_SCORE, UNKNOWN_SCORE, spread * back)
     return entries, margins
 
 
 def add_entries(connection: Connection, game: Game, entries: Entries) -> None:
-    """Write entries behind those of their buckets."""
-    buckets = entries["place"] >> U(64 - BUCKET_BITS)
+    """Append entries to the pages of their buckets."""
+    buckets = entries["key"] >> U(64 - BUCKET_BITS)
     order = np.argsort(buckets, kind="stable")
     touched, first = np.unique(buckets[order], return_index=True)
     parts = np.split(entries[order], first[1:])
     waiting = {bucket: part.tobytes() for bucket, part in zip(touched.tolist(), parts, strict=True)}
     fuller, more = [], []
-    for bucket, part, content in list(_last_pages(connection, game, list(waiting))):
+    for bucket, page, content in list(_last_pages(connection, game, list(waiting))):
         added = waiting.pop(bucket)
-        if len(content) + len(added) <= PAGE * ENTRY.itemsize:
-            fuller.append({"_bucket": bucket, "_part": part, "entries": content + added})
+        if len(content) + len(added) <= PAGE_ENTRIES * ENTRY.itemsize:
+            fuller.append({"_bucket": bucket, "_page": page, "entries": content + added})
         else:
-            more.append({"game": int(game), "bucket": bucket, "part": part + 1, "entries": added})
-    more += [{"game": int(game), "bucket": bucket, "part": 0, "entries": first} for bucket, first in waiting.items()]
+            more.append({"game": int(game), "bucket": bucket, "page": page + 1, "entries": added})
+    more += [{"game": int(game), "bucket": bucket, "page": 0, "entries": first} for bucket, first in waiting.items()]
     if fuller:
-        same = (pages.c.bucket == bindparam("_bucket")) & (pages.c.part == bindparam("_part"))
-        connection.execute(pages.update().where((pages.c.game == int(game)) & same), fuller)
+        same = (index_pages.c.bucket == bindparam("_bucket")) & (index_pages.c.page == bindparam("_page"))
+        connection.execute(index_pages.update().where((index_pages.c.game == int(game)) & same), fuller)
     if more:
-        connection.execute(pages.insert(), more)
+        connection.execute(index_pages.insert(), more)
 
 
 def _last_pages(connection: Connection, game: Game, buckets: Sequence[int]) -> Iterator[tuple[int, int, bytes]]:
-    """Of each bucket that has pages: its number, the number of the last page, and what that holds."""
-    others = pages.alias()
-    last = select(func.max(others.c.part)).where(others.c.game == pages.c.game, others.c.bucket == pages.c.bucket)
-    asked = select(pages).where(pages.c.game == int(game), pages.c.part == last.scalar_subquery())
-    for row in rows_among(connection, asked, pages.c.bucket, buckets):
-        yield row.bucket, row.part, row.entries
+    """The number of each bucket that has pages, with the number and the content of its last page."""
+    others = index_pages.alias()
+    last = select(func.max(others.c.page)).where(
+        others.c.game == index_pages.c.game, others.c.bucket == index_pages.c.bucket
+    )
+    query = select(index_pages).where(index_pages.c.game == int(game), index_pages.c.page == last.scalar_subquery())
+    for row in select_among(connection, query, index_pages.c.bucket, buckets):
+        yield row.bucket, row.page, row.entries
 
 
 def find_entries(connection: Connection, position: Position) -> Entries:
-    """The entries of all positions that are symmetric to one."""
-    place, _ = position_key(int(position.game), U(position.own), U(position.opp), PASS)
-    bucket = int(place) >> 64 - BUCKET_BITS
-    asked = select(pages.c.entries).where((pages.c.game == int(position.game)) & (pages.c.bucket == bucket))
-    content = b"".join(connection.execute(asked.order_by(pages.c.part)).scalars())
+    """The entries of a position and its symmetric ones."""
+    key, _ = position_key(int(position.game), U(position.own), U(position.opp), PASS)
+    bucket = int(key) >> 64 - BUCKET_BITS
+    query = select(index_pages.c.entries).where(
+        (index_pages.c.game == int(position.game)) & (index_pages.c.bucket == bucket)
+    )
+    content = b"".join(connection.execute(query.order_by(index_pages.c.page)).scalars())
     entries: Entries = np.frombuffer(content, ENTRY)
-    return np.compress(entries["place"] == place, entries)
+    return np.compress(entries["key"] == key, entries)
 
 
 def canonical_move(position: Position, move: int) -> int:
-    """What a move is called in the entries of a position: the same for moves that symmetry turns into each other."""
+    """The move by which the index knows a move of a position: the same for all symmetric moves."""
     return int(position_key(int(position.game), U(position.own), U(position.opp), move)[1])

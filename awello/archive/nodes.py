@@ -1,9 +1,9 @@
-"""The positions of played games as nodes of one tree, and what each is worth there.
+"""Kernels for the tree of played games: positions as nodes, and their values by minimax.
 
-The tree is the set of its positions: a move is known if the position after it is a node, whichever game brought it in.
-Symmetric positions are one node.  The key of a node is its count of empty squares and its place.  Nodes lie in the
-order of their keys, so what can come after a node lies before it; and as places are evenly spread, a table of where
-each of the first bits begins finds a node almost at once.
+The tree is a set of positions: a move is known if the position after it is a node.  Symmetric positions are one node.
+The key of a node consists of its number of empty squares and its position key.  Nodes are sorted by key, so the
+successors of a node precede it; since position keys are evenly distributed, a table of offsets by the first bits of the
+key finds a node almost immediately.
 """
 
 import numpy as np
@@ -14,48 +14,48 @@ from awello.bits import bit_scan, clear_lowest_bit, popcount, to_signed
 from awello.kernel import U, Words, kernel
 from awello.rules.game import is_over, legal_moves, play, score
 
-LOWEST = -100  # below every margin
-Numbers = npt.NDArray[np.int64]
-Bytes = npt.NDArray[np.int8]
+NO_VALUE = -100  # below every margin
+Offsets = npt.NDArray[np.int64]
+Values = npt.NDArray[np.int8]
 
 
 @kernel("uint64(int64, uint64, uint64)")
-def key_of(game: int, own: U, opp: U) -> U:
-    """The key of a position; the same discs on a board of another size are another node."""
-    place, _ = position_key(game, own, opp, -1)
-    return U(popcount(~(own | opp))) << U(58) | (place ^ U(game) << U(6)) >> U(6)
+def node_key(game: int, own: U, opp: U) -> U:
+    """The key of a position; the same discs on boards of different sizes are different nodes."""
+    position, _ = position_key(game, own, opp, -1)
+    return U(popcount(~(own | opp))) << U(58) | (position ^ U(game) << U(6)) >> U(6)
 
 
 @kernel("void(int8[::1], uint64[:, ::1], uint64[::1])")
-def write_keys(games: Bytes, words: Words, keys: Words) -> None:
+def write_keys(games: Values, words: Words, keys: Words) -> None:
     """Write the keys of positions."""
     for node in range(keys.size):
-        keys[node] = key_of(int(games[node]), words[node, 0], words[node, 1])
+        keys[node] = node_key(int(games[node]), words[node, 0], words[node, 1])
 
 
 @kernel("int64(int64, uint64, uint64, uint64[::1], int64[::1], uint64, int8[::1])")
-def best_known(game: int, own: U, opp: U, keys: Words, begins: Numbers, shift: U, values: Bytes) -> int:
-    """The value of the best move to a node, `LOWEST` if there is none."""
-    best, moves = LOWEST, legal_moves(game, own, opp)
+def best_child_value(game: int, own: U, opp: U, keys: Words, offsets: Offsets, shift: U, values: Values) -> int:
+    """The value of the best known move, `NO_VALUE` if there is none."""
+    best, moves = NO_VALUE, legal_moves(game, own, opp)
     while moves != U(0):
         next_own, next_opp = play(game, own, opp, bit_scan(moves))
         moves = clear_lowest_bit(moves)
-        key = key_of(game, next_own, next_opp)
+        key = node_key(game, next_own, next_opp)
         bucket = to_signed(key >> shift)
-        for at in range(begins[bucket], begins[bucket + 1]):
+        for at in range(offsets[bucket], offsets[bucket + 1]):
             if keys[at] == key:
                 best = max(best, -int(values[at]))
     return best
 
 
 @kernel("void(int8[::1], uint64[:, ::1], uint64[::1], int64[::1], uint64, int8[::1])")
-def minimax(games: Bytes, words: Words, keys: Words, begins: Numbers, shift: U, values: Bytes) -> None:
-    """Write the values of nodes in the order of their keys; those that are `bucket` when shifted begin at `begins`."""
+def minimax(games: Values, words: Words, keys: Words, offsets: Offsets, shift: U, values: Values) -> None:
+    """Write the values of nodes sorted by key; nodes with the same `key >> shift` start at `offsets[key >> shift]`."""
     for node in range(keys.size):
         game, own, opp = int(games[node]), words[node, 0], words[node, 1]
         if is_over(game, own, opp):
             values[node] = score(game, own, opp)
         elif legal_moves(game, own, opp) == U(0):
-            values[node] = -best_known(game, opp, own, keys, begins, shift, values)
+            values[node] = -best_child_value(game, opp, own, keys, offsets, shift, values)
         else:
-            values[node] = best_known(game, own, opp, keys, begins, shift, values)
+            values[node] = best_child_value(game, own, opp, keys, offsets, shift, values)

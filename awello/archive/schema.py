@@ -1,52 +1,75 @@
 """The tables of the archive."""
 
-from sqlalchemy import Column, Index, Integer, LargeBinary, MetaData, SmallInteger, Table, Text
+from sqlalchemy import Column, Connection, Index, Integer, LargeBinary, MetaData, SmallInteger, Table, Text
 
-from awello.storage.columns import identifier, keys, optional, references, required
+from awello.storage.columns import id_column, optional_columns, primary_keys, reference_columns, required_columns
 from awello.storage.migrations import Schema
 
 metadata = MetaData()
-players = Table("players", metadata, identifier(), Column("name", Text, unique=True))
-events = Table("events", metadata, identifier(), Column("name", Text, unique=True))
+players = Table("players", metadata, id_column(), Column("name", Text, unique=True))
+events = Table("events", metadata, id_column(), Column("name", Text, unique=True))
 sources = Table(
     "sources",
     metadata,
-    identifier(),
-    *required(Text, "name", "format"),
-    *required(LargeBinary, "digest", unique=True),  # of the content
-    *required(LargeBinary, "head"),  # what a file holds beside its games
+    id_column(),
+    *required_columns(Text, "name", "format"),
+    *required_columns(LargeBinary, "digest", unique=True),  # of the content
+    *required_columns(LargeBinary, "header"),  # what the file holds besides its games
 )
 games = Table(
     "games",
     metadata,
-    identifier(autoincrement=False),
-    *required(LargeBinary, "digest", unique=True),
-    *required(SmallInteger, "game"),
-    *references("players", "first", "second", index=True),
-    *references("events", "event", index=True),
-    *optional(Text, "date", "start"),  # 1996, 1996-05 or 1996-05-07; where it is not the usual one
-    *required(LargeBinary, "moves"),  # a byte each, 255 for a pass
-    *optional(SmallInteger, "score"),  # the first player's margin, where the board tells it
-    *optional(SmallInteger, "winner", "loser"),  # 0 or 1; winner is 2 for a draw
-    *required(Text, "reason"),
-    *optional(Text, "opening"),  # its English name
-    *required(Text, "more"),  # other tags, times and values, as JSON
+    id_column(autoincrement=False),
+    *required_columns(LargeBinary, "digest", unique=True),
+    *required_columns(SmallInteger, "game"),
+    *reference_columns("players", "first", "second", index=True),
+    *reference_columns("events", "event", index=True),
+    *optional_columns(Text, "date", "start"),  # 1996, 1996-05 or 1996-05-07; null for the usual start
+    *required_columns(LargeBinary, "moves"),  # one byte per move, 255 for a pass
+    *optional_columns(SmallInteger, "score"),  # the first player's margin, if the board decided the game
+    *optional_columns(SmallInteger, "winner", "loser"),  # 0 or 1; winner is 2 for a draw
+    *required_columns(Text, "reason"),
+    *optional_columns(Text, "opening"),  # its English name
+    *required_columns(Text, "details"),  # other tags, times and values, as JSON
     Index("games_by_moves", "moves"),
     Index("games_by_date", "date"),
     Index("games_by_opening", "opening"),
 )
-appearances = Table(
-    "appearances",
+source_games = Table(
+    "source_games",
     metadata,
-    *references("sources", "source", primary_key=True),
-    *keys(Integer, "number"),
-    *references("games", "game", nullable=False, index=True),
+    *reference_columns("sources", "source", primary_key=True),
+    *primary_keys(Integer, "number"),
+    *reference_columns("games", "game", nullable=False, index=True),
 )
-pages = Table(
-    "pages",
+index_pages = Table(
+    "index_pages",
     metadata,
-    *keys(SmallInteger, "game", "bucket"),
-    *keys(Integer, "part"),
-    *required(LargeBinary, "entries"),
+    *primary_keys(SmallInteger, "game", "bucket"),
+    *primary_keys(Integer, "page"),
+    *required_columns(LargeBinary, "entries"),
 )
-ARCHIVE = Schema("archive", metadata)
+
+
+def rename_tables(connection: Connection) -> None:
+    """Give tables and columns of version 0.1.0 their present names."""
+    for statement in (
+        "ALTER TABLE appearances RENAME TO source_games",
+        "ALTER TABLE pages RENAME TO index_pages",
+        "ALTER TABLE index_pages RENAME COLUMN part TO page",
+        "ALTER TABLE sources RENAME COLUMN head TO header",
+        "ALTER TABLE games RENAME COLUMN more TO details",
+        "DROP INDEX ix_appearances_game",
+        "CREATE INDEX ix_source_games_game ON source_games (game)",
+    ):
+        connection.exec_driver_sql(statement)
+
+
+VIEWS = (  # the tables of version 0.1.0 under their present names
+    "CREATE TEMP VIEW source_games AS SELECT * FROM main.appearances",
+    "CREATE TEMP VIEW index_pages AS SELECT game, bucket, part AS page, entries FROM main.pages",
+    "CREATE TEMP VIEW sources AS SELECT id, name, format, digest, head AS header FROM main.sources",
+    "CREATE TEMP VIEW games AS SELECT id, digest, game, first, second, event, date, start, moves, score, winner, "
+    "loser, reason, opening, more AS details FROM main.games",
+)
+ARCHIVE = Schema("archive", metadata, (rename_tables,), views=VIEWS)

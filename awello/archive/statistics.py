@@ -1,4 +1,4 @@
-"""Figures of an archive: how many games, whose, from when, which openings, and how they ended."""
+"""Statistics of an archive: games, results, players, events, openings and years."""
 
 from collections import Counter
 from dataclasses import dataclass
@@ -14,29 +14,28 @@ from awello.rules.game import Game
 
 @dataclass(frozen=True)
 class ArchiveStatistics:
-    """What there is, of all games or of those that were asked for; the most frequent first."""
+    """Counts of games, the most frequent first."""
 
     games: int
-    first: int
-    """That the first player won."""
-    second: int
+    first_wins: int
+    second_wins: int
     draws: int
     unfinished: int
     score: float | None
-    """The mean margin of the first player."""
-    kinds: list[tuple[Game, int]]
+    """The first player's mean margin."""
+    by_game: list[tuple[Game, int]]
     players: list[tuple[str, int]]
     events: list[tuple[str, int]]
     openings: list[tuple[str, int]]
     years: list[tuple[str, int]]
-    """In order of time."""
+    """In chronological order."""
 
 
-def measure(archive: Archive, wanted: GameFilter) -> ArchiveStatistics:
-    """Count the games that are asked for."""
+def compute_statistics(archive: Archive, game_filter: GameFilter) -> ArchiveStatistics:
+    """Count the games that match a filter."""
     columns = ("game", "first", "second", "event", "date", "winner", "score", "opening")
     with archive.engine.connect() as connection:
-        rows = wanted.rows(connection, *(games.c[name] for name in columns))
+        rows = game_filter.rows(connection, *(games.c[name] for name in columns))
         tables = [connection.execute(select(table.c.id, table.c.name)) for table in (players, events)]
         names = [{row.id: row.name for row in table} for table in tables]
     won = Counter(row.winner for row in rows)
@@ -49,13 +48,13 @@ def measure(archive: Archive, wanted: GameFilter) -> ArchiveStatistics:
         won[None],
         sum(scores) / len(scores) if scores else None,
         [(Game(game), count) for game, count in Counter(row.game for row in rows).most_common()],
-        _most([number for row in rows for number in {row.first, row.second}], names[0]),
-        _most([row.event for row in rows], names[1]),
+        _count_names([number for row in rows for number in {row.first, row.second}], names[0]),
+        _count_names([row.event for row in rows], names[1]),
         Counter(row.opening for row in rows if row.opening).most_common(),
         sorted(Counter(row.date[:4] for row in rows if row.date).items()),
     )
 
 
-def _most(numbers: list[Any], names: dict[Any, Any]) -> list[tuple[str, int]]:
-    """How often each name occurs."""
+def _count_names(numbers: list[Any], names: dict[Any, Any]) -> list[tuple[str, int]]:
+    """The number of occurrences of each name."""
     return [(names[number], count) for number, count in Counter(numbers).most_common() if number is not None]

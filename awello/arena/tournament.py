@@ -50,7 +50,8 @@ class Tournament(GamePlan):
             if spec.name == "human":
                 raise ConfigError("a tournament is for programs: people play with 'awello play'")
             if specs.count(spec) > 1:
-                raise ConfigError(f"'{spec}' is there twice: each bot enters a tournament once")
+                message = f"'{spec}' is there twice: each bot enters a tournament once"
+                raise ConfigError(message, "repeated_player", player=str(spec))
         if self.rounds < 1 or self.opening_plies < 0:
             raise ConfigError(f"{self.rounds} rounds after {self.opening_plies} random moves: give at least 1 and 0")
         self.opening(0)

@@ -55,13 +55,13 @@ class GameOptions:
         """Which games the options select; a game without size and variant means all of its family."""
         if self.result and self.result not in RESULTS:
             raise ConfigError(f"no result {self.result!r}: choose {', '.join(RESULTS)}")
-        kinds: tuple[Game, ...] = ()
+        games: tuple[Game, ...] = ()
         if (rules := self.rules()) is not None:
             family = tuple(game for game in Game if game.family == rules.family)
-            kinds = (rules,) if self.size or self.variant else family
+            games = (rules,) if self.size or self.variant else family
         through = self.position_after(moves) if moves else None
         years, result = parse_years(self.year), RESULTS.get(self.result, "")
-        return GameFilter(kinds, self.player, self.event, years, self.opening, result, through)
+        return GameFilter(games, self.player, self.event, years, self.opening, result, through)
 
     def position_after(self, moves: str) -> Position:
         """Where moves lead; unless an option names the game, their letters tell it."""

@@ -33,7 +33,7 @@ from awello.folders import draft_path
 from awello.limits import parse_clock, parse_duration
 from awello.rules.game import Game
 from awello.storage.addresses import is_address, may_exist
-from awello.storage.database import PRIVATE
+from awello.storage.database import PRIVATE_FILE_MODE
 
 club = typer.Typer(
     no_args_is_help=True, help="Look after a club's database: accounts, tokens, tournaments, audit log, backup."
@@ -263,7 +263,7 @@ def backup(
         raise ConfigError(f"{str(out)!r} exists already: choose another file")
     try:
         with draft_path(out) as draft:
-            draft.touch(mode=PRIVATE)
+            draft.touch(mode=PRIVATE_FILE_MODE)
             with closing(sqlite3.connect(place)) as source, closing(sqlite3.connect(draft)) as target:
                 source.backup(target)
     except (sqlite3.Error, OSError) as error:

@@ -46,12 +46,12 @@ def print_exploration(found: Exploration) -> None:
     name = find_opening_at(found.position)
     worth = "" if found.value is None else f", worth {found.value:+d} in their tree"
     console.print(f"{found.games:,d} games{f', {name.en}' if name else ''}: {found.position.side_name} to move{worth}")
-    if not found.branches:
+    if not found.moves:
         console.print("no game goes on from here")
         return
     values = [] if found.value is None else ["value"]
     table = Table("move", "games", "played", "", "won, drawn, lost", "mean", *values, "opening")
-    for branch in found.branches:
+    for branch in found.moves:
         table.add_row(
             found.position.format_move(branch.move),
             f"{branch.games:,d}",

@@ -12,17 +12,17 @@ from rich.console import Console
 from rich.table import Table
 
 from awello.archive.files import (
-    contents_of,
+    choose_format,
     find_files,
-    format_of,
-    imported_files,
-    sources_of,
-    write_again,
+    list_imported_files,
+    read_sources,
+    restore_file,
     write_files,
+    write_games,
 )
 from awello.archive.game_rows import record_of
 from awello.archive.importer import ImportReport, import_games
-from awello.archive.statistics import ArchiveStatistics, measure
+from awello.archive.statistics import ArchiveStatistics, compute_statistics
 from awello.cli.app import Json, Place, app, print_json, print_result, progress
 from awello.cli.archive_options import EMPTY, GameOptions, Through, open_archive, selects_games
 from awello.cli.running import resumable
@@ -53,7 +53,7 @@ def import_files(
     files = find_files(paths)
     archive, total = open_archive(place, make=True), sum(file.stat().st_size for file in files)
     with resumable("the archive"), progress("import", total) as step:
-        reports = import_games(archive, sources_of(files), step)
+        reports = import_games(archive, read_sources(files), step)
     if json:
         print_json({"files": [ImportJson.of(report).model_dump() for report in reports]})
     else:
@@ -98,12 +98,12 @@ def export(
     if file is not None:
         if form or moves or options != GameOptions():
             raise ConfigError("--file writes a file again as it was: leave out --format and what chooses games")
-        count, contents = write_again(archive, file)
+        count, contents = restore_file(archive, file)
     else:
-        format, numbers = format_of(out, form), archive.numbers(options.wanted(moves))
+        format, numbers = choose_format(out, form), archive.numbers(options.wanted(moves))
         if not numbers:
             raise ConfigError("no such game is in the archive: nothing was written")
-        count, contents = len(numbers), contents_of(archive, numbers, format)
+        count, contents = len(numbers), write_games(archive, numbers, format)
     if str(out) == "-":
         print_content(contents)
         return
@@ -126,7 +126,7 @@ def files(place: Place = None, json: Json = False) -> None:
     """List the files that were imported; export --file writes one again."""
 
     archive = open_archive(place)
-    found = imported_files(archive)
+    found = list_imported_files(archive)
     if json:
         print_json({"files": [{"name": row.name, "format": row.format, "games": row.games} for row in found]})
         return
@@ -173,10 +173,10 @@ def list_games(
     """List games: who played, where and when, the opening and how it ended."""
 
     wanted, archive = options.wanted(moves), open_archive(place)
-    count, found = archive.latest(wanted, limit)
+    count, found = archive.find_latest(wanted, limit)
     rows = [GameRowJson.of(row, record_of(row)) for row in found]
     if json:
-        print_json(GameListJson(games=count, rows=rows).model_dump())
+        print_json(GameListJson(total=count, games=rows).model_dump())
         return
 
     console = Console(highlight=False, markup=False)
@@ -206,9 +206,9 @@ def stats(options: GameOptions, moves: Through = "", place: Place = None, json: 
     """Count games: results, players, events, openings, years."""
 
     wanted, archive = options.wanted(moves), open_archive(place)
-    found = measure(archive, wanted)
+    found = compute_statistics(archive, wanted)
     if json:
-        print_json(asdict(found) | {"kinds": [(str(game), count) for game, count in found.kinds]})
+        print_json(asdict(found) | {"by_game": [(str(game), count) for game, count in found.by_game]})
     else:
         print(EMPTY) if archive.empty else print_statistics(found)
 
@@ -217,12 +217,12 @@ def print_statistics(found: ArchiveStatistics) -> None:
     """The figures for people."""
 
     console = Console(highlight=False, markup=False)
-    console.print(f"{found.games:,d} games" + "".join(f", {count:,d} of {game}" for game, count in found.kinds))
+    console.print(f"{found.games:,d} games" + "".join(f", {count:,d} of {game}" for game, count in found.by_game))
     if not found.games:
         return
     decided = max(1, found.games - found.unfinished)
     table = Table("first player won", "second won", "drawn", "unfinished", "mean margin of the first")
-    counts = [f"{count:,d} ({count / decided:.1%})" for count in (found.first, found.second, found.draws)]
+    counts = [f"{count:,d} ({count / decided:.1%})" for count in (found.first_wins, found.second_wins, found.draws)]
     table.add_row(*counts, f"{found.unfinished:,d}", "" if found.score is None else f"{found.score:+.2f}")
     print_table(console, table, [str(column.header) for column in table.columns])
     if found.years:

@@ -16,7 +16,7 @@ from awello.cli.app import Cluster, Place, app
 from awello.errors import AwelloError, ConfigError
 from awello.kernel import LAZY_VARIABLE, find_cached
 from awello.kernel_compiler import KernelCompiler, kernels_are_missing
-from awello.web.process import ENGINE_KERNELS, SERVER_KERNELS, niceness
+from awello.web.process import ENGINE_KERNELS, SERVER_KERNELS, parse_niceness
 
 PORT, TRIES = 8421, 20
 USUAL_THREADS = 4
@@ -44,7 +44,7 @@ def serve(
     """Serve the page to play, see and understand both games. Ctrl-C ends it."""
     for each in name or ():
         check_name(each)
-    niceness(0)  # an invalid one is refused here, not in each process
+    parse_niceness(0)  # an invalid one is refused here, not in each process
     door = listen(host, port)
     address = url(host, door.getsockname()[1])
     with compile_kernels() as kernels:
@@ -67,7 +67,7 @@ def serve(
                 webbrowser.open(address)
 
         with suppress(KeyboardInterrupt):
-            serve_app(HttpServerConfig(application, behind=bool(name)), door, announce)
+            serve_app(HttpServerConfig(application, behind_proxy=bool(name)), door, announce)
 
 
 def check_name(name: str) -> None:

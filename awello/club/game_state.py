@@ -28,8 +28,7 @@ class ClubError(AwelloError):
     """A refused request: `code` identifies the message, and `params` holds the values in it."""
 
     def __init__(self, code: str, message: str, **params: str | int | float) -> None:
-        super().__init__(message)
-        self.code, self.params = code, params
+        super().__init__(message, code, **params)
 
 
 @dataclass(frozen=True)

@@ -14,121 +14,126 @@ from sqlalchemy import (
     Text,
 )
 
-from awello.storage.columns import identifier, keys, optional, references, required
+from awello.storage.columns import id_column, optional_columns, primary_keys, reference_columns, required_columns
 from awello.storage.migrations import Schema
 
 metadata = MetaData()
 accounts = Table(
     "accounts",
     metadata,
-    identifier(),
-    *required(Text, "name"),
-    *required(Text, "lower_name", unique=True),  # of which each exists once
-    *required(Boolean, "bot", "closed"),
-    *references("accounts", "owner"),  # of a bot
-    *optional(Text, "password"),  # hashed; None for a bot
-    *required(Float, "created"),
+    id_column(),
+    *required_columns(Text, "name"),
+    *required_columns(Text, "lower_name", unique=True),  # of which each exists once
+    *required_columns(Boolean, "bot", "closed"),
+    *reference_columns("accounts", "owner"),  # of a bot
+    *optional_columns(Text, "password"),  # hashed; None for a bot
+    *required_columns(Float, "created"),
 )
 sessions = Table(
     "sessions",
     metadata,
-    *keys(LargeBinary, "digest"),
-    *references("accounts", "account", nullable=False, index=True),
-    *required(Float, "expires"),
+    *primary_keys(LargeBinary, "digest"),
+    *reference_columns("accounts", "account", nullable=False, index=True),
+    *required_columns(Float, "expires"),
 )
 tokens = Table(
     "tokens",
     metadata,
-    identifier(),
-    *required(LargeBinary, "digest", unique=True),
-    *references("accounts", "account", nullable=False, index=True),
-    *required(Text, "label"),
-    *required(Float, "created"),
+    id_column(),
+    *required_columns(LargeBinary, "digest", unique=True),
+    *reference_columns("accounts", "account", nullable=False, index=True),
+    *required_columns(Text, "label"),
+    *required_columns(Float, "created"),
 )
 tournaments = Table(
     "tournaments",
     metadata,
-    identifier(),
-    *required(Text, "name", "system"),
-    *required(SmallInteger, "game"),
-    *required(Float, "base", "increment", "starts", "grace"),  # grace: seconds until a missing player forfeits
-    *required(Boolean, "rated"),
-    *required(Integer, "rounds"),  # 0 for a round robin until it starts
-    *required(Text, "state", index=True),
-    *required(Integer, "round"),  # the current one; 0 before the first
+    id_column(),
+    *required_columns(Text, "name", "system"),
+    *required_columns(SmallInteger, "game"),
+    *required_columns(Float, "base", "increment", "starts", "grace"),  # grace: seconds until a missing player forfeits
+    *required_columns(Boolean, "rated"),
+    *required_columns(Integer, "rounds"),  # 0 for a round robin until it starts
+    *required_columns(Text, "state", index=True),
+    *required_columns(Integer, "round"),  # the current one; 0 before the first
 )
 entries = Table(
     "entries",
     metadata,
-    *references("tournaments", "tournament", primary_key=True),
-    *references("accounts", "account", primary_key=True, index=True),
-    *required(Float, "entered"),
-    *optional(Integer, "seed"),  # from 1, highest rating first; set at the start
-    *optional(Text, "network"),  # cleared at the start; None for the server's own machine
+    *reference_columns("tournaments", "tournament", primary_key=True),
+    *reference_columns("accounts", "account", primary_key=True, index=True),
+    *required_columns(Float, "entered"),
+    *optional_columns(Integer, "seed"),  # from 1, highest rating first; set at the start
+    *optional_columns(Text, "network"),  # cleared at the start; None for the server's own machine
 )
 games = Table(
     "games",
     metadata,
-    identifier(autoincrement=False),
-    *required(SmallInteger, "game"),
-    *references("accounts", "first", "second", nullable=False, index=True),
-    *required(Float, "base", "increment", "started", "turn_started", "first_clock", "second_clock"),
-    *required(Boolean, "rated", "over", "archived"),
-    *required(LargeBinary, "moves", "seconds"),  # one byte per move, 255 for a pass; four per time
-    *optional(SmallInteger, "offer", "loser"),
-    *required(Text, "reason"),
-    *references("tournaments", "tournament"),
+    id_column(autoincrement=False),
+    *required_columns(SmallInteger, "game"),
+    *reference_columns("accounts", "first", "second", nullable=False, index=True),
+    *required_columns(Float, "base", "increment", "started", "turn_started", "first_clock", "second_clock"),
+    *required_columns(Boolean, "rated", "over", "archived"),
+    *required_columns(LargeBinary, "moves", "seconds"),  # one byte per move, 255 for a pass; four per time
+    *optional_columns(SmallInteger, "offer", "loser"),
+    *required_columns(Text, "reason"),
+    *reference_columns("tournaments", "tournament"),
     Index("games_by_state", "over", "archived"),
     Index("games_by_pair", "first", "second", "started"),
 )
 pairings = Table(
     "pairings",
     metadata,
-    *references("tournaments", "tournament", primary_key=True),
-    *keys(Integer, "round", "board"),
-    *references("accounts", "first", nullable=False),
-    *references("accounts", "second"),  # None for a bye
-    *references("games", "game", unique=True),  # None until both are online
-    *optional(Float, "first_points", "second_points"),  # None until decided
-    *required(Boolean, "forfeit"),
+    *reference_columns("tournaments", "tournament", primary_key=True),
+    *primary_keys(Integer, "round", "board"),
+    *reference_columns("accounts", "first", nullable=False),
+    *reference_columns("accounts", "second"),  # None for a bye
+    *reference_columns("games", "game", unique=True),  # None until both are online
+    *optional_columns(Float, "first_points", "second_points"),  # None until decided
+    *required_columns(Boolean, "forfeit"),
 )
 ratings = Table(
     "ratings",
     metadata,
-    *references("accounts", "account", primary_key=True),
-    *keys(Text, "pool"),
-    *required(Float, "mean", "deviation"),
-    *required(Integer, "wins", "draws", "losses"),
+    *reference_columns("accounts", "account", primary_key=True),
+    *primary_keys(Text, "pool"),
+    *required_columns(Float, "mean", "deviation"),
+    *required_columns(Integer, "wins", "draws", "losses"),
     Index("leaderboard", "pool", "mean"),
 )
 rating_changes = Table(
     "rating_changes",
     metadata,
-    *references("games", "game", primary_key=True),
-    *keys(SmallInteger, "side"),
-    *required(Float, "before", "after"),
+    *reference_columns("games", "game", primary_key=True),
+    *primary_keys(SmallInteger, "side"),
+    *required_columns(Float, "before", "after"),
 )
 blocks = Table(
-    "blocks", metadata, *references("accounts", "account", "blocked", primary_key=True), *required(Float, "created")
+    "blocks",
+    metadata,
+    *reference_columns("accounts", "account", "blocked", primary_key=True),
+    *required_columns(Float, "created"),
 )
 audit = Table(
     "audit",
     metadata,
-    identifier(),
-    *required(Float, "time", index=True),
-    *optional(Integer, "account"),
-    *required(Text, "address", "event"),
+    id_column(),
+    *required_columns(Float, "time", index=True),
+    *optional_columns(Integer, "account"),
+    *required_columns(Text, "address", "event"),
 )
-heartbeat = Table("heartbeat", metadata, *required(Float, "time"))  # one row: when the club was last known to be open
+heartbeat = Table(
+    "heartbeat", metadata, *required_columns(Float, "time")
+)  # one row: when the club was last known to be open
 writer = Table(  # one row: the epoch, one more each time a server opens the club, and its last transaction
-    "writer", metadata, *required(Integer, "epoch"), *required(BigInteger, "last_transaction")
+    "writer", metadata, *required_columns(Integer, "epoch"), *required_columns(BigInteger, "last_transaction")
 )
 known_devices = Table(  # devices and networks that have been used to log in
     "known_devices",
     metadata,
-    *references("accounts", "account", primary_key=True),
-    *keys(LargeBinary, "digest"),
-    *required(Float, "expires"),
+    *reference_columns("accounts", "account", primary_key=True),
+    *primary_keys(LargeBinary, "digest"),
+    *required_columns(Float, "expires"),
 )
 
 

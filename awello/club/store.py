@@ -30,7 +30,7 @@ from awello.club.game_state import ClubError
 from awello.club.schema import CLUB, writer
 from awello.club.stored_games import SaveGame, save_games
 from awello.errors import ConfigError, StorageError
-from awello.storage.database import connect, lock_exclusively, writing
+from awello.storage.database import lock_exclusively, open_database, write_transaction
 
 MAX_BATCH = 256  # operations in one transaction
 UNAVAILABLE = "the club cannot reach its database, and nothing was saved: try again in a moment"
@@ -57,7 +57,7 @@ class ClubStore:
     """The database of a club with its write queue, for threads and for coroutines."""
 
     def __init__(self, database: str | Path) -> None:
-        self.engine = connect(database, CLUB)
+        self.engine = open_database(database, CLUB)
         self.now: Callable[[], float] = time.time  # the club's clock
         self.failed_at: float | None = None  # when the first failed operation was submitted
         self.failures = 0
@@ -77,7 +77,7 @@ class ClubStore:
         if self._lock is None:
             raise ConfigError("another server has opened this club: stop it first")
         with self._write_lock:
-            with writing(self.engine, IDLE_TIMEOUT) as connection:
+            with write_transaction(self.engine, IDLE_TIMEOUT) as connection:
                 epoch, last_transaction = _begin_epoch(connection)
             self._epoch, self._last_transaction = epoch, last_transaction
 
@@ -183,7 +183,7 @@ class ClubStore:
 
     def _try(self, operations: Sequence[Operation], outcomes: list[Any], run: BatchRunner) -> None:
         """Run a batch in one transaction; if there are outcomes, COMMIT may have been sent."""
-        with writing(self.engine, IDLE_TIMEOUT) as connection:
+        with write_transaction(self.engine, IDLE_TIMEOUT) as connection:
             if self._epoch is not None:
                 self._last_transaction += 1
                 claimed = (
@@ -197,7 +197,7 @@ class ClubStore:
         """Whether a transaction was committed though COMMIT was not answered; raises if that cannot be determined."""
         if self._epoch is None:
             raise error
-        with writing(self.engine, IDLE_TIMEOUT) as connection:  # waits for the lock of a commit in progress
+        with write_transaction(self.engine, IDLE_TIMEOUT) as connection:  # waits for the lock of a commit in progress
             row = connection.execute(select(writer)).one()
         if row.last_transaction != self._last_transaction and row.epoch != self._epoch:
             raise ClubTakenOverError
@@ -207,9 +207,9 @@ class ClubStore:
 @contextmanager
 def transaction(database: str | Path, write: bool) -> Iterator[Connection]:
     """A transaction for a command, which can write while a server has the club open."""
-    engine = connect(database, CLUB)
+    engine = open_database(database, CLUB)
     try:
-        with writing(engine) if write else engine.connect() as connection:
+        with write_transaction(engine) if write else engine.connect() as connection:
             yield connection
     finally:
         engine.dispose()

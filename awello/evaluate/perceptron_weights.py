@@ -21,9 +21,7 @@ MAX_LAYERS = 8
 # Raised by `np.load` for damaged files.
 LOAD_ERRORS = (KeyError, TypeError, ValueError, EOFError, BadZipFile, zlib.error)
 # Inputs and moves by board.
-BOARD_SHAPES = {
-    game.adapter.board_name: (INPUT_COUNTS[game.family], MOVE_COUNTS[game.family]) for game in Game
-}
+BOARD_SHAPES = {game.adapter.board_name: (INPUT_COUNTS[game.family], MOVE_COUNTS[game.family]) for game in Game}
 SHIPPED_BOARDS = {"awale", "othello"}
 
 

@@ -60,11 +60,12 @@ def detect_game(text: str, game: Game | None = None) -> DetectedGame:
     Without `game`, the text determines the rules: Othello on the size on which the moves are legal, or abapa.
     """
     if len(text) > MAX_TEXT_CHARS:
-        raise NotationError(f"the text has {len(text)} characters: paste one game, at most {MAX_TEXT_CHARS}")
+        message = f"the text has {len(text)} characters: paste one game, at most {MAX_TEXT_CHARS}"
+        raise NotationError(message, "text_too_long", length=len(text), limit=MAX_TEXT_CHARS)
     try:
         return _detect_file(text, game) or _detect_position(text, game) or _detect_game(text, game)
     except AwelloError as error:
-        raise NotationError(str(error)) from None
+        raise NotationError(str(error), error.code, **error.params) from None
 
 
 def _detect_file(text: str, game: Game | None) -> DetectedGame | None:
@@ -74,7 +75,8 @@ def _detect_file(text: str, game: Game | None) -> DetectedGame | None:
         return None
     record = parse_ggf(text) if kind == "ggf" else parse_ogn(text)
     if game not in (None, record.start.game):
-        raise NotationError(f"this is a game of {record.start.game}, not of {game}: choose the other game")
+        message = f"this is a game of {record.start.game}, not of {game}: choose the other game"
+        raise NotationError(message, "other_game", found=str(record.start.game), chosen=str(game))
     return DetectedGame(kind, record)
 
 
@@ -128,7 +130,8 @@ def _check_family(game: Game | None, found: Game) -> None:
     """Raise `NotationError` if the game does not belong to the family of the position."""
     if game is not None and game.family != found.family:
         titles = found.adapter.title, game.adapter.title
-        raise NotationError("this is a position of {}, not of {}: choose the other game".format(*titles))
+        message = "this is a position of {}, not of {}: choose the other game".format(*titles)
+        raise NotationError(message, "other_game", found=str(found), chosen=str(game))
 
 
 def _find_rows(text: str, game: Game | None) -> FoundPosition | None:
@@ -215,7 +218,7 @@ def _detect_game(text: str, game: Game | None) -> DetectedGame:
         _check_typos(text)
     played = _play_text(text, [Position.start(game) for game in games])
     if played is None:
-        raise NotationError(f"the text contains no game and no position: {PASTE_HINT}")
+        raise NotationError(f"the text contains no game and no position: {PASTE_HINT}", "no_game_in_text")
     return DetectedGame(MOVES_KINDS[games[0].family], _require_legal(played))
 
 
@@ -235,7 +238,8 @@ def _check_typos(text: str) -> None:
     typos = [(match[0], word[match.end() :]) for word in words if (match := SQUARES_NAMED.match(word))]
     if sum(len(moves) for moves, _ in typos) > 2 * len(_extract_names(text, Game.OTHELLO)[0]):
         moves, wrong = typos[0]
-        raise NotationError(f"{wrong[:8]!r} after {moves[-8:]} is not a move")
+        message = f"{wrong[:8]!r} after {moves[-8:]} is not a move"
+        raise NotationError(message, "unreadable_moves", before=moves[-8:], text=wrong[:8])
 
 
 PlayedGame = tuple[Record, AwelloError | None]

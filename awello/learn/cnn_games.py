@@ -49,7 +49,7 @@ def read_records(place: Path) -> Iterator[Record]:
             yield record
     else:
         archive = Archive(place)
-        yield from archive.records(archive.numbers(GameFilter(kinds=(Game.OTHELLO,))))
+        yield from archive.records(archive.numbers(GameFilter(games=(Game.OTHELLO,))))
         archive.close()
 
 

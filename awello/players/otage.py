@@ -207,7 +207,7 @@ def read_book(place: str) -> "GameTree":
     from awello.archive.game_tree import GameTree
 
     with closing(Archive(place)) as archive:
-        return GameTree.of(archive, GameFilter(kinds=(Game.OTHELLO,)))
+        return GameTree.of(archive, GameFilter(games=(Game.OTHELLO,)))
 
 
 # ---- the end of the game (section I.2.3) ----------------------------------------------------------------------------

@@ -60,6 +60,8 @@ class Forfeit(Exception):
 class UnknownPlayerError(SpecError):
     """There is no player of this name."""
 
+    code = "unknown_player"
+
 
 class TakeBack(Exception):
     """Raised by a player who wants their last move back."""

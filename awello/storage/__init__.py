@@ -1,1 +1,1 @@
-"""Databases on SQLite and PostgreSQL: addresses, connections, locks and migrations; the tables are for others."""
+"""Databases on SQLite and PostgreSQL: addresses, connections, locks and migrations."""

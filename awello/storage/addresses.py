@@ -1,4 +1,4 @@
-"""Where a database is: a file for SQLite, or an address such as `postgresql://user@host/name`."""
+"""Locations of databases: a file for SQLite, or an address such as `postgresql://user@host/name`."""
 
 import re
 from pathlib import Path
@@ -8,41 +8,45 @@ from sqlalchemy.exc import ArgumentError
 
 from awello.errors import ConfigError
 
-SERVER = "postgresql+psycopg"
-ADDRESS = re.compile(r"(?!/[^/]|[.~\\])(.*://|[\w+.-]{2,}:/|.*:[^/]*@|.*password\s*=)", re.IGNORECASE | re.DOTALL)
+POSTGRESQL_DRIVER = "postgresql+psycopg"
+ADDRESS_PATTERN = re.compile(
+    r"(?!/[^/]|[.~\\])(.*://|[\w+.-]{2,}:/|.*:[^/]*@|.*password\s*=)", re.IGNORECASE | re.DOTALL
+)
 
 
-def is_address(place: str) -> bool:
-    """Whether a place is, or was meant to be, the address of a server and not a file."""
-    return ADDRESS.match(place) is not None
+def is_address(location: str) -> bool:
+    """Whether a location is, or was meant to be, the address of a server rather than a file."""
+    return ADDRESS_PATTERN.match(location) is not None
 
 
-def may_exist(place: str) -> bool:
-    """Whether a place is a file that exists; an address is taken to be one."""
-    return is_address(place) or Path(place).expanduser().exists()
+def may_exist(location: str) -> bool:
+    """Whether a location is an existing file, or an address, which is not checked."""
+    return is_address(location) or Path(location).expanduser().exists()
 
 
-def parse_address(place: str, what: str) -> URL:
-    """Parse the address of a server; errors do not repeat an invalid one, which may hold a password."""
+def parse_address(location: str, application: str) -> URL:
+    """Parse the address of a server; errors do not repeat an invalid address, which may contain a password."""
     try:
-        address = make_url(place)
-        misplaced = place.count("@") > 1 or "@" in (address.database or "")  # it would be taken for a host or a name
-        valid = not misplaced and place.isprintable() and 0 <= (address.port or 0) < 1 << 16
+        address = make_url(location)
+        misplaced = location.count("@") > 1 or "@" in (
+            address.database or ""
+        )  # part of the password would become the host or the name
+        valid = not misplaced and location.isprintable() and 0 <= (address.port or 0) < 1 << 16
     except (ArgumentError, ValueError):
         valid = False
     if not valid:
-        raise invalid_address(what)
-    if address.drivername not in ("postgres", "postgresql", SERVER):
+        raise invalid_address_error(application)
+    if address.drivername not in ("postgres", "postgresql", POSTGRESQL_DRIVER):
         raise ConfigError(
-            f"the {what} cannot be at an address that begins with {address.drivername}://: "
+            f"the {application} cannot be at an address that begins with {address.drivername}://: "
             "give a file, or postgresql://USER@HOST/NAME"
         )
-    return address.set(drivername=SERVER)
+    return address.set(drivername=POSTGRESQL_DRIVER)
 
 
-def invalid_address(what: str) -> ConfigError:
+def invalid_address_error(application: str) -> ConfigError:
     """The error for an address that cannot be parsed or looked up."""
     return ConfigError(
-        f"the address of the {what} is not valid: write postgresql://USER:PASSWORD@HOST:PORT/NAME, "
+        f"the address of the {application} is not valid: write postgresql://USER:PASSWORD@HOST:PORT/NAME, "
         "with special characters of the password as %40 for @"
     )

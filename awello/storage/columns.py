@@ -1,30 +1,30 @@
-"""Shapes of columns that many tables share."""
+"""Helpers to define columns of tables."""
 
 from typing import Any
 
 from sqlalchemy import Column, ForeignKey, Integer
 
 
-def keys(kind: Any, *names: str) -> list[Column[Any]]:
-    """Columns of one type in the primary key."""
+def primary_keys(kind: Any, *names: str) -> list[Column[Any]]:
+    """Columns of a type in the primary key."""
     return [Column(name, kind, primary_key=True) for name in names]
 
 
-def identifier(**options: Any) -> Column[Any]:
-    """The number of a row, given by the database unless the options say otherwise."""
+def id_column(**options: Any) -> Column[Any]:
+    """The column `id`, numbered by the database by default."""
     return Column("id", Integer, primary_key=True, **options)
 
 
-def optional(kind: Any, *names: str) -> list[Column[Any]]:
-    """Columns of one type that may have no value."""
+def optional_columns(kind: Any, *names: str) -> list[Column[Any]]:
+    """Columns of a type that can be null."""
     return [Column(name, kind) for name in names]
 
 
-def required(kind: Any, *names: str, **options: Any) -> list[Column[Any]]:
-    """Columns of one type that have a value in every row."""
+def required_columns(kind: Any, *names: str, **options: Any) -> list[Column[Any]]:
+    """Columns of a type that cannot be null."""
     return [Column(name, kind, nullable=False, **options) for name in names]
 
 
-def references(table: str, *names: str, **options: Any) -> list[Column[Any]]:
-    """Columns with the numbers of rows of another table."""
+def reference_columns(table: str, *names: str, **options: Any) -> list[Column[Any]]:
+    """Columns with foreign keys to the `id` of another table."""
     return [Column(name, ForeignKey(f"{table}.id"), **options) for name in names]

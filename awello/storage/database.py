@@ -1,4 +1,4 @@
-"""Connections to a database, SQLite in one file or a PostgreSQL server: transactions that write, locks, errors."""
+"""Connections to SQLite and PostgreSQL databases: write transactions, locks and errors."""
 
 import os
 import sqlite3
@@ -11,26 +11,26 @@ from urllib.parse import quote
 from sqlalchemy import Connection, Engine, ExceptionContext, Select, Table, create_engine, event, func, select
 
 from awello.errors import AwelloError, ConfigError, StorageError
-from awello.storage.addresses import invalid_address, is_address, parse_address
-from awello.storage.migrations import Schema, is_current, migrate
+from awello.storage.addresses import invalid_address_error, is_address, parse_address
+from awello.storage.migrations import Schema, is_current, migrate, needs_views
 
-PATIENCE = 30  # seconds to wait for another program that writes, or for a server
-IDLE = 300  # seconds after which a server ends an idle transaction: its client may be gone
+LOCK_TIMEOUT = 30  # seconds to wait for another writer, or for a connection to a server
+IDLE_TIMEOUT = 300  # seconds after which a server ends an idle transaction, whose client may be gone
 KEEPALIVE = {"keepalives_idle": 30, "keepalives_interval": 10, "keepalives_count": 3, "tcp_user_timeout": 30_000}
-ASKED = 500  # values named in one statement
-PRIVATE = 0o600  # the mode of a file that only its owner can read
-WRITE_LOCK, SERVER_LOCK = 4158, 4159  # PostgreSQL's advisory locks: of a transaction that writes, of the only server
+MAX_QUERY_VALUES = 500  # in one statement
+PRIVATE_FILE_MODE = 0o600  # readable only by its owner
+WRITE_LOCK, SERVER_LOCK = 4158, 4159  # PostgreSQL's advisory locks: for write transactions, and for the only server
 
 
 # ---- opening ---------------------------------------------------------------------------------------------------------
-def connect(place: str | Path, schema: Schema) -> Engine:
+def open_database(location: str | Path, schema: Schema) -> Engine:
     """Open the database at a path or an address, and create or migrate its tables.
 
-    Every error of the database is a `StorageError`, which names the database without its password.
+    Every error of the database becomes a `StorageError`, which names the database without its password.
     """
-    on_server = is_address(str(place))
-    engine = _open_server(str(place), schema) if on_server else _open_file(Path(place).expanduser(), schema)
-    name = str(engine.url.set(query={}) if on_server else place)
+    is_server = is_address(str(location))
+    engine = _open_server(str(location), schema) if is_server else _open_file(Path(location).expanduser(), schema)
+    name = str(engine.url.set(query={}) if is_server else location)
 
     @event.listens_for(engine, "handle_error")
     def translate(context: ExceptionContext) -> None:
@@ -39,21 +39,23 @@ def connect(place: str | Path, schema: Schema) -> Engine:
 
     try:
         with engine.connect() as connection:
-            current = is_current(connection, name, schema)
-        if not current:
-            with writing(engine) as connection:
+            current, views = is_current(connection, name, schema), needs_views(connection, schema)
+        if views and not current:
+            _create_views(engine, schema)
+        elif not current:
+            with write_transaction(engine) as connection:
                 migrate(connection, name, schema)
     except (AwelloError, UnicodeError) as error:
         engine.dispose()
-        if isinstance(error, UnicodeError):  # a host name that cannot be looked up
-            raise invalid_address(schema.application) from None
+        if isinstance(error, UnicodeError):  # an invalid host name
+            raise invalid_address_error(schema.application) from None
         raise
     return engine
 
 
 def _open_server(address: str, schema: Schema) -> Engine:
     try:
-        arguments = {"connect_timeout": PATIENCE} | KEEPALIVE
+        arguments = {"connect_timeout": LOCK_TIMEOUT} | KEEPALIVE
         url = parse_address(address, schema.application)
         return create_engine(url, connect_args=arguments, hide_parameters=True)
     except ModuleNotFoundError:
@@ -63,29 +65,39 @@ def _open_server(address: str, schema: Schema) -> Engine:
 
 def _open_file(file: Path, schema: Schema) -> Engine:
     if not file.parent.is_dir():
-        raise StorageError(f"there is no folder {str(file.parent)!r} for the {schema.application}: make it first")
+        raise StorageError(f"there is no folder {str(file.parent)!r} for the {schema.application}: create it first")
     if file.is_dir():
-        raise StorageError(f"{str(file)!r} is a folder: name a file in it for the {schema.application}")
+        raise StorageError(f"{str(file)!r} is a folder: give a file in it for the {schema.application}")
     if schema.private and not file.exists():
-        with suppress(OSError):  # the database will say what is wrong
-            file.touch(mode=PRIVATE)
+        with suppress(OSError):  # opening the database gives a better error
+            file.touch(mode=PRIVATE_FILE_MODE)
     path = str(file)
-    if file.exists() and not os.access(file, os.W_OK):  # the files that SQLite puts beside it may be refused too
+    if file.exists() and not os.access(file, os.W_OK):  # SQLite may not be able to create its other files either
         path = f"file:{quote(str(file.absolute()))}?mode=ro&immutable=1&uri=true"
-    engine = create_engine(f"sqlite:///{path}", connect_args={"timeout": PATIENCE}, hide_parameters=True)
+    engine = create_engine(f"sqlite:///{path}", connect_args={"timeout": LOCK_TIMEOUT}, hide_parameters=True)
 
     @event.listens_for(engine, "connect")
     def prepare(connection: Any, _: Any) -> None:
-        connection.isolation_level = None  # transactions begin where `begin` says
-        connection.create_function("lower", 1, _lower, deterministic=True)  # SQLite's own knows no accents
+        connection.isolation_level = None  # transactions are started by `begin`
+        connection.create_function("lower", 1, _lower, deterministic=True)  # SQLite's own handles only ASCII
         for setting in ("journal_mode = WAL", f"synchronous = {schema.durable + 1}", "foreign_keys = ON"):
             connection.execute(f"PRAGMA {setting}")  # synchronous: 1 is NORMAL, 2 is FULL
 
     @event.listens_for(engine, "begin")
-    def begin(connection: Connection) -> None:  # a transaction that will write takes its lock before it reads
+    def begin(connection: Connection) -> None:  # write transactions take their lock before they read
         connection.exec_driver_sql("BEGIN IMMEDIATE" if connection.get_execution_options().get("writes") else "BEGIN")
 
     return engine
+
+
+def _create_views(engine: Engine, schema: Schema) -> None:
+    """Create the temporary views of a schema on every connection from now on."""
+    engine.dispose()
+
+    @event.listens_for(engine, "connect")
+    def create(connection: Any, _: Any) -> None:
+        for view in schema.views:
+            connection.execute(view)
 
 
 def _lower(text: str | None) -> str | None:
@@ -93,15 +105,15 @@ def _lower(text: str | None) -> str | None:
 
 
 # ---- reading and writing ---------------------------------------------------------------------------------------------
-def rows_among(connection: Connection, query: Select[Any], column: Any, values: Sequence[Any]) -> Iterator[Any]:
-    """The rows of a query with one of many values in a column; databases limit how many one statement can name."""
-    for at in range(0, len(values), ASKED):
-        yield from connection.execute(query.where(column.in_(values[at : at + ASKED])))
+def select_among(connection: Connection, query: Select[Any], column: Any, values: Sequence[Any]) -> Iterator[Any]:
+    """The rows of a query with one of many values in a column, in several statements if there are too many values."""
+    for at in range(0, len(values), MAX_QUERY_VALUES):
+        yield from connection.execute(query.where(column.in_(values[at : at + MAX_QUERY_VALUES])))
 
 
 @contextmanager
-def writing(engine: Engine, idle: float = IDLE) -> Iterator[Connection]:
-    """A transaction that writes, one at a time; a server ends it after `idle` seconds, if its client is lost."""
+def write_transaction(engine: Engine, idle: float = IDLE_TIMEOUT) -> Iterator[Connection]:
+    """A write transaction, one at a time; a server ends it after `idle` seconds without a statement."""
     with engine.connect().execution_options(writes=True) as connection, connection.begin():
         if connection.dialect.name == "postgresql":
             limit = f"set_config('idle_in_transaction_session_timeout', '{1000 * idle:.0f}', true)"
@@ -110,19 +122,19 @@ def writing(engine: Engine, idle: float = IDLE) -> Iterator[Connection]:
 
 
 def next_id(connection: Connection, table: Table) -> int:
-    """The number of the next row, in a transaction that writes."""
+    """The number of the next row, in a write transaction."""
     return int(connection.execute(select(func.coalesce(func.max(table.c.id), 0) + 1)).scalar_one())
 
 
 def lock_exclusively(engine: Engine) -> sqlite3.Connection | Connection | None:
-    """A lock for the only server on a database, held until it is closed or the process ends; None if it is taken."""
+    """Lock a database for one server until the lock is closed or the process ends; None if it is locked already."""
     return _lock_file(f"{engine.url.database}-open") if engine.dialect.name == "sqlite" else _lock_server(engine)
 
 
 def _lock_file(file: str) -> sqlite3.Connection | None:
-    """SQLite's own lock, which works on every system, on an empty file: the database itself stays readable."""
-    with suppress(OSError):  # the next line will say what is wrong
-        Path(file).touch(mode=PRIVATE)
+    """Lock an empty file by SQLite, which works on every system; the database itself stays readable."""
+    with suppress(OSError):  # the next line gives a better error
+        Path(file).touch(mode=PRIVATE_FILE_MODE)
     lock = sqlite3.connect(file, timeout=0, isolation_level=None, check_same_thread=False)
     try:
         lock.execute("BEGIN EXCLUSIVE")
@@ -135,10 +147,14 @@ def _lock_file(file: str) -> sqlite3.Connection | None:
 
 
 def _lock_server(engine: Engine) -> Connection | None:
-    """An advisory lock of PostgreSQL's, which also ends when the connection is lost."""
+    """Take an advisory lock of PostgreSQL, which also ends when the connection is lost."""
     lock = engine.connect().execution_options(isolation_level="AUTOCOMMIT")
-    lock.detach()  # it is closed in the end, not returned to the pool
-    for setting in ("idle = 30", "interval = 10", "count = 3"):  # a lost client holds it for a minute, not hours
+    lock.detach()  # closed at the end, not returned to the pool
+    for setting in (
+        "idle = 30",
+        "interval = 10",
+        "count = 3",
+    ):  # so that a lost client holds it for a minute, not for hours
         lock.exec_driver_sql(f"SET tcp_keepalives_{setting}")
     if lock.exec_driver_sql(f"SELECT pg_try_advisory_lock({SERVER_LOCK})").scalar_one():
         return lock

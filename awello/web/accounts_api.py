@@ -20,11 +20,12 @@ from awello.web.account_messages import (
     TokenRequest,
 )
 from awello.web.club_service import SESSION_COOKIE, RequiredClub
-from awello.web.files_api import FILE, packed
+from awello.web.errors import ApiError
+from awello.web.files_api import FILE_RESPONSES, file_response
 from awello.web.logins import DEVICE_COOKIE, Origin, read_origin
 from awello.web.messages import GameName
 from awello.web.rate_limits import network_of
-from awello.web.request_guard import Refusal, address_of
+from awello.web.request_guard import address_of
 
 MAX_EXPORTED_GAMES = 5000  # in one file
 Before = Annotated[int | None, Query(ge=1, lt=1 << 31, description="Only games numbered below this")]
@@ -34,7 +35,7 @@ router = APIRouter(prefix="/api/club", tags=["club"])
 
 def _check_limit(allowed: bool) -> None:
     if not allowed:
-        raise Refusal(429, "too_many_attempts", "too many attempts: wait a minute")
+        raise ApiError(429, "too_many_attempts", "too many attempts: wait a minute")
 
 
 # ---- accounts -------------------------------------------------------------------------------------------------------
@@ -64,11 +65,11 @@ async def log_in(login: LoginRequest, club: RequiredClub, request: Request) -> A
         await club.write(
             lambda connection: accounts.log_event(connection, f"wrong password for {name}", origin.address)
         )
-        raise Refusal(401, "wrong_credentials", "the name or the password is wrong")
+        raise ApiError(401, "wrong_credentials", "the name or the password is wrong")
 
     def write(connection: Any) -> str:
         if accounts.load_password(connection, login.name)[1] != hashed:
-            raise Refusal(401, "password_changed", str(accounts.password_changed()))
+            raise ApiError(401, "password_changed", str(accounts.password_changed()))
         return _create_session(connection, account, origin, "logged in")
 
     return _session_response(request, origin, account.name, await club.write(write))
@@ -83,7 +84,7 @@ async def change_password(passwords: PasswordChange, club: RequiredClub, request
         await club.write(
             lambda connection: accounts.log_event(connection, "wrong password", origin.address, user.number)
         )
-        raise Refusal(403, "wrong_password", "the old password is wrong")
+        raise ApiError(403, "wrong_password", "the old password is wrong")
     new = await club.run_hash(accounts.hash_password, passwords.new)
 
     def write(connection: Any) -> str:
@@ -146,14 +147,14 @@ def _session_response(request: Request, origin: Origin, name: str, secret: str) 
 async def _require_user(club: Any, request: Request) -> Any:
     account = await club.authenticate(request.headers, request.cookies)
     if account is None or account.bot:
-        raise Refusal(401, "login_required", "this needs a user who is logged in: log in")
+        raise ApiError(401, "login_required", "this needs a user who is logged in: log in")
     return account
 
 
 def _check_session(connection: Any, request: Request, user: Any) -> None:
     """Refuse an operation if the session has ended before its transaction."""
     if accounts.find_by_session(connection, request.cookies.get(SESSION_COOKIE, "")) != user:
-        raise Refusal(401, "session_ended", "your session has ended: log in again")
+        raise ApiError(401, "session_ended", "your session has ended: log in again")
 
 
 # ---- bots ------------------------------------------------------------------------------------------------------------
@@ -180,7 +181,7 @@ async def _find_own_bot(club: Any, request: Request, name: str) -> tuple[Any, An
     """The user, and a bot of theirs."""
     owner, found = await _require_user(club, request), await club.read(partial(accounts.find_account, name=name))
     if found is None or found.owner != owner.number:
-        raise Refusal(404, "unknown_bot", f"you have no bot named {name}", name=name)
+        raise ApiError(404, "unknown_bot", f"you have no bot named {name}", name=name)
     return owner, found
 
 
@@ -245,7 +246,9 @@ async def show_player(
     return found | {"online": found["number"] in club.server.online}
 
 
-@router.get("/players/{name}/games", summary="A player's games as a file", response_class=Response, responses=FILE)
+@router.get(
+    "/players/{name}/games", summary="A player's games as a file", response_class=Response, responses=FILE_RESPONSES
+)
 async def download_games(name: NamePath, club: RequiredClub, request: Request, before: Before = None) -> Response:
     """The ended games: Othello as GGF, Awalé as OGN; both are packed into a `.zip`."""
     account = await club.read(partial(accounts.get_account, name=name))
@@ -260,5 +263,5 @@ async def download_games(name: NamePath, club: RequiredClub, request: Request, b
     async with club.export_lock:  # one at a time, to leave time for the games in progress
         contents = await club.read(write)
     if not contents:
-        raise Refusal(404, "no_finished_games", f"{account.name} has not finished a game yet", name=account.name)
-    return packed(contents, f"awello-{account.name}")
+        raise ApiError(404, "no_finished_games", f"{account.name} has not finished a game yet", name=account.name)
+    return file_response(contents, f"awello-{account.name}")

@@ -1,11 +1,10 @@
-"""The server of the page: its files, its API and its live channel under one roof."""
+"""The web application: the page's files, the API and the WebSocket connections."""
 
 import asyncio
 import logging
-from collections.abc import AsyncIterator, Mapping, Sequence
+from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
 from functools import partial
-from typing import Any
 
 from fastapi import FastAPI, Request, WebSocket
 from fastapi.exceptions import RequestValidationError
@@ -13,6 +12,7 @@ from fastapi.responses import JSONResponse, Response
 from starlette.exceptions import HTTPException
 
 from awello import __version__
+from awello.club.game_state import ClubError
 from awello.errors import AwelloError
 from awello.kernel_compiler import KernelCompiler
 from awello.web import api, archive_api, contests_api, files_api
@@ -24,18 +24,18 @@ from awello.web.contests import ContestRunner
 from awello.web.engine_connection import serve_engine
 from awello.web.engine_pool import EnginePool
 from awello.web.engine_slots import LocalSlot
-from awello.web.errors import describe_error
-from awello.web.metrics import show_metrics
+from awello.web.errors import INTERNAL_ERROR, ApiError, describe_error
+from awello.web.metrics import format_metrics
 from awello.web.page_files import PageFiles
 from awello.web.process import ENGINE_KERNELS
 from awello.web.rate_limits import ConcurrencyLimit, RateLimits
-from awello.web.request_guard import COSTS, OWN, Refusal, RequestGuard
+from awello.web.request_guard import LOCAL_HOSTS, NETWORK_BUDGET, RequestGuard
 
 if not EXTRA_MISSING:
     from awello.web import accounts_api, club_connection, tournaments_api
 
-WORK_SECONDS = 10.0  # that the page's smaller work may take
-CLUB_STATUS = {"unknown_player": 404, "unknown_tournament": 404, "password_changed": 403}  # by the code of a refusal
+PAGE_TASK_TIMEOUT = 10.0  # seconds, for the tasks of `page_tasks`
+CLUB_STATUS = {"unknown_player": 404, "unknown_tournament": 404, "password_changed": 403}  # by error code; else 400
 
 
 def create_app(
@@ -43,17 +43,17 @@ def create_app(
     host: str = "127.0.0.1",
     archive: str | None = "",
     club: str | None = None,
-    names: Sequence[str] = (),
+    host_names: Sequence[str] = (),
     cluster: str | None = None,
     kernels: KernelCompiler | None = None,
 ) -> FastAPI:
-    """The server, which answers to the name of its host and to other names.
+    """Create the application, which answers requests for its host and for additional `host_names`.
 
-    `engines` processes search, on this machine or on the workers of the dask scheduler at `cluster`, where 0 means one
-    per worker.  `archive` and `club` are files or database addresses; an empty archive is the user's own, None is none.
-    If kernels are still being compiled, processes start when those of the engines are there.
+    `engines` is the number of engine processes, on this machine or on the workers of the dask scheduler at `cluster`
+    (0: one per worker).  `archive` and `club` are files or database addresses; an empty `archive` is the default one,
+    None means none.  While `kernels` are being compiled, engine processes wait until those of the engines are ready.
     """
-    for_guests = bool(names) or host not in OWN
+    public = bool(host_names) or host not in LOCAL_HOSTS
 
     @asynccontextmanager
     async def lifespan(app: FastAPI) -> AsyncIterator[None]:
@@ -62,28 +62,28 @@ def create_app(
         app.state.engines = EnginePool(
             engines, new_slot=partial(ClusterSlot, slots) if slots else LocalSlot, compiled=compiled
         )
-        app.state.contests = ContestRunner(for_guests=for_guests)
-        app.state.workers = EnginePool(1, WORK_SECONDS, partial(LocalSlot, engines=False), compiled)
-        app.state.archivist = ArchiveService(archive, for_guests)
-        app.state.clubhouse = ClubService(club, app.state.archivist)
+        app.state.contests = ContestRunner(public=public)
+        app.state.workers = EnginePool(1, PAGE_TASK_TIMEOUT, partial(LocalSlot, engines=False), compiled)
+        app.state.archive_service = ArchiveService(archive, public)
+        app.state.club_service = ClubService(club, app.state.archive_service)
         try:
-            await app.state.clubhouse.open()
+            await app.state.club_service.open()
             if slots:
                 app.state.engines.count = engines or len(await slots.list_workers())
             await app.state.engines.start()
-            if app.state.engines.count:  # without engines it is started when it is needed
+            if app.state.engines.count:  # without engines the worker starts when it is needed
                 await app.state.workers.start()
         except Exception as error:
-            app.state.wrong = error  # whoever started the server says it
+            app.state.startup_error = error  # `serve_app` raises it again
             raise
         try:
             yield
         finally:
             if kernels:
                 kernels.close()
-            await app.state.clubhouse.close()
+            await app.state.club_service.close()
             app.state.contests.close()
-            app.state.archivist.close()
+            app.state.archive_service.close()
             await app.state.engines.close()
             await app.state.workers.close()
             if slots:
@@ -98,63 +98,64 @@ def create_app(
         redoc_url=None,
         openapi_url="/api/openapi.json",
         lifespan=lifespan,
-        responses=api.PROBLEMS,
+        responses=api.ERROR_RESPONSES,
     )
-    costs, channels = RateLimits(*COSTS), ConcurrencyLimit()
+    budgets, connections = RateLimits(*NETWORK_BUDGET), ConcurrencyLimit()
     app.add_middleware(PageFiles)
-    app.add_middleware(RequestGuard, host=host, names=names, costs=costs)
+    app.add_middleware(RequestGuard, host=host, host_names=host_names, budgets=budgets)
     app.include_router(api.router)
-    app.include_router(files_api.router, responses={404: api.ABSENT})
-    app.include_router(archive_api.router, responses={404: api.ABSENT, 429: api.OFTEN})
-    app.include_router(contests_api.router, responses={404: api.ABSENT, 409: api.BUSY})
-    _add_club(app, costs)
-    answer_problems(app)
+    app.include_router(files_api.router, responses={404: api.NOT_FOUND})
+    app.include_router(archive_api.router, responses={404: api.NOT_FOUND, 429: api.TOO_MANY_REQUESTS})
+    app.include_router(contests_api.router, responses={404: api.NOT_FOUND, 409: api.CONFLICT})
+    _add_club_routes(app, budgets)
+    add_error_handlers(app)
 
     @app.websocket("/api/live")
     async def channel(socket: WebSocket) -> None:
-        await serve_engine(socket, app.state.engines, costs, channels, app.state.clubhouse)
+        await serve_engine(socket, app.state.engines, budgets, connections, app.state.club_service)
 
     @app.get("/metrics", include_in_schema=False)
     async def metrics() -> Response:
-        return Response(show_metrics(app.state.clubhouse), media_type="text/plain; version=0.0.4")
+        return Response(format_metrics(app.state.club_service), media_type="text/plain; version=0.0.4")
 
     return app
 
 
-def _add_club(app: FastAPI, costs: RateLimits) -> None:
-    """The club's routes; without the extra, every one of them answers that there is no club."""
+def _add_club_routes(app: FastAPI, budgets: RateLimits) -> None:
+    """Add the routes of the club; without the `club` extra, they all answer that there is no club."""
     if EXTRA_MISSING:
 
         @app.api_route("/api/club/{path:path}", methods=["GET", "POST", "PUT", "DELETE"], include_in_schema=False)
         async def refuse(path: str) -> None:
-            raise Refusal(404, "no_club", NO_CLUB)
+            raise ApiError(404, "no_club", NO_CLUB)
     else:
-        app.include_router(tournaments_api.router, responses={404: api.ABSENT})
-        app.include_router(accounts_api.router, responses={401: api.STRANGER, 404: api.ABSENT, 429: api.OFTEN})
+        app.include_router(tournaments_api.router, responses={404: api.NOT_FOUND})
+        app.include_router(
+            accounts_api.router, responses={401: api.UNAUTHORIZED, 404: api.NOT_FOUND, 429: api.TOO_MANY_REQUESTS}
+        )
 
     @app.websocket("/api/club/live")
     async def channel(socket: WebSocket) -> None:
-        if app.state.clubhouse.database is None:
+        if app.state.club_service.database is None:
             await socket.close(POLICY_VIOLATION, NO_CLUB)
         else:
-            await club_connection.serve_club(socket, app.state.clubhouse, costs)
+            await club_connection.serve_club(socket, app.state.club_service, budgets)
 
 
-def answer_problems(app: FastAPI) -> None:
-    """Whatever goes wrong, the answer is a code for programs and one line for people."""
-
-    def answer(status: int, code: str, message: str, params: Mapping[str, Any]) -> JSONResponse:
-        return JSONResponse({"code": code, "message": message, "params": params}, status)
+def add_error_handlers(app: FastAPI) -> None:
+    """Answer every error in the form of `ErrorJson`."""
 
     @app.exception_handler(AwelloError)
     @app.exception_handler(RequestValidationError)
     @app.exception_handler(HTTPException)
     async def refused(request: Request, error: AwelloError | RequestValidationError | HTTPException) -> JSONResponse:
-        code, message = describe_error(error)
-        invalid = 422 if isinstance(error, RequestValidationError) else CLUB_STATUS.get(code, 400)
-        return answer(getattr(error, "status_code", invalid), code, message, getattr(error, "params", {}))
+        fields = describe_error(error)
+        status = 422 if isinstance(error, RequestValidationError) else 400
+        if isinstance(error, ClubError):
+            status = CLUB_STATUS.get(error.code, 400)
+        return JSONResponse(fields, getattr(error, "status_code", status))
 
     @app.exception_handler(Exception)
     async def broken(request: Request, error: Exception) -> JSONResponse:
         logging.getLogger("awello").error("%s %s", request.method, request.url.path, exc_info=error)
-        return answer(500, "internal", "something went wrong here: the server's log says what", {})
+        return JSONResponse(INTERNAL_ERROR, 500)

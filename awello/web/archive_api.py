@@ -1,4 +1,4 @@
-"""The archive's part of the API: what was played in a position, games to find again, and games that are kept."""
+"""The archive's part of the API: the explorer, the list of games, and games to save."""
 
 from datetime import datetime
 from typing import Annotated, Any, Literal
@@ -13,154 +13,158 @@ from awello.errors import AwelloError, ConfigError
 from awello.position import parse_position
 from awello.record import Record
 from awello.rules.game import Game
-from awello.schemas import REASONS, ExplorationJson, GameJson, GameListJson, GameName, GameRowJson, LossJson
+from awello.schemas import REASON_TEXTS, ExplorationJson, GameJson, GameListJson, GameName, GameRowJson, LossJson
 from awello.web.archive_service import ArchiveService
-from awello.web.jobs import call
-from awello.web.messages import LONGEST_GAME, LineRequest, Message
+from awello.web.errors import ApiError
+from awello.web.jobs import call_in_worker
+from awello.web.messages import MAX_GAME_MOVES, Message, MovesRequest
 from awello.web.page_tasks import find_learners, teach_players
 from awello.web.rate_limits import network_of
-from awello.web.request_guard import Refusal, address_of
+from awello.web.request_guard import address_of
 
-SITE = "Awello page"
-NOBODY = "guest"
-LAST_MOMENT = 1 << 32  # seconds since 1970
-LARGEST = (1 << 31) - 1  # number of a game
+PAGE_SITE = "Awello page"
+UNNAMED_PLAYER = "guest"
+MAX_TIMESTAMP = 1 << 32  # in seconds since 1970
+MAX_GAME_NUMBER = (1 << 31) - 1  # number of a game
 
 router = APIRouter(prefix="/api", tags=["archive"])
-Name = Annotated[str, StringConstraints(max_length=120)]
+PlayerName = Annotated[str, StringConstraints(max_length=120)]
 
 
-# ---- what is said ---------------------------------------------------------------------------------------------------
-class PlayedGameRequest(LineRequest):
-    """A game and what is known of it."""
+# ---- requests and answers -------------------------------------------------------------------------------------------
+class PlayedGameRequest(MovesRequest):
+    """A game with its players, times and result."""
 
-    players: tuple[Name | None, Name | None] = Field(
-        default=(None, None), description="Whoever moved first, and the other"
+    players: tuple[PlayerName | None, PlayerName | None] = Field(
+        default=(None, None), description="First the player who moved first"
     )
-    begun: int | None = Field(default=None, ge=0, lt=LAST_MOMENT, description="When, in seconds since 1970")
-    seconds: Annotated[list[Annotated[float, Field(ge=0, le=86400)] | None], Field(max_length=LONGEST_GAME)] = Field(
-        default=[], description="The time of each move, null where it is unknown; or nothing"
+    started: int | None = Field(default=None, ge=0, lt=MAX_TIMESTAMP, description="Start time in seconds since 1970")
+    seconds: Annotated[list[Annotated[float, Field(ge=0, le=86400)] | None], Field(max_length=MAX_GAME_MOVES)] = Field(
+        default=[], description="The time of each move, null if unknown; or empty"
     )
-    result: LossJson | None = Field(default=None, description="Left out if the board decided")
+    result: LossJson | None = Field(default=None, description="Leave out if the board decided the game")
 
-    def played(self) -> Record:
-        """The game with all that is known of it: the same whenever and however often it is sent."""
-        record = self.record()
+    def to_record(self) -> Record:
+        """The record of the game; the same request always gives the same record."""
+        record = super().to_record()
         if self.result and record.final.over:
-            raise AwelloError("the board has decided this game: leave the result out")
+            raise AwelloError("the result is already on the board: leave 'result' out", "result_on_board")
         if self.seconds and len(self.seconds) != len(record.moves):
-            raise AwelloError(f"seconds: {len(self.seconds)} times for {len(record.moves)} moves")
+            times, moves = len(self.seconds), len(record.moves)
+            message = f"seconds: {times} times for {moves} moves: give one time per move"
+            raise AwelloError(message, "move_times_mismatch", times=times, moves=moves)
         sides = zip(record.start.game.sides, self.players, strict=True)
-        tags = {side: _name(player) for side, player in sides if player is not None}
-        if self.begun is not None:
-            moment = datetime.fromtimestamp(self.begun)
-            tags |= {"Site": SITE, "Date": moment.date().isoformat(), "Time": moment.time().isoformat()}
-        loser, reason = (self.result.loser, REASONS[self.result.reason]) if self.result else (None, "")
+        tags = {side: _clean_name(player) for side, player in sides if player is not None}
+        if self.started is not None:
+            start = datetime.fromtimestamp(self.started)
+            tags |= {"Site": PAGE_SITE, "Date": start.date().isoformat(), "Time": start.time().isoformat()}
+        loser, reason = (self.result.loser, REASON_TEXTS[self.result.reason]) if self.result else (None, "")
         return Record(record.start, record.moves, tuple(self.seconds), (), tags, loser, reason)
 
 
 class SaveGameRequest(PlayedGameRequest):
-    """A game that has been played to its end."""
+    """A finished game to save."""
 
-    players: tuple[Name, Name] = Field(description="Whoever moved first, and the other", examples=[["Ann", "greedy"]])
-    begun: int = Field(ge=0, lt=LAST_MOMENT, description="When, in seconds since 1970", examples=[1763251200])
+    players: tuple[PlayerName, PlayerName] = Field(
+        description="First the player who moved first", examples=[["Ann", "greedy"]]
+    )
+    started: int = Field(ge=0, lt=MAX_TIMESTAMP, description="Start time in seconds since 1970", examples=[1763251200])
 
-    def finished(self) -> Record:
-        """The record to keep."""
-        record = self.played()
+    def to_finished_record(self) -> Record:
+        """The record to save; refused if the game has no moves or is not over."""
+        record = self.to_record()
         if not record.moves:
-            raise AwelloError("no move was played: there is nothing to keep")
+            raise AwelloError("the game has no moves: there is nothing to save", "no_moves")
         if not (record.final.over or self.result):
-            raise AwelloError("this game is not over: play it to its end")
+            raise AwelloError("the game is not over: finish it before saving it", "game_not_over")
         return record
 
 
 class SavedGameJson(BaseModel):
-    """A game that is in the archive."""
+    """A saved game."""
 
     number: int
 
 
 class GameFilterRequest(Message):
-    """Which games are asked for; what is left out does not matter."""
+    """Filters for games; those left out match every game."""
 
     game: GameName | None = None
-    player: Annotated[str, Field(max_length=60, description="A part of a name")] = ""
-    opening: Annotated[str, Field(max_length=60, description="A part of its English or French name")] = ""
+    player: Annotated[str, Field(max_length=60, description="Part of a name")] = ""
+    opening: Annotated[str, Field(max_length=60, description="Part of the English or French name")] = ""
     year: Annotated[str, Field(max_length=9, examples=["1996", "1990-1999"])] = ""
-    result: Annotated[Literal["", "first", "second", "draw", "open"], Field(description="Who won")] = ""
-    through: Annotated[
-        str, Field(max_length=100, description="A position of the game, which must be named, that it came through")
+    result: Annotated[
+        Literal["", "first", "second", "draw", "open"], Field(description="The winner; `open` for unfinished games")
     ] = ""
+    through: Annotated[str, Field(max_length=100, description="Only games through this position; needs `game`")] = ""
 
-    def wanted(self) -> GameFilter:
-        """The same for the archive."""
+    def to_filter(self) -> GameFilter:
+        """The filter for the archive."""
         game = None if self.game is None else Game[self.game.upper()]
         if self.through and game is None:
-            raise AwelloError("through: say of which game this is a position")
+            raise AwelloError("through: also give the game of the position", "position_without_game")
         through = parse_position(self.through, game) if self.through and game is not None else None
-        kinds = () if through or game is None else (game,)
-        return GameFilter(kinds, self.player, "", parse_years(self.year), self.opening, self.result, through)
+        games = () if through or game is None else (game,)
+        return GameFilter(games, self.player, "", parse_years(self.year), self.opening, self.result, through)
 
 
 class GameListRequest(GameFilterRequest):
-    """Which games are asked for, and how many of them."""
+    """Filters for games, and the page of the list."""
 
     limit: Annotated[int, Field(ge=1, le=100)] = 20
-    before: Annotated[int | None, Field(ge=1, le=LARGEST, description="Only games with smaller numbers")] = None
+    before: Annotated[int | None, Field(ge=1, le=MAX_GAME_NUMBER, description="Only games with smaller numbers")] = None
 
 
 def archive_service_of(request: Request) -> ArchiveService:
-    """Who looks after the archive of this server."""
-    archivist: ArchiveService = request.app.state.archivist
-    return archivist
+    """The archive service of the server that handles a request."""
+    service: ArchiveService = request.app.state.archive_service
+    return service
 
 
-Keeping = Annotated[ArchiveService, Depends(archive_service_of)]
+Service = Annotated[ArchiveService, Depends(archive_service_of)]
 
 
-# ---- questions ------------------------------------------------------------------------------------------------------
-@router.post("/explore", summary="What was played in a position")
-async def explore(request: LineRequest, archivist: Keeping) -> ExplorationJson:
-    """How often each move was played in the last position, and how it went."""
-    position = request.record().final
-    return ExplorationJson.of(await archivist.ask(lambda archive: explore_archive(archive, position)))
+# ---- routes ---------------------------------------------------------------------------------------------------------
+@router.post("/explore", summary="Statistics of a position")
+async def explore(request: MovesRequest, service: Service) -> ExplorationJson:
+    """How often each move was played in the last position, and with which results."""
+    position = request.to_record().final
+    return ExplorationJson.of(await service.run(lambda archive: explore_archive(archive, position)))
 
 
-@router.get("/games", summary="Find games of the archive")
-async def list_games(asked: Annotated[GameListRequest, Query()], archivist: Keeping) -> GameListJson:
-    """Games by who played, when, what and how it ended, the latest first; `before` the last one asks for more."""
-    wanted = asked.wanted()
-    found, rows = await archivist.ask(lambda archive: archive.latest(wanted, asked.limit, asked.before))
-    return GameListJson(games=found, rows=[GameRowJson.of(row, record_of(row)) for row in rows])
+@router.get("/games", summary="Find games in the archive")
+async def list_games(query: Annotated[GameListRequest, Query()], service: Service) -> GameListJson:
+    """The games that match the filters, the latest first; continue with `before`, the number of the last one."""
+    game_filter = query.to_filter()
+    total, rows = await service.run(lambda archive: archive.find_latest(game_filter, query.limit, query.before))
+    return GameListJson(total=total, games=[GameRowJson.of(row, record_of(row)) for row in rows])
 
 
 @router.get("/games/{number}", summary="A game of the archive")
-async def show_game(number: Annotated[int, Path(ge=1, le=LARGEST)], archivist: Keeping) -> GameJson:
-    """Its players and moves, and how it ended."""
+async def show_game(number: Annotated[int, Path(ge=1, le=MAX_GAME_NUMBER)], service: Service) -> GameJson:
+    """Its players, moves and result."""
 
     def find(archive: Archive) -> Record:
         try:
             return archive.find(number)
         except ConfigError:
-            raise Refusal(404, "absent", f"there is no game {number} in the archive") from None
+            raise ApiError(404, "unknown_game_number", f"the archive has no game {number}", number=number) from None
 
-    return GameJson.of(await archivist.ask(find), number)
+    return GameJson.of(await service.run(find), number)
 
 
-@router.post("/games", summary="Keep a game", response_model=SavedGameJson)
-async def keep_game(request: SaveGameRequest, archivist: Keeping, client: Request) -> Any:
-    """The number of a finished game in the archive; one that is there already is not kept twice."""
-    record = request.finished()
-    archivist.admit(network_of(address_of(client)))
-    number = await archivist.ask(lambda archive: archive.add(record))
+@router.post("/games", summary="Save a game", response_model=SavedGameJson)
+async def save_game(request: SaveGameRequest, service: Service, client: Request) -> Any:
+    """Save a finished game and return its number; a game that is already there is not saved again."""
+    record = request.to_finished_record()
+    service.check_save_limits(network_of(address_of(client)))
+    number = await service.run(lambda archive: archive.add(record))
     learners = find_learners(record)
-    if learners and not archivist.for_guests:  # strangers could teach players whatever they like
-        await call(client, teach_players, record, learners)
+    if learners and not service.public:  # other people could teach players anything
+        await call_in_worker(client, teach_players, record, learners)
     return {"number": number}
 
 
-# ---- answers --------------------------------------------------------------------------------------------------------
-def _name(text: str) -> str:
-    """A player's name in one line."""
-    return " ".join("".join(letter if letter.isprintable() else " " for letter in text).split()) or NOBODY
+def _clean_name(text: str) -> str:
+    """A player's name in one line, without control characters."""
+    return " ".join("".join(letter if letter.isprintable() else " " for letter in text).split()) or UNNAMED_PLAYER

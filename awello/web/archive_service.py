@@ -1,7 +1,7 @@
-"""Who looks after the archive for the server: opens it once, asks it beside the other work, and bounds what comes in.
+"""The archive as the server uses it: opened once, queried in threads, with limits on what guests add.
 
-An archive that cannot be opened or read costs an answer, never the page.  What a database says may name files and
-people, so it goes to the server's log and not to guests.
+An archive that cannot be opened or read fails single requests, never the page.  Messages of the database can contain
+file names and other private data, so they are logged and not sent to clients.
 """
 
 import logging
@@ -15,77 +15,77 @@ from anyio import CapacityLimiter, to_thread
 
 from awello.archive.archive import Archive
 from awello.errors import AwelloError, StorageError
+from awello.web.errors import ApiError
 from awello.web.rate_limits import RateLimit, RateLimits
-from awello.web.request_guard import Refusal
 
-DOWNLOADS = (5, 1 / 30)  # files with games that a network may take: at once, and a second
-AT_ONCE = 4  # questions to the archive; others wait, and the rest of the server does not
-RETRY = 10.0  # seconds before an archive that could not be opened is tried again
-MOST_A_MINUTE = 20  # games that one guest may add
-MOST_A_DAY = 2000  # games that all of them may add
+DOWNLOAD_LIMIT = (5, 1 / 30)  # of files, per network: burst, and per second
+MAX_CONCURRENT_QUERIES = 4  # further queries wait, without blocking the server
+RETRY_DELAY = 10.0  # seconds before an archive that could not be opened is opened again
+MAX_SAVES_PER_MINUTE = 20  # by one network
+MAX_SAVES_PER_DAY = 2000  # by all networks
 
-Answer = TypeVar("Answer")
+Result = TypeVar("Result")
 
 
 class ArchiveService:
-    """The archive at a place, the user's own if it is empty; none at all if it is None."""
+    """The archive at a location; an empty location is the default archive, None means no archive."""
 
-    def __init__(self, place: str | None = "", for_guests: bool = False) -> None:
-        self.place = place
-        self.for_guests = for_guests  # whether others than the person at this machine can ask
-        self.importing, self.exporting = Lock(), Lock()  # one file at a time
-        self.downloads = RateLimits(*DOWNLOADS)
+    def __init__(self, location: str | None = "", public: bool = False) -> None:
+        self.location = location
+        self.public = public  # whether other machines can reach the server
+        self.importing, self.exporting = Lock(), Lock()  # one at a time
+        self.downloads = RateLimits(*DOWNLOAD_LIMIT)
         self._archive: Archive | None = None
-        self._failed_at = -RETRY
+        self._failed_at = -RETRY_DELAY
         self._opening = threading.Lock()
         self._limiter: CapacityLimiter | None = None
-        self.of_guest, self.of_all = (
-            RateLimits(MOST_A_MINUTE, MOST_A_MINUTE / 60),
-            RateLimit(MOST_A_DAY, MOST_A_DAY / 86400),
-        )
+        self.network_saves = RateLimits(MAX_SAVES_PER_MINUTE, MAX_SAVES_PER_MINUTE / 60)
+        self.total_saves = RateLimit(MAX_SAVES_PER_DAY, MAX_SAVES_PER_DAY / 86400)
 
-    async def ask(self, question: Callable[[Archive], Answer]) -> Answer:
-        """The answer to a question, which is asked in a thread."""
-        if self.place is None:
-            raise Refusal(404, "noarchive", "this server has no archive: start it without --no-archive")
+    async def run(self, query: Callable[[Archive], Result]) -> Result:
+        """Run a query in a thread."""
+        if self.location is None:
+            raise ApiError(404, "no_archive", "this server has no archive: start it without --no-archive")
         if self._limiter is None:
-            self._limiter = CapacityLimiter(AT_ONCE)
-        return await to_thread.run_sync(self._ask, question, limiter=self._limiter)
+            self._limiter = CapacityLimiter(MAX_CONCURRENT_QUERIES)
+        return await to_thread.run_sync(self._run, query, limiter=self._limiter)
 
-    def admit(self, guest: str) -> None:
-        """Count a game that a guest adds; refuse it if there were too many."""
-        if not self.of_guest.take(guest):
-            raise Refusal(429, "often", f"{MOST_A_MINUTE} games a minute are kept at most: wait a little")
-        if not self.of_all.take():
-            raise Refusal(429, "often", f"{MOST_A_DAY} games a day are kept at most: come back tomorrow")
+    def check_save_limits(self, network: str) -> None:
+        """Count a game that a network saves; refuse it beyond the limits."""
+        if not self.network_saves.take(network):
+            message = f"more than {MAX_SAVES_PER_MINUTE} games in a minute: wait a minute and try again"
+            raise ApiError(429, "save_rate_limit", message, limit=MAX_SAVES_PER_MINUTE)
+        if not self.total_saves.take():
+            message = f"this server has saved {MAX_SAVES_PER_DAY} games today: try again tomorrow"
+            raise ApiError(429, "daily_save_limit", message, limit=MAX_SAVES_PER_DAY)
 
     def close(self) -> None:
-        """Let go of the database."""
+        """Close the database."""
         if self._archive:
             self._archive.close()
 
-    def _ask(self, question: Callable[[Archive], Answer]) -> Answer:
+    def _run(self, query: Callable[[Archive], Result]) -> Result:
         archive = self._open()
         try:
-            return question(archive)
+            return query(archive)
         except (StorageError, OSError) as error:
-            raise _broken(error) from None
+            raise _unavailable(error) from None
 
     def _open(self) -> Archive:
         with self._opening:
             if self._archive is None:
-                if monotonic() < self._failed_at + RETRY:
-                    raise _broken()
+                if monotonic() < self._failed_at + RETRY_DELAY:
+                    raise _unavailable()
                 try:
-                    self._archive = Archive(self.place or None)
+                    self._archive = Archive(self.location or None)
                 except (AwelloError, OSError) as error:
                     self._failed_at = monotonic()
-                    raise _broken(error) from None
+                    raise _unavailable(error) from None
             return self._archive
 
 
-def _broken(error: Exception | None = None) -> Refusal:
-    """The answer to clients; an error goes to the log."""
+def _unavailable(error: Exception | None = None) -> ApiError:
+    """The error for clients; the cause is logged."""
     if error:
         logging.getLogger("awello").error("the archive: %s", error)
-    return Refusal(503, "archive", "the archive cannot be used now: the server's log says why")
+    return ApiError(503, "archive_unavailable", "the archive cannot be used now: see the server's log")

@@ -20,9 +20,10 @@ from awello.club.live_game import ClientConnection
 from awello.club.server import ClubServer
 from awello.web.club_messages import REQUESTS, MoveRequest, Pong
 from awello.web.club_service import ClubService, read_secret
-from awello.web.connection import GONE, POLICY_VIOLATION, TRY_AGAIN, Fields, Id, MessageConnection
+from awello.web.connection import DISCONNECTED, POLICY_VIOLATION, TRY_AGAIN, Fields, MessageConnection, RequestId
+from awello.web.errors import ApiError, describe_error
 from awello.web.rate_limits import RateLimit, RateLimits
-from awello.web.request_guard import Refusal, network_of_client
+from awello.web.request_guard import network_of_client
 
 MAX_CONNECTIONS, MAX_WATCHERS, MAX_NETWORK_CONNECTIONS, MAX_ACCOUNT_CONNECTIONS = 5000, 1000, 256, 16
 PING_SECONDS = 5.0  # between two measurements of the round trip
@@ -38,9 +39,9 @@ class ClubConnection(MessageConnection):
     without_id = ("pong",)
 
     def __init__(
-        self, socket: WebSocket, server: ClubServer, account: Account | None, rate: RateLimit, share: RateLimit | None
+        self, socket: WebSocket, server: ClubServer, account: Account | None, rate: RateLimit, budget: RateLimit | None
     ) -> None:
-        super().__init__(socket, rate, share, WATCHER_MESSAGE_COST)
+        super().__init__(socket, rate, budget, WATCHER_MESSAGE_COST)
         self.server = server
         network = network_of_client(socket)
         external = None if is_loopback(network) else network
@@ -57,23 +58,23 @@ class ClubConnection(MessageConnection):
         self.running["ping"] = asyncio.create_task(self._ping())
         await super().serve()
 
-    def leave(self) -> None:
+    def on_close(self) -> None:
         """Unregister from the club server."""
         self.server.disconnect(self.client)
 
-    async def handle(self, identity: Id, type: str, request: Any) -> None:
+    async def handle(self, request_id: RequestId, type: str, request: Any) -> None:
         """Carry out a request and send the response."""
         if isinstance(request, Pong):
             self._record_round_trip(request)
         else:
             result = await REQUESTS[type][1](self.server, self.client, request)
-            self.post({"id": identity, "type": "done", **result})
+            self.post({"id": request_id, "type": "done", **result})
 
-    def note_received(self, event: Mapping[str, Any]) -> None:
+    def on_receive(self, event: Mapping[str, Any]) -> None:
         """Record when a message arrived: a move is charged by that time."""
         self.last_received, self.client.received_at = monotonic(), event.get("received")
 
-    def is_due(self, fields: Fields) -> bool:
+    def is_exempt(self, fields: Fields) -> bool:
         """Whether a message is the expected move of a game, which is exempt from the rate limit."""
         try:
             move = MoveRequest.model_validate({name: value for name, value in fields.items() if name != "type"})
@@ -91,7 +92,7 @@ class ClubConnection(MessageConnection):
             self.pings.append((number, monotonic()))
             self.post({"type": "ping", "number": number})
             await asyncio.sleep(PING_SECONDS)
-        self.end("ping timeout")
+        self.close("ping timeout")
 
     def _record_round_trip(self, pong: Pong) -> None:
         """Record the round trip of a ping; the shortest of the recent ones is used, since delays only add to it."""
@@ -103,7 +104,7 @@ class ClubConnection(MessageConnection):
             self.pings.popleft()
 
 
-async def serve_club(socket: WebSocket, club: ClubService, costs: RateLimits) -> None:
+async def serve_club(socket: WebSocket, club: ClubService, budgets: RateLimits) -> None:
     """Authenticate a connection and serve it until it ends."""
     network = network_of_client(socket)
     if not club.connection_limits.take(network):
@@ -112,40 +113,37 @@ async def serve_club(socket: WebSocket, club: ClubService, costs: RateLimits) ->
     try:
         account = await club.authenticate(socket.headers, socket.cookies)
         server = club.server
-    except Refusal as refusal:
+    except ApiError as refusal:
         await _refuse(socket, refusal)
         return
     keys = {"": MAX_CONNECTIONS, f"from {network}": MAX_NETWORK_CONNECTIONS}
     keys |= {f"of {account.number}": MAX_ACCOUNT_CONNECTIONS} if account else {"watch": MAX_WATCHERS}
-    if not club.open_connections.enter(keys):
+    if not club.open_connections.acquire(keys):
         await _refuse(
-            socket,
-            Refusal(503, "too_many_connections", "there are too many connections: close some, or try again later"),
+            socket, ApiError(503, "too_many_connections", "too many connections: close some, or try again later")
         )
         return
-    rate = club.message_limits.find(f"of {account.number}") if account else RateLimit(*WATCHER_RATE)
-    share = None if account or is_loopback(network) else costs.find(network)
-    connection = ClubConnection(socket, server, account, rate, share)
+    rate = club.message_limits.get(f"of {account.number}") if account else RateLimit(*WATCHER_RATE)
+    budget = None if account or is_loopback(network) else budgets.get(network)
+    connection = ClubConnection(socket, server, account, rate, budget)
     digest = digest_of(read_secret(socket.headers, socket.cookies)[0])
     if account:
-        club.connections_by_digest.setdefault(digest, set()).add(connection.end)
+        club.connections_by_digest.setdefault(digest, set()).add(connection.close)
     try:
         await socket.accept()
         await connection.serve()
     finally:
-        club.open_connections.leave(keys)
+        club.open_connections.release(keys)
         if closers := club.connections_by_digest.get(digest):
-            closers.discard(connection.end)
+            closers.discard(connection.close)
             if not closers:
                 del club.connections_by_digest[digest]
 
 
-async def _refuse(socket: WebSocket, refusal: Refusal) -> None:
+async def _refuse(socket: WebSocket, refusal: ApiError) -> None:
     await socket.accept()
-    with suppress(*GONE):
-        await socket.send_text(
-            json.dumps({"type": "refused", "code": refusal.code, "message": refusal.detail, "params": refusal.params})
-        )
+    with suppress(*DISCONNECTED):
+        await socket.send_text(json.dumps({"type": "refused", **describe_error(refusal)}))
         await socket.close(TRY_AGAIN if refusal.status_code == 503 else POLICY_VIOLATION, refusal.detail)
 
 

@@ -12,16 +12,16 @@ from sqlalchemy import Connection
 
 from awello.errors import ConfigError, StorageError
 from awello.record import Record
-from awello.web.archive_service import DOWNLOADS, ArchiveService
+from awello.web.archive_service import DOWNLOAD_LIMIT, ArchiveService
+from awello.web.errors import ApiError
 from awello.web.logins import LoginLimits
 from awello.web.rate_limits import ConcurrencyLimit, RateLimits
-from awello.web.request_guard import Refusal
 
 EXTRA_MISSING: ConfigError | None = None
 try:
     from awello.club.accounts import Account, find_by_session, find_by_token, find_valid_digests
     from awello.club.server import ClubServer
-    from awello.club.store import UNAVAILABLE, ClubStore
+    from awello.club.store import ClubStore
 except ConfigError as error:  # needed only for a club
     EXTRA_MISSING = error
 
@@ -44,7 +44,7 @@ class ClubService:
         self.open_connections = ConcurrencyLimit()  # by network, by account, without account, and in total
         self.connections_by_digest: dict[bytes, set[Callable[[str], None]]] = {}  # how to close them
         self.login_limits, self.signup_limits = LoginLimits(), RateLimits(*SIGNUP_RATE)
-        self.download_limits = RateLimits(*DOWNLOADS)
+        self.download_limits = RateLimits(*DOWNLOAD_LIMIT)
         self.connection_limits, self.message_limits = RateLimits(*CONNECTION_RATE), RateLimits(*ACCOUNT_RATE)
         self.export_lock = asyncio.Lock()  # one export at a time
         self._hashing = CapacityLimiter(MAX_CONCURRENT_HASHES)  # each uses much memory and time
@@ -58,7 +58,7 @@ class ClubService:
         if EXTRA_MISSING:
             raise EXTRA_MISSING
         store = await asyncio.to_thread(ClubStore, self.database)
-        self._server = ClubServer(store, self._archive if self.archive_service.place is not None else None)
+        self._server = ClubServer(store, self._archive if self.archive_service.location is not None else None)
         await self._server.open()
         self._session_checks = asyncio.create_task(self._check_sessions())
 
@@ -74,7 +74,7 @@ class ClubService:
     def server(self) -> "ClubServer":
         """The club server; refused if there is no club."""
         if self._server is None:
-            raise Refusal(404, "no_club", NO_CLUB)
+            raise ApiError(404, "no_club", NO_CLUB)
         return self._server
 
     def check_analysis_allowed(self, record: Record, whole: bool = False) -> None:
@@ -83,7 +83,7 @@ class ClubService:
             return
         rated = self._server.rated_positions
         if rated.contains_any(record) if whole else record.final in rated:
-            raise Refusal(403, "rated_game", "analysis is off for positions of rated games in progress")
+            raise ApiError(403, "rated_game", "analysis is off for positions of rated games in progress")
 
     async def read(self, query: Callable[[Connection], Result]) -> Result:
         """Run a query on the database."""
@@ -97,7 +97,7 @@ class ClubService:
         try:
             return await work
         except StorageError:
-            raise Refusal(503, "storage", UNAVAILABLE) from None
+            raise ApiError(503, "storage", "the club's database is not available: try again in a moment") from None
 
     async def authenticate(self, headers: Mapping[str, str], cookies: Mapping[str, str]) -> "Account | None":
         """The account of the session or token of a request; an invalid token is refused."""
@@ -107,7 +107,7 @@ class ClubService:
             return None
         found = await self.read(partial(find_by_token if is_token else find_by_session, secret=secret))
         if is_token and found is None:
-            raise Refusal(401, "invalid_token", "the token is not valid: create a new one")
+            raise ApiError(401, "invalid_token", "the token is not valid: create a new one")
         return found
 
     async def run_hash(self, work: Callable[..., Result], *passwords: str | None) -> Result:
@@ -123,7 +123,7 @@ class ClubService:
                 try:
                     valid = await self.read(partial(find_valid_digests, digests=some))
                 except Exception as error:  # retry at the next check: no connection may escape it
-                    if not isinstance(error, Refusal):
+                    if not isinstance(error, ApiError):
                         logging.getLogger("awello").exception("sessions could not be checked")
                     continue
                 for digest in set(some) - valid:
@@ -132,8 +132,8 @@ class ClubService:
 
     async def _archive(self, record: Record) -> None:
         try:
-            await self.archive_service.ask(lambda archive: archive.add(record))
-        except Refusal as refusal:
+            await self.archive_service.run(lambda archive: archive.add(record))
+        except ApiError as refusal:
             raise StorageError(refusal.detail) from None
 
 
@@ -147,7 +147,7 @@ def read_secret(headers: Mapping[str, str], cookies: Mapping[str, str]) -> tuple
 
 def get_club_service(request: Request) -> ClubService:
     """The club service of the application, which may have no club."""
-    club: ClubService = request.app.state.clubhouse
+    club: ClubService = request.app.state.club_service
     return club
 
 

@@ -1,8 +1,8 @@
-"""Engine processes on the workers of a dask cluster, for servers on which many people analyse at once.
+"""Engine processes on the workers of a dask cluster, for servers with many concurrent searches.
 
-A worker starts the engine process beside itself, as the server would, so that the process can be killed without the
-worker.  The server and the worker exchange messages by remote calls through the scheduler.  The server keeps asking for
-messages; a worker that has not been asked for a while ends the process, because the server is gone.
+A worker starts the engine process as a child, as the server would, so that the process can be killed without the
+worker.  The server and the worker exchange messages by remote calls through the scheduler.  The server polls for
+messages; if it stops polling, its lease expires and the worker stops the process.
 """
 
 import asyncio
@@ -19,24 +19,24 @@ from awello.errors import ConfigError
 from awello.players.player import own_players
 from awello.web.engine_slots import LocalSlot
 
-POLL = 5.0  # seconds that a worker waits for a message before it says that there is none
-LEASE = 6 * POLL  # seconds without a question after which a worker ends the process
-LOOK = 0.5  # seconds between two looks whether the scheduler is there, while an answer is awaited
-CLOSING = 2.0  # seconds for a worker to end a process that is not needed any more
+POLL_TIMEOUT = 5.0  # seconds for which a poll waits for a message
+LEASE_TIMEOUT = 6 * POLL_TIMEOUT  # seconds without a poll after which a worker stops the process
+STATUS_INTERVAL = 0.5  # seconds between checks of the scheduler's connection during a call
+CLOSE_TIMEOUT = 2.0  # seconds for a worker to stop a process
 
 
 # --- in the server ----------------------------------------------------------------------------------------------------
 class ClusterSlots:
-    """The workers of a scheduler, and how many engine processes each of them has."""
+    """The workers of a scheduler, with the number of engine processes on each."""
 
     def __init__(self, address: str) -> None:
         self.address = address
-        self.taken: Counter[str] = Counter()
+        self.slot_counts: Counter[str] = Counter()
         self._client: Any = None
         self._connecting = asyncio.Lock()
 
     async def list_workers(self) -> list[str]:
-        """The addresses of the workers; connects to the scheduler if there is no connection."""
+        """The addresses of the workers; connects to the scheduler if necessary."""
         async with self._connecting:
             if self._client is None or self._client.status != "running":
                 await self.close()
@@ -46,64 +46,64 @@ class ClusterSlots:
         except OSError:
             raise ConfigError(f"the scheduler at {self.address} does not answer: start it and its workers") from None
 
-    async def call(self, worker: str, function: Callable[..., Any], *given: Any) -> Any:
-        """What a function gives on a worker; `OSError` if the worker or the scheduler is gone."""
-        return (await self._run(lambda client: client.run(function, *given, workers=[worker])))[worker]
+    async def call(self, worker: str, function: Callable[..., Any], *args: Any) -> Any:
+        """Call a function on a worker; raises `OSError` if the worker or the scheduler is gone."""
+        return (await self._run(lambda client: client.run(function, *args, workers=[worker])))[worker]
 
-    async def _run(self, ask: Callable[[Any], Any]) -> Any:
-        """The answer to a question; the client lives in a loop of its own."""
+    async def _run(self, query: Callable[[Any], Any]) -> Any:
+        """Run a query in the event loop of dask's client."""
         client = self._client
 
-        async def answer() -> Any:
-            return await ask(client)
+        async def run() -> Any:
+            return await query(client)
 
-        asked = asyncio.wrap_future(asyncio.run_coroutine_threadsafe(answer(), client.loop.asyncio_loop))
+        future = asyncio.wrap_future(asyncio.run_coroutine_threadsafe(run(), client.loop.asyncio_loop))
         try:
-            async with asyncio.timeout(LEASE):
-                while not asked.done():
-                    await asyncio.wait({asked}, timeout=LOOK)
-                    if asked.cancelled() or (client.status != "running" and not asked.done()):
+            async with asyncio.timeout(LEASE_TIMEOUT):
+                while not future.done():
+                    await asyncio.wait({future}, timeout=STATUS_INTERVAL)
+                    if future.cancelled() or (client.status != "running" and not future.done()):
                         raise ConnectionError("the scheduler is gone")
-            return asked.result()
+            return future.result()
         except (ConfigError, OSError):
             raise
         except Exception as error:  # dask raises errors of many classes
             raise ConnectionError(str(error)) from None
         finally:
-            asked.cancel()
+            future.cancel()
 
     async def close(self) -> None:
-        """End the connection."""
+        """Close the connection."""
         client, self._client = self._client, None
         if client is not None:
             with suppress(Exception):
-                await asyncio.to_thread(client.close, timeout=CLOSING)
+                await asyncio.to_thread(client.close, timeout=CLOSE_TIMEOUT)
 
 
 class ClusterSlot:
-    """An engine process on the worker that has the fewest."""
+    """An engine process on the worker with the fewest processes."""
 
     def __init__(self, cluster: ClusterSlots) -> None:
         self._cluster, self._token, self._worker = cluster, uuid4().hex, ""
         self._received: list[bytes] = []
         self._to_send: asyncio.Queue[bytes] = asyncio.Queue()
         self._sending: asyncio.Task[None] | None = None
-        self._asking: asyncio.Task[list[bytes]] | None = None
+        self._receiving: asyncio.Task[list[bytes]] | None = None
         self._killed = False
 
     async def start(self) -> None:
         workers = await self._cluster.list_workers()
         if not workers:
             raise ConfigError(f"no workers at {self._cluster.address}: start some")
-        taken = self._cluster.taken
-        for worker in sorted(workers, key=lambda each: taken[each]):
+        slot_counts = self._cluster.slot_counts
+        for worker in sorted(workers, key=lambda each: slot_counts[each]):
             self._worker = worker
-            taken[worker] += 1  # before it answers, so that slots started together choose different workers
+            slot_counts[worker] += 1  # before the call, so that slots started together choose different workers
             try:
                 await self._call(open_slot, fingerprint(), own_players())
                 break
-            except OSError:  # the scheduler may not have noticed yet that this worker is gone
-                taken[worker] -= 1
+            except OSError:  # the scheduler may still list a worker that is gone
+                slot_counts[worker] -= 1
                 self._worker = ""
         else:
             raise ConnectionError(f"no worker at {self._cluster.address} answers")
@@ -113,9 +113,9 @@ class ClusterSlot:
         while not self._received:
             if self._killed:
                 raise EOFError
-            self._asking = asyncio.create_task(self._call(take_messages))
+            self._receiving = asyncio.create_task(self._call(take_messages))
             try:
-                self._received += await self._asking
+                self._received += await self._receiving
             except asyncio.CancelledError:
                 if not self._killed:
                     raise
@@ -127,40 +127,40 @@ class ClusterSlot:
         self._to_send.put_nowait(message)
 
     async def _send_all(self) -> None:
-        with suppress(OSError):  # `receive` notices it too
+        with suppress(OSError):  # `receive` fails too
             while True:
                 await self._call(send_message, await self._to_send.get())
 
     def kill(self) -> None:
         self._killed = True
-        if self._asking:
-            self._asking.cancel()
+        if self._receiving:
+            self._receiving.cancel()
 
     async def close(self) -> None:
         if self._sending:
             self._sending.cancel()
         if self._worker:
-            self._cluster.taken[self._worker] -= 1
-            with suppress(Exception):  # the worker may be gone; if not, its lease ends the process
-                await asyncio.wait_for(self._call(close_slot), CLOSING)
+            self._cluster.slot_counts[self._worker] -= 1
+            with suppress(Exception):  # if the worker is still alive, the lease stops the process
+                await asyncio.wait_for(self._call(close_slot), CLOSE_TIMEOUT)
 
-    async def _call(self, function: Callable[..., Any], *given: Any) -> Any:
-        return await self._cluster.call(self._worker, function, self._token, *given)
+    async def _call(self, function: Callable[..., Any], *args: Any) -> Any:
+        return await self._cluster.call(self._worker, function, self._token, *args)
 
 
 # --- in a worker ------------------------------------------------------------------------------------------------------
-class ServedSlot:
-    """An engine process that this worker runs for a server; the folder keeps the server's file of players."""
+class WorkerSlot:
+    """An engine process that this worker runs for a server; the folder contains the server's file of players."""
 
     def __init__(self, players: tuple[str, bytes] | None) -> None:
         file, self.folder = place_players(*players) if players else ("", None)
         self.process = LocalSlot(environment=os.environ | {"AWELLO_PLAYERS": file})
-        self.messages: asyncio.Queue[bytes] = asyncio.Queue()  # an empty one says that the process has ended
-        self.reading = asyncio.create_task(self._read())  # kernels may have to be compiled first
+        self.messages: asyncio.Queue[bytes] = asyncio.Queue()  # an empty one means that the process has ended
+        self.reading = asyncio.create_task(self._read())  # in the background: kernels may have to be compiled first
         self.lease: asyncio.TimerHandle | None = None
 
     async def _read(self) -> None:
-        """Start the process, and keep its messages until the server asks for them."""
+        """Start the process, and queue its messages for the server."""
         with suppress(EOFError, OSError):
             await self.process.start()
             while True:
@@ -168,39 +168,39 @@ class ServedSlot:
         self.messages.put_nowait(b"")
 
 
-_served: dict[str, ServedSlot] = {}
+_worker_slots: dict[str, WorkerSlot] = {}
 
 
-async def open_slot(token: str, awello: str, players: tuple[str, bytes] | None) -> None:
-    """Start an engine process for a server of the same Awello."""
-    expect_same("a worker", fingerprint(), awello)
-    multiprocessing.current_process().daemon = False  # or else it could not start processes
-    _served[token] = ServedSlot(players)
+async def open_slot(token: str, version: str, players: tuple[str, bytes] | None) -> None:
+    """Start an engine process for a server with the same version of Awello."""
+    expect_same("a worker", fingerprint(), version)
+    multiprocessing.current_process().daemon = False  # daemons cannot start processes
+    _worker_slots[token] = WorkerSlot(players)
     _renew_lease(token)
 
 
 async def take_messages(token: str) -> list[bytes]:
-    """The messages that have come since the last question, perhaps none; an empty one when the process has ended."""
-    if (slot := _served.get(token)) is None:
+    """The messages since the last poll, perhaps none; the last one is empty when the process has ended."""
+    if (slot := _worker_slots.get(token)) is None:
         return [b""]
     _renew_lease(token)
-    found: list[bytes] = []
+    messages: list[bytes] = []
     with suppress(TimeoutError):
-        found.append(await asyncio.wait_for(slot.messages.get(), POLL))
+        messages.append(await asyncio.wait_for(slot.messages.get(), POLL_TIMEOUT))
     while not slot.messages.empty():
-        found.append(slot.messages.get_nowait())
-    return found
+        messages.append(slot.messages.get_nowait())
+    return messages
 
 
 async def send_message(token: str, message: bytes) -> None:
-    """Pass a message on to the process."""
-    if slot := _served.get(token):
+    """Send a message to the process."""
+    if slot := _worker_slots.get(token):
         slot.process.send(message)
 
 
 async def close_slot(token: str) -> None:
-    """End a process."""
-    if (slot := _served.pop(token, None)) is None:
+    """Stop a process."""
+    if (slot := _worker_slots.pop(token, None)) is None:
         return
     if slot.lease:
         slot.lease.cancel()
@@ -212,7 +212,7 @@ async def close_slot(token: str) -> None:
 
 
 def _renew_lease(token: str) -> None:
-    slot, loop = _served[token], asyncio.get_running_loop()
+    slot, loop = _worker_slots[token], asyncio.get_running_loop()
     if slot.lease:
         slot.lease.cancel()
-    slot.lease = loop.call_later(LEASE, lambda: loop.create_task(close_slot(token)))
+    slot.lease = loop.call_later(LEASE_TIMEOUT, lambda: loop.create_task(close_slot(token)))

@@ -1,8 +1,8 @@
-"""One WebSocket protocol for the page, bots and other clients: requests, answers and events.
+"""The WebSocket protocol of the page, bots and other clients: requests, answers and events.
 
 A request is a JSON object with an `id` and a `type`.  Its answers carry the same id; the last one has the type `done`
-or `error`, and an error also a `code` and a `message`.  Events, which no request asked for, have a type and no id.
-What a connection can be asked is up to its subclass: `EngineConnection` or `ClubConnection`.
+or `error`, and an error also a `code`, a `message` and `params`.  Events, which are not answers, have a type and no id.
+The types of requests are defined by the subclasses `EngineConnection` and `ClubConnection`.
 """
 
 import asyncio
@@ -16,18 +16,18 @@ from pydantic import BaseModel, ValidationError
 from starlette.websockets import WebSocket, WebSocketDisconnect
 
 from awello.errors import AwelloError
-from awello.web.errors import describe_error, one_line
+from awello.web.errors import INTERNAL_ERROR, ApiError, ErrorFields, describe_error, error_fields
 from awello.web.rate_limits import RateLimit
-from awello.web.request_guard import BYTES_READ, PATIENCE, Refusal
+from awello.web.request_guard import BYTES_READ_PER_MS, MAX_DELAY
 
-MOST_WRONG = 20  # wrong messages in a row, after which the connection is closed
-LARGEST = 1 << 14  # bytes of a message
-LONGEST_ID = 40  # letters
-MOST_UNSENT = 256  # events that wait for a client that reads slowly
+MAX_INVALID_MESSAGES = 20  # in a row, before the connection is closed
+MAX_MESSAGE_CHARS = 1 << 14
+MAX_ID_CHARS = 40
+MAX_UNSENT_EVENTS = 256  # queued for a client that reads slowly
 POLICY_VIOLATION, TRY_AGAIN = 1008, 1013
-GONE = (WebSocketDisconnect, RuntimeError)  # what sending raises when the client has disconnected
+DISCONNECTED = (WebSocketDisconnect, RuntimeError)  # errors of sending to a client that has disconnected
 
-Id = int | str | None
+RequestId = int | str | None
 Fields = dict[str, Any]
 Outgoing = Mapping[str, Any]
 
@@ -37,156 +37,166 @@ class InvalidMessageError(AwelloError):
 
 
 class MessageConnection:
-    """A WebSocket connection: its limits, the loop that receives requests, and the order in which messages are sent.
+    """A WebSocket connection: its limits, its receive loop, and its queue of messages to send.
 
-    `rate` limits the messages of the client, and `share` is what its network may use of the event loop: each message
-    costs it `cost` milliseconds, beside its bytes.
+    `rate` limits the messages of the client.  `budget` limits its network's use of the event loop: each message costs
+    `cost` milliseconds, plus a charge for its length.
     """
 
     requests: ClassVar[Mapping[str, type[BaseModel]]] = {}
     without_id: tuple[str, ...] = ()
-    """Types of messages that need no answer, and so no id."""
+    """Types of messages that have no answer and no id."""
 
-    def __init__(self, socket: WebSocket, rate: RateLimit, share: RateLimit | None, cost: float = 1.0) -> None:
-        self.socket, self.rate, self.share, self.cost = socket, rate, share, cost
-        self.wrong, self.reason = 0, ""
-        self.running: dict[Id, asyncio.Task[None]] = {}  # what ends with the connection: requests, pings
-        self._events: asyncio.Queue[Outgoing] = asyncio.Queue(MOST_UNSENT)
+    def __init__(self, socket: WebSocket, rate: RateLimit, budget: RateLimit | None, cost: float = 1.0) -> None:
+        self.socket, self.rate, self.budget, self.cost = socket, rate, budget, cost
+        self.invalid_count, self.close_reason = 0, ""
+        self.running: dict[RequestId, asyncio.Task[None]] = {}  # cancelled when the connection ends
+        self._events: asyncio.Queue[Outgoing] = asyncio.Queue(MAX_UNSENT_EVENTS)
         self._sending, self._ended = asyncio.Lock(), asyncio.Event()
 
     # ---- for subclasses ---------------------------------------------------------------------------------------------
-    async def handle(self, identity: Id, type: str, request: Any) -> None:
-        """Carry out a request; refusals are raised."""
+    async def handle(self, request_id: RequestId, type: str, request: Any) -> None:
+        """Handle a request; refusals are raised as `ApiError` or `AwelloError`."""
         raise NotImplementedError
 
-    def note_received(self, event: Mapping[str, Any]) -> None:
-        """Look at a received message before it is handled."""
+    def on_receive(self, event: Mapping[str, Any]) -> None:
+        """Called with each received event before it is handled."""
 
-    def is_due(self, fields: Fields) -> bool:
-        """Whether a message is handled even if the client has sent too many."""
+    def is_exempt(self, fields: Fields) -> bool:
+        """Whether a message is exempt from the rate limit."""
         return False
 
-    def leave(self) -> None:
-        """The connection has ended, and is closed next."""
+    def on_close(self) -> None:
+        """Called when the connection has ended, before it is closed."""
 
     # ---- the connection ---------------------------------------------------------------------------------------------
-    def end(self, reason: str) -> None:
-        """Close the connection."""
-        self.reason = reason
+    def close(self, reason: str) -> None:
+        """Close the connection, with a reason for the client."""
+        self.close_reason = reason
         self._ended.set()
 
     async def serve(self) -> None:
-        """Receive and send until the connection ends."""
+        """Receive requests and send messages until the connection ends."""
         tasks = [asyncio.create_task(work) for work in (self._receive(), self._send_events(), self._ended.wait())]
         try:
             await asyncio.wait(tasks, return_when=asyncio.FIRST_COMPLETED)
         finally:
-            self.leave()
-            await cancel(*tasks, *self.running.values())
-            with suppress(*GONE):
-                await self.socket.close(POLICY_VIOLATION if self.wrong >= MOST_WRONG else TRY_AGAIN, self.reason)
+            self.on_close()
+            await cancel_tasks(*tasks, *self.running.values())
+            with suppress(*DISCONNECTED):
+                await self.socket.close(
+                    POLICY_VIOLATION if self.invalid_count >= MAX_INVALID_MESSAGES else TRY_AGAIN, self.close_reason
+                )
 
     async def send(self, message: Outgoing) -> None:
-        """Send a message when the client has read enough of those before."""
+        """Send a message; waits while the client reads too slowly."""
         async with self._sending:
             await self.socket.send_text(getattr(message, "text", None) or json.dumps(message))
 
     def post(self, message: Outgoing) -> None:
-        """Send a message soon; a client that lets too many wait is disconnected."""
+        """Queue a message; a client that reads too slowly is disconnected."""
         try:
             self._events.put_nowait(message)
         except asyncio.QueueFull:
-            self.end("you read too slowly")
+            self.close("the client reads too slowly")
 
     async def _send_events(self) -> None:
         while True:
             await self.send(await self._events.get())
 
     async def _receive(self) -> None:
-        with suppress(*GONE):
-            while self.wrong < MOST_WRONG:
+        with suppress(*DISCONNECTED):
+            while self.invalid_count < MAX_INVALID_MESSAGES:
                 event = await self.socket.receive()
                 if event["type"] == "websocket.disconnect":
                     return
-                self.note_received(event)
-                if problem := await self._take(event.get("text")):
-                    self.post(problem)
-            self.reason = "too many wrong messages"
+                self.on_receive(event)
+                if error := await self._handle_text(event.get("text")):
+                    self.post(error)
+            self.close_reason = "too many invalid messages"
 
-    async def _take(self, text: str | None) -> Outgoing | None:
-        """Carry out a message; an error if that is not possible."""
-        identity: Id = None
-        allowed = self.rate.take() and await afford(self.share, text, self.cost)
+    async def _handle_text(self, text: str | None) -> Outgoing | None:
+        """Handle a message; an error message if that fails."""
+        request_id: RequestId = None
+        allowed = self.rate.take() and await wait_for_budget(self.budget, text, self.cost)
         try:
-            fields = read_message(text)
-            identity = None if fields.get("type") in self.without_id else take_identity(fields)
-            if not allowed and not self.is_due(fields):
-                self.wrong += 1
-                message = f"at most {self.rate.rate:.0f} messages a second: send this one again later"
-                return error_message(identity, "often", message)
-            await self.handle(identity, *self._parse(fields))
-            self.wrong = 0
-        except (Refusal, ValidationError, AwelloError) as error:
-            self.wrong += isinstance(error, ValidationError | InvalidMessageError)
-            return error_message(identity, *describe_error(error), getattr(error, "params", None))
-        except GONE:
+            fields = parse_message(text)
+            request_id = None if fields.get("type") in self.without_id else pop_request_id(fields)
+            if not allowed and not self.is_exempt(fields):
+                self.invalid_count += 1
+                rate = round(self.rate.rate)
+                message = f"more than {rate} messages per second: wait a moment and send this one again"
+                return error_message(request_id, error_fields("message_rate_limit", message, {"rate": rate}))
+            await self.handle(request_id, *self._parse(fields))
+            self.invalid_count = 0
+        except (ApiError, ValidationError, AwelloError) as error:
+            self.invalid_count += isinstance(error, ValidationError | InvalidMessageError)
+            return error_message(request_id, describe_error(error))
+        except DISCONNECTED:
             raise
         except Exception:
             logging.getLogger("awello").exception("a message could not be handled")
-            self.wrong += 1
-            return error_message(identity, "server", "this message could not be handled: see the server's log")
+            self.invalid_count += 1
+            return error_message(request_id, INTERNAL_ERROR)
         return None
 
     def _parse(self, fields: Fields) -> tuple[str, BaseModel]:
-        """The type and the request of a message; an error says what is wrong with it."""
+        """The type and the request of a message's fields."""
         type = fields.pop("type", None)
         if not isinstance(type, str) or type not in self.requests:
-            given = repr(type[:LONGEST_ID]) if isinstance(type, str) else "this"
-            raise InvalidMessageError(f"type: {given} is not one of {', '.join(self.requests)}")
+            given = repr(type[:MAX_ID_CHARS]) if isinstance(type, str) else "this"
+            types = list(self.requests)
+            message = f"type: {given} is not one of {', '.join(types)}"
+            raise InvalidMessageError(message, "unknown_type", type=given, types=types)
         return type, self.requests[type].model_validate(fields)
 
 
-def error_message(identity: Id, code: str, message: str, params: Fields | None = None) -> Outgoing:
-    """The answer to a request that was refused."""
-    return {"id": identity, "type": "error", "code": code, "message": one_line(message), "params": params or {}}
+def error_message(request_id: RequestId, error: ErrorFields) -> Outgoing:
+    """The answer to a request that failed."""
+    return {"id": request_id, "type": "error", **error}
 
 
-async def afford(share: RateLimit | None, text: str | None, cost: float) -> bool:
-    """Wait until a network can afford a message, by its share of the event loop; False if that would take too long."""
-    wait = 0.0 if share is None else share.reserve(cost + len(text or "") / BYTES_READ, PATIENCE)
+async def wait_for_budget(budget: RateLimit | None, text: str | None, cost: float) -> bool:
+    """Wait until the budget of a network allows a message; False if that would take too long."""
+    wait = 0.0 if budget is None else budget.reserve(cost + len(text or "") / BYTES_READ_PER_MS, MAX_DELAY)
     if wait:
         await asyncio.sleep(wait)
     return wait is not None
 
 
-def read_message(text: str | None) -> Fields:
-    """The fields of a message."""
+def parse_message(text: str | None) -> Fields:
+    """Parse a message as a JSON object."""
     if text is None:
-        raise InvalidMessageError("a message must be text, not binary")
-    if len(text) > LARGEST:
-        raise InvalidMessageError(f"a message can have {LARGEST >> 10} KiB at most")
+        raise InvalidMessageError("a message must be text, not binary", "binary_message")
+    if len(text) > MAX_MESSAGE_CHARS:
+        limit = MAX_MESSAGE_CHARS >> 10
+        raise InvalidMessageError(
+            f"a message is too large: send at most {limit} KiB", "message_too_large", limit_kib=limit
+        )
     try:
         fields = json.loads(text)
     except (ValueError, RecursionError):
-        raise InvalidMessageError("a message must be JSON") from None
+        raise InvalidMessageError("a message must be JSON", "invalid_json", detail="") from None
     if not isinstance(fields, dict):
-        raise InvalidMessageError('a message must be a JSON object, such as {"id": 1, "type": "analyse"}')
+        example = '{"id": 1, "type": "analyse"}'
+        raise InvalidMessageError(f"a message must be a JSON object, such as {example}", "not_an_object")
     return fields
 
 
-def take_identity(fields: Fields) -> Id:
-    """The id of a request, taken out of its fields."""
-    identity = fields.pop("id", None)
-    if isinstance(identity, bool) or not isinstance(identity, int | str) or len(str(identity)) > LONGEST_ID:
-        raise InvalidMessageError(f"id: give a number or a word of up to {LONGEST_ID} letters")
-    return identity
+def pop_request_id(fields: Fields) -> RequestId:
+    """Remove the id of a request from its fields and return it."""
+    request_id = fields.pop("id", None)
+    if isinstance(request_id, bool) or not isinstance(request_id, int | str) or len(str(request_id)) > MAX_ID_CHARS:
+        message = f"id: give a number or a string of up to {MAX_ID_CHARS} characters"
+        raise InvalidMessageError(message, "invalid_id", limit=MAX_ID_CHARS)
+    return request_id
 
 
-async def cancel(*tasks: asyncio.Task[Any]) -> None:
+async def cancel_tasks(*tasks: asyncio.Task[Any]) -> None:
     """Cancel tasks, and wait until they have ended."""
     for task in tasks:
         task.cancel()
-    done = (await asyncio.wait(tasks))[0] if tasks else ()  # not gather: it hides who cancelled us
+    done = (await asyncio.wait(tasks))[0] if tasks else ()  # not gather: it hides the cancellation of this task
     for task in done:
         if not task.cancelled():
             task.exception()

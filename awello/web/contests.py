@@ -1,8 +1,8 @@
-"""Contests that are begun from the page: matches and small tournaments, each in a folder of its own.
+"""Contests between bots, started from the page: a match of two bots, or a tournament of more.
 
-A contest is a tournament of the arena, played in a process of low priority; its bots run in sandboxes below that.  The
-folder keeps what was asked for and every finished game, so a contest that was interrupted can be resumed, even after
-the server was killed.
+A contest runs a tournament of the arena in a low-priority process, with its bots in sandboxes.  Its folder contains the
+configuration and every finished game, so an interrupted contest can be resumed, even after the server was killed.
+The club's tournaments are something else: there, people and bots play rated games.
 """
 
 import json
@@ -21,7 +21,7 @@ from pathlib import Path
 from time import monotonic
 from typing import Annotated, Literal
 
-from pydantic import BaseModel, Field, TypeAdapter, ValidationError
+from pydantic import AliasChoices, BaseModel, Field, TypeAdapter, ValidationError
 
 from awello.arena.journal import LINES
 from awello.arena.runner import GameResult, Runner
@@ -33,73 +33,76 @@ from awello.folders import user_data_folder, write_atomically
 from awello.limits import format_duration
 from awello.rules.game import Game
 from awello.schemas import RoundsJson, StandingJson
-from awello.web.guest_players import guest_player
+from awello.web.errors import MAX_QUOTED_CHARS, ApiError
+from awello.web.guest_players import make_guest_player
 from awello.web.messages import GameName, Message, SpecText
 from awello.web.process import run_contest
-from awello.web.request_guard import Refusal
 
-MOST_KEPT, MOST_OF_GUESTS, MOST_OF_NETWORK = 200, 40, 5  # contests that are kept: the owner's, of guests, of a network
-MOST_RUNNING, MOST_SECONDS = 2, 600.0  # contests of guests at once, and for how long each
-MOST_BOTS, MOST_ROUNDS, MOST_PLIES, MOST_TIME = 8, 50, 12, 5.0
-TOLERANCE = 0.1  # seconds by which a move may be late: the server has other work too
-PLAN = "contest.json"
-ID = re.compile("[0-9a-f]{8}")
+MAX_STORED_CONTESTS = 200  # of the owner
+MAX_GUEST_CONTESTS, MAX_NETWORK_CONTESTS = 40, 5  # stored, of all guests and of one network
+MAX_RUNNING_CONTESTS, MAX_CONTEST_SECONDS = 2, 600.0  # of guests: contests at the same time, and seconds for each
+MAX_BOTS, MAX_ROUNDS, MAX_OPENING_PLIES, MAX_MOVE_SECONDS = 8, 50, 12, 5.0
+MOVE_TOLERANCE_SECONDS = 0.1  # by which a move may be late, because the server has other work
+CONTEST_FILE = "contest.json"
+ID_PATTERN = re.compile("[0-9a-f]{8}")
 
 State = Literal["running", "finished", "stopped", "failed"]
 
 
 class ContestConfig(Message):
-    """What is to be played: two bots make a match, more a tournament in which each meets each."""
+    """The configuration of a contest: two bots play a match, more play a round robin."""
 
     game: GameName = "othello"
-    players: Annotated[list[SpecText], Field(min_length=2, max_length=MOST_BOTS)] = Field(
-        description="Player specs, each once", examples=[["greedy", "alphabeta@4"]]
+    players: Annotated[list[SpecText], Field(min_length=2, max_length=MAX_BOTS)] = Field(
+        description="Player specs, all different", examples=[["greedy", "alphabeta@4"]]
     )
-    rounds: int = Field(default=5, ge=1, le=MOST_ROUNDS, description="Of each pair; a round is two games")
-    opening_plies: int = Field(default=4, ge=0, le=MOST_PLIES, description="Random moves before each round")
+    rounds: int = Field(default=5, ge=1, le=MAX_ROUNDS, description="Per pair; a round is two games")
+    opening_plies: int = Field(default=4, ge=0, le=MAX_OPENING_PLIES, description="Random moves before each round")
     seed: int = Field(default=0, ge=0, lt=1 << 32, description="The same seed gives the same openings")
-    move_time: float = Field(default=1.0, ge=0.01, le=MOST_TIME, description="Seconds; a later move loses the game")
+    move_time: float = Field(
+        default=1.0, ge=0.01, le=MAX_MOVE_SECONDS, description="Seconds; a later move loses the game"
+    )
 
-    @property
-    def total_rounds(self) -> int:
+    def count_rounds(self) -> int:
         """The rounds of all pairs."""
         return self.rounds * len(self.players) * (len(self.players) - 1) // 2
 
     def tournament(self) -> Tournament:
-        """The tournament to play; an error says what is wrong with the plan."""
-        limits = ResourceLimits(self.move_time, TOLERANCE)
+        """The tournament of this configuration; raises `AwelloError` if it is invalid."""
+        limits = ResourceLimits(self.move_time, MOVE_TOLERANCE_SECONDS)
         specs = tuple(self._check(spec) for spec in self.players)
         return Tournament(Game[self.game.upper()], specs, self.rounds, self.seed, limits, self.opening_plies)
 
     def _check(self, text: str) -> str:
-        spec = guest_player(text).spec
+        spec = make_guest_player(text).spec
         if spec.limit and (spec.limit.seconds or 0) > self.move_time:
-            allowed = format_duration(self.move_time)
-            raise AwelloError(f"{spec} takes longer than the {allowed} of a move: give it less, or all more")
+            message = f"{spec} uses more than the {format_duration(self.move_time)} per move of this contest"
+            advice = "give the player less time, or the contest more"
+            raise AwelloError(f"{message}: {advice}", "move_time_exceeded", player=str(spec), seconds=self.move_time)
         return str(spec)
 
 
 class ContestSummary(ContestConfig):
-    """A contest in a list."""
+    """The state of a contest."""
 
     id: str
-    begun: datetime
+    started: datetime
     state: State
-    message: str = Field(description="Why it failed, if it did")
-    played: int = Field(description="Rounds of all pairs that are finished")
-    wanted: int = Field(description="Rounds of all pairs")
-    seconds_left: float | None = Field(description="A guess, while it runs")
+    message: str = Field(description="The error of a failed contest")
+    rounds_played: int = Field(description="Finished rounds of all pairs")
+    rounds_total: int = Field(description="Rounds of all pairs")
+    seconds_left: float | None = Field(description="Estimate while it runs")
 
 
 class PairResult(RoundsJson):
-    """Rounds of two bots, from the view of the first."""
+    """The rounds of two bots, from the first one's point of view."""
 
     first: str
     second: str
 
 
 class ContestGame(BaseModel):
-    """A game of a contest; of two entries the first is that of the side that moved first."""
+    """A game of a contest; the first of two entries belongs to the side that moved first."""
 
     number: int
     pair: int
@@ -112,50 +115,51 @@ class ContestGame(BaseModel):
 
 
 class ContestDetails(ContestSummary):
-    """All that is known of a contest."""
+    """The state of a contest with its standings and games."""
 
     standings: list[StandingJson] = Field(description="The best first")
     pairs: list[PairResult]
-    games: list[ContestGame] = Field(description="In the order of play, those after `since`")
+    games: list[ContestGame] = Field(description="In playing order, from the one after `since`")
 
 
 class StoredContest(BaseModel):
-    """What the folder of a contest knows besides its rounds."""
+    """The file in the folder of a contest that describes it, next to its games."""
 
-    plan: ContestConfig
-    begun: datetime
+    config: ContestConfig = Field(validation_alias=AliasChoices("config", "plan"))  # `plan` in older files
+    started: datetime = Field(validation_alias=AliasChoices("started", "begun"))  # `begun` in files of version 0.1.0
     message: str = ""
-    """Why it failed, if it did."""
+    """The error of a failed contest."""
     key: str = ""
-    """The digest of the key with which it can be changed."""
+    """The digest of the key that allows to stop, resume or delete it."""
     by_guest: bool = False
-    """Whether a guest started it, so that it may be deleted to make room for another."""
+    """Whether a guest started it; the oldest contests of guests are deleted automatically."""
 
 
 class Contest:
-    """A contest, whether it is running or lies in its folder."""
+    """A contest, running or not."""
 
-    def __init__(self, folder: Path, kept: StoredContest, network: str = "") -> None:
-        self.folder, self.kept, self.network = folder, kept, network
+    def __init__(self, folder: Path, stored: StoredContest, network: str = "") -> None:
+        self.folder, self.stored, self.network = folder, stored, network
         self._process: SpawnProcess | None = None
-        self._started = 0.0  # when this run began, with so many rounds played before
+        self._started = 0.0  # when this run started, and the rounds finished before
         self._before = 0
 
     @classmethod
     def load(cls, folder: Path, network: str = "") -> "Contest":
-        """The contest that lies in a folder."""
+        """Load the contest of a folder."""
         try:
-            return cls(folder, StoredContest.model_validate_json((folder / PLAN).read_bytes()), network)
+            return cls(folder, StoredContest.model_validate_json((folder / CONTEST_FILE).read_bytes()), network)
         except (OSError, ValidationError):
-            raise AwelloError(f"contest {folder.name} is damaged: delete it") from None
+            raise _damaged(folder) from None
 
     def save(self) -> None:
-        """Write what the folder knows."""
+        """Write the description of the contest to its folder."""
         try:
             self.folder.mkdir(parents=True, exist_ok=True)
-            write_atomically(self.folder / PLAN, self.kept.model_dump_json(indent=2) + "\n")
+            write_atomically(self.folder / CONTEST_FILE, self.stored.model_dump_json(indent=2) + "\n")
         except OSError as error:
-            raise AwelloError(f"contests cannot be kept: {error.strerror}") from None
+            detail = error.strerror or type(error).__name__
+            raise AwelloError(f"contests cannot be saved: {detail}", "contests_not_writable", detail=detail) from None
 
     # --- its run ------------------------------------------------------------------------------------------------------
     @property
@@ -164,68 +168,68 @@ class Contest:
         return self._process is not None and self._process.is_alive()
 
     def start(self, seconds: float | None = None) -> None:
-        """Play what is missing in a process of its own, for so many seconds at most."""
-        tournament = self.kept.plan.tournament()
-        self.kept.message = ""
+        """Play the missing rounds in a new process, for at most this many seconds."""
+        tournament = self.stored.config.tournament()
+        self.stored.message = ""
         self.save()
         try:
             with Runner(tournament, folder=self.folder):
                 pass
         except ConfigError:
-            advice = "it was begun with another version of Awello or its players, or is damaged"
-            raise AwelloError(f"this contest cannot go on: {advice}; start a new one") from None
-        self._started, self._before = monotonic(), self.played
+            cause = "was started by another version of Awello or its players, or is damaged"
+            raise AwelloError(f"this contest {cause}: start a new one", "contest_outdated") from None
+        self._started, self._before = monotonic(), self.rounds_played
         self._process = SpawnProcess(target=run_contest, args=(self.folder, seconds), name="contest")
         with ignore_interrupts():
             self._process.start()
 
     def stop(self) -> None:
-        """End its bots at once, if it runs; the round that they play is lost."""
+        """Stop the contest immediately if it is running; the round in progress is lost."""
         if self._process:
             self._process.kill()
             self._process.join()
 
-    # --- what is known of it ------------------------------------------------------------------------------------------
+    # --- its state ----------------------------------------------------------------------------------------------------
     @property
-    def played(self) -> int:
-        """The rounds that are finished."""
+    def rounds_played(self) -> int:
+        """The number of finished rounds."""
         file = self.folder / LINES
         return file.read_bytes().count(b"\n") // 2 if file.exists() else 0
 
     @property
     def state(self) -> State:
-        """Where it stands."""
+        """The state of the contest."""
         if self.running:
             return "running"
-        if self._process is not None:  # it may have left a message
-            self.kept = Contest.load(self.folder).kept
-        if self.kept.message:
+        if self._process is not None:  # the process may have written a message
+            self.stored = Contest.load(self.folder).stored
+        if self.stored.message:
             return "failed"
-        return "finished" if self.played == self.kept.plan.total_rounds else "stopped"
+        return "finished" if self.rounds_played == self.stored.config.count_rounds() else "stopped"
 
     @property
     def seconds_left(self) -> float | None:
-        """A guess from the rounds of this run; None if there is nothing to guess from."""
-        done = self.played - self._before
+        """An estimate from the rounds of this run; None before the first one."""
+        done = self.rounds_played - self._before
         if not self.running or done <= 0:
             return None
-        return (monotonic() - self._started) / done * (self.kept.plan.total_rounds - self.played)
+        return (monotonic() - self._started) / done * (self.stored.config.count_rounds() - self.rounds_played)
 
     def results(self) -> TournamentResult:
         """The games played so far."""
-        return TournamentResult(self.kept.plan.tournament(), _read_games(self.folder / LINES))
+        return TournamentResult(self.stored.config.tournament(), _read_games(self.folder / LINES))
 
     def summary(self) -> ContestSummary:
-        """What a list says of it."""
-        plan, state = self.kept.plan, self.state  # first the state: it may read a new message
+        """The state of the contest as the API shows it."""
+        config, state = self.stored.config, self.state  # `state` may read a new message
         return ContestSummary(
-            **vars(plan),
+            **vars(config),
             id=self.folder.name,
-            begun=self.kept.begun,
+            started=self.stored.started,
             state=state,
-            message=self.kept.message,
-            played=self.played,
-            wanted=plan.total_rounds,
+            message=self.stored.message,
+            rounds_played=self.rounds_played,
+            rounds_total=config.count_rounds(),
             seconds_left=self.seconds_left,
         )
 
@@ -236,136 +240,145 @@ def _read_games(file: Path) -> list[GameResult]:
         whole = [json.loads(line) for line in lines if line.endswith(b"\n")]
         return TypeAdapter(list[GameResult]).validate_python(whole)
     except ValueError:
-        raise AwelloError(f"contest {file.parent.name} is damaged: delete it") from None
+        raise _damaged(file.parent) from None
 
 
-def list_games(results: TournamentResult) -> list[ContestGame]:
-    """The games in the order of play, numbered from 1."""
+def number_games(results: TournamentResult) -> list[ContestGame]:
+    """The games in playing order, numbered from 1."""
     games = list[ContestGame]()
     for played in results.rounds:
         for turn, game in enumerate(played.games):
             first, second = game.result.players
             score = game.score[::-1] if turn else game.score
-            told = {"number": len(games) + 1, "pair": played.pair, "round": played.number + 1, "score": score}
-            games.append(ContestGame.model_validate(vars(game.result) | told | {"first": first, "second": second}))
+            fields = {"number": len(games) + 1, "pair": played.pair, "round": played.number + 1, "score": score}
+            games.append(ContestGame.model_validate(vars(game.result) | fields | {"first": first, "second": second}))
     return games
 
 
 class ContestRunner:
-    """The contests of a folder, of which few may be running.
+    """Runs the contests of a folder, with a limit on the number of running contests.
 
-    For guests each network may run one, for a limited time, and only a browser that has the key of a contest may stop,
-    resume or delete it.
+    On a public server each network can run one, for a limited time, and only a client that has the key of a contest
+    can stop, resume or delete it.
     """
 
-    def __init__(self, folder: Path | None = None, for_guests: bool = False) -> None:
-        self.folder, self.for_guests = folder or user_data_folder() / "contests", for_guests
-        self._recent: dict[str, Contest] = {}  # those that were started here
+    def __init__(self, folder: Path | None = None, public: bool = False) -> None:
+        self.folder, self.public = folder or user_data_folder() / "contests", public
+        self._recent: dict[str, Contest] = {}  # those started by this server
         self._lock = threading.Lock()
 
-    def start(self, plan: ContestConfig, network: str = "") -> tuple[str, str]:
-        """Begin a contest; its id, and the key with which it can be changed."""
+    def start(self, config: ContestConfig, network: str = "") -> tuple[str, str]:
+        """Start a contest; its id, and the key that allows to stop, resume or delete it."""
         with self._lock:
             self._check_running(network)
-            plan = plan.model_copy(update={"players": list(plan.tournament().specs)})
+            config = config.model_copy(update={"players": list(config.tournament().specs)})
             self._make_room(network)
             name, key = secrets.token_hex(4), secrets.token_urlsafe(16)
-            kept = StoredContest(plan=plan, begun=datetime.now(UTC), key=_digest(key), by_guest=self.for_guests)
-            self._run(Contest(self.folder / name, kept, network))
+            stored = StoredContest(config=config, started=datetime.now(UTC), key=_digest(key), by_guest=self.public)
+            self._run(Contest(self.folder / name, stored, network))
             return name, key
 
     def resume(self, name: str, network: str = "") -> None:
-        """Play what is missing of a contest."""
+        """Play the missing rounds of a contest."""
         with self._lock:
             contest = self.get(name)
             if contest.running:
-                raise _running("this contest is running: wait for it or stop it")
+                raise _conflict("contest_in_progress", "this contest is running: wait until it ends, or stop it first")
             if contest.state == "finished":
-                raise AwelloError("this contest is finished: start a new one")
+                raise AwelloError("this contest is finished: start a new one", "contest_finished")
             self._check_running(network)
             self._run(Contest.load(contest.folder, network))
 
     def may_change(self, name: str, key: str) -> bool:
-        """Whether this key allows to stop, resume or delete a contest; a damaged one may go."""
-        if not self.for_guests:
+        """Whether a key allows to stop, resume or delete a contest; damaged contests need no key."""
+        if not self.public:
             return True
         try:
-            return secrets.compare_digest(self.get(name).kept.key, _digest(key))
+            return secrets.compare_digest(self.get(name).stored.key, _digest(key))
         except AwelloError:
             return True
 
     def delete(self, name: str) -> None:
-        """Forget a contest, even a damaged one."""
+        """Delete a contest, even a damaged one."""
         with self._lock:
             folder = self._find(name)
             if name in self._recent and self._recent[name].running:
-                raise _running("this contest is running: stop it first")
+                raise _conflict("contest_in_progress", "this contest is running: wait until it ends, or stop it first")
             self._recent.pop(name, None)
             shutil.rmtree(folder)
 
     def get(self, name: str) -> Contest:
-        """The contest of an id."""
+        """The contest with an id."""
         folder = self._find(name)
         return self._recent.get(name) or Contest.load(folder)
 
     def list(self) -> list[Contest]:
-        """All contests that can be read, the latest first."""
-        found = []
+        """All contests that are not damaged, the latest first."""
+        contests = []
         for name in self._names():
-            with suppress(AwelloError, Refusal):
-                found.append(self.get(name))
-        return sorted(found, key=lambda contest: contest.kept.begun, reverse=True)
+            with suppress(AwelloError, ApiError):
+                contests.append(self.get(name))
+        return sorted(contests, key=lambda contest: contest.stored.started, reverse=True)
 
     def close(self) -> None:
-        """Stop what runs; it can be resumed."""
+        """Stop the running contests; they can be resumed."""
         for contest in self._recent.values():
             contest.stop()
 
     def _run(self, contest: Contest) -> None:
-        contest.start(MOST_SECONDS if self.for_guests else None)
+        contest.start(MAX_CONTEST_SECONDS if self.public else None)
         self._recent[contest.folder.name] = contest
 
     def _make_room(self, network: str) -> None:
-        """Delete the oldest contest of the network, or of all guests, if too many are kept; never one of the owner."""
-        if not self.for_guests:
-            if len(self._names()) >= MOST_KEPT:
-                raise AwelloError(f"{MOST_KEPT} contests are kept already: delete some first")
+        """Delete the oldest contest of the network, or of all guests, if there are too many; never one of the owner."""
+        if not self.public:
+            if len(self._names()) >= MAX_STORED_CONTESTS:
+                limit = MAX_STORED_CONTESTS
+                raise AwelloError(f"{limit} contests are stored: delete some first", "too_many_contests", limit=limit)
             return
-        guests = [contest for contest in self.list() if contest.kept.by_guest and not contest.running]
+        guests = [contest for contest in self.list() if contest.stored.by_guest and not contest.running]
         mine = [contest for contest in guests if contest.network == network]
-        if len(mine) >= MOST_OF_NETWORK or len(guests) >= MOST_OF_GUESTS:
-            oldest = (mine if len(mine) >= MOST_OF_NETWORK else guests)[-1].folder
+        if len(mine) >= MAX_NETWORK_CONTESTS or len(guests) >= MAX_GUEST_CONTESTS:
+            oldest = (mine if len(mine) >= MAX_NETWORK_CONTESTS else guests)[-1].folder
             self._recent.pop(oldest.name, None)
             shutil.rmtree(oldest)
 
     def _check_running(self, network: str) -> None:
         running = [contest for contest in self._recent.values() if contest.running]
-        if len(running) >= (MOST_RUNNING if self.for_guests else 1):
-            raise _running("a contest is running: wait for it or stop it")
-        if self.for_guests and any(contest.network == network for contest in running):
-            raise _running("a contest from your network is running: wait for it or stop it")
+        limit = MAX_RUNNING_CONTESTS if self.public else 1
+        if len(running) >= limit:
+            message = "too many contests are running: wait until one ends, or stop one"
+            raise _conflict("contest_limit", message, limit=limit)
+        if self.public and any(contest.network == network for contest in running):
+            message = "a contest from your network is running: wait until it ends, or stop it"
+            raise _conflict("network_contest_limit", message)
 
     def _names(self) -> Sequence[str]:
-        files = self.folder.glob(f"*/{PLAN}")
-        return [file.parent.name for file in files if ID.fullmatch(file.parent.name)]
+        files = self.folder.glob(f"*/{CONTEST_FILE}")
+        return [file.parent.name for file in files if ID_PATTERN.fullmatch(file.parent.name)]
 
     def _find(self, name: str) -> Path:
-        """The folder of an id, which becomes a path only if it is one."""
-        if not ID.fullmatch(name) or not (self.folder / name).is_dir():
-            raise Refusal(404, "absent", "there is no such contest: it may have been deleted")
+        """The folder of an id; the id is validated before it becomes part of a path."""
+        if not ID_PATTERN.fullmatch(name) or not (self.folder / name).is_dir():
+            message = f"there is no contest {name[:MAX_QUOTED_CHARS]!r}: it may have been deleted"
+            raise ApiError(404, "unknown_contest", message, id=name[:MAX_QUOTED_CHARS])
         return self.folder / name
 
 
-def view_contest(summary: ContestSummary, folder: Path, since: int = 0) -> bytes:
-    """All that is known of a contest, with the games after a number, as JSON."""
+def dump_contest(summary: ContestSummary, folder: Path, since: int = 0) -> bytes:
+    """The details of a contest as JSON, with the games after number `since`."""
     results = Contest.load(folder).results()
-    report, games = results.as_json(), list_games(results)[since:]
-    told = {"standings": report["standings"], "pairs": report["pairs"], "games": games}
-    return ContestDetails.model_validate(vars(summary) | told).model_dump_json().encode()
+    report, games = results.as_json(), number_games(results)[since:]
+    fields = {"standings": report["standings"], "pairs": report["pairs"], "games": games}
+    return ContestDetails.model_validate(vars(summary) | fields).model_dump_json().encode()
 
 
-def _running(message: str) -> Refusal:
-    return Refusal(409, "running", message)
+def _conflict(code: str, message: str, **params: int) -> ApiError:
+    return ApiError(409, code, message, **params)
+
+
+def _damaged(folder: Path) -> AwelloError:
+    return AwelloError(f"contest {folder.name} is damaged: delete it", "contest_damaged", id=folder.name)
 
 
 def _digest(key: str) -> str:
@@ -374,24 +387,24 @@ def _digest(key: str) -> str:
 
 # --- the process of a contest -----------------------------------------------------------------------------------------
 def play_contest(folder: Path, seconds: float | None) -> None:
-    """Play what is missing of a contest, for so many seconds at most."""
+    """Play the missing rounds of a contest, for at most this many seconds."""
     threading.Thread(target=_die_with_parent, daemon=True).start()
     if seconds is not None:
-        timer = threading.Timer(seconds, os._exit, [0])  # nothing is lost: the journal has every finished game
+        timer = threading.Timer(seconds, os._exit, [0])  # the journal contains every finished game
         timer.daemon = True
         timer.start()
     contest = Contest.load(folder)
     try:
-        play_tournament(contest.kept.plan.tournament(), folder)
+        play_tournament(contest.stored.config.tournament(), folder)
     except Exception as error:
-        contest.kept.message = str(error) if isinstance(error, AwelloError) else type(error).__name__
+        contest.stored.message = str(error) if isinstance(error, AwelloError) else type(error).__name__
         contest.save()
         if not isinstance(error, AwelloError):
             raise
 
 
 def _die_with_parent() -> None:
-    """Leave nothing running if the server is ended by force."""
+    """Exit when the server has been killed."""
     if parent := multiprocessing.parent_process():
         parent.join()
         os._exit(1)

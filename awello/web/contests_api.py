@@ -1,4 +1,4 @@
-"""The laboratory's part of the API: contests between bots, and the tree that a search looks at."""
+"""The lab's part of the API: contests between bots, and pictures of search trees."""
 
 from typing import Annotated
 
@@ -10,13 +10,14 @@ from pydantic import BaseModel, Field
 from awello.errors import AwelloError
 from awello.players.spec import parse_spec
 from awello.web.club_service import OptionalClub
-from awello.web.contests import ContestConfig, ContestDetails, ContestRunner, ContestSummary, view_contest
-from awello.web.jobs import call_for_json
+from awello.web.contests import ContestConfig, ContestDetails, ContestRunner, ContestSummary, dump_contest
+from awello.web.errors import ApiError
+from awello.web.jobs import respond_with_json
 from awello.web.messages import TreeRequest
 from awello.web.page_tasks import draw_search
-from awello.web.request_guard import OWN, Refusal, address_of, network_of_client
+from awello.web.request_guard import LOCAL_HOSTS, address_of, network_of_client
 
-MAX_PLIES = 4  # of a tree
+MAX_TREE_PLIES = 4
 
 router = APIRouter(prefix="/api", tags=["laboratory"])
 
@@ -25,44 +26,45 @@ class NewContestJson(BaseModel):
     """A new contest."""
 
     id: str
-    key: str = Field(description="To be sent as the header `X-Contest-Key` when stopping, resuming or deleting it")
+    key: str = Field(description="Send it in the header `X-Contest-Key` to stop, resume or delete the contest")
 
 
 class TreePictureJson(BaseModel):
-    """A searched tree."""
+    """A search tree."""
 
     svg: str
-    lines: list[str] = Field(description="What was searched and found, in a few lines")
+    lines: list[str] = Field(description="A description of the search and its result")
 
 
-def _contests(request: Request) -> ContestRunner:
+def _contest_runner(request: Request) -> ContestRunner:
     contests: ContestRunner = request.app.state.contests
     return contests
 
 
-def _changeable(name: str, request: Request, x_contest_key: Annotated[str, Header(max_length=100)] = "") -> str:
-    """The id of a contest that the client may change: with its key, or from this machine."""
-    if address_of(request) not in OWN and not _contests(request).may_change(name, x_contest_key):
-        raise Refusal(403, "owner", "only the browser that started this contest may stop, resume or delete it")
+def _check_owner(name: str, request: Request, x_contest_key: Annotated[str, Header(max_length=100)] = "") -> str:
+    """The id of a contest, if the client may change it: with its key, or from this machine."""
+    if address_of(request) not in LOCAL_HOSTS and not _contest_runner(request).may_change(name, x_contest_key):
+        message = "only the browser that started this contest can stop, resume or delete it"
+        raise ApiError(403, "contest_not_yours", message)
     return name
 
 
-Changeable = Annotated[str, Depends(_changeable)]
+OwnedContest = Annotated[str, Depends(_check_owner)]
 
 
 @router.get("/contests", summary="List the contests, the latest first")
 def list_contests(request: Request) -> list[ContestSummary]:
-    """Contests that are running, finished, stopped or failed; they outlive the server."""
-    return [contest.summary() for contest in _contests(request).list()]
+    """Contests that are running, finished, stopped or failed; they survive restarts of the server."""
+    return [contest.summary() for contest in _contest_runner(request).list()]
 
 
-@router.post("/contests", summary="Begin a contest", status_code=201)
-def start_contest(plan: ContestConfig, request: Request) -> NewContestJson:
-    """Every bot meets every other.
+@router.post("/contests", summary="Start a contest", status_code=201)
+def start_contest(config: ContestConfig, request: Request) -> NewContestJson:
+    """Play matches between all pairs of bots.
 
-    One contest runs at a time (409); on a server for guests one per network, for at most ten minutes.
+    One contest can run at a time (else 409); on a public server one per network, for at most ten minutes.
     """
-    name, key = _contests(request).start(plan, network_of_client(request))
+    name, key = _contest_runner(request).start(config, network_of_client(request))
     return NewContestJson(id=name, key=key)
 
 
@@ -70,45 +72,47 @@ def start_contest(plan: ContestConfig, request: Request) -> NewContestJson:
 async def show_contest(
     name: str,
     request: Request,
-    since: Annotated[int, Query(ge=0, description="The number of the last game that is known")] = 0,
+    since: Annotated[int, Query(ge=0, description="The number of the last known game")] = 0,
 ) -> Response:
-    """All that is known of a contest; ask once a second while it runs."""
-    contest = await to_thread.run_sync(_contests(request).get, name)
+    """The state of a contest; poll once per second while it runs."""
+    contest = await to_thread.run_sync(_contest_runner(request).get, name)
     summary = await to_thread.run_sync(contest.summary)
-    return await call_for_json(request, view_contest, summary, contest.folder, since)
+    return await respond_with_json(request, dump_contest, summary, contest.folder, since)
 
 
 @router.post("/contests/{name}/stop", summary="Stop a contest")
-def stop_contest(name: Changeable, request: Request) -> ContestSummary:
-    """End its bots at once; the round that is being played is lost, and the contest can be resumed."""
-    contest = _contests(request).get(name)
+def stop_contest(name: OwnedContest, request: Request) -> ContestSummary:
+    """Stop immediately; the round in progress is lost, and the contest can be resumed."""
+    contest = _contest_runner(request).get(name)
     contest.stop()
     return contest.summary()
 
 
 @router.post("/contests/{name}/resume", summary="Resume a contest")
-def resume_contest(name: Changeable, request: Request) -> ContestSummary:
-    """Play the rounds that are missing (409 if too many contests are running)."""
-    contests = _contests(request)
+def resume_contest(name: OwnedContest, request: Request) -> ContestSummary:
+    """Play the missing rounds (409 if too many contests are running)."""
+    contests = _contest_runner(request)
     contests.resume(name, network_of_client(request))
     return contests.get(name).summary()
 
 
 @router.delete("/contests/{name}", summary="Delete a contest", status_code=204)
-def delete_contest(name: Changeable, request: Request) -> None:
-    """Forget a contest that is not running (409), with all its games."""
-    _contests(request).delete(name)
+def delete_contest(name: OwnedContest, request: Request) -> None:
+    """Delete a contest with all its games (409 if it is running)."""
+    _contest_runner(request).delete(name)
 
 
 @router.post("/tree", summary="Search the last position and draw the tree", response_model=TreePictureJson)
-async def draw(asked: TreeRequest, client: Request, house: OptionalClub) -> Response:
-    """What minimax, alphabeta, negamax or negamax-alphabeta looks at, to a depth of at most 4 plies.
+async def draw_tree(request: TreeRequest, client: Request, club: OptionalClub) -> Response:
+    """The nodes that minimax, alphabeta, negamax or negamax-alphabeta visits, to a depth of at most 4 plies.
 
-    Of a tree that is too large to be drawn the lower plies are left out.
+    If the tree is too large for a picture, its lower plies are left out.
     """
-    spec = parse_spec(asked.search)
-    if spec.limit and (spec.limit.depth or 0) > MAX_PLIES:
-        raise AwelloError(f"a tree of {spec.limit.depth} plies is too large here: choose at most {MAX_PLIES}")
-    record = asked.record()
-    house.check_analysis_allowed(record)
-    return await call_for_json(client, draw_search, spec, record.final, MAX_PLIES)
+    spec = parse_spec(request.search)
+    if spec.limit and (spec.limit.depth or 0) > MAX_TREE_PLIES:
+        depth, limit = spec.limit.depth, MAX_TREE_PLIES
+        message = f"a tree of {depth} plies is too large: choose at most {limit} plies"
+        raise AwelloError(message, "tree_too_deep", depth=depth, limit=limit)
+    record = request.to_record()
+    club.check_analysis_allowed(record)
+    return await respond_with_json(client, draw_search, spec, record.final, MAX_TREE_PLIES)

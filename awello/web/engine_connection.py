@@ -1,7 +1,7 @@
-"""Requests for the engines over a WebSocket: analyses, choices and reviews, answered as they grow.
+"""Searches over a WebSocket: analyses, moves and reviews, with intermediate results.
 
-Several requests may be open at once.  A request with an id in use replaces the earlier one, `stop` ends it, and
-searches are cancelled when the client disconnects.
+A connection can have several open requests.  A request with an id in use replaces the earlier one, `stop` ends it, and
+all searches are cancelled when the client disconnects.
 """
 
 import asyncio
@@ -13,24 +13,25 @@ from starlette.websockets import WebSocket
 from awello.errors import AwelloError
 from awello.schemas import PositionJson
 from awello.web.club_service import ClubService
-from awello.web.connection import GONE, TRY_AGAIN, Id, MessageConnection, cancel
+from awello.web.connection import DISCONNECTED, TRY_AGAIN, MessageConnection, RequestId, cancel_tasks
 from awello.web.engine_pool import EnginePool
 from awello.web.engine_tasks import ChooseTask, EngineTask, ReviewTask
+from awello.web.errors import ApiError
 from awello.web.messages import AnalyseRequest, ChooseRequest, Message, ReviewRequest
 from awello.web.rate_limits import ConcurrencyLimit, RateLimit, RateLimits
-from awello.web.request_guard import OWN, Refusal, network_of_client
+from awello.web.request_guard import LOCAL_HOSTS, network_of_client
 
-MOST_QUESTIONS = 8  # at once on one connection
-BURST, RATE = 400, 100  # messages of one connection: at once, and per second
-MOST_CHANNELS, MOST_OF_NETWORK = 2000, 96  # at once: in all, and of one network
+MAX_OPEN_SEARCHES = 8  # per connection
+MESSAGE_BURST, MESSAGE_RATE = 400, 100  # of messages per connection: burst, and per second
+MAX_ENGINE_CONNECTIONS, MAX_NETWORK_ENGINE_CONNECTIONS = 2000, 96
 
 
 class StopRequest(Message):
-    """End the request of the same id."""
+    """End the request with the same id."""
 
 
 class EngineConnection(MessageConnection):
-    """A connection with its open requests."""
+    """A connection to the engines, with its open requests."""
 
     requests: ClassVar = {
         "analyse": AnalyseRequest,
@@ -39,55 +40,59 @@ class EngineConnection(MessageConnection):
         "stop": StopRequest,
     }
 
-    def __init__(self, socket: WebSocket, thinkers: EnginePool, costs: RateLimits, house: ClubService) -> None:
-        self.thinkers, self.house, self.network = thinkers, house, network_of_client(socket)
-        super().__init__(socket, RateLimit(BURST, RATE), None if self.network in OWN else costs.find(self.network))
+    def __init__(self, socket: WebSocket, engines: EnginePool, budgets: RateLimits, house: ClubService) -> None:
+        self.engines, self.house, self.network = engines, house, network_of_client(socket)
+        super().__init__(
+            socket,
+            RateLimit(MESSAGE_BURST, MESSAGE_RATE),
+            None if self.network in LOCAL_HOSTS else budgets.get(self.network),
+        )
 
-    async def handle(self, identity: Id, type: str, request: Any) -> None:
-        """Begin or stop a search."""
+    async def handle(self, request_id: RequestId, type: str, request: Any) -> None:
+        """Start or stop a search."""
         task = None if isinstance(request, StopRequest) else self._task(request)
-        if before := self.running.pop(identity, None):
-            await cancel(before)
+        if previous := self.running.pop(request_id, None):
+            await cancel_tasks(previous)
         if task is None:
             return
-        if len(self.running) >= MOST_QUESTIONS:
-            message = f"{MOST_QUESTIONS} questions are open already: stop one, or wait for an answer"
-            raise Refusal(503, "busy", message)
-        self.running[identity] = asyncio.create_task(self._answer(identity, task))
+        if len(self.running) >= MAX_OPEN_SEARCHES:
+            message = f"{MAX_OPEN_SEARCHES} searches are open on this connection: stop one, or wait for a result"
+            raise ApiError(503, "too_many_searches", message, limit=MAX_OPEN_SEARCHES)
+        self.running[request_id] = asyncio.create_task(self._answer(request_id, task))
 
     def _task(self, request: AnalyseRequest | ChooseRequest | ReviewRequest) -> EngineTask:
         try:
-            task = request.task()
+            task = request.to_task()
         except AwelloError:
-            self.wrong += 1
+            self.invalid_count += 1
             raise
         self.house.check_analysis_allowed(task.record, whole=isinstance(task, ReviewTask))
         return task
 
-    async def _answer(self, identity: Id, task: EngineTask) -> None:
-        """Send the answers as fast as they are read; a choice begins with the position it is made in."""
+    async def _answer(self, request_id: RequestId, task: EngineTask) -> None:
+        """Send the answers to a request; a choice first sends the current position."""
         try:
-            with suppress(*GONE):
+            with suppress(*DISCONNECTED):
                 if isinstance(task, ChooseTask):
-                    view = PositionJson.of(task.record.final)
-                    await self.send({"id": identity, "type": "position", **view.model_dump()})
-                async with aclosing(self.thinkers.think(task, self.network)) as answers:
+                    position = PositionJson.of(task.record.final)
+                    await self.send({"id": request_id, "type": "position", **position.model_dump()})
+                async with aclosing(self.engines.run(task, self.network)) as answers:
                     async for answer in answers:
-                        await self.send({"id": identity, **answer})
+                        await self.send({"id": request_id, **answer})
         finally:
-            if self.running.get(identity) is asyncio.current_task():
-                del self.running[identity]
+            if self.running.get(request_id) is asyncio.current_task():
+                del self.running[request_id]
 
 
 async def serve_engine(
-    socket: WebSocket, thinkers: EnginePool, costs: RateLimits, channels: ConcurrencyLimit, house: ClubService
+    socket: WebSocket, engines: EnginePool, budgets: RateLimits, connections: ConcurrencyLimit, house: ClubService
 ) -> None:
-    """Serve a connection to the engines; the number of connections is limited, in all and per network."""
-    keys = {"": MOST_CHANNELS, network_of_client(socket): MOST_OF_NETWORK}
+    """Serve a connection to the engines, within the limits of connections in total and per network."""
+    keys = {"": MAX_ENGINE_CONNECTIONS, network_of_client(socket): MAX_NETWORK_ENGINE_CONNECTIONS}
     await socket.accept()
-    if not channels.enter(keys):
-        return await socket.close(TRY_AGAIN, "there are too many channels: close some, or come back later")
+    if not connections.acquire(keys):
+        return await socket.close(TRY_AGAIN, "too many connections: close some, or try again later")
     try:
-        await EngineConnection(socket, thinkers, costs, house).serve()
+        await EngineConnection(socket, engines, budgets, house).serve()
     finally:
-        channels.leave(keys)
+        connections.release(keys)

@@ -1,13 +1,13 @@
-"""A fixed number of engine processes, so that the server itself never searches.
+"""A pool of engine processes, so that the server process itself never searches.
 
-An endless search, a crash or too much memory costs one answer: the process is killed and another takes its place.  A
-slot says where a process runs, on this machine or on a worker of a cluster.
+An endless search, a crash or too much memory use fails only one request: the process is killed and replaced.  A slot
+defines where a process runs, on this machine or on a worker of a cluster.
 
-The network that has used the processes least in the last seconds comes first, and each has a quota of waiting tasks.  A
-choice has a head start, and an analysis or a review makes room for it at once: a player waits for their opponent's
-move.  Within a network the task that waits longest is served first, a review waits longer than an analysis, and a
-process prefers what it has already begun, because the table of its engine remembers it.  When others wait, analyses and
-reviews take turns, and a long choice is cut short.
+The scheduler serves the network with the least recent usage first, and limits the waiting tasks of each network.  The
+choice of a move is urgent: it has a head start and preempts an analysis or a review, because a player is waiting.
+Within a network, the task that has waited longest is served first; a review waits longer than an analysis, and a
+process prefers tasks it has worked on before, because their positions are in its transposition table.  While others
+wait, analyses and reviews get time slices, and a long choice of a move is interrupted.
 """
 
 import asyncio
@@ -30,204 +30,222 @@ from awello.web.engine_tasks import (
     ReviewTask,
     Task,
     TaskProgress,
-    answer_at_once,
-    failure,
+    answer_immediately,
+    error_answer,
 )
-from awello.web.messages import MOST_SECONDS
-from awello.web.rate_limits import RecentUse
+from awello.web.messages import MAX_SEARCH_SECONDS
+from awello.web.rate_limits import RecentUsage
 
-MOST_WAITING, MOST_OF_NETWORK = 500, 96  # urgent tasks that wait, and as many others: in all, and of one network
-HEAD_START = 4.0  # seconds of process time by which an urgent task comes before others
-TURN = 0.7  # seconds after which an analysis or a review makes room for another
-LOOK = 0.1  # seconds between two looks at whose turn it is, while somebody waits
-REVIEW_WAITS = 3.0  # seconds that a review waits longer than an analysis
-OTHERS_WAIT = 2 * TURN  # seconds that a task waits longer for a process that did not begin it
-LONG_TURN = 5.0  # seconds after which an urgent task is cut short for one of another network
-KILLED = 3.0  # seconds of process time that a network is charged for a process that had to be killed
-PACE = 0.125  # seconds between two analyses
-PATIENCE, LONG_PATIENCE = 0.5, 5.0  # seconds for a process to stop: a task nobody wants, a task that will go on
-RESTART = 1.0  # seconds before another process is started where one could not begin
-FAILED_STARTS = 2  # in a row, after which waiting tasks are refused: one may fail because a worker has just died
+MAX_WAITING_JOBS, MAX_NETWORK_WAITING_JOBS = 500, 96  # of urgent tasks, and of other tasks
+URGENT_HEAD_START = 4.0  # seconds of usage by which an urgent task precedes others
+TIME_SLICE = 0.7  # seconds after which an analysis or a review can be preempted
+SCHEDULE_INTERVAL = 0.1  # seconds between scheduler runs while tasks wait
+REVIEW_DELAY = 3.0  # seconds by which a review waits longer than an analysis
+OTHER_PROCESS_DELAY = 2 * TIME_SLICE  # seconds by which a task waits longer for a process that has not worked on it
+MAX_URGENT_SLICE = 5.0  # seconds after which an urgent task is interrupted for one of another network
+KILL_CHARGE = 3.0  # seconds that a network is charged for a killed process
+ANALYSIS_INTERVAL = 0.125  # seconds between two analyses sent to a client
+CANCEL_TIMEOUT, PAUSE_TIMEOUT = 0.5, 5.0  # seconds for a process to stop a task for good, or to resume it later
+RESTART_DELAY = 1.0  # seconds before the next attempt to start a process
+MAX_FAILED_STARTS = 2  # in a row, before waiting tasks are refused; one can fail if a worker has just died
 
-BUSY = failure("busy", "too many searches are waiting: try again in a minute")
-CLOSED = failure("closed", "the server is closing")
-LOST = failure("crash", "no engine process can be started")
-CUT_SHORT = failure("busy", "others are waiting: choose a smaller depth or a time, such as @1s")
+QUEUE_FULL = error_answer("queue_full", "too many searches are waiting: try again in a minute")
+SHUTTING_DOWN = error_answer("shutting_down", "the server is shutting down")
+ENGINE_UNAVAILABLE = error_answer("engine_unavailable", "no engine process can be started: see the server's log")
+CHOOSE_LESS = "choose a smaller depth or a time limit such as @1s"
 
-Slot = LocalSlot | ClusterSlot  # where a process runs; both have the same methods
+Slot = LocalSlot | ClusterSlot  # both have the same methods
 
 
 @dataclass(eq=False)
 class EngineJob:
-    """A task, where it stands, and its answers that nobody has fetched yet."""
+    """A task with its progress, and a queue of answers for the client."""
 
     task: Task
     since: float
-    """When it began to wait."""
+    """The time since when it waits."""
     network: str = ""
-    """Where it came from."""
+    """The network of the client."""
     progress: TaskProgress = field(default_factory=TaskProgress)
-    home: "EngineProcess | None" = None
-    """The process that thought about it last."""
-    wanted: bool = True
-    """Whether somebody waits for its answers."""
+    last_process: "EngineProcess | None" = None
+    """The process that worked on it last."""
+    has_client: bool = True
+    """Whether a client waits for its answers."""
     answers: deque[Answer] = field(default_factory=deque)
-    news: asyncio.Event = field(default_factory=asyncio.Event)
+    answered: asyncio.Event = field(default_factory=asyncio.Event)
 
     @property
     def urgent(self) -> bool:
-        """Whether it cannot be paused and has a head start: a player or a page waits for its one answer."""
+        """Whether it has a head start and cannot be paused: a player or the page waits for its only answer."""
         return isinstance(self.task, ChooseTask | CallTask)
 
     def post(self, answer: Answer) -> None:
-        """Give an answer; an analysis replaces an older one that nobody has fetched."""
+        """Queue an answer; an analysis replaces an older one that has not been fetched."""
         if answer["type"] == "analysis" and self.answers and self.answers[-1]["type"] == "analysis":
             self.answers.pop()
         self.answers.append(answer)
-        self.news.set()
+        self.answered.set()
 
     async def fetch(self) -> Answer:
         """The next answer."""
         while not self.answers:
-            self.news.clear()
-            await self.news.wait()
+            self.answered.clear()
+            await self.answered.wait()
         return self.answers.popleft()
 
-    def due(self, process: "EngineProcess", since: float | None = None) -> float:
-        """Its place among the tasks of its network, the least first; as if it waited since another time, if given."""
-        later = REVIEW_WAITS if isinstance(self.task, ReviewTask) else 0.0
-        later += OTHERS_WAIT if self.home not in (None, process) else 0.0
+    def due_time(self, process: "EngineProcess", since: float | None = None) -> float:
+        """The priority among the jobs of its network, lowest first; `since` overrides the start of waiting."""
+        later = REVIEW_DELAY if isinstance(self.task, ReviewTask) else 0.0
+        later += OTHER_PROCESS_DELAY if self.last_process not in (None, process) else 0.0
         return (self.since if since is None else since) + later
 
 
 class EngineProcess:
-    """One process and its task, as the server sees them."""
+    """An engine process and its current job."""
 
     def __init__(self, slot: Slot | None = None) -> None:
         self._slot = slot or LocalSlot()
-        self.warm = False
-        """Whether it is ready for tasks."""
+        self.ready = False
+        """Whether the process has started and accepts tasks."""
         self.stopping = False
-        """Whether it has been told to stop its task."""
+        """Whether it has been asked to stop its task."""
         self.job: EngineJob | None = None
-        self.begun = 0.0
-        self.last_word: Answer | None = None
-        """Why it is killed, for the client that waits for its answer."""
+        self.started = 0.0
+        self.final_answer: Answer | None = None
+        """The answer for the client if the process is being killed."""
         self._number = 0
         self._deadline: asyncio.TimerHandle | None = None
 
     async def start(self) -> None:
-        """Start the process; it says when it is ready."""
+        """Start the process; its first message is `ready`."""
         await self._slot.start()
 
-    async def hear(self) -> tuple[str, Any]:
-        """The next message of the process; `EOFError` if it has ended."""
+    async def receive(self) -> tuple[str, Any]:
+        """The next message of the process; raises `EOFError` if it has ended."""
         word, content = pickle.loads(await self._slot.receive())  # nosec B301 # noqa: S301 - our process
         return word, content
 
     @property
     def idle(self) -> bool:
-        """Whether it waits for a task."""
-        return self.warm and self.job is None and self.last_word is None
+        """Whether it waits for a job."""
+        return self.ready and self.job is None and self.final_answer is None
 
-    def begin(self, job: EngineJob) -> None:
-        """Begin a task, or continue it."""
-        self.job, job.home, self.begun = job, self, asyncio.get_running_loop().time()
+    def start_job(self, job: EngineJob) -> None:
+        """Start or resume a job."""
+        self.job, job.last_process, self.started = job, self, asyncio.get_running_loop().time()
         self._number += 1
-        self._say(self._number, job.task, job.progress)
+        self._send(self._number, job.task, job.progress)
 
-    def stop(self, patience: float, last_word: Answer | None = None) -> None:
-        """Stop the task within so many seconds."""
+    def stop(self, timeout: float, final_answer: Answer | None = None) -> None:
+        """Stop the job, and kill the process if that takes longer than `timeout` seconds."""
         self.stopping = True
-        self._say(self._number)
-        self.allow(patience, last_word or died(self.job))
+        self._send(self._number)
+        self.set_deadline(timeout, final_answer or crash_error(self.job))
 
-    def allow(self, seconds: float, last_word: Answer) -> None:
-        """Kill the process if the task takes longer than this, with a last answer for the client."""
-        self._forget_deadline()
-        self._deadline = asyncio.get_running_loop().call_later(seconds, self.kill, last_word)
+    def set_deadline(self, seconds: float, final_answer: Answer) -> None:
+        """Kill the process if the job takes longer than this, with a final answer for the client."""
+        self._cancel_deadline()
+        self._deadline = asyncio.get_running_loop().call_later(seconds, self.kill, final_answer)
 
-    def free(self) -> EngineJob:
-        """The task that it has worked on, which it gives up."""
+    def release_job(self) -> EngineJob:
+        """Detach the current job and return it."""
         assert self.job is not None
-        self._forget_deadline()
+        self._cancel_deadline()
         job, self.job, self.stopping = self.job, None, False
         return job
 
-    def kill(self, last_word: Answer) -> None:
-        """End the process by force, with a last answer for the client."""
-        self.last_word = last_word
+    def kill(self, final_answer: Answer) -> None:
+        """Kill the process, with a final answer for the client."""
+        self.final_answer = final_answer
         self._slot.kill()
 
     async def close(self) -> None:
-        """End the process if it lives, and release everything it used."""
-        self._forget_deadline()
+        """Kill the process if it is alive, and release its resources."""
+        self._cancel_deadline()
         await self._slot.close()
 
-    def _say(self, *message: Any) -> None:
+    def _send(self, *message: Any) -> None:
         self._slot.send(pickle.dumps(message))
 
-    def _forget_deadline(self) -> None:
+    def _cancel_deadline(self) -> None:
         if self._deadline is not None:
             self._deadline.cancel()
 
 
-def died(job: EngineJob | None) -> Answer:
-    """What to say when a process has died over a task."""
-    spec = job.task.spec if job is not None and isinstance(job.task, ChooseTask) else "thinking"
-    return failure("crash", f"{spec} has crashed: its process is gone, another takes its place")
+def crash_error(job: EngineJob | None) -> Answer:
+    """The answer when the process of a job has died."""
+    if job is not None and isinstance(job.task, ChooseTask):
+        spec = job.task.spec
+        return error_answer("player_crashed", f"{spec} crashed: its process is restarted", player=spec)
+    return error_answer("search_crashed", "the search crashed: its process is restarted, try again")
+
+
+def interrupted_error(task: Task) -> Answer:
+    """The answer when a task is interrupted because others are waiting."""
+    if isinstance(task, ChooseTask):
+        message = f"{task.spec} was interrupted because others are waiting: {CHOOSE_LESS}"
+        return error_answer("player_interrupted", message, player=task.spec)
+    return error_answer("task_interrupted", "the request was interrupted because others are waiting: try again")
+
+
+def timeout_error(task: Task, seconds: float) -> Answer:
+    """The answer when a task has taken too long."""
+    if isinstance(task, ChooseTask):
+        message = f"{task.spec} took longer than {seconds:g} s: {CHOOSE_LESS}"
+        return error_answer("player_timeout", message, player=task.spec, seconds=seconds)
+    return error_answer("task_timeout", f"the request took longer than {seconds:g} s", seconds=seconds)
 
 
 class EnginePool:
-    """The processes, and the tasks that wait for them; an urgent task may take so many seconds.
+    """Engine processes and a queue of jobs; an urgent job can take up to `max_seconds`.
 
-    Processes start when `compiled` is done, if it is given.
+    If `compiled` is given, the processes start when it is done.
     """
 
     def __init__(
         self,
         count: int,
-        most_seconds: float = MOST_SECONDS,
+        max_seconds: float = MAX_SEARCH_SECONDS,
         new_slot: Callable[[], Slot] = LocalSlot,
         compiled: asyncio.Future[bool] | None = None,
     ) -> None:
-        self.count, self.most_seconds, self._new_slot, self._compiled = count, most_seconds, new_slot, compiled
-        self._problem = LOST
-        self._places: list[asyncio.Task[None]] = []
+        self.count, self.max_seconds, self._new_slot, self._compiled = count, max_seconds, new_slot, compiled
+        self._problem = ENGINE_UNAVAILABLE
+        self._supervisors: list[asyncio.Task[None]] = []
         self._processes: list[EngineProcess] = []
         self._waiting: list[EngineJob] = []
-        self._use = RecentUse()
-        self._look: asyncio.TimerHandle | None = None
+        self._usage = RecentUsage()
+        self._timer: asyncio.TimerHandle | None = None
         self._closed = False
 
     @property
     def ready(self) -> bool:
-        """Whether one of the processes can work."""
-        return any(process.warm for process in self._processes)
+        """Whether at least one process is ready."""
+        return any(process.ready for process in self._processes)
 
     async def start(self) -> None:
-        """Start the processes, unless they have been; tasks may be given before they are ready."""
-        self._places = self._places or [asyncio.create_task(self._keep_place()) for _ in range(self.count)]
+        """Start the processes, if they are not started; tasks can be added before they are ready."""
+        self._supervisors = self._supervisors or [asyncio.create_task(self._supervise()) for _ in range(self.count)]
 
     async def close(self) -> None:
-        """End all processes; whoever waits for an answer is told so."""
+        """Stop all processes, and answer all waiting jobs with an error."""
         self._closed = True
-        if self._look is not None:
-            self._look.cancel()
-        for place in self._places:
-            place.cancel()
-        await asyncio.gather(*self._places, return_exceptions=True)
-        self._refuse_waiting(CLOSED)
+        if self._timer is not None:
+            self._timer.cancel()
+        for supervisor in self._supervisors:
+            supervisor.cancel()
+        await asyncio.gather(*self._supervisors, return_exceptions=True)
+        self._refuse_waiting(SHUTTING_DOWN)
 
-    async def think(self, task: Task, network: str = "") -> AsyncGenerator[Answer, None]:
-        """The answers to a task, the last of them `done` or an error; closing this generator cancels the work."""
-        if at_once := answer_at_once(task):
-            for answer in at_once:
+    async def run(self, task: Task, network: str = "") -> AsyncGenerator[Answer, None]:
+        """Run a task and yield its answers, at last `done` or `error`; closing the generator cancels the task."""
+        if answers := answer_immediately(task):
+            for answer in answers:
                 yield answer
             return
         job = EngineJob(task, asyncio.get_running_loop().time(), network)
-        if refusal := self._refusal(job):
-            yield refusal
+        if error := self._check_quota(job):
+            yield error
             return
         self._waiting.append(job)
         try:
@@ -238,18 +256,18 @@ class EnginePool:
                 if answer["type"] in ("done", "error"):
                     return
                 if answer["type"] == "analysis":
-                    await asyncio.sleep(PACE)
+                    await asyncio.sleep(ANALYSIS_INTERVAL)
         finally:
             self._abandon(job)
 
     # --- the queue ----------------------------------------------------------------------------------------------------
-    def _refusal(self, job: EngineJob) -> Answer | None:
-        """Why a task is not taken, if so: urgent ones have a queue of their own, and each network a quota in both."""
+    def _check_quota(self, job: EngineJob) -> Answer | None:
+        """An error if too many jobs wait; urgent and other jobs are counted separately, in total and per network."""
         if self._closed:
-            return CLOSED
+            return SHUTTING_DOWN
         ahead = [other.network for other in self._waiting if other.urgent == job.urgent]
-        full = len(ahead) >= MOST_WAITING or ahead.count(job.network) >= MOST_OF_NETWORK
-        return BUSY if full else None
+        full = len(ahead) >= MAX_WAITING_JOBS or ahead.count(job.network) >= MAX_NETWORK_WAITING_JOBS
+        return QUEUE_FULL if full else None
 
     def _refuse_waiting(self, answer: Answer) -> None:
         for job in self._waiting:
@@ -257,75 +275,83 @@ class EnginePool:
         self._waiting.clear()
 
     def _abandon(self, job: EngineJob) -> None:
-        """Nobody wants the answers any more."""
-        job.wanted = False
+        """Drop a job whose client is gone."""
+        job.has_client = False
         if job in self._waiting:
             self._waiting.remove(job)
         for process in self._processes:
-            if process.job is job and not isinstance(job.task, CallTask):  # that one is soon done
-                process.stop(PATIENCE)
+            if process.job is job and not isinstance(job.task, CallTask):  # that is done soon
+                process.stop(CANCEL_TIMEOUT)
 
     def _schedule(self) -> None:
-        """Give tasks to idle processes and, where there are too few, tell some to make room."""
-        if self._look is not None:
-            self._look.cancel()
+        """Assign waiting jobs to idle processes, and preempt running jobs if there are too few."""
+        if self._timer is not None:
+            self._timer.cancel()
         if self._waiting and not self._closed:
-            self._look = asyncio.get_running_loop().call_later(LOOK, self._schedule)
+            self._timer = asyncio.get_running_loop().call_later(SCHEDULE_INTERVAL, self._schedule)
         while self._waiting and (idle := [process for process in self._processes if process.idle]):
             rank = self._ranking()
-            job, process = min(product(self._waiting, idle), key=lambda pair: (rank(pair[0]), pair[0].due(pair[1])))
+            job, process = min(
+                product(self._waiting, idle), key=lambda pair: (rank(pair[0]), pair[0].due_time(pair[1]))
+            )
             self._waiting.remove(job)
             self._begin(job, process)
-        self._make_room()
+        self._preempt()
 
     def _ranking(self) -> Callable[[EngineJob], float]:
-        """What decides between tasks of several networks, the least first: what a network has used lately and uses."""
+        """The priority of jobs by the usage of their networks, lowest first."""
         now = asyncio.get_running_loop().time()
-        running = [(process.job.network, now - process.begun) for process in self._processes if process.job is not None]
+        running = [
+            (process.job.network, now - process.started) for process in self._processes if process.job is not None
+        ]
         networks = {job.network for job in self._waiting} | {network for network, _ in running}
-        used = {network: self._use.find(network, now) for network in networks}
+        used = {network: self._usage.get(network, now) for network in networks}
         for network, seconds in running:
             used[network] += seconds
-        return lambda job: used[job.network] - (HEAD_START if job.urgent else 0.0)
+        return lambda job: used[job.network] - (URGENT_HEAD_START if job.urgent else 0.0)
 
     def _begin(self, job: EngineJob, process: EngineProcess) -> None:
-        process.begin(job)
-        if isinstance(job.task, ChooseTask):
-            advice = "choose a smaller depth or a time, such as @1s"
-            message = f"{job.task.spec} took more than {self.most_seconds:g} s: {advice}"
-            process.allow(self.most_seconds, failure("slow", message))
-        elif isinstance(job.task, CallTask):
-            process.allow(self.most_seconds, failure("slow", f"this took more than {self.most_seconds:g} s"))
+        process.start_job(job)
+        if job.urgent:
+            process.set_deadline(self.max_seconds, timeout_error(job.task, self.max_seconds))
 
-    def _make_room(self) -> None:
-        """Stop tasks for others that wait and come before them, the one that has run longest first."""
-        busy = sorted((process for process in self._processes if process.job is not None), key=lambda each: each.begun)
+    def _preempt(self) -> None:
+        """Stop running jobs for waiting jobs with a higher priority, the longest-running first."""
+        busy = sorted(
+            (process for process in self._processes if process.job is not None), key=lambda each: each.started
+        )
         rank, waiting = self._ranking(), list(self._waiting)
         for process in busy:
             if not waiting:
                 return
-            first = min(waiting, key=lambda job: (rank(job), job.due(process)))
-            if process.stopping:  # it has made room for one of them
+            first = min(waiting, key=lambda job: (rank(job), job.due_time(process)))
+            if process.stopping:  # already preempted for one of them
                 waiting.remove(first)
-            elif self._makes_room(process, first, rank):
+            elif self._must_yield(process, first, rank):
                 assert process.job is not None
-                process.stop(*((PATIENCE, CUT_SHORT) if process.job.urgent else (LONG_PATIENCE, None)))
+                if process.job.urgent:
+                    process.stop(CANCEL_TIMEOUT, interrupted_error(process.job.task))
+                else:
+                    process.stop(PAUSE_TIMEOUT)
                 waiting.remove(first)
 
-    def _makes_room(self, process: EngineProcess, job: EngineJob, rank: Callable[[EngineJob], float]) -> bool:
-        """Whether a process must let go of its task for another one."""
+    def _must_yield(self, process: EngineProcess, job: EngineJob, rank: Callable[[EngineJob], float]) -> bool:
+        """Whether a process must stop its job for another one."""
         current, now = process.job, asyncio.get_running_loop().time()
         assert current is not None
-        ran = now - process.begun
+        ran = now - process.started
         if job.urgent and not current.urgent:
             return rank(job) < rank(current)
-        if current.urgent and not (job.urgent and job.network != current.network and ran >= LONG_TURN):
+        if current.urgent and not (job.urgent and job.network != current.network and ran >= MAX_URGENT_SLICE):
             return False
-        return ran >= TURN and (rank(job), job.due(process)) < (rank(current), current.due(process, now))
+        return ran >= TIME_SLICE and (rank(job), job.due_time(process)) < (
+            rank(current),
+            current.due_time(process, now),
+        )
 
     # --- the processes ------------------------------------------------------------------------------------------------
-    async def _keep_place(self) -> None:
-        """Keep one process alive: where one dies, whatever the reason, its task fails and another one is started."""
+    async def _supervise(self) -> None:
+        """Keep one process running: if it dies for any reason, its job fails and a new process is started."""
         if self._compiled:
             await asyncio.shield(self._compiled)
         failed_starts = 0
@@ -334,37 +360,37 @@ class EnginePool:
             self._processes.append(process)
             try:
                 await process.start()
-                await self._listen(process)
+                await self._handle_messages(process)
             except (EOFError, OSError):
-                self._problem = LOST
+                self._problem = ENGINE_UNAVAILABLE
             except ConfigError as error:
-                self._problem = failure("crash", str(error))
+                self._problem = error_answer("engine_not_started", str(error), detail=str(error))
             except Exception:
                 logging.getLogger("awello").exception("an engine process is restarted after an unexpected error")
             finally:
                 self._processes.remove(process)
                 if process.job is not None:
-                    last_word = CLOSED if self._closed else process.last_word or died(process.job)
-                    self._free(process, KILLED).post(last_word)
+                    final_answer = SHUTTING_DOWN if self._closed else process.final_answer or crash_error(process.job)
+                    self._release(process, KILL_CHARGE).post(final_answer)
                 with suppress(OSError):
                     await process.close()
-            failed_starts = 0 if process.warm else failed_starts + 1
+            failed_starts = 0 if process.ready else failed_starts + 1
             if failed_starts:
-                if failed_starts >= FAILED_STARTS and not self.ready:
+                if failed_starts >= MAX_FAILED_STARTS and not self.ready:
                     self._refuse_waiting(self._problem)
-                await asyncio.sleep(RESTART)
+                await asyncio.sleep(RESTART_DELAY)
 
-    async def _listen(self, process: EngineProcess) -> None:
-        """Pass on what a process says, as long as it lives."""
+    async def _handle_messages(self, process: EngineProcess) -> None:
+        """Handle the messages of a process until it ends."""
         while True:
-            word, content = await process.hear()
+            word, content = await process.receive()
             if word == "ready":
-                process.warm = True
+                process.ready = True
             elif word == "answer" and process.job is not None:
                 process.job.post(content)
                 continue
             elif word == "ended":
-                self._free(process).post(content)
+                self._release(process).post(content)
             elif word == "paused":
                 self._put_back(process, content)
             elif word == "lost":
@@ -372,15 +398,15 @@ class EnginePool:
             self._schedule()
 
     def _put_back(self, process: EngineProcess, progress: TaskProgress) -> None:
-        """Let a task wait for its next turn: at the end of the queue if it has had the last one."""
-        job, now = self._free(process), asyncio.get_running_loop().time()
-        if job.wanted:
+        """Put a paused job back into the queue; at its end, if it has used its time slice."""
+        job, now = self._release(process), asyncio.get_running_loop().time()
+        if job.has_client:
             job.progress = progress
-            job.since = now if now - process.begun >= TURN else job.since
+            job.since = now if now - process.started >= TIME_SLICE else job.since
             self._waiting.append(job)
 
-    def _free(self, process: EngineProcess, extra: float = 0.0) -> EngineJob:
-        """The task of a process, which has it no more; its network is charged for it."""
-        job, now = process.free(), asyncio.get_running_loop().time()
-        self._use.add(job.network, now - process.begun + extra, now)
+    def _release(self, process: EngineProcess, extra: float = 0.0) -> EngineJob:
+        """Detach the job of a process, and charge its network for the time."""
+        job, now = process.release_job(), asyncio.get_running_loop().time()
+        self._usage.add(job.network, now - process.started + extra, now)
         return job

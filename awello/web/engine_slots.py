@@ -1,4 +1,4 @@
-"""Where an engine process runs: a slot starts it, carries messages to and from it, and ends it."""
+"""Slots: where an engine process runs.  A slot starts the process, exchanges messages with it, and stops it."""
 
 import asyncio
 import socket
@@ -8,11 +8,11 @@ from functools import partial
 from multiprocessing.process import BaseProcess
 
 from awello.arena.processes import start_process
-from awello.web.engine_tasks import SIZE, serve
+from awello.web.engine_tasks import LENGTH_BYTES, run_engine_process
 
 
 class LocalSlot:
-    """An engine process on this machine, behind a socket; messages are pickled."""
+    """An engine process on this machine, connected by a socket; messages are pickled."""
 
     def __init__(self, engines: bool = True, environment: Mapping[str, str] | None = None) -> None:
         self._engines, self._environment = engines, environment
@@ -24,31 +24,31 @@ class LocalSlot:
         ours, theirs = socket.socketpair()
         with theirs:
             self._reader, self._writer = await asyncio.open_connection(sock=ours)
-            start = partial(start_process, preload=[serve.__module__], environment=self._environment)
-            starting = asyncio.create_task(asyncio.to_thread(start, serve, theirs, self._engines))
+            start = partial(start_process, preload=[run_engine_process.__module__], environment=self._environment)
+            starting = asyncio.create_task(asyncio.to_thread(start, run_engine_process, theirs, self._engines))
             try:
                 self._process = await asyncio.shield(starting)
             except asyncio.CancelledError:
                 with suppress(Exception):
-                    self._process = await starting  # a thread cannot be cancelled: `close` ends the process
+                    self._process = await starting  # a thread cannot be cancelled: `close` stops the process
                 raise
 
     async def receive(self) -> bytes:
-        """The next message of the process; `EOFError` when it has ended."""
-        size = int.from_bytes(await self._reader.readexactly(SIZE), "big")
+        """The next message of the process; raises `EOFError` when the process has ended."""
+        size = int.from_bytes(await self._reader.readexactly(LENGTH_BYTES), "big")
         return await self._reader.readexactly(size)
 
     def send(self, message: bytes) -> None:
         assert self._writer is not None
-        self._writer.write(len(message).to_bytes(SIZE, "big") + message)
+        self._writer.write(len(message).to_bytes(LENGTH_BYTES, "big") + message)
 
     def kill(self) -> None:
-        """End the process by force; `receive` notices it."""
+        """Kill the process; `receive` then raises `EOFError`."""
         assert self._process is not None
         self._process.kill()
 
     async def close(self) -> None:
-        """End the process if it lives, and release everything it used."""
+        """Kill the process if it is alive, and release its resources."""
         if self._process is not None:
             self._process.kill()
             self._process.join()

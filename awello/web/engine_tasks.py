@@ -1,7 +1,7 @@
-"""The tasks of an engine process, and the process: a choice, an analysis or a review.
+"""The tasks of engine processes (choosing a move, analyses, reviews) and the main function of such a process.
 
-Answers are plain dictionaries, ready for JSON; the last one says `done` or what went wrong.  An analysis or a review
-can be paused and resumed by this process or another: its `Progress` holds what was found.
+Answers are dictionaries that can be converted to JSON; the last one has the type `done` or `error`.  An analysis or a
+review can be paused and resumed by any process: its `TaskProgress` contains the results so far.
 """
 
 import os
@@ -29,13 +29,13 @@ from awello.position import Position
 from awello.record import Record
 from awello.review.review import MoveReview, review_game
 from awello.rules.game import PASS, Game
-from awello.schemas import AnalysisJson, ChoiceJson, MoveReviewJson, margin, round_value, summarise_side
-from awello.web.errors import describe_error, one_line
-from awello.web.guest_players import guest_player
-from awello.web.process import ENGINE_KERNELS, settle_in
+from awello.schemas import AnalysisJson, ChoiceJson, MoveReviewJson, round_value, summarise_side, to_margin
+from awello.web.errors import describe_error, error_fields
+from awello.web.guest_players import make_guest_player
+from awello.web.process import ENGINE_KERNELS, prepare_process
 
-ENGINES, HASH = 2, 64  # how many engines a process keeps, and the MiB of each one's table
-SIZE = 4  # bytes that say how long a message between processes is
+MAX_ENGINES, ENGINE_HASH = 2, 64  # engines per process, and the size of each transposition table in MiB
+LENGTH_BYTES = 4  # before each message between processes
 
 Answer = dict[str, Any]
 DONE: Answer = {"type": "done"}
@@ -53,7 +53,7 @@ class ChooseTask:
 
 @dataclass(frozen=True)
 class AnalyseTask:
-    """What each move of a game's last position is worth, ever better for so many seconds."""
+    """The values of all moves in the last position of a game, refined for this many seconds."""
 
     record: Record
     seconds: float
@@ -61,7 +61,7 @@ class AnalyseTask:
 
 @dataclass(frozen=True)
 class ReviewTask:
-    """What each played move of a game was worth, the last one first, with so many seconds for each."""
+    """A review of a game from its last move to its first, with this many seconds per move."""
 
     record: Record
     seconds: float
@@ -69,10 +69,10 @@ class ReviewTask:
 
 @dataclass(frozen=True)
 class CallTask:
-    """What a function gives, which takes the processor for a while; both can be pickled."""
+    """The call of a CPU-bound function; the function and its arguments can be pickled."""
 
     function: Callable[..., Any]
-    given: tuple[Any, ...]
+    args: tuple[Any, ...]
 
 
 EngineTask = ChooseTask | AnalyseTask | ReviewTask
@@ -81,22 +81,22 @@ Task = EngineTask | CallTask
 
 @dataclass
 class SearchProgress:
-    """What is known of one position, and what it has cost."""
+    """The result of a search so far, and its cost."""
 
-    answer: Analysis | None = None
+    analysis: Analysis | None = None
     seconds: float = 0.0
     nodes: int = 0
-    over: bool = False
+    finished: bool = False
 
 
 @dataclass
 class TaskProgress:
-    """How far an analysis or a review has come."""
+    """The progress of an analysis or a review."""
 
     searches: dict[tuple[Position, int | None], SearchProgress] = field(default_factory=dict)
-    """By the position and the depth that was asked for."""
-    told: int = 0
-    """The judgements given."""
+    """By position and depth limit."""
+    reviews_sent: int = 0
+    """The number of move reviews that have been sent."""
 
 
 class TaskStopped(Exception):
@@ -104,37 +104,37 @@ class TaskStopped(Exception):
 
 
 # --- answers ----------------------------------------------------------------------------------------------------------
-def failure(code: str, message: str) -> Answer:
-    """An answer that says what went wrong, in one line."""
-    return {"type": "error", "code": code, "message": one_line(message), "params": {}}
+def error_answer(code: str, message: str, **params: Any) -> Answer:
+    """The answer for a task that failed."""
+    return {"type": "error", **error_fields(code, message, params), "params": {}}
 
 
-def _tell(type: str, content: BaseModel) -> Answer:
-    """An answer of a type."""
+def _answer(type: str, content: BaseModel) -> Answer:
+    """An answer of a type, with the fields of a model."""
     return {"type": type, **content.model_dump()}
 
 
-def answer_at_once(task: Task) -> list[Answer]:
-    """All answers to a task that needs no thought; none to others."""
+def answer_immediately(task: Task) -> list[Answer]:
+    """All answers to a task that needs no search; empty for other tasks."""
     if isinstance(task, ReviewTask | CallTask):
         return []
     if task.record.final.over:
-        return [failure("over", "the game is over: there is nothing to think about")]
+        return [error_answer("game_over", "the game is over: there is nothing to search")]
     if isinstance(task, ChooseTask) and task.record.final.legal_moves() == (PASS,):
-        return [_tell("choice", ChoiceJson.of(task.record.final, PASS, None, 0.0, None)), DONE]
+        return [_answer("choice", ChoiceJson.of(task.record.final, PASS, None, 0.0, None)), DONE]
     return []
 
 
-def _value(player: Player, position: Position, found: Analysis | None) -> float | None:
-    """A player's value as a margin, if it is one: only the champion estimates in discs or seeds."""
-    if found is None or not (found.exact or (isinstance(player, ChampionPlayer) and not player.heuristic)):
+def _margin_of_choice(player: Player, position: Position, analysis: Analysis | None) -> float | None:
+    """The value of a choice as a margin; None unless it is exact or in discs or seeds, as the champion's are."""
+    if analysis is None or not (analysis.exact or (isinstance(player, ChampionPlayer) and not player.heuristic)):
         return None
-    return margin(position, found.value) if isinstance(player, ChampionPlayer) else round_value(found.value)
+    return to_margin(position, analysis.value) if isinstance(player, ChampionPlayer) else round_value(analysis.value)
 
 
 # --- searching --------------------------------------------------------------------------------------------------------
 class TaskRunner:
-    """Runs one task at a time, and can be stopped by another thread."""
+    """Runs one task at a time; another thread can stop it."""
 
     def __init__(self) -> None:
         self.engines: dict[Game, Engine] = {}
@@ -142,8 +142,8 @@ class TaskRunner:
         self.progress = TaskProgress()
         self.stopped = threading.Event()
 
-    def think(self, task: Task, progress: TaskProgress) -> Iterator[Answer]:
-        """The answers to a task; `Paused` if it is stopped, and then it can go on where its progress ends."""
+    def run(self, task: Task, progress: TaskProgress) -> Iterator[Answer]:
+        """Yield the answers to a task; raises `TaskStopped` if stopped, and can then be resumed from its progress."""
         self.progress = progress
         match task:
             case ChooseTask():
@@ -153,121 +153,123 @@ class TaskRunner:
             case ReviewTask():
                 yield from self._review(task)
             case CallTask():
-                yield {"type": "result", "value": task.function(*task.given)}
+                yield {"type": "result", "value": task.function(*task.args)}
 
     def stop(self) -> None:
-        """End what is thought about: a stop that comes before a search begins is seen after its first answer."""
+        """Stop the current search; if it has not started yet, it stops after its first result."""
         self.stopped.set()
         for engine in (*self.engines.values(), getattr(self.player, "engine", None)):
             if isinstance(engine, Engine):
                 engine.stop()
 
-    def engine(self, game: Game) -> Engine:
-        """The engine of a game; the one not used for longest makes room for a new one."""
+    def get_engine(self, game: Game) -> Engine:
+        """The engine of a game; the least recently used one is closed if there are too many."""
         engine = self.engines.pop(game, None)
-        if engine is None and len(self.engines) == ENGINES:
+        if engine is None and len(self.engines) == MAX_ENGINES:
             self.engines.pop(next(iter(self.engines))).close()
-        self.engines[game] = engine or Engine(game, hash=HASH, secret=True)
+        self.engines[game] = engine or Engine(game, hash=ENGINE_HASH, secret=True)
         return self.engines[game]
 
     def analyse(self, position: Position, limit: Limit, best: int = 1) -> Iterator[Analysis]:
-        """The best answer, for a review: what an earlier turn has found is not searched again."""
+        """The result of a search for a review; positions searched before a pause are not searched again."""
         for _ in self._search(position, limit, best):
             pass
-        answer = self.progress.searches[position, limit.depth].answer
+        answer = self.progress.searches[position, limit.depth].analysis
         assert answer is not None
         yield answer
 
     def _search(self, position: Position, limit: Limit, best: int) -> Iterator[Analysis]:
-        """Answers that are no worse than the one already known, in the time that is left; `Paused` if stopped."""
+        """Yield results at least as good as the known one, in the remaining time; raises `TaskStopped` if stopped."""
         search = self.progress.searches.setdefault((position, limit.depth), SearchProgress())
-        if search.over:
+        if search.finished:
             return
-        begun, before, nodes, seconds = perf_counter(), search.seconds, search.nodes, limit.seconds or 0.0
+        started, before, nodes, seconds = perf_counter(), search.seconds, search.nodes, limit.seconds or 0.0
         left = replace(limit, seconds=max(0.0, seconds - before))
-        for found in self.engine(position.game).analyse(position, left, best):
-            search.seconds, search.nodes = before + perf_counter() - begun, nodes + found.nodes
-            known = search.answer
-            if known is None or (found.depth, found.certainty) >= (known.depth, known.certainty):
-                search.answer = replace(found, seconds=search.seconds, nodes=search.nodes)
-                yield search.answer
+        for analysis in self.get_engine(position.game).analyse(position, left, best):
+            search.seconds, search.nodes = before + perf_counter() - started, nodes + analysis.nodes
+            known = search.analysis
+            if known is None or (analysis.depth, analysis.certainty) >= (known.depth, known.certainty):
+                search.analysis = replace(analysis, seconds=search.seconds, nodes=search.nodes)
+                yield search.analysis
             if self.stopped.is_set():
                 break
-        search.seconds = before + perf_counter() - begun
+        search.seconds = before + perf_counter() - started
         if self.stopped.is_set() and search.seconds < seconds:
             raise TaskStopped
-        search.over = True
+        search.finished = True
 
     def _choose(self, task: ChooseTask) -> Answer:
-        position, player = task.record.final, guest_player(task.spec)
+        position, player = task.record.final, make_guest_player(task.spec)
         if not isinstance(player, ChampionPlayer):
-            load_kernels()  # no clock runs while kernels are compiled or loaded
-        begun = perf_counter()
+            load_kernels()  # before the clock starts
+        started = perf_counter()
         self.player = player
         try:
             player.begin(position.game, task.seed)
             player.follow(task.record)
             choice = player.choose(position, task.clock)
-            seconds = perf_counter() - begun
+            seconds = perf_counter() - started
             player.end()
             if not isinstance(choice, Choice) or isinstance(choice.move, str):
                 raise IllegalMoveError("choose() must return a Choice with a legal move")
             position.play(choice.move)
-            value = _value(player, position, choice.analysis)
-            return _tell("choice", ChoiceJson.of(position, choice.move, choice.analysis, seconds, value))
+            value = _margin_of_choice(player, position, choice.analysis)
+            return _answer("choice", ChoiceJson.of(position, choice.move, choice.analysis, seconds, value))
         except Resignation:
-            return failure("player", f"{task.spec} gives the game up")
+            return error_answer("player_resigned", f"{task.spec} resigns", player=task.spec)
         except IllegalMoveError as error:
-            return failure("player", f"{task.spec} chose an illegal move: {error}")
+            message = f"{task.spec} chose an illegal move: {error}"
+            return error_answer("player_illegal_move", message, player=task.spec, detail=str(error))
         except (MemoryError, SpecError, ConfigError):
             raise
         except BaseException as error:
-            return failure("player", f"{task.spec} failed with {type(error).__name__}")
+            name = type(error).__name__
+            return error_answer("player_failed", f"{task.spec} failed with {name}", player=task.spec, error=name)
         finally:
             self.player = None
 
     def _analyse(self, task: AnalyseTask) -> Iterator[Answer]:
         position, limit = task.record.final, Limit(seconds=task.seconds)
-        for found in self._search(position, limit, len(position.legal_moves())):
-            yield _tell("analysis", AnalysisJson.of(position, found))
+        for analysis in self._search(position, limit, len(position.legal_moves())):
+            yield _answer("analysis", AnalysisJson.of(position, analysis))
 
     def _review(self, task: ReviewTask) -> Iterator[Answer]:
-        judged: list[MoveReview] = []
-        for judgement in review_game(task.record, self, Limit(seconds=task.seconds)):
-            judged.append(judgement)
-            if len(judged) > self.progress.told:
-                self.progress.told = len(judged)
-                yield _tell("judgement", MoveReviewJson.of(judgement))
-        yield {"type": "summary", "sides": [asdict(summarise_side(judged, side)) for side in (0, 1)]}
+        reviews: list[MoveReview] = []
+        for move_review in review_game(task.record, self, Limit(seconds=task.seconds)):
+            reviews.append(move_review)
+            if len(reviews) > self.progress.reviews_sent:
+                self.progress.reviews_sent = len(reviews)
+                yield _answer("move_review", MoveReviewJson.of(move_review))
+        yield {"type": "summary", "sides": [asdict(summarise_side(reviews, side)) for side in (0, 1)]}
 
 
 # --- the process ------------------------------------------------------------------------------------------------------
-def serve(channel: socket.socket, engines: bool = True) -> None:
-    """The main function of an engine process: say `ready`, then answer tasks until the server is gone."""
-    settle_in()
+def run_engine_process(channel: socket.socket, engines: bool = True) -> None:
+    """The main function of an engine process: send `ready`, then answer tasks until the server is gone."""
+    prepare_process()
     runner, tasks = TaskRunner(), SimpleQueue[tuple[Task, TaskProgress]]()
-    threading.Thread(target=_listen, args=(channel.makefile("rb"), runner, tasks), daemon=True).start()
+    threading.Thread(target=_receive_tasks, args=(channel.makefile("rb"), runner, tasks), daemon=True).start()
     if engines:
         load_kernels(collect_imports(ENGINE_KERNELS, find_kernel_imports()) if os.environ.get(LAZY_VARIABLE) else None)
         for game in (Game.ABAPA, Game.OTHELLO):
-            runner.engine(game)
+            runner.get_engine(game)
     _send(channel, ("ready", None))
     while True:
-        for message in _work(runner, *tasks.get()):
+        for message in _run_task(runner, *tasks.get()):
             _send(channel, message)
 
 
 def _send(channel: socket.socket, message: tuple[str, Any]) -> None:
     content = pickle.dumps(message)
-    channel.sendall(len(content).to_bytes(SIZE, "big") + content)
+    channel.sendall(len(content).to_bytes(LENGTH_BYTES, "big") + content)
 
 
-def _listen(file: BinaryIO, runner: TaskRunner, tasks: "SimpleQueue[tuple[Task, TaskProgress]]") -> None:
-    """Hear tasks, and what must stop: a task is known by its number, so that a late stop hits no other."""
+def _receive_tasks(file: BinaryIO, runner: TaskRunner, tasks: "SimpleQueue[tuple[Task, TaskProgress]]") -> None:
+    """Receive tasks and stop requests; each has the number of its task, so that a late stop hits no other task."""
     current = 0
     with suppress(OSError):
-        while size := file.read(SIZE):
-            # Only the server that started us has the other end.
+        while size := file.read(LENGTH_BYTES):
+            # Only the server that started this process has the other end.
             number, *given = pickle.loads(file.read(int.from_bytes(size, "big")))  # nosec B301 # noqa: S301
             if given:
                 current = number
@@ -278,10 +280,10 @@ def _listen(file: BinaryIO, runner: TaskRunner, tasks: "SimpleQueue[tuple[Task, 
     os._exit(0)
 
 
-def _work(runner: TaskRunner, task: Task, progress: TaskProgress) -> Iterator[tuple[str, Any]]:
-    """What to say about a task: answers, then that it is paused or its last answer; if all is lost, a last word."""
+def _run_task(runner: TaskRunner, task: Task, progress: TaskProgress) -> Iterator[tuple[str, Any]]:
+    """Run a task and yield messages: `answer`s, then `ended` or `paused`, or `lost` if the process must be replaced."""
     try:
-        for answer in runner.think(task, progress):
+        for answer in runner.run(task, progress):
             if answer["type"] == "error":
                 yield "ended", answer
                 return
@@ -290,9 +292,12 @@ def _work(runner: TaskRunner, task: Task, progress: TaskProgress) -> Iterator[tu
     except TaskStopped:
         yield "paused", progress
     except MemoryError:
-        yield "lost", failure("crash", "out of memory: choose something smaller")
+        yield "lost", error_answer("out_of_memory", "out of memory: choose a smaller depth or time")
     except AwelloError as error:
-        code = "player" if isinstance(task, ChooseTask) else describe_error(error)[0]
-        yield "ended", failure(code, str(error))
+        if isinstance(task, ChooseTask):
+            yield "ended", error_answer("player_error", str(error), player=task.spec, detail=str(error))
+        else:
+            yield "ended", {"type": "error", **describe_error(error)}
     except Exception as error:
-        yield "ended", failure("crash", f"thinking failed with {type(error).__name__}")
+        name = type(error).__name__
+        yield "ended", error_answer("search_failed", f"the search failed with {name}", error=name)

@@ -1,4 +1,7 @@
-"""What was wrong with a request, in one line for people and one word for programs."""
+"""Errors of the API: a code and parameters for programs, and one line of English for people.
+
+The page shows the text of the code in the user's language, with the parameters filled in.
+"""
 
 from collections.abc import Sequence
 from http import HTTPStatus
@@ -8,42 +11,67 @@ from fastapi.exceptions import RequestValidationError
 from pydantic import ValidationError
 from starlette.exceptions import HTTPException
 
-from awello.club.game_state import ClubError
-from awello.errors import AwelloError, IllegalMoveError, SpecError
+from awello.errors import AwelloError
 
-LONGEST = 200  # letters of a line
-SHOWN = 40  # letters of what was given
+MAX_ERROR_CHARS = 200
+MAX_QUOTED_CHARS = 40  # of a client's input that a message repeats
+
+ErrorFields = dict[str, Any]
 
 
-def describe_error(error: ValidationError | RequestValidationError | AwelloError | HTTPException) -> tuple[str, str]:
-    """The code and the line of an error: where it is and what it is."""
+class ApiError(HTTPException):
+    """A refused request: the HTTP status, a code, a message, and the parameters of the message."""
+
+    def __init__(self, status: int, code: str, message: str, **params: Any) -> None:
+        super().__init__(status, message)
+        self.code, self.params = code, params
+
+
+def describe_error(error: ValidationError | RequestValidationError | AwelloError | HTTPException) -> ErrorFields:
+    """The `code`, `message` and `params` of an error."""
     if isinstance(error, HTTPException):
-        return getattr(error, "code", HTTPStatus(error.status_code).phrase.lower()), one_line(error.detail)
+        code = getattr(error, "code", HTTPStatus(error.status_code).name.lower())
+        return error_fields(code, error.detail, getattr(error, "params", {}))
     if isinstance(error, ValidationError | RequestValidationError):
-        first = error.errors()[0].get("ctx", {}).get("error")
-        if isinstance(first, AwelloError):  # only players are checked by more than their shape
-            return "player", one_line(str(first))
-        return "message", one_line(_describe(error.errors()))
-    if isinstance(error, ClubError):
-        return error.code, one_line(str(error))
-    code = "illegal" if isinstance(error, IllegalMoveError) else "player" if isinstance(error, SpecError) else "message"
-    return code, one_line(str(error))
+        cause = error.errors()[0].get("ctx", {}).get("error")
+        return describe_error(cause) if isinstance(cause, AwelloError) else _describe_validation(error.errors())
+    return error_fields(error.code, str(error), error.params)
 
 
-def _describe(errors: Sequence[Any]) -> str:
-    """The first thing that is wrong, and how many there are beside it."""
+def error_fields(code: str, message: str, params: ErrorFields) -> ErrorFields:
+    """The fields of an error, as HTTP responses and messages have them."""
+    clean = {key: _encodable(value) if isinstance(value, str) else value for key, value in params.items()}
+    return {"code": code, "message": _encodable(to_one_line(message)), "params": clean}
+
+
+def _encodable(text: str) -> str:
+    """A text without lone surrogates, which JSON can hold but UTF-8 cannot."""
+    return text.encode("utf-8", "backslashreplace").decode()
+
+
+def _describe_validation(errors: Sequence[Any]) -> ErrorFields:
+    """The first invalid field, and the number of others."""
     first, others = errors[0], len(errors) - 1
-    where = ".".join(str(part) for part in first["loc"] if part != "body")[:SHOWN]
-    what = first["msg"][:1].lower() + first["msg"][1:]
+    context = {key: value for key, value in first.get("ctx", {}).items() if isinstance(value, str | int | float)}
     if first["type"] == "json_invalid":
-        return f"the message is no JSON: {first['ctx']['error']}"
-    if first["type"] == "string_pattern_mismatch":
-        what = f"{str(first['input'])[:SHOWN]!r} is no move such as f5, C or pass"
+        detail = str(context.get("error", ""))
+        return error_fields("invalid_json", f"the request is not valid JSON: {detail}", {"detail": detail})
+    field = ".".join(str(part) for part in first["loc"] if part != "body")[:MAX_QUOTED_CHARS]
+    params = {"field": field, "others": others}
+    if first["type"] == "string_pattern_mismatch" and {"move", "moves"} & set(first["loc"]):
+        move = str(first["input"])[:MAX_QUOTED_CHARS]
+        code, text, params = "invalid_move", f"{move!r} is not a move: write f5, C or pass", {**params, "move": move}
+    else:
+        code, text = "invalid_field", first["msg"][:1].lower() + first["msg"][1:]
+        params = context | params | {"reason": first["type"]}
     more = f" (and {others} more)" if others else ""
-    return f"{where}: {what}{more}" if where else f"{what}{more}"
+    return error_fields(code, f"{field}: {text}{more}" if field else f"{text}{more}", params)
 
 
-def one_line(text: str) -> str:
-    """A text in one line that is not too long."""
-    words = " ".join(text.split())
-    return words if len(words) <= LONGEST else f"{words[:LONGEST]}..."
+def to_one_line(text: str) -> str:
+    """A text in one line of limited length."""
+    line = " ".join(text.split())
+    return line if len(line) <= MAX_ERROR_CHARS else f"{line[:MAX_ERROR_CHARS]}..."
+
+
+INTERNAL_ERROR = error_fields("internal_error", "an internal error occurred: see the server's log", {})

@@ -1,7 +1,7 @@
-"""Games in files: into the archive, out of it, and the game on the board.
+"""Import files into the archive, export games from it, and export the game on the board.
 
-Files come in only where the server listens to its own machine alone.  Where others can come, they may fill neither the
-archive nor its disk; the owner has `awello games import`.
+Only a server that listens on its own machine alone imports files, so that other people cannot fill the archive or the
+disk; the owner of a public server uses `awello games import`.
 """
 
 from collections.abc import Sequence
@@ -16,145 +16,160 @@ from fastapi.responses import Response
 from pydantic import BaseModel, Field, StringConstraints
 
 from awello.archive.archive import Archive
-from awello.archive.files import NAMES, contents_of, source_of
+from awello.archive.files import NAMES_SUFFIXES, read_source, write_games
 from awello.archive.importer import ImportReport, import_games
 from awello.errors import AwelloError, NotationError
 from awello.formats.registry import find_format
 from awello.formats.wthor import WthorNames, parse_names
 from awello.schemas import ImportJson
-from awello.web.archive_api import GameFilterRequest, Keeping, PlayedGameRequest
-from awello.web.jobs import call
+from awello.web.archive_api import GameFilterRequest, PlayedGameRequest, Service
+from awello.web.errors import ApiError
+from awello.web.jobs import call_in_worker
 from awello.web.page_tasks import write_record
-from awello.web.request_guard import FILES, OWN, Refusal, address_of, network_of_client
+from awello.web.request_guard import FILES_PATH, LOCAL_HOSTS, address_of, network_of_client
 
-MOST_FILES = 20  # that are sent at once
-MOST_GAMES = 5000  # that are written to one file
-SHOWN = 10  # damaged places that are told
-MOST_TAGS = 60
+MAX_IMPORTED_FILES = 20  # in one request
+MAX_EXPORTED_GAMES = 5000  # in one file
+MAX_REPORTED_DAMAGE = 10  # places per file
+MAX_TAGS = 60
+IMPORT_DISABLED = "this server is open to others, so it imports no files: use 'awello games import'"
 
 router = APIRouter(prefix="/api", tags=["archive"])
 FileName = Annotated[str, StringConstraints(min_length=1, max_length=200)]
 FormatName = Annotated[
-    Literal["transcripts", "ggf", "ogn", "logbook", "wthor"], Field(description="WTHOR's files come in a .zip")
+    Literal["transcripts", "ggf", "ogn", "logbook", "wthor"], Field(description="WTHOR: several files in a .zip")
 ]
-FILE: dict[int | str, dict[str, Any]] = {200: {"content": {"application/octet-stream": {}, "application/zip": {}}}}
-BODY = {"required": True, "content": {"application/octet-stream": {"schema": {"type": "string", "format": "binary"}}}}
+FILE_RESPONSES: dict[int | str, dict[str, Any]] = {
+    200: {"content": {"application/octet-stream": {}, "application/zip": {}}}
+}
+FILE_BODY = {
+    "required": True,
+    "content": {"application/octet-stream": {"schema": {"type": "string", "format": "binary"}}},
+}
 
 
-# ---- what is said ---------------------------------------------------------------------------------------------------
+# ---- requests and answers -------------------------------------------------------------------------------------------
 class ImportResultJson(BaseModel):
-    """What became of files."""
+    """The results of an import, per file."""
 
     files: list[ImportJson]
 
 
 class ExportGamesRequest(GameFilterRequest):
-    """Which games of the archive to write to a file."""
+    """Filters for the games to export, and the format."""
 
     format: FormatName
 
 
 class ExportGameRequest(PlayedGameRequest):
-    """A game to write to a file."""
+    """A game to export."""
 
     format: FormatName
     tags: dict[Annotated[str, StringConstraints(max_length=60)], Annotated[str, StringConstraints(max_length=2000)]] = (
-        Field(default={}, max_length=MOST_TAGS, description="What else is known of it")
+        Field(default={}, max_length=MAX_TAGS, description="Additional tags")
     )
 
 
-# ---- in -------------------------------------------------------------------------------------------------------------
+# ---- import ---------------------------------------------------------------------------------------------------------
 @router.post(
-    FILES.removeprefix("/api"),
-    summary="Bring files into the archive",
+    FILES_PATH.removeprefix("/api"),
+    summary="Import files into the archive",
     response_model=ImportResultJson,
-    openapi_extra={"requestBody": BODY},
+    openapi_extra={"requestBody": FILE_BODY},
 )
-async def bring_in(
+async def import_files(
     request: Request,
-    archivist: Keeping,
-    name: Annotated[list[FileName], Query(min_length=1, max_length=MOST_FILES, description="Of each file")],
+    service: Service,
+    name: Annotated[
+        list[FileName], Query(min_length=1, max_length=MAX_IMPORTED_FILES, description="The name of each file")
+    ],
     size: Annotated[
         list[Annotated[int, Field(ge=0)]],
-        Query(default_factory=list, max_length=MOST_FILES, description="Bytes of each, if there are several"),
+        Query(
+            default_factory=list,
+            max_length=MAX_IMPORTED_FILES,
+            description="The size of each file in bytes",
+        ),
     ],
 ) -> Any:
-    """Keep the games of a file, or of several that are sent one behind the other.
+    """Import the games of a file, or of several files whose contents are concatenated in the body.
 
-    WTHOR's `.jou` and `.trn` come with their `.wtb`. A game is kept once; what is damaged is told, the rest is kept.
+    Send WTHOR's `.jou` and `.trn` together with their `.wtb`. Games that are already in the archive are not added
+    again; damaged games are reported and the others imported.
     """
-    if archivist.for_guests:
-        async for _ in request.stream():  # hear it out, else a browser does not hear the answer
+    if service.public:
+        async for _ in request.stream():  # else a browser does not see the response
             pass
-        raise Refusal(403, "guests", "others can reach this server, so it takes no files: use 'awello games import'")
+        raise ApiError(403, "import_disabled", IMPORT_DISABLED)
     files = _split(await request.body(), name, size)
-    async with archivist.importing:
-        reports = await archivist.ask(lambda archive: _import(archive, files))
-    return {"files": [ImportJson.of(report, SHOWN) for report in reports]}
+    async with service.importing:
+        reports = await service.run(lambda archive: _import(archive, files))
+    return {"files": [ImportJson.of(report, MAX_REPORTED_DAMAGE) for report in reports]}
 
 
 def _split(body: bytes, names: Sequence[str], sizes: Sequence[int]) -> list[tuple[str, bytes]]:
-    """The files that were sent one behind the other."""
+    """Split the body into the files."""
     sizes = sizes or [len(body)]
     if len(sizes) != len(names) or sum(sizes) != len(body):
-        raise AwelloError(f"{len(names)} names, {sum(sizes)} of {len(body)} bytes: give the size of each file")
+        counts = {"files": len(names), "sizes": len(sizes), "total": sum(sizes), "received": len(body)}
+        message = "{files} names, {sizes} sizes, {total} of {received} bytes: give the size of each file"
+        raise AwelloError(message.format(**counts), "wrong_file_sizes", **counts)
     parts = [body[start:end] for start, end in pairwise(accumulate(sizes, initial=0))]
     return [("".join(filter(str.isprintable, name)), part) for name, part in zip(names, parts, strict=True)]
 
 
 def _import(archive: Archive, files: Sequence[tuple[str, bytes]]) -> list[ImportReport]:
-    names = [_names(name, content) for name, content in files if name.lower().endswith(NAMES)]
-    return import_games(archive, [source_of(name, content, names) for name, content in files], lambda _: None)
+    names = [_parse_names(name, content) for name, content in files if name.lower().endswith(NAMES_SUFFIXES)]
+    return import_games(archive, [read_source(name, content, names) for name, content in files], lambda _: None)
 
 
-def _names(name: str, content: bytes) -> WthorNames:
+def _parse_names(name: str, content: bytes) -> WthorNames:
     try:
         return parse_names(content)
     except NotationError as error:
         raise NotationError(f"{name}: {error}") from None
 
 
-# ---- out ------------------------------------------------------------------------------------------------------------
-@router.get("/games/file", summary="Games of the archive as a file", response_class=Response, responses=FILE)
-async def take_games_out(
-    asked: Annotated[ExportGamesRequest, Query()], archivist: Keeping, client: Request
-) -> Response:
-    """The games that a list with the same filters has, in the order in which they came."""
-    wanted = asked.wanted()
-    if address_of(client) not in OWN and not archivist.downloads.take(network_of_client(client)):
-        raise Refusal(429, "often", "so many files at once are too many: wait a minute")
+# ---- export ---------------------------------------------------------------------------------------------------------
+@router.get("/games/file", summary="Export games of the archive", response_class=Response, responses=FILE_RESPONSES)
+async def export_games(query: Annotated[ExportGamesRequest, Query()], service: Service, client: Request) -> Response:
+    """The games that match the filters, in the order in which they were added."""
+    game_filter = query.to_filter()
+    if address_of(client) not in LOCAL_HOSTS and not service.downloads.take(network_of_client(client)):
+        raise ApiError(429, "download_rate_limit", "too many downloads: wait a minute and try again")
 
     def write(archive: Archive) -> dict[str, bytes]:
-        found, _ = archive.latest(wanted, 0)
-        if not found:
-            raise AwelloError("there is no such game: nothing can be written")
-        if found > MOST_GAMES:
-            more = f"{found} games are too many for a file from here, {MOST_GAMES} at most"
-            raise Refusal(400, "many", f"{more}: filter them, or use 'awello games export'")
-        return contents_of(archive, archive.numbers(wanted), find_format(asked.format))
+        total, _ = archive.find_latest(game_filter, 0)
+        if not total:
+            raise AwelloError("no games match: change the filters", "no_games_found")
+        if total > MAX_EXPORTED_GAMES:
+            message = f"{total} games are too many for one file, at most {MAX_EXPORTED_GAMES}"
+            advice = "add filters, or use 'awello games export'"
+            raise ApiError(400, "too_many_games", f"{message}: {advice}", games=total, limit=MAX_EXPORTED_GAMES)
+        return write_games(archive, archive.numbers(game_filter), find_format(query.format))
 
-    async with archivist.exporting:  # so that other questions to the archive need not wait
-        return packed(await archivist.ask(write))
+    async with service.exporting:  # one at a time, so that other queries do not wait
+        return file_response(await service.run(write))
 
 
-@router.post("/file", summary="A game as a file", response_class=Response, responses=FILE)
-async def take_game_out(request: ExportGameRequest, client: Request) -> Response:
-    """The game on the board, whether it is over or not."""
-    played = request.played()
+@router.post("/file", summary="Export a game", response_class=Response, responses=FILE_RESPONSES)
+async def export_game(request: ExportGameRequest, client: Request) -> Response:
+    """A game as a file, finished or not."""
+    played = request.to_record()
     record = replace(played, tags={**request.tags, **played.tags})
-    return packed(await call(client, write_record, record, request.format))
+    return file_response(await call_in_worker(client, write_record, record, request.format))
 
 
-def packed(contents: dict[str, bytes], name: str = "awello") -> Response:
-    """A file to keep, by the ends of the names of what is in it; several are packed into one."""
+def file_response(contents: dict[str, bytes], name: str = "awello") -> Response:
+    """A download of contents by file extension; several are packed into a .zip."""
     if len(contents) == 1:
         ((suffix, content),) = contents.items()
         return _attachment(f"{name}{suffix}", content, "application/octet-stream")
-    box = BytesIO()
-    with ZipFile(box, "w", ZIP_DEFLATED) as archive:
+    buffer = BytesIO()
+    with ZipFile(buffer, "w", ZIP_DEFLATED) as archive:
         for suffix, content in contents.items():
             archive.writestr(f"{name}{suffix}", content)
-    return _attachment(f"{name}.zip", box.getvalue(), "application/zip")
+    return _attachment(f"{name}.zip", buffer.getvalue(), "application/zip")
 
 
 def _attachment(name: str, content: bytes, kind: str) -> Response:

@@ -1,7 +1,7 @@
-"""Players that guests of the page may name: only settings that are listed here, within their ranges.
+"""The player specs that clients of the page can use: only the settings listed here, within their ranges.
 
-A setting that is not listed may read a file, start a program or take memory or processors: those are the owner's.
-Players of the owner's own file (`AWELLO_PLAYERS`) take all their settings from guests too.
+Other settings can read files, start programs or take memory or processors, so only the owner can use them.  Players
+from the owner's file (`AWELLO_PLAYERS`) accept all their settings from clients too.
 """
 
 import re
@@ -12,71 +12,74 @@ from awello.evaluate.settings import MAX_SETTING, SQUARE_TABLES
 from awello.players.player import OWN, Player, find_player, make_player
 from awello.players.spec import parse_spec
 
-ELSEWHERE = ("human", "gtp", "nboard", "uci")  # players that a terminal is needed for
+TERMINAL_PLAYERS = ("human", "gtp", "nboard", "uci")  # players that need a terminal or another program
 
-Check = tuple[Callable[[str], bool], str]  # whether a value is allowed, and which ones are
+Check = tuple[Callable[[str], bool], str]  # whether a value is allowed, and a description of the allowed values
 
 
 def _one_of(*values: str) -> Check:
-    return values.__contains__, f"choose {', '.join(values)}"
+    return values.__contains__, ", ".join(values)
 
 
-def _number(least: float, most: float) -> Check:
+def _number(minimum: float, maximum: float) -> Check:
     def check(text: str) -> bool:
-        return bool(re.fullmatch(r"-?[0-9]{1,9}(\.[0-9]{1,9})?", text)) and least <= float(text) <= most
+        return bool(re.fullmatch(r"-?[0-9]{1,9}(\.[0-9]{1,9})?", text)) and minimum <= float(text) <= maximum
 
-    return check, f"choose {least:g} to {most:g}"
+    return check, f"{minimum:g} to {maximum:g}"
 
 
-YES_OR_NO = _one_of("true", "false")
-SETTINGS: dict[str, Check] = {
-    "aspiration": YES_OR_NO,
-    "book": YES_OR_NO,
+BOOLEAN = _one_of("true", "false")
+ALLOWED_SETTINGS: dict[str, Check] = {
+    "aspiration": BOOLEAN,
+    "book": BOOLEAN,
     "corners": _number(-MAX_SETTING, MAX_SETTING),
     "delta": _number(1, 2),
-    "equals": YES_OR_NO,
+    "equals": BOOLEAN,
     "explore": _number(0, 100),
     "hints": _one_of("none", "move", "branch", "tables"),
-    "mirror": YES_OR_NO,
+    "mirror": BOOLEAN,
     "often": _number(0, 100),
     "order": _one_of("true", "false", "none", "frozen", "live"),
-    "patterns": YES_OR_NO,
+    "patterns": BOOLEAN,
     "slack": _number(0, 1000),
-    "sort": YES_OR_NO,
+    "sort": BOOLEAN,
     "symmetries": _number(1, 8),
     "table": _one_of(*SQUARE_TABLES),
     "thresholds": (
         lambda text: bool(re.fullmatch(r"[0-9]{1,2}-[0-9]{1,2}", text)),
-        "choose two numbers of discs, as 30-55",
+        "two numbers of discs, such as 30-55",
     ),
 }
 
 
-def may_set(player: str, setting: str) -> bool:
-    """Whether guests may give a setting of a player."""
-    return setting in ("heuristic", "limit", *SETTINGS) or _is_own(player)
+def is_allowed_setting(player: str, setting: str) -> bool:
+    """Whether clients can give a setting of a player."""
+    return setting in ("heuristic", "limit", *ALLOWED_SETTINGS) or _is_own(player)
 
 
-def guest_player(text: str) -> Player:
-    """The player of a spec that came from outside; the spec is checked before anything is made of it."""
-    return make_player(check_spec(text))
+def make_guest_player(text: str) -> Player:
+    """Make the player of a client's spec, after validating the spec."""
+    return make_player(validate_spec(text))
 
 
-def check_spec(text: str) -> str:
-    """The same spec; `AwelloError` if guests may not name this player or give one of its settings."""
+def validate_spec(text: str) -> str:
+    """The same spec; raises `AwelloError` if clients cannot use this player or one of the settings."""
     spec = parse_spec(text)
     find_player(spec.name)
-    if spec.name in ELSEWHERE:
-        raise AwelloError(f"{spec.name!r} plays at a terminal: name a program of this page")
+    if spec.name in TERMINAL_PLAYERS:
+        message = f"{spec.name!r} plays in a terminal: choose another player"
+        raise AwelloError(message, "terminal_player", player=spec.name)
     for key, value in () if _is_own(spec.name) else spec.options.items():
-        if key not in SETTINGS:
-            raise AwelloError(f"{key} cannot be set from here: leave it out")
-        allowed, advice = SETTINGS[key]
-        if not allowed(value):
-            raise AwelloError(f"{key}={value} cannot be set from here: {advice}")
+        if key not in ALLOWED_SETTINGS:
+            message = f"the setting {key!r} cannot be changed on this server: leave it out"
+            raise AwelloError(message, "setting_not_allowed", setting=key)
+        is_allowed, allowed = ALLOWED_SETTINGS[key]
+        if not is_allowed(value):
+            message = f"'{key}={value}' is not allowed on this server: choose {allowed}"
+            raise AwelloError(message, "setting_out_of_range", setting=key, value=value, allowed=allowed)
     return text
 
 
 def _is_own(player: str) -> bool:
-    """Whether a player comes from the owner's file."""
+    """Whether a player is defined in the owner's file."""
     return find_player(player).make.__module__.startswith(OWN)

@@ -1,4 +1,4 @@
-"""Work that requests start in other processes: engine tasks and page tasks, cancelled when the client disconnects."""
+"""Run the tasks of HTTP requests in other processes; they are cancelled when the client disconnects."""
 
 import asyncio
 from collections.abc import Callable
@@ -8,34 +8,49 @@ from typing import Any, TypeVar
 from fastapi import Request
 from fastapi.responses import Response
 
-from awello.web.connection import cancel
+from awello.web.connection import cancel_tasks
 from awello.web.engine_pool import EnginePool
 from awello.web.engine_tasks import Answer, CallTask, Task
-from awello.web.request_guard import OWN, Refusal, address_of, network_of_client
+from awello.web.errors import ApiError
+from awello.web.request_guard import LOCAL_HOSTS, address_of, network_of_client
 
-OVERLOADED = ("busy", "closed", "crash", "slow")
+SERVER_ERROR_CODES = (  # answered with status 503; other errors of tasks mean that the request was invalid
+    "engine_not_started",
+    "engine_unavailable",
+    "out_of_memory",
+    "player_crashed",
+    "player_interrupted",
+    "player_timeout",
+    "queue_full",
+    "search_crashed",
+    "search_failed",
+    "shutting_down",
+    "task_interrupted",
+    "task_timeout",
+)
 Result = TypeVar("Result")
 
 
-async def answers_to(task: Task, pool: EnginePool, client: Request) -> list[Answer]:
-    """All answers to a task but the last word; cancelled if the client, whose body has been read, disconnects."""
-    collecting = asyncio.create_task(_collect(task, pool, network_of_client(client)))
-    gone = asyncio.create_task(_wait_for_disconnect(client))
+async def run_task(task: Task, pool: EnginePool, client: Request) -> list[Answer]:
+    """All answers to a task except `done`; cancelled if the client disconnects (its body must have been read)."""
+    collecting = asyncio.create_task(_collect_answers(task, pool, network_of_client(client)))
+    disconnected = asyncio.create_task(_wait_for_disconnect(client))
     try:
-        await asyncio.wait({collecting, gone}, return_when=asyncio.FIRST_COMPLETED)
+        await asyncio.wait({collecting, disconnected}, return_when=asyncio.FIRST_COMPLETED)
         if not collecting.done():
-            raise Refusal(503, "closed", "the client has disconnected")
+            raise ApiError(503, "client_disconnected", "the client has disconnected")
         return collecting.result()
     finally:
-        await cancel(collecting, gone)
+        await cancel_tasks(collecting, disconnected)
 
 
-async def _collect(task: Task, pool: EnginePool, network: str) -> list[Answer]:
-    async with aclosing(pool.think(task, network)) as answers:
-        *found, last = [answer async for answer in answers]
+async def _collect_answers(task: Task, pool: EnginePool, network: str) -> list[Answer]:
+    async with aclosing(pool.run(task, network)) as answers:
+        *results, last = [answer async for answer in answers]
     if last["type"] == "error":
-        raise Refusal(503 if last["code"] in OVERLOADED else 400, last["code"], last["message"])
-    return found
+        status = 503 if last["code"] in SERVER_ERROR_CODES else 400
+        raise ApiError(status, last["code"], last["message"], **last["params"])
+    return results
 
 
 async def _wait_for_disconnect(client: Request) -> None:
@@ -43,21 +58,21 @@ async def _wait_for_disconnect(client: Request) -> None:
         pass
 
 
-async def call(client: Request, function: Callable[..., Result], *given: Any) -> Result:
-    """What a function gives that takes the processor for a while, called in a process beside the server.
+async def call_in_worker(client: Request, function: Callable[..., Result], *args: Any) -> Result:
+    """Call a CPU-bound function in a worker process and return its result.
 
-    Until that process is ready, a thread serves the person at this machine, who has just opened the page.
+    Until that process is ready, requests of this machine are served in a thread, so that the page opens quickly.
     """
     workers: EnginePool = client.app.state.workers
     if not workers.ready:
         await workers.start()
-        if address_of(client) in OWN:
-            return await asyncio.to_thread(function, *given)
-    (answer,) = await answers_to(CallTask(function, given), workers, client)
+        if address_of(client) in LOCAL_HOSTS:
+            return await asyncio.to_thread(function, *args)
+    (answer,) = await run_task(CallTask(function, args), workers, client)
     result: Result = answer["value"]
     return result
 
 
-async def call_for_json(client: Request, function: Callable[..., bytes], *given: Any) -> Response:
-    """A response with the JSON that such a function gives."""
-    return Response(await call(client, function, *given), media_type="application/json")
+async def respond_with_json(client: Request, function: Callable[..., bytes], *args: Any) -> Response:
+    """A response with the JSON that a CPU-bound function returns."""
+    return Response(await call_in_worker(client, function, *args), media_type="application/json")

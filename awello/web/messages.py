@@ -1,7 +1,7 @@
-"""What the page and the server say to each other: the shapes of requests, checked at the door.
+"""The requests of the page, which the server validates.
 
-A game in progress is never kept by the server.  Whoever asks says where the game began and which moves were played;
-so a restart loses nothing, and two pages cannot disturb each other.
+The server keeps no state of games in progress: each request gives the start position and the moves.  So a restart loses
+nothing, and two pages cannot interfere.
 """
 
 from functools import cache
@@ -16,109 +16,112 @@ from awello.record import Record, replay
 from awello.rules.game import PASS, Game
 from awello.schemas import GameName as GameName
 from awello.web.engine_tasks import AnalyseTask, ChooseTask, ReviewTask
-from awello.web.guest_players import check_spec
+from awello.web.guest_players import validate_spec
 
-LONGEST_GAME = 2000  # moves
-ILLEGAL = 64  # the number of a move that no game has
-LONGEST_TEXT = 1 << 16  # letters of a text that is pasted
-MOST_SECONDS = 60.0  # for one move or one analysis
+MAX_GAME_MOVES = 2000
+INVALID_MOVE = 64  # not a move of any game
+MAX_TEXT_CHARS = 1 << 16  # of a pasted text
+MAX_SEARCH_SECONDS = 60.0  # of one choice or analysis
 
 MoveName = Annotated[str, StringConstraints(pattern=r"^([a-h][1-8]|[a-fA-F]|pass)$")]
 SpecText = Annotated[str, StringConstraints(min_length=1, max_length=120)]
 
 
-PlayerSpec = Annotated[SpecText, AfterValidator(check_spec)]
+PlayerSpec = Annotated[SpecText, AfterValidator(validate_spec)]
 
 
 @cache
 def _moves_by_name(game: Game) -> dict[str, int]:
-    """The move of each name, in small letters."""
+    """Moves by their names in lower case."""
     position = Position.start(game)
     return {"pass": PASS} | {position.format_move(move).lower(): move for move in position.all_moves()}
 
 
 class Message(BaseModel):
-    """A request: unknown fields are refused."""
+    """A request; unknown fields are refused."""
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 
 
-class LineRequest(Message):
-    """A game so far."""
+class MovesRequest(Message):
+    """A game, by its start position and moves."""
 
     game: GameName = "othello"
     start: Annotated[str, StringConstraints(max_length=100)] | None = Field(
-        default=None, description="An OBF board or an Awalé diagram; the usual start if left out"
+        default=None, description="An OBF board or an Awalé diagram; default: the usual start"
     )
-    moves: Annotated[list[MoveName], Field(max_length=LONGEST_GAME)] = Field(
-        default=[], description="The moves played, passes included", examples=[["f5", "d6", "c3"]]
+    moves: Annotated[list[MoveName], Field(max_length=MAX_GAME_MOVES)] = Field(
+        default=[], description="The moves, including passes", examples=[["f5", "d6", "c3"]]
     )
 
-    def record(self) -> Record:
-        """The game; an error names the move that is wrong."""
+    def to_record(self) -> Record:
+        """Replay the game; an error names the illegal move."""
         game = Game[self.game.upper()]
         start = Position.start(game) if self.start is None else parse_position(self.start, game)
-        known = _moves_by_name(game)
-        moves = [known.get(name.lower(), ILLEGAL) for name in self.moves]
+        by_name = _moves_by_name(game)
+        moves = [by_name.get(name.lower(), INVALID_MOVE) for name in self.moves]
         legal, position = replay(start, moves)
         if legal < len(moves):
             try:
                 position.parse_move(self.moves[legal])
             except AwelloError as error:
-                raise type(error)(f"move {legal + 1}: {error}") from None
+                number, name = legal + 1, self.moves[legal]
+                raise type(error)(f"move {number}: {error}", error.code, number=number, move=name) from None
         record = Record(start, tuple(moves))
-        vars(record)["final"] = position  # as if it had been looked at: it is known here
+        vars(record)["final"] = position  # a cached property, known already
         return record
 
 
-class ViewRequest(LineRequest):
-    """Which positions of a game to look at."""
+class PositionsRequest(MovesRequest):
+    """The positions of a game to describe."""
 
-    since: int = Field(default=0, ge=0, le=LONGEST_GAME, description="The first ply to show; earlier ones are known")
+    since: int = Field(default=0, ge=0, le=MAX_GAME_MOVES, description="The first ply")
 
 
-class AnalyseRequest(LineRequest):
-    """What to find out about the last position."""
+class AnalyseRequest(MovesRequest):
+    """An analysis of the last position."""
 
-    seconds: float = Field(default=5.0, gt=0, le=MOST_SECONDS)
+    seconds: float = Field(default=5.0, gt=0, le=MAX_SEARCH_SECONDS)
 
-    def task(self) -> AnalyseTask:
+    def to_task(self) -> AnalyseTask:
         """The task for an engine process."""
-        return AnalyseTask(self.record(), self.seconds)
+        return AnalyseTask(self.to_record(), self.seconds)
 
 
-class ChooseRequest(LineRequest):
-    """Whom to ask for a move."""
+class ChooseRequest(MovesRequest):
+    """The choice of a move by a player."""
 
     player: PlayerSpec = Field(description="A player spec", examples=["champion@level=4"])
-    seconds: float | None = Field(default=None, ge=0, le=86400, description="Left on the player's clock")
+    seconds: float | None = Field(
+        default=None, ge=0, le=86400, description="Seconds left on the player's clock; default: no clock"
+    )
     increment: float = Field(default=0.0, ge=0, le=3600, description="Seconds added after each move")
     seed: int = Field(default=0, ge=0, lt=1 << 32, description="The same seed gives the same choice")
 
-    def task(self) -> ChooseTask:
+    def to_task(self) -> ChooseTask:
         """The task for an engine process."""
         clock = Clock() if self.seconds is None else Clock(self.seconds, self.increment)
-        return ChooseTask(self.record(), self.player, clock, self.seed)
+        return ChooseTask(self.to_record(), self.player, clock, self.seed)
 
 
-class ReviewRequest(LineRequest):
-    """How carefully to look at a whole game."""
+class ReviewRequest(MovesRequest):
+    """A review of a game."""
 
-    seconds: float = Field(default=0.5, gt=0, le=10, description="For each move")
+    seconds: float = Field(default=0.5, gt=0, le=10, description="Seconds per move")
 
-    def task(self) -> ReviewTask:
+    def to_task(self) -> ReviewTask:
         """The task for an engine process."""
-        return ReviewTask(self.record(), self.seconds)
+        return ReviewTask(self.to_record(), self.seconds)
 
 
 class TextRequest(Message):
-    """Anything that was pasted."""
+    """A text that may contain a game or a position."""
 
-    text: Annotated[str, StringConstraints(max_length=LONGEST_TEXT)]
-    game: GameName | None = Field(default=None, description="What it is to be read as, if it is known")
+    text: Annotated[str, StringConstraints(max_length=MAX_TEXT_CHARS)]
+    game: GameName | None = Field(default=None, description="The game of the text; default: recognised")
 
 
-class TreeRequest(LineRequest):
-    """Which search to draw."""
+class TreeRequest(MovesRequest):
+    """A search tree to draw."""
 
     search: PlayerSpec = Field(default="alphabeta@2", description="minimax, alphabeta ...", examples=["alphabeta@2"])

@@ -1,4 +1,4 @@
-"""How the server fares, in the text form that Prometheus reads."""
+"""Metrics of the server in the text format of Prometheus."""
 
 import statistics
 import sys
@@ -6,33 +6,33 @@ import sys
 from awello.web.club_service import ClubService
 
 
-def show_metrics(club: ClubService) -> str:
-    """A line for each number, with what it means."""
+def format_metrics(club: ClubService) -> str:
+    """Format all metrics."""
     rows: list[tuple[str, str, str, float]] = []
-    if memory := _most_memory():
-        rows.append(("memory_bytes", "gauge", "the most memory so far", memory))
+    if memory := _peak_memory_bytes():
+        rows.append(("memory_bytes", "gauge", "peak memory use of the server process", memory))
     if club.database is not None:
         server, waits = club.server, sorted(club.server.store.write_seconds)
         rows += [
-            ("club_connections", "gauge", "connections to the club", club.open_connections.inside[""]),
-            ("club_members", "gauge", "accounts that are connected", len(server.online)),
-            ("club_games", "gauge", "games that are played", len(server.live_games)),
-            ("club_seeks", "gauge", "games that are sought", len(server.lobby.seeks)),
-            ("club_moves_total", "counter", "moves played, passes counted", server.counts["moves"]),
-            ("club_games_ended_total", "counter", "games that have ended", server.counts["games ended"]),
-            ("club_storage_failures_total", "counter", "acts that were not written", server.store.failures),
+            ("club_connections", "gauge", "open connections to the club", club.open_connections.counts[""]),
+            ("club_members", "gauge", "accounts online", len(server.online)),
+            ("club_games", "gauge", "games in progress", len(server.live_games)),
+            ("club_seeks", "gauge", "open seeks", len(server.lobby.seeks)),
+            ("club_moves_total", "counter", "moves played, including passes", server.counts["moves"]),
+            ("club_games_ended_total", "counter", "games finished", server.counts["games ended"]),
+            ("club_storage_failures_total", "counter", "failed writes to the database", server.store.failures),
         ]
         if len(waits) > 1:
             late = statistics.quantiles(waits, n=20)[-1]
-            rows.append(("club_write_seconds_p95", "gauge", "until an act is written, of the last ones", late))
+            rows.append(("club_write_seconds_p95", "gauge", "95th percentile of the time of recent writes", late))
     lines = []
     for name, kind, meaning, value in rows:
         lines += [f"# HELP awello_{name} {meaning}", f"# TYPE awello_{name} {kind}", f"awello_{name} {value:g}"]
     return "\n".join(lines) + "\n"
 
 
-def _most_memory() -> int:
-    """In bytes; systems count in different units, and on Windows it is 0, which means unknown."""
+def _peak_memory_bytes() -> int:
+    """Peak memory use in bytes, which systems report in different units; 0 if unknown, as on Windows."""
     try:
         import resource
     except ImportError:

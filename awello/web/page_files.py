@@ -1,4 +1,4 @@
-"""The files of the page: small, few, and asked for all at once, so they are answered before any route is looked for."""
+"""The static files of the page, served by a middleware before any route: they are few, small and requested together."""
 
 import zlib
 from pathlib import Path
@@ -7,37 +7,41 @@ from starlette.datastructures import Headers
 from starlette.responses import Response
 from starlette.types import ASGIApp, Receive, Scope, Send
 
-FOLDER = Path(__file__).parent / "static"
-KINDS = {".css": "text/css", ".html": "text/html", ".js": "text/javascript", ".svg": "image/svg+xml"}
-PAGES = {"/": "index.html", "/api": "api.html"}
+STATIC_FOLDER = Path(__file__).parent / "static"
+MEDIA_TYPES = {".css": "text/css", ".html": "text/html", ".js": "text/javascript", ".svg": "image/svg+xml"}
+PAGE_PATHS = {"/": "index.html", "/api": "api.html"}
 
 
 class PageFiles:
-    """The layer that answers with files, kept in memory while they do not change; a browser asks whether they have."""
+    """Middleware that serves files from memory; browsers revalidate them by their ETag."""
 
-    def __init__(self, inside: ASGIApp) -> None:
-        self.inside = inside
-        found = {path.relative_to(FOLDER).as_posix(): path for path in FOLDER.rglob("*") if path.suffix in KINDS}
-        self.known = {f"/static/{name}": path for name, path in found.items()}
-        self.known |= {address: found[name] for address, name in PAGES.items()}
+    def __init__(self, app: ASGIApp) -> None:
+        self.app = app
+        files = {
+            path.relative_to(STATIC_FOLDER).as_posix(): path
+            for path in STATIC_FOLDER.rglob("*")
+            if path.suffix in MEDIA_TYPES
+        }
+        self.paths = {f"/static/{name}": path for name, path in files.items()}
+        self.paths |= {address: files[name] for address, name in PAGE_PATHS.items()}
         self._contents: dict[Path, tuple[int, bytes, str]] = {}
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Answer with a file, or that the browser has it already."""
-        path = self.known.get(scope.get("path", "")) if scope["type"] == "http" else None
+        """Serve a file, or status 304 if the browser has it already."""
+        path = self.paths.get(scope.get("path", "")) if scope["type"] == "http" else None
         if path is None or scope["method"] not in ("GET", "HEAD"):
-            await self.inside(scope, receive, send)
+            await self.app(scope, receive, send)
             return
         content, tag = self._read(path)
         headers = {"cache-control": "no-cache", "etag": tag}
         if tag in Headers(scope=scope).get("if-none-match", ""):
             answer = Response(status_code=304, headers=headers)
         else:
-            answer = Response(content, headers=headers, media_type=KINDS[path.suffix])
+            answer = Response(content, headers=headers, media_type=MEDIA_TYPES[path.suffix])
         await answer(scope, receive, send)
 
     def _read(self, path: Path) -> tuple[bytes, str]:
-        """A file's content and its tag."""
+        """The content and the ETag of a file, read again if it has changed."""
         changed = path.stat().st_mtime_ns
         if path not in self._contents or self._contents[path][0] != changed:
             content = path.read_bytes()

@@ -1,6 +1,6 @@
-"""Work for the page that takes the processor for a while: done by a process beside the server, never by its event loop.
+"""CPU-bound functions for the page, which run in a worker process and not in the server's event loop.
 
-Each function takes and gives what can be pickled; answers are JSON already, so that the server only passes them on.
+Arguments and results can be pickled; most results are JSON already, so that the server only forwards them.
 """
 
 import json
@@ -16,34 +16,34 @@ from awello.players.tree import search_position
 from awello.position import Position
 from awello.record import Record
 from awello.rules.game import Game
-from awello.schemas import LineJson, RecognisedJson
+from awello.schemas import PositionsJson, RecognisedJson
 from awello.search.search_tree import SearchNode
-from awello.web.guest_players import check_spec
+from awello.web.guest_players import validate_spec
 
-MOST_NODES = 3000  # of a tree that are drawn; lower plies are left out
-
-
-def view_line(record: Record, since: int) -> bytes:
-    """The positions of a game from a ply on, and its transcript."""
-    return LineJson.of(record, since).model_dump_json().encode()
+MAX_DRAWN_NODES = 3000  # of a tree picture; lower plies are left out
 
 
-def read_text(text: str, game: Game | None) -> bytes:
-    """The game or position that a text holds."""
-    found = detect_game(text, game)
+def dump_positions(record: Record, since: int) -> bytes:
+    """The positions of a game from ply `since` on, and its transcript, as JSON."""
+    return PositionsJson.of(record, since).model_dump_json().encode()
+
+
+def recognise_text(text: str, game: Game | None) -> bytes:
+    """The game or position in a text, as JSON."""
+    recognised = detect_game(text, game)
     games = sum(isinstance(one, Record) for one in read_games(text.encode()))
-    return RecognisedJson.of(found.record, kind=found.kind, games=max(1, games)).model_dump_json().encode()
+    return RecognisedJson.of(recognised.record, kind=recognised.kind, games=max(1, games)).model_dump_json().encode()
 
 
 def find_learners(record: Record) -> list[tuple[str, int]]:
-    """The specs and sides of those players of a game that learn; the tags name players by their specs, or people."""
-    found = []
+    """The specs and sides of the players of a game that learn; tags name players by their specs."""
+    learners = []
     for side, name in enumerate(record.start.game.sides):
         with suppress(AwelloError):
-            spec = check_spec(record.tags.get(name, ""))
+            spec = validate_spec(record.tags.get(name, ""))
             if find_player(parse_spec(spec).name).make.learn is not Player.learn:
-                found.append((spec, side))
-    return found
+                learners.append((spec, side))
+    return learners
 
 
 def teach_players(record: Record, learners: list[tuple[str, int]]) -> None:
@@ -56,17 +56,19 @@ def teach_players(record: Record, learners: list[tuple[str, int]]) -> None:
 
 
 def write_record(record: Record, format: str) -> dict[str, bytes]:
-    """A game as files, by the ends of their names."""
+    """A game in a format: contents by file extension."""
     return find_format(format).write([record])
 
 
 def draw_search(spec: PlayerSpec, position: Position, most_plies: int) -> bytes:
-    """The tree of a search: as many of its plies as a picture of a reasonable size can show."""
+    """The tree of a search as JSON, with as many plies as fit into a picture of reasonable size."""
     tree = search_position(spec, position)
-    plies = next(plies for plies in range(most_plies, -1, -1) if _count(tree.root, plies) <= MOST_NODES or not plies)
+    plies = next(
+        plies for plies in range(most_plies, -1, -1) if _count_nodes(tree.root, plies) <= MAX_DRAWN_NODES or not plies
+    )
     return json.dumps({"svg": draw_tree_svg(tree, plies), "lines": describe_tree(tree)}).encode()
 
 
-def _count(node: SearchNode, plies: int) -> int:
-    """The nodes of a tree down to a ply."""
-    return 1 + (sum(_count(child, plies - 1) for child in node.children) if plies else 0)
+def _count_nodes(node: SearchNode, plies: int) -> int:
+    """The number of nodes down to a ply."""
+    return 1 + (sum(_count_nodes(child, plies - 1) for child in node.children) if plies else 0)

@@ -1,6 +1,6 @@
-"""The first moments of the server's other processes: each is modest before it loads anything heavy.
+"""Setup of the server's child processes: priority and memory limits, set before any heavy import.
 
-Loading takes a second of a processor, just when somebody opens the page for the first time.
+The imports take a second of CPU time just when the page is opened for the first time, so they run at low priority.
 """
 
 import os
@@ -11,27 +11,27 @@ from pathlib import Path
 
 from awello.errors import ConfigError
 
-MEMORY = 4 << 30  # bytes that a process may ask for
-NICE = 10  # niceness of an engine process
-SERVER_KERNELS = ("awello.rules.game", "awello.archive.nodes")  # modules of what the server itself computes
-ENGINE_KERNELS = ("awello.engine.midgame", "awello.engine.awale")  # modules of the engines of both games
-CONTEST_NICE, CONTEST_MEMORY = 19, 2 << 30  # the same for contests
+ENGINE_MEMORY_BYTES = 4 << 30  # limit of an engine process
+ENGINE_NICENESS = 10
+SERVER_KERNELS = ("awello.rules.game", "awello.archive.nodes")  # modules whose kernels the server process uses
+ENGINE_KERNELS = ("awello.engine.midgame", "awello.engine.awale")  # modules with the kernels of the engines
+CONTEST_NICENESS, CONTEST_MEMORY_BYTES = 19, 2 << 30
 
 
 def run_contest(folder: Path, seconds: float | None) -> None:
-    """The life of a process that plays a contest; its bots inherit its priority and its limit of memory."""
-    settle_in(CONTEST_NICE, CONTEST_MEMORY)
+    """The main function of a contest's process; its bots inherit its priority and its memory limit."""
+    prepare_process(CONTEST_NICENESS, CONTEST_MEMORY_BYTES)
     from awello.web.contests import play_contest
 
     play_contest(folder, seconds)
 
 
-def settle_in(nice: int = NICE, memory: int = MEMORY) -> None:
-    """Prepare a process of the server: no Ctrl-C, no output, low priority, limited memory."""
+def prepare_process(nice: int = ENGINE_NICENESS, memory: int = ENGINE_MEMORY_BYTES) -> None:
+    """Prepare a child process: ignore Ctrl-C, redirect output to stderr, set priority and memory limit."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
-    os.dup2(2, 1)  # what a player prints is nobody's answer
+    os.dup2(2, 1)  # players may print
     if hasattr(os, "nice"):
-        os.nice(niceness(nice))
+        os.nice(parse_niceness(nice))
     with suppress(OSError):
         Path("/proc/self/oom_score_adj").write_text("500", "ascii")
     with suppress(ImportError, OSError, ValueError):
@@ -40,8 +40,8 @@ def settle_in(nice: int = NICE, memory: int = MEMORY) -> None:
         resource.setrlimit(resource.RLIMIT_DATA, (memory, resource.getrlimit(resource.RLIMIT_DATA)[1]))
 
 
-def niceness(default: int) -> int:
-    """The niceness of a process: `AWELLO_NICE` from the environment, or the default."""
+def parse_niceness(default: int) -> int:
+    """The niceness of engine processes: the environment variable `AWELLO_NICE`, or the default."""
     text = os.environ.get("AWELLO_NICE", str(default))
     if not re.fullmatch(r"1?\d", text, re.ASCII):
         raise ConfigError(f"AWELLO_NICE={text!r} is not a niceness: set a number from 0 to 19, or unset it")

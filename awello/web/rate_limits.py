@@ -1,108 +1,108 @@
-"""What somebody may do: how often, by a bucket that fills with time, and how many times at once, by a turnstile."""
+"""Rate limits (token buckets) and concurrency limits, per key such as a network or an account."""
 
 import ipaddress
 from collections import Counter, OrderedDict
 from collections.abc import Mapping
 from time import monotonic
 
-HALF_LIFE = 5.0  # seconds after which what was used counts half
-MOST_KEYS = 50_000  # buckets that are remembered; the ones that were used longest ago are forgotten
+USAGE_HALF_LIFE = 5.0  # seconds after which past usage counts half
+MAX_KEYS = 50_000  # whose limits are kept; those used longest ago are dropped
 
 
 class RateLimit:
-    """So many acts at once, and so many a second in the long run."""
+    """A token bucket: `burst` actions at once, and `rate` per second in the long run."""
 
     def __init__(self, burst: float, rate: float) -> None:
         self.burst, self.rate = burst, rate
-        self.level, self.moment = burst, monotonic()
+        self.tokens, self.updated = burst, monotonic()
 
     def take(self, count: float = 1) -> bool:
-        """Whether so many more acts are allowed now; if so, they are counted."""
+        """Whether this many actions are allowed now; if so, they are counted."""
         return self.reserve(count, 0.0) is not None
 
-    def reserve(self, cost: float, patience: float) -> float | None:
-        """Count an act and give the seconds to wait before it; None, and it is not counted, if that is too long."""
+    def reserve(self, cost: float, max_wait: float) -> float | None:
+        """Count an action; the seconds to wait before it, or None without counting it if that exceeds `max_wait`."""
         now = monotonic()
-        self.level = min(self.burst, self.level + (now - self.moment) * self.rate)
-        self.moment = now
-        lacking = max(0.0, cost - self.level)
-        if lacking > patience * self.rate:
+        self.tokens = min(self.burst, self.tokens + (now - self.updated) * self.rate)
+        self.updated = now
+        missing = max(0.0, cost - self.tokens)
+        if missing > max_wait * self.rate:
             return None
-        self.level -= cost
-        return lacking and lacking / self.rate
+        self.tokens -= cost
+        return missing and missing / self.rate
 
     def spend(self, cost: float) -> None:
-        """Count what an act has cost beyond what was known before it."""
-        self.level -= cost
+        """Charge a cost that was not known when the action was reserved."""
+        self.tokens -= cost
 
 
 class RateLimits:
-    """A bucket for each key."""
+    """A `RateLimit` per key."""
 
     def __init__(self, burst: float, rate: float) -> None:
         self.burst, self.rate = burst, rate
-        self._buckets: OrderedDict[str, RateLimit] = OrderedDict()
+        self._limits: OrderedDict[str, RateLimit] = OrderedDict()
 
-    def find(self, key: str) -> RateLimit:
-        """The bucket of a key."""
-        bucket = self._buckets.pop(key, None) or RateLimit(self.burst, self.rate)
-        self._buckets[key] = bucket
-        while len(self._buckets) > MOST_KEYS:
-            self._buckets.popitem(last=False)
-        return bucket
+    def get(self, key: str) -> RateLimit:
+        """The limit of a key, a new one if necessary."""
+        limit = self._limits.pop(key, None) or RateLimit(self.burst, self.rate)
+        self._limits[key] = limit
+        while len(self._limits) > MAX_KEYS:
+            self._limits.popitem(last=False)
+        return limit
 
     def take(self, key: str) -> bool:
-        """Whether one more act of a key is allowed now."""
-        return self.find(key).take()
+        """Whether one more action of a key is allowed now; if so, it is counted."""
+        return self.get(key).take()
 
 
 class ConcurrencyLimit:
-    """So many at once under each key; the limits come with the keys."""
+    """Counts of concurrent actions per key; callers pass the limits."""
 
     def __init__(self) -> None:
-        self.inside: Counter[str] = Counter()
+        self.counts: Counter[str] = Counter()
 
-    def enter(self, keys: Mapping[str, int]) -> bool:
-        """Count one more under some keys, each with its limit; False if one of them is reached."""
-        if any(self.inside[key] >= most for key, most in keys.items()):
+    def acquire(self, keys: Mapping[str, int]) -> bool:
+        """Count an action under several keys, each with its limit; False if a limit is reached."""
+        if any(self.counts[key] >= limit for key, limit in keys.items()):
             return False
-        self.inside.update(keys.keys())
+        self.counts.update(keys.keys())
         return True
 
-    def leave(self, keys: Mapping[str, int]) -> None:
-        """One who entered is gone."""
+    def release(self, keys: Mapping[str, int]) -> None:
+        """End an action that was counted under these keys."""
         for key in keys:
-            self.inside[key] -= 1
-            if not self.inside[key]:
-                del self.inside[key]
+            self.counts[key] -= 1
+            if not self.counts[key]:
+                del self.counts[key]
 
 
-class RecentUse:
-    """The seconds that each key has used something, of which older ones count less and less."""
+class RecentUsage:
+    """The seconds of usage per key, decaying with `USAGE_HALF_LIFE`."""
 
     def __init__(self) -> None:
         self._used: dict[str, tuple[float, float]] = {}
 
-    def find(self, key: str, now: float) -> float:
-        """What a key has used lately, in seconds."""
-        seconds, moment = self._used.get(key, (0.0, now))
-        return float(seconds * 0.5 ** ((now - moment) / HALF_LIFE))
+    def get(self, key: str, now: float) -> float:
+        """The recent usage of a key, in seconds."""
+        seconds, updated = self._used.get(key, (0.0, now))
+        return float(seconds * 0.5 ** ((now - updated) / USAGE_HALF_LIFE))
 
     def add(self, key: str, seconds: float, now: float) -> None:
-        """Charge a key; those that have used next to nothing are forgotten."""
-        self._used[key] = self.find(key, now) + seconds, now
-        if len(self._used) > MOST_KEYS:
-            self._used = {each: used for each, used in self._used.items() if self.find(each, now) > 0.01}
+        """Add usage to a key; keys with negligible usage are dropped."""
+        self._used[key] = self.get(key, now) + seconds, now
+        if len(self._used) > MAX_KEYS:
+            self._used = {each: used for each, used in self._used.items() if self.get(each, now) > 0.01}
 
 
 def network_of(address: str) -> str:
-    """Where an address counts: who has one of IPv6 has as many beside it as they want."""
+    """The network an address is counted under: itself for IPv4, its /64 for IPv6, which one client can have alone."""
     try:
-        found = ipaddress.ip_address(address)
+        parsed = ipaddress.ip_address(address)
     except ValueError:
         return address
-    if isinstance(found, ipaddress.IPv4Address):
+    if isinstance(parsed, ipaddress.IPv4Address):
         return address
-    if found.ipv4_mapped or found.is_loopback:
-        return str(found.ipv4_mapped or found)
-    return str(ipaddress.ip_network((found, 64), strict=False))
+    if parsed.ipv4_mapped or parsed.is_loopback:
+        return str(parsed.ipv4_mapped or parsed)
+    return str(ipaddress.ip_network((parsed, 64), strict=False))

@@ -1,12 +1,12 @@
-"""Who may come in: every request passes here before anything else sees it.
+"""The outermost middleware: checks the origin, the size and the rate of every request.
 
-The server is for the person at this machine.  A page from elsewhere in the same browser must not command it: so the
-host asked for must be one of ours (a foreign name that was pointed at this machine is not), and a request that changes
-or starts anything must come from our own page or from no page at all.  Bodies have a largest size and must come in
-time, and answers carry a policy that lets the page run nothing but its own files.
+The server belongs to the user of this machine, and pages of other sites in the same browser must not control it.  So
+the `Host` header must name this server, which prevents DNS rebinding, and requests to the API must come from the
+server's own page or from no page.  Bodies are limited in size and time, and responses carry a content security policy
+that lets the page load nothing but its own files.
 
-Every request costs about as many milliseconds as the event loop spends on it.  A network other than this machine may
-spend so many at once and so many per second; its further requests are delayed, and refused when that would take long.
+Every request is charged the milliseconds that the event loop is estimated to spend on it.  Each network except this
+machine has a budget (`NETWORK_BUDGET`); requests beyond it are delayed, and refused if the delay would be too long.
 """
 
 import asyncio
@@ -16,32 +16,32 @@ from collections.abc import Sequence
 from urllib.parse import urlsplit
 
 from starlette.datastructures import Headers, MutableHeaders
-from starlette.exceptions import HTTPException
 from starlette.requests import HTTPConnection
 from starlette.responses import JSONResponse
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from starlette.websockets import WebSocketClose
 
+from awello.web.errors import MAX_QUOTED_CHARS, ApiError, describe_error
 from awello.web.rate_limits import ConcurrencyLimit, RateLimits, network_of
 
-SMALL_BODY, LARGEST_BODY, LARGEST_FILES = 1 << 14, 1 << 17, 1 << 24
-FILES = "/api/games/files"  # the one address where files are sent
-TEXTS = ("/api/read", "/api/file")  # where long texts are sent
-BODY_TIME = 60.0  # seconds in which a body must come
-COSTS = (500.0, 150.0)  # milliseconds of a network: at once, and per second
-PATIENCE = 6.0  # seconds by which a request is delayed at most
-MOST_AT_ONCE = 256  # requests of a network that are being answered
-ASIDE, QUESTION = 0.25, 1.5  # milliseconds for a file and for a question to the API,
-DEARER = {  # and for some of those
+MAX_BODY_BYTES, MAX_TEXT_BODY_BYTES, MAX_FILES_BODY_BYTES = 1 << 14, 1 << 17, 1 << 24
+FILES_PATH = "/api/games/files"  # the only path that accepts files
+TEXT_PATHS = ("/api/read", "/api/file")  # accept long texts
+BODY_TIMEOUT = 60.0  # seconds within which a body must arrive
+NETWORK_BUDGET = (500.0, 150.0)  # milliseconds of the event loop per network: burst, and per second
+MAX_DELAY = 6.0  # seconds for which a request is delayed; beyond, it is refused
+MAX_OPEN_REQUESTS = 256  # of one network
+FILE_COST, API_COST = 0.25, 1.5  # milliseconds for a file of the page, and for a request to the API
+PATH_COSTS = {  # for requests to these paths of the API
     "/api/contests": 8.0,
     "/api/games": 8.0,
     "/api/explore": 8.0,
     "/api/club/players": 20.0,
     "/api/club": 4.0,
 }
-BYTES_READ, BYTES_SENT = 1 << 12, 1 << 16  # that cost a millisecond
-OWN = ("localhost", "127.0.0.1", "::1")
-HEADERS = {
+BYTES_READ_PER_MS, BYTES_SENT_PER_MS = 1 << 12, 1 << 16
+LOCAL_HOSTS = ("localhost", "127.0.0.1", "::1")
+SECURITY_HEADERS = {
     "content-security-policy": "default-src 'self'; img-src 'self' data: blob:; object-src 'none'; "
     "base-uri 'none'; form-action 'self'; frame-ancestors 'none'",
     "cross-origin-opener-policy": "same-origin",
@@ -52,126 +52,121 @@ HEADERS = {
 }
 
 
-class Refusal(HTTPException):
-    """A request that must not go on: the status, a code for programs and a line for people."""
-
-    def __init__(self, status: int, code: str, message: str, **params: str | int | float) -> None:
-        super().__init__(status, message)
-        self.code, self.params = code, params
-
-
 class RequestGuard:
-    """The outermost layer of the server."""
+    """Middleware that checks every request before the application handles it."""
 
     def __init__(
         self,
-        inside: ASGIApp,
+        app: ASGIApp,
         host: str = "127.0.0.1",
-        names: Sequence[str] = (),
-        costs: RateLimits | None = None,
+        host_names: Sequence[str] = (),
+        budgets: RateLimits | None = None,
     ) -> None:
-        self.inside = inside
-        self.anywhere = host in ("0.0.0.0", "::")  # nosec # noqa: S104 - nothing is bound here
-        self.costs, self.being_answered = costs or RateLimits(*COSTS), ConcurrencyLimit()
-        self.hosts = {*OWN, host.lower(), socket.gethostname().lower(), *(name.lower() for name in names)}
+        self.app = app
+        self.accepts_addresses = host in ("0.0.0.0", "::")  # nosec # noqa: S104 - nothing is bound here
+        self.budgets, self.open_requests = budgets or RateLimits(*NETWORK_BUDGET), ConcurrencyLimit()
+        self.hosts = {*LOCAL_HOSTS, host.lower(), socket.gethostname().lower(), *(name.lower() for name in host_names)}
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Let a request in, with its body counted and its answer sealed, or refuse it."""
+        """Check and handle a request; those of other machines are charged to their network."""
         if scope["type"] not in ("http", "websocket"):
-            return await self.inside(scope, receive, send)
+            return await self.app(scope, receive, send)
         headers, address = Headers(scope=scope), (scope.get("client") or ("",))[0]
         try:
-            if address in OWN:
-                return await self._admit(scope, headers, receive, send)
-            return await self._admit_guest(network_of(address), scope, headers, receive, send)
-        except Refusal as refusal:
-            return await refuse(refusal, scope, receive, send)
+            if address in LOCAL_HOSTS:
+                return await self._handle(scope, headers, receive, send)
+            return await self._handle_remote(network_of(address), scope, headers, receive, send)
+        except ApiError as error:
+            return await send_error(error, scope, receive, send)
 
-    async def _admit_guest(self, network: str, scope: Scope, headers: Headers, receive: Receive, send: Send) -> None:
-        """Let a request in when its network can afford it."""
-        bucket = self.costs.find(network)
-        wait = bucket.reserve(cost_of(scope["path"], _length(headers)), PATIENCE)
-        key = {network: MOST_AT_ONCE}
-        if wait is None or not self.being_answered.enter(key):
-            raise Refusal(429, "often", "too many questions: wait a little")
+    async def _handle_remote(self, network: str, scope: Scope, headers: Headers, receive: Receive, send: Send) -> None:
+        """Handle a request when the budget of its network allows it."""
+        budget = self.budgets.get(network)
+        wait = budget.reserve(estimate_cost(scope["path"], _content_length(headers)), MAX_DELAY)
+        key = {network: MAX_OPEN_REQUESTS}
+        if wait is None or not self.open_requests.acquire(key):
+            raise ApiError(429, "rate_limit", "too many requests: wait a few seconds and try again")
 
-        async def counted(event: Message) -> None:
-            bucket.spend(len(event.get("body") or event.get("text") or "") / BYTES_SENT)
+        async def send_counted(event: Message) -> None:
+            budget.spend(len(event.get("body") or event.get("text") or "") / BYTES_SENT_PER_MS)
             await send(event)
 
-        async def counted_in() -> Message:
+        async def receive_counted() -> Message:
             event = await receive()
-            if "content-length" not in headers:  # else they were charged before
-                bucket.spend(len(event.get("body", b"")) / BYTES_READ)
+            if "content-length" not in headers:  # else it is charged in advance
+                budget.spend(len(event.get("body", b"")) / BYTES_READ_PER_MS)
             return event
 
         try:
             if wait:
                 await asyncio.sleep(wait)
             if scope["type"] == "websocket":
-                self.being_answered.leave(key)
+                self.open_requests.release(key)
                 key = {}
-            await self._admit(scope, headers, counted_in, counted)
+            await self._handle(scope, headers, receive_counted, send_counted)
         finally:
-            self.being_answered.leave(key)
+            self.open_requests.release(key)
 
     def check(self, scope: Scope, headers: Headers) -> None:
-        """Raise a `Refusal` for what comes from elsewhere."""
+        """Raise an `ApiError` for a request to another host, from another site, or with too large a body."""
         host = headers.get("host", "")
-        if not self.knows(host):
-            raise Refusal(403, "host", "this name is not mine: open the address that the server printed")
+        if not self.is_own_host(host):
+            name = host[:MAX_QUOTED_CHARS]
+            message = f"this server does not answer to {name!r}: open the address that it printed when it started"
+            raise ApiError(403, "wrong_host", message, host=name)
         if scope["type"] == "http" and scope["method"] in ("GET", "HEAD") and not scope["path"].startswith("/api/"):
             return
         origin = headers.get("origin")
         own = origin is None or origin.lower() in (f"http://{host}".lower(), f"https://{host}".lower())
         if not own or headers.get("sec-fetch-site", "none") not in ("same-origin", "none"):
-            raise Refusal(403, "origin", "another site asked for this: use the page of this server")
-        if _length(headers) > (largest := _largest(scope)):
-            raise _too_large(largest)
+            raise ApiError(403, "cross_origin", "requests from other sites are refused: use the page of this server")
+        if _content_length(headers) > (limit := _max_body_bytes(scope)):
+            raise _too_large(limit)
 
-    def knows(self, host: str) -> bool:
-        """Whether a Host header names this server."""
+    def is_own_host(self, host: str) -> bool:
+        """Whether a `Host` header names this server."""
         try:
             name = urlsplit(f"//{host}").hostname or ""
         except ValueError:
             return False
-        return name in self.hosts or (self.anywhere and _is_address(name))
+        return name in self.hosts or (self.accepts_addresses and _is_address(name))
 
-    async def _admit(self, scope: Scope, headers: Headers, receive: Receive, send: Send) -> None:
-        """Let a request in that comes from our page or from none; its body must be small and come in time."""
+    async def _handle(self, scope: Scope, headers: Headers, receive: Receive, send: Send) -> None:
+        """Check a request and pass it on, with its body limited and security headers added to the response."""
         self.check(scope, headers)
         if scope["type"] == "websocket":
-            return await self.inside(scope, receive, send)
-        size, largest, more = 0, _largest(scope), True
-        deadline = asyncio.get_running_loop().time() + BODY_TIME
+            return await self.app(scope, receive, send)
+        size, limit, more = 0, _max_body_bytes(scope), True
+        deadline = asyncio.get_running_loop().time() + BODY_TIMEOUT
 
-        async def counted() -> Message:
+        async def receive_limited() -> Message:
             nonlocal size, more
             try:
                 async with asyncio.timeout_at(deadline if more else None):
                     event = await receive()
             except TimeoutError:
-                raise Refusal(408, "slow", f"the request did not come within {BODY_TIME:.0f} seconds") from None
+                message = f"the request was not complete within {BODY_TIMEOUT:.0f} seconds: send it again"
+                raise ApiError(408, "request_timeout", message, seconds=BODY_TIMEOUT) from None
             size, more = size + len(event.get("body", b"")), event.get("more_body", False)
-            if size > largest:
-                raise _too_large(largest)
+            if size > limit:
+                raise _too_large(limit)
             return event
 
-        async def sealed(event: Message) -> None:
+        async def send_with_headers(event: Message) -> None:
             if event["type"] == "http.response.start":
-                MutableHeaders(scope=event).update(HEADERS)
+                MutableHeaders(scope=event).update(SECURITY_HEADERS)
             await send(event)
 
-        return await self.inside(scope, counted, sealed)
+        return await self.app(scope, receive_limited, send_with_headers)
 
 
 def address_of(client: HTTPConnection) -> str:
-    """Where a request or a connection comes from."""
+    """The IP address of a client."""
     return client.client.host if client.client else ""
 
 
 def network_of_client(client: HTTPConnection) -> str:
-    """The network that a request or a connection counts for."""
+    """The network to which a request or a connection is charged."""
     return network_of(address_of(client))
 
 
@@ -183,37 +178,40 @@ def _is_address(name: str) -> bool:
     return True
 
 
-def _largest(scope: Scope) -> int:
-    """The largest body that may be sent to an address: what is read by the event loop must be small."""
-    if scope["path"] == FILES:
-        return LARGEST_FILES
-    return LARGEST_BODY if scope["path"] in TEXTS else SMALL_BODY
+def _max_body_bytes(scope: Scope) -> int:
+    """The size limit of a request's body; most are small, because the event loop parses them."""
+    if scope["path"] == FILES_PATH:
+        return MAX_FILES_BODY_BYTES
+    return MAX_TEXT_BODY_BYTES if scope["path"] in TEXT_PATHS else MAX_BODY_BYTES
 
 
-def _length(headers: Headers) -> int:
-    """The bytes that a request says it has."""
+def _content_length(headers: Headers) -> int:
+    """The `Content-Length` of a request; 0 if it is missing or invalid."""
     length = headers.get("content-length", "0")
     return int(length) if length.isascii() and length.isdigit() and len(length) < 20 else 0
 
 
-def cost_of(path: str, length: int) -> float:
-    """About how many milliseconds of the event loop a request costs."""
+def estimate_cost(path: str, length: int) -> float:
+    """The milliseconds of the event loop that a request is estimated to cost."""
     if not path.startswith("/api/"):
-        return ASIDE
-    dearer = (cost for prefix, cost in DEARER.items() if path.startswith(prefix))
-    return next(dearer, QUESTION) + min(length, LARGEST_BODY) / BYTES_READ
+        return FILE_COST
+    costs = (cost for prefix, cost in PATH_COSTS.items() if path.startswith(prefix))
+    return next(costs, API_COST) + min(length, MAX_TEXT_BODY_BYTES) / BYTES_READ_PER_MS
 
 
-def _too_large(largest: int) -> Refusal:
-    return Refusal(413, "large", f"too much at once: send at most {largest >> 10} KiB")
+def _too_large(limit: int) -> ApiError:
+    message = f"the request is too large: send at most {limit >> 10} KiB"
+    return ApiError(413, "too_large", message, limit_kib=limit >> 10)
 
 
-async def refuse(refusal: Refusal, scope: Scope, receive: Receive, send: Send) -> None:
-    """Answer a request that was not let in."""
+async def send_error(error: ApiError, scope: Scope, receive: Receive, send: Send) -> None:
+    """Answer a refused request."""
     if scope["type"] == "websocket":
         await receive()
-        await WebSocketClose(1008, refusal.detail)(scope, receive, send)
+        await WebSocketClose(1008, error.detail)(scope, receive, send)
         return
-    content = {"code": refusal.code, "message": refusal.detail, "params": refusal.params}
-    headers = {**HEADERS, "connection": "close"}  # a refused client must connect again, and that is limited too
-    await JSONResponse(content, refusal.status_code, headers)(scope, receive, send)
+    headers = {
+        **SECURITY_HEADERS,
+        "connection": "close",
+    }  # new connections are limited too
+    await JSONResponse(describe_error(error), error.status_code, headers)(scope, receive, send)

@@ -49,7 +49,7 @@ interface GameMemory {
 }
 interface RecentGame extends GameMemory { label: string; when: number }
 interface Kept { moves: string; number?: number; problem?: string; tags?: Record<string, string> }
-interface Problem { code?: string; message?: string; params?: Record<string, any> }
+interface Problem { code?: string; message?: string; params?: Record<string, unknown> }
 // ---- messages of the server
 interface Rules {
   name: string; family: Family; unit: string; points: number; start: string; inaccuracy: number;
@@ -65,7 +65,7 @@ interface View {
   board: Board;
   moves: Record<string, Effect>;
   refused: Record<string, string>;
-  holdings: number[];
+  counts: number[];
   over: boolean;
   score: number[] | null;
   winner: number | null;
@@ -91,7 +91,7 @@ interface Branch {
   move: string; games: number; wins: number; draws: number; losses: number; score: number | null; value: number | null; opening: Opening | null;
 }
 
-interface Exploration { games: number; value: number | null; branches: Branch[]; opening: Opening | null }
+interface Exploration { games: number; value: number | null; moves: Branch[]; opening: Opening | null }
 interface ArchivedGame {
   number: number; game: string; players: (string | null)[]; winner: number | null; loser: number | null; score: number[] | null;
   date: string; event: string; opening: Opening | null;
@@ -110,7 +110,7 @@ interface Standing {
 }
 interface Outcomes { won: number; drawn: number; lost: number }
 interface Contest {
-  id: string; game: string; players: string[]; state: string; begun: string; played: number; wanted: number;
+  id: string; game: string; players: string[]; state: string; started: string; rounds_played: number; rounds_total: number;
   seconds_left: number | null; message?: string; standings: Standing[]; games: ContestGame[];
   pairs: ({ first: string; second: string } & Outcomes)[];
 }

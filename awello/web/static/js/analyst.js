@@ -1,4 +1,5 @@
 /** The engine beside the board: what each move of the shown position is worth, better and better. */
+import { problemWords } from "./notices.js";
 import { settings } from "./settings.js";
 import { loadLine } from "./positions.js";
 import { Node } from "./game.js";
@@ -35,7 +36,7 @@ export class Analyst extends EventTarget {
     this.problem = "";
     this.stop = this.live.follow("analyse", { ...game.question(node), seconds }, (answer) => {
       if (answer.type === "analysis") keep(node, answer);
-      if (answer.type === "error") this.problem = answer.message;
+      if (answer.type === "error") this.problem = problemWords(answer);
       if (answer.type === "done" || answer.type === "error") this.finish(node, answer.type === "done" ? seconds : 0);
       this.dispatchEvent(new Event("change"));
     });

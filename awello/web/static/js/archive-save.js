@@ -14,7 +14,7 @@ export async function saveGame(game) {
   try {
     Object.assign(game.kept, await api("POST", "/api/games", message(game)));
   } catch (error) {
-    if (error.code !== "noarchive") game.kept.problem = problemWords(error);
+    if (error.code !== "no_archive") game.kept.problem = problemWords(error);
   }
   changed("archive");
 }
@@ -31,7 +31,7 @@ function wasPlayed({ begun, at }) {
 function message(game) {
   const { at } = game;
   const seconds = at.path.slice(1).map((node) => Math.max(0, Math.round(1000 * (node.seconds ?? 0)) / 1000));
-  return { ...game.question(), players: namesOf(game), begun: game.begun, seconds, result: at.result };
+  return { ...game.question(), players: namesOf(game), started: game.begun, seconds, result: at.result };
 }
 
 /** The players' names: a program's spec, and the person's own name where one person plays. @param {Game} given */

@@ -12,7 +12,7 @@ const REASONS = {
   resigned: "resigned", "ran out of time": "time", "a draw was agreed": "agreed", aborted: "aborted", "left the game": "left",
   "a draw was claimed": "claimed", "was behind at the move limit": "behind", "the move limit was reached": "limit",
 };
-const BUSY = ["often", "storage"]; // the club could not take a message now: the same again later
+const BUSY = ["message_rate_limit", "storage"]; // the club could not take a message now: the same again later
 const RESEND = 1000; // milliseconds until then
 const FEW = 2; // moves that are shown one after the other; more are caught up with at once
 

@@ -72,6 +72,6 @@ const clubValues = (params = {}) => (params.variant ? { ...params, variant: t(`g
  * @param {object} [values]
  */
 export function clubProblem(error, values = {}) {
-  const key = `club.error.${error.code}`;
-  return key in LANGUAGES.en ? t(key, { message: error.message, ...clubValues(error.params), ...values }) : problemWords(error);
+  const key = `club.problem.${error.code}`;
+  return key in LANGUAGES.en ? t(key, { message: error.message, ...error.params, ...values }) : problemWords(error);
 }

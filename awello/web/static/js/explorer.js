@@ -68,15 +68,15 @@ export class Explorer {
   }
 
   /** @param {Game} game @param {Exploration} found */
-  show(game, { games, value, branches, opening: here }) {
+  show(game, { games, value, moves, opening: here }) {
     const opening = (here ?? openingOf(game))?.[currentLanguage()];
     const count = t(games === 1 ? "explorer.one" : "explorer.many", { games: digits(games) });
     const worth = value === null ? "" : ` · ${t("explorer.worth", { value: signed(value) })}`;
     this.head.replaceChildren(h("b", {}, count), opening ? ` · ${opening}` : "", worth);
     this.element.classList.toggle("has-values", value !== null);
-    this.heads.hidden = !branches.length;
-    this.empty.textContent = branches.length ? "" : this.emptyWords(game, games);
-    redraw(this.rows, ...branches.map((branch) => this.row(branch, games)));
+    this.heads.hidden = !moves.length;
+    this.empty.textContent = moves.length ? "" : this.emptyWords(game, games);
+    redraw(this.rows, ...moves.map((branch) => this.row(branch, games)));
   }
 
   /** @param {Game} given @param {number} games */

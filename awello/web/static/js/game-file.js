@@ -35,7 +35,7 @@ export function fileOf(game, format) {
     ...game.question(tip),
     format,
     players: game.names ?? (game.begun ? namesOf(game) : [null, null]),
-    begun: game.begun,
+    started: game.begun,
     seconds: seconds.some((time) => time !== null) ? seconds.map((time) => time && Math.max(0, Math.round(1000 * time) / 1000)) : [],
     result: savedResult(tip.result),
     tags: opened ?? {},

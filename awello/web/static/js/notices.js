@@ -37,9 +37,9 @@ export function hideNotice() {
  * What went wrong: in the person's language where the kind of problem is known, else as the server said it.
  * @param {Problem} problem
  */
-export function problemWords({ code, message }) {
+export function problemWords({ code, message, params }) {
   const key = `problem.${code}`;
-  return key in LANGUAGES.en ? t(key, { message }) : message ?? "";
+  return key in LANGUAGES.en ? t(key, { message, ...params }) : message ?? "";
 }
 
 /** Say what went wrong. @param {Problem} problem */

@@ -16,8 +16,8 @@ export async function loadLine(game, node) {
   const { path } = node;
   const since = path.findIndex((here) => !here.view || here.view.provisional);
   if (since < 0) return;
-  const { views } = await api("POST", "/api/line", { ...game.question(node), since });
-  views.forEach((/** @type {View} */ view, /** @type {number} */ place) => {
+  const { positions } = await api("POST", "/api/positions", { ...game.question(node), since });
+  positions.forEach((/** @type {View} */ view, /** @type {number} */ place) => {
     path[since + place].view = view;
   });
 }

@@ -1,4 +1,5 @@
 /** A played game seen again: what each move lost, a list of the mistakes, and another try at each. */
+import { problemWords } from "./notices.js";
 import { settings } from "./settings.js";
 
 const SECONDS = 0.5; // for each move
@@ -41,14 +42,14 @@ export class Reviewer extends EventTarget {
     this.path = game.line;
     const end = this.path.at(-1);
     this.stop = this.live.follow("review", { ...game.question(end), seconds: SECONDS }, (answer) => {
-      if (answer.type === "judgement") {
+      if (answer.type === "move_review") {
         this.path[answer.ply].judgement = answer;
         this.done = this.path.length - answer.ply; // the last move is judged first
       } else if (answer.type === "summary") {
         this.sides = answer.sides;
       } else {
         this.stop = null;
-        this.problem = answer.type === "error" ? answer.message : "";
+        this.problem = answer.type === "error" ? problemWords(answer) : "";
       }
       this.dispatchEvent(new Event("change"));
     });

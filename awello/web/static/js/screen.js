@@ -83,7 +83,7 @@ function drawClocks(game) {
     byId(side === bottom ? "clock-bottom" : "clock-top").config = {
       side, family, name: sideName(family, side), player: names?.[side] ?? playerName(seats[side], game.rules),
       seconds: at.left ? at.left[side] : null, running: moving && clockRuns(), since: state.since, used: timeUsed(at, side), .../** @type {Partial<ClockConfig> | undefined} */ (club?.clock(side)),
-      holding: at.view.holdings[side], unit: game.rules.unit, thinking: moving && state.thinking, winner: winnerOf(at) === side,
+      holding: at.view.counts[side], unit: game.rules.unit, thinking: moving && state.thinking, winner: winnerOf(at) === side,
     };
   }
 }
