@@ -18,9 +18,9 @@ class Analysis:
     seconds: float
     candidates: tuple[tuple[int, float], ...] = ()
     """Each move with its value; those that pruning refuted have a value below the best, not an exact one."""
-    line: tuple[int, ...] = ()
+    pv: tuple[int, ...] = ()
     """The moves expected from here on, best play on both sides."""
-    certainty: int = 100
+    confidence: int = 100
     """How sure the search is that it left nothing out that matters, in percent."""
     exact_moves: tuple[int, ...] = ()
     """The moves among `candidates` whose values the engine proved."""

@@ -166,11 +166,11 @@ class AnalysisJson(BaseModel):
     exact: bool = Field(description="Whether the value is the final result under best play")
     best: str | None = Field(description="The best move; null if the game is over")
     depth: int
-    certainty: int = Field(description="How sure the search is, in percent")
+    confidence: int = Field(description="How sure the search is, in percent")
     nodes: int
     seconds: Seconds
     moves: list[CandidateJson] = Field(description="The best first")
-    line: list[str] = Field(description="Best play on both sides")
+    pv: list[str] = Field(description="Best play on both sides")
 
     @classmethod
     def of(cls, position: Position, found: Analysis) -> "AnalysisJson":
@@ -184,7 +184,7 @@ class AnalysisJson(BaseModel):
             "value": margin(position, found.value),
             "best": None if position.over else position.format_move(found.move),
             "moves": moves,
-            "line": position.format_moves(found.line),
+            "pv": position.format_moves(found.pv),
         }
         return cls.model_validate(vars(found) | told)
 
@@ -198,7 +198,7 @@ class ChoiceJson(BaseModel):
     exact: bool = False
     depth: int | None = None
     nodes: int | None = None
-    line: list[str]
+    pv: list[str]
     after: PositionJson = Field(description="The position after the move")
 
     @classmethod
@@ -206,9 +206,9 @@ class ChoiceJson(BaseModel):
         cls, position: Position, move: int, found: Analysis | None, seconds: float, value: float | None
     ) -> "ChoiceJson":
         """The form of a chosen move; the value is the player's, as a margin."""
-        line = found.line if found and found.line[:1] == (move,) else (move,)
+        line = found.pv if found and found.pv[:1] == (move,) else (move,)
         told = {"move": position.format_move(move), "seconds": seconds, "value": value}
-        more = {"line": position.format_moves(line), "after": PositionJson.of(position.after(move))}
+        more = {"pv": position.format_moves(line), "after": PositionJson.of(position.after(move))}
         return cls.model_validate((vars(found) if found else {}) | told | more)
 
 
@@ -366,7 +366,7 @@ class MoveReviewJson(BaseModel):
     best_value: Value
     loss: Value
     exact: bool
-    line: list[str] = Field(description="Best play from the position before the move")
+    pv: list[str] = Field(description="Best play from the position before the move")
     mark: str = Field(description="?! for an inaccuracy, ? for a mistake, ?? for a blunder")
 
     @classmethod
@@ -374,7 +374,7 @@ class MoveReviewJson(BaseModel):
         """The form of a judgement."""
         position, played, best = judgement.position, judgement.move, judgement.best_move
         names = {"move": position.format_move(played), "best": position.format_move(best)}
-        more = {"side": position.side, "line": position.format_moves(judgement.line), "mark": judgement.mark}
+        more = {"side": position.side, "pv": position.format_moves(judgement.pv), "mark": judgement.mark}
         return cls.model_validate(vars(judgement) | names | more)
 
 

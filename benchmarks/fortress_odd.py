@@ -98,7 +98,7 @@ class Searches:
         answers = [] if position.over else list(self.answers(position))
         for answer in answers:
             end = position
-            for move in answer.line or (answer.move,):
+            for move in answer.pv or (answer.move,):
                 assert move in end.legal_moves(), f"{position!r}: {answer}"
                 end = end.after(move)
         if self.game.family == "othello":

@@ -96,9 +96,9 @@ class Verdict:
         assert len(values) == len(answer.candidates) in (1, min(self.best, len(self.free))), said
         assert answer.value == values[answer.move] == max(values.values()) and abs(answer.value) <= points, said
         assert answer.exact == (answer.move in answer.exact_moves) and values.keys() >= set(answer.exact_moves), said
-        assert answer.nodes >= 0 and answer.depth > 0 and answer.line[0] == answer.move, said
+        assert answer.nodes >= 0 and answer.depth > 0 and answer.pv[0] == answer.move, said
         end = self.position
-        for move in answer.line:
+        for move in answer.pv:
             assert move in end.legal_moves(), f"{said}, in {end!r}"
             end = end.after(move)
         return self.compare(answer, end, said)

@@ -43,7 +43,7 @@ def assert_legal(engine: Engine, position: Position, limit: Limit) -> None:
     for answer in engine.analyse(position, limit, best=3):
         assert {move for move, _ in answer.candidates} <= set(position.legal_moves())
         end = position
-        for move in answer.line:
+        for move in answer.pv:
             assert move in end.legal_moves()
             end = end.after(move)
 

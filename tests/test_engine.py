@@ -57,11 +57,11 @@ def test_the_engine_solves_as_the_plain_judge(game: Game) -> None:
                 position = judges.random_position(game, min(empties, 7) if game == Game.OTHELLO else empties, chance)
                 exact = judges.solve(position)
                 found = last_of(made.solve(position))
-                assert (found.value, found.exact, found.certainty) == (exact, True, 100)
+                assert (found.value, found.exact, found.confidence) == (exact, True, 100)
                 assert -judges.solve(position.after(found.move)) == exact
                 assert last_of(made.solve(position, wld=True)).value == (exact > 0) - (exact < 0)
                 end = position
-                for move in found.line:
+                for move in found.pv:
                     end = end.play(move)
                 assert end.over
                 assert judges.final_score(end) == (exact if end.side == position.side else -exact)
@@ -128,7 +128,7 @@ def test_answers_grow_and_a_pass_is_answered(engine: Engine) -> None:
     passing = parse_position("X" * 62 + "O- O")
     assert passing.legal_moves() == (PASS,)
     found = last_of(engine.analyse(passing))
-    assert found.move == PASS == found.line[0]
+    assert found.move == PASS == found.pv[0]
     assert found.value == judges.solve(passing)
     assert found.exact_moves == (PASS,)
 

@@ -54,7 +54,7 @@ class Fake:
         values = {move: self.value(position.after(move), exact) for move in position.legal_moves()}
         move = max(values, key=lambda move: values[move])
         for value in (values[move] - 1, values[move]):  # only the last answer counts
-            yield Analysis(move, value, exact, 1, 1, 1, 0.0, line=(move,))
+            yield Analysis(move, value, exact, 1, 1, 1, 0.0, pv=(move,))
 
     def value(self, after: Position, exact: bool) -> float:
         return -solve(twin_at(after)) if exact else after.opp.bit_count() - after.own.bit_count()
@@ -71,7 +71,7 @@ class Scripted:
         assert answer, f"nobody should ask about {position!r}"
         name, value, exact = answer
         move = position.parse_move(name)
-        yield Analysis(move, value, exact, 1, 1, 1, 0.0, line=(move,))
+        yield Analysis(move, value, exact, 1, 1, 1, 0.0, pv=(move,))
 
 
 def random_game(seed: int, start: Position | None = None) -> Record:
@@ -104,7 +104,7 @@ def test_exact_judgements_are_those_of_plain_minimax(seed: int) -> None:
         assert judgement.value == -solve(twin.play(judgement.move))
         assert judgement.best_value == solve(twin) == -solve(twin.play(judgement.best_move))
         assert judgement.loss == judgement.best_value - judgement.value
-        assert judgement.line[0] == judgement.best_move
+        assert judgement.pv[0] == judgement.best_move
     assert any(judgement.loss for judgement in late)
 
 
@@ -113,7 +113,7 @@ def test_loss_is_sound_where_estimates_meet_exact_values(seed: int) -> None:
     for judgement in review(random_game(seed), Fake(), LIMIT):
         assert judgement.loss == judgement.best_value - judgement.value >= 0
         assert (judgement.loss == 0) == (judgement.best_move == judgement.move)
-        assert judgement.line[0] == judgement.best_move
+        assert judgement.pv[0] == judgement.best_move
 
 
 def test_only_choices_are_analysed_once_and_from_the_end() -> None:
@@ -153,7 +153,7 @@ def test_a_move_better_than_the_best_raises_it() -> None:
     assert (found[1].value, found[1].best_value, found[1].loss) == (-6, -5, 1)
     found = judge({1: ("d3", -5, False), 2: ("f6", 3.0, False), 3: ("c3", -6.0, False)})
     assert (found[2].best_value, found[2].loss, found[2].best_move) == (6, 0, found[2].move)
-    assert found[2].position.format_moves(found[2].line) == ["d6", "c3"]
+    assert found[2].position.format_moves(found[2].pv) == ["d6", "c3"]
 
 
 def test_the_engines_own_move_loses_nothing() -> None:
@@ -282,7 +282,7 @@ def read(*words: str, command: Callable[..., Any] = awello, **more: str) -> Any:
 def test_the_command_for_machines() -> None:
     found = read(GAME, *WORDS)
     assert (found["game"]["game"], found["game"]["start"], found["complete"]) == ("othello4", None, True)
-    assert found["moves"][0].keys() >= {"ply", "side", "move", "value", "best", "best_value", "loss", "exact", "line"}
+    assert found["moves"][0].keys() >= {"ply", "side", "move", "value", "best", "best_value", "loss", "exact", "pv"}
     names = [move["move"] for move in found["moves"]]
     assert names == found["game"]["moves"]
     assert "".join(name for name in names if name != "pass") == GAME

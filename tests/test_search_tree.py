@@ -53,7 +53,7 @@ def test_the_lesson_stops_right_after_the_leaf_4(monkeypatch: pytest.MonkeyPatch
     tree = search_lesson("alphabeta")
     assert seen == [7, 9, 3, -3, 1, -7, 4]
     assert [node.written for node in tree.root.walk() if node.cut] == [-8, 14]
-    assert (tree.value, tree.nodes, tree.leaves, tree.cut, tree.line) == (1, 12, 7, 2, ["1", "2", "2"])
+    assert (tree.value, tree.nodes, tree.leaves, tree.cut, tree.pv) == (1, 12, 7, 2, ["1", "2", "2"])
 
 
 @pytest.mark.parametrize("algorithm", PLAIN)
@@ -116,7 +116,7 @@ def test_values_and_counts_are_those_of_the_kernels(game: Game) -> None:
             assert tree.nodes == len(visited)
             assert tree.leaves == sum(node.leaf for node in visited)
             assert tree.cut == sum(node.cut for node in tree.root.walk())
-            assert tree.line == trees[0].line
+            assert tree.pv == trees[0].pv
 
 
 def test_the_sample_has_depth_passes_and_finished_games() -> None:
@@ -156,7 +156,7 @@ def test_a_position_that_comes_again_ends_nothing_as_in_the_kernels() -> None:
 def test_a_finished_game_is_one_leaf() -> None:
     position = parse_position("XXX" + "-" * 61 + " O")
     tree = search_tree("minimax", PositionSource(position, 3, Evaluator(Game.OTHELLO, Heuristic("positional"))))
-    assert (tree.value, tree.nodes, tree.leaves, tree.line) == (-64 * EXACT, 1, 1, [])
+    assert (tree.value, tree.nodes, tree.leaves, tree.pv) == (-64 * EXACT, 1, 1, [])
     assert "-64!" in draw_tree(tree).plain
     assert "-64!" in texts_of(draw_tree_svg(tree))
 
@@ -213,7 +213,7 @@ def test_the_lesson_as_text() -> None:
     assert draw_tree(search_lesson("alphabeta")).plain.splitlines() == [
         "alphabeta: value 1 for MAX",
         "nodes visited: 12, leaves evaluated: 7, branches cut: 2 (plain minimax: 14 nodes, 9 leaves)",
-        "line: 1 2 2; values from the view of MAX",
+        "pv: 1 2 2; values from the view of MAX",
         "* principal line; cut: never visited; ≥ ≤: a cut left only a bound",
         "MAX 1 *",
         "└─ MIN 1 *",
@@ -306,7 +306,7 @@ def test_the_command_knows_defaults_positions_and_settings() -> None:
     pass_first = "-OXXXXXX" + "-" * 56 + " O"
     found = read("othello", "--position", pass_first, "--search", "negamax:absolute@9,corners=2")
     assert found["search"] == "negamax:absolute@9,corners=2"
-    assert (found["line"], found["value"], found["tree"]["exact"]) == (["pass", "a1"], -64, True)
+    assert (found["pv"], found["value"], found["tree"]["exact"]) == (["pass", "a1"], -64, True)
     one, two = (read("othello", "--size", "6", "--search", f"minimax@3,table={table}") for table in "12")
     assert one["nodes"] == two["nodes"]
     assert one["value"] != two["value"]
@@ -314,12 +314,12 @@ def test_the_command_knows_defaults_positions_and_settings() -> None:
 
 def test_json_tells_the_whole_tree() -> None:
     found = read("othello", "--search", "alphabeta@3")
-    assert list(found) == ["search", "value", "nodes", "leaves", "cut", "line", "tree"]
+    assert list(found) == ["search", "value", "nodes", "leaves", "cut", "pv", "tree"]
     nodes = list(walk(found["tree"]))
     assert found["nodes"] == sum(not node["cut"] for node in nodes)
     assert found["leaves"] == sum(node["leaf"] for node in nodes)
     assert found["cut"] == sum(node["cut"] for node in nodes)
-    assert found["line"] == [node["move"] for node in nodes if node["principal"]][1:]
+    assert found["pv"] == [node["move"] for node in nodes if node["principal"]][1:]
     assert found["value"] == found["tree"]["value"] == next(n["value"] for n in reversed(nodes) if n["principal"])
     source = PositionSource(Position.start(), 3, Evaluator(Game.OTHELLO, Heuristic("positional")))
     assert found == json.loads(json.dumps(search_tree("alphabeta", source, "alphabeta:positional@3").as_json()))
@@ -330,7 +330,7 @@ def test_json_tells_the_lesson() -> None:
     nodes = list(walk(found["tree"]))
     assert [node["value"] for node in nodes if node["leaf"]] == [7, 9, 3, -3, 1, -7, 4]
     assert [node["written"] for node in nodes if node["cut"]] == [-8, 14]
-    assert (found["value"], found["cut"], found["line"]) == (1, 2, ["1", "2", "2"])
+    assert (found["value"], found["cut"], found["pv"]) == (1, 2, ["1", "2", "2"])
     assert [node["window"] for node in nodes if node["bound"] == "lower"] == [[None, 1]]
 
 

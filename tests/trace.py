@@ -93,7 +93,7 @@ def trace_engine() -> None:
         for text, limit in (("f5f6e6f4e3c5c4e7c6e2", Limit(depth=3)), (ENDGAME, Limit())):
             position = parse_transcript(text).final
             for found in engine.analyse(position, limit, best=2):
-                print(found.depth, found.candidates, found.nodes, found.line)
+                print(found.depth, found.candidates, found.nodes, found.pv)
 
 
 def trace_awale() -> None:
@@ -123,7 +123,7 @@ def trace_random_games() -> None:
     for game in (Game.OTHELLO6, Game.ABAPA):
         for tree in (MonteCarloTree(1 << 10), PpafTree(1 << 10)):
             found = tree.analyse(Position.start(game), 600.0, 12, 1)
-            print(game, found.candidates, found.nodes, found.line)
+            print(game, found.candidates, found.nodes, found.pv)
 
 
 def trace_archive() -> None:
@@ -141,7 +141,7 @@ def trace_networks() -> None:
     for game in (Game.OTHELLO4, Game.ABAPA):
         network = new_perceptron(game, 2, np.random.default_rng(1))
         found = PerceptronTree(1 << 10, network=network).analyse(Position.start(game), 600.0, 12, 1)
-        print(game, [(move, round(value, 5)) for move, value in found.candidates], found.nodes, found.line)
+        print(game, [(move, round(value, 5)) for move, value in found.candidates], found.nodes, found.pv)
         lesson = PerceptronSelfPlay(game, network, 3).play(np.random.default_rng(2))
         for words, policy, value in zip(lesson.words, lesson.policies, lesson.values, strict=True):
             print(*words.tolist(), policy.round(5).tolist(), round(float(value), 5))

@@ -278,6 +278,6 @@ def _listen(answers: Answers, queue: Told) -> None:
 
 def _before_pass(answer: Analysis) -> Analysis:
     """The answer for the one who must pass."""
-    value, line = -answer.value, (PASS, *answer.line)
+    value, pv = -answer.value, (PASS, *answer.pv)
     proved = (PASS,) if answer.exact else ()
-    return replace(answer, move=PASS, value=value, candidates=((PASS, value),), line=line, exact_moves=proved)
+    return replace(answer, move=PASS, value=value, candidates=((PASS, value),), pv=pv, exact_moves=proved)

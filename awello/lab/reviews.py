@@ -52,7 +52,7 @@ def draw_table(judgements: Sequence[MoveReview]) -> Table:
 
 def _cells(judgement: MoveReview) -> list[str]:
     """A move as a row of the table; what was better is only named if something was."""
-    position, names = judgement.position, judgement.position.format_moves(judgement.line)
+    position, names = judgement.position, judgement.position.format_moves(judgement.pv)
     lost = judgement.loss > 0
     return [
         str(judgement.ply),

@@ -97,7 +97,7 @@ class ChampionPlayer(Player):
         analysis = engine.choose(position, clock, self.limit, lost)
         best = max(lost, key=lambda move: lost[move], default=analysis.move)
         if best in lost and (analysis.move in lost or lost[best] > analysis.value):
-            return replace(analysis, move=best, value=lost[best], candidates=((best, lost[best]),), line=(best,))
+            return replace(analysis, move=best, value=lost[best], candidates=((best, lost[best]),), pv=(best,))
         return analysis
 
     def _give_away(self, engine: "Engine", position: Position, clock: Clock) -> Analysis:
@@ -107,7 +107,7 @@ class ChampionPlayer(Player):
         if not weaker:
             return analysis
         move, value = self.chance.choice(weaker)
-        return replace(analysis, move=move, value=value, exact=move in analysis.exact_moves, line=(move,))
+        return replace(analysis, move=move, value=value, exact=move in analysis.exact_moves, pv=(move,))
 
     def _lost_before(self, position: Position) -> dict[int, float]:
         return self.experience.of(position) if self.experience else {}

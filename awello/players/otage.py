@@ -122,7 +122,7 @@ class OtagePlayer(Player):
         self.end()
         analysis = self._think(self.search, self.engine, position, clock)
         if self.ponder:
-            self._ponder(self.search, self.engine, position.after(analysis.move), analysis.line[1:2])
+            self._ponder(self.search, self.engine, position.after(analysis.move), analysis.pv[1:2])
         return Choice(analysis.move, analysis)
 
     def learn(self, record: Record, side: int) -> Mapping[str, int]:

@@ -104,7 +104,7 @@ class NBoardServer(EngineServer):
 
         def show(analysis: Analysis) -> None:
             for move, value in analysis.candidates:
-                line = analysis.line if move == analysis.move else (move,)
+                line = analysis.pv if move == analysis.move else (move,)
                 self.say(f"search {_format_line(position, line)} {value:+.2f} 0 {_format_depth(analysis)}")
 
         best = max(1, min(best, len(position.legal_moves())))
@@ -187,8 +187,8 @@ def _parse_search(position: Position, line: str) -> Analysis | None:
     if depth.startswith("100%"):
         return read_analysis(position, moves, parse_number(value), position.empties, depth == "100%")
     reached = re.match(r"([0-9]{1,2})(?:@([0-9]{1,2})%)?(?![0-9])", depth)
-    plies, certainty = (int(number or 100) for number in reached.groups()) if reached else (0, 100)
-    return read_analysis(position, moves, parse_number(value), plies, certainty=certainty)
+    plies, confidence = (int(number or 100) for number in reached.groups()) if reached else (0, 100)
+    return read_analysis(position, moves, parse_number(value), plies, confidence=confidence)
 
 
 def _format_line(position: Position, line: tuple[int, ...]) -> str:
@@ -198,5 +198,5 @@ def _format_line(position: Position, line: tuple[int, ...]) -> str:
 
 def _format_depth(analysis: Analysis) -> str:
     """How deep, and how sure: `12`, `24@95%`, and `100%` for an exact score."""
-    certainty = "" if analysis.certainty == 100 else f"@{analysis.certainty}%"
-    return "100%" if analysis.exact else f"{analysis.depth}{certainty}"
+    confidence = "" if analysis.confidence == 100 else f"@{analysis.confidence}%"
+    return "100%" if analysis.exact else f"{analysis.depth}{confidence}"

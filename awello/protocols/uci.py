@@ -119,13 +119,13 @@ class UciServer(EngineServer):
             self.say(f"bestmove {NULL_MOVE}")
             return
         found = self._search(position, words, endless)
-        reply = f" ponder {position.after(found.move).format_move(found.line[1])}" if len(found.line) > 1 else ""
+        reply = f" ponder {position.after(found.move).format_move(found.pv[1])}" if len(found.pv) > 1 else ""
         self.say(f"bestmove {position.format_move(found.move)}{reply}")
 
     def _search(self, position: Position, words: list[str], endless: bool) -> Analysis:
         def show(analysis: Analysis) -> None:
             score = round(100 * (position.lead + analysis.value))
-            moves = format_transcript(Record(position, analysis.line))
+            moves = format_transcript(Record(position, analysis.pv))
             self.say(f"info depth {analysis.depth} score cp {score} pv {moves}")
 
         if endless:

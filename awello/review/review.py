@@ -64,7 +64,7 @@ class MoveReview:
     """What the move gave away: the best value less its own, never below 0."""
     exact: bool
     """Whether `value` is the final result under best play from there, not an estimate."""
-    line: tuple[int, ...]
+    pv: tuple[int, ...]
     """Best play from the position, the best move first."""
 
     @property
@@ -119,7 +119,7 @@ class PositionValue:
 
     value: float
     exact: bool
-    line: tuple[int, ...]
+    pv: tuple[int, ...]
     depth: int = 0
     """How far the search looked that found it."""
 
@@ -133,22 +133,22 @@ def review(record: Record, engine: Analyst, limit: Limit) -> Iterator[MoveReview
     for ply, position, move in reversed(list(zip(range(1, len(positions) + 1), positions, record.moves, strict=True))):
         wins = ply == len(positions) and final.end == "majority"
         if wins or len(position.legal_moves()) == 1:
-            played = PositionValue(0.0 - after.value, after.exact, (move, *after.line))
-            yield MoveReview(ply, position, move, played.value, played.value, move, 0.0, played.exact, played.line)
+            played = PositionValue(0.0 - after.value, after.exact, (move, *after.pv))
+            yield MoveReview(ply, position, move, played.value, played.value, move, 0.0, played.exact, played.pv)
             after = _analyse(position, engine, limit) if wins else played
         else:
             found = _analyse(position, engine, limit)
-            if move != found.line[0] and not after.exact and not found.exact and found.depth > 1:
+            if move != found.pv[0] and not after.exact and not found.exact and found.depth > 1:
                 # Estimates differ with the depth: only those that looked equally far can be compared.
                 after = _analyse(position.after(move), engine, replace(limit, depth=found.depth - 1, level=None))
             judgement = _judge(ply, position, move, after, found)
             yield judgement
-            after = PositionValue(judgement.best_value, found.exact, judgement.line)
+            after = PositionValue(judgement.best_value, found.exact, judgement.pv)
 
 
 def _judge(ply: int, position: Position, move: int, after: PositionValue, found: PositionValue) -> MoveReview:
     """Judge a move by what is known of the position before it and of the one after it."""
-    value, best, best_move = 0.0 - after.value, found.value, found.line[0]
+    value, best, best_move = 0.0 - after.value, found.value, found.pv[0]
     exact = after.exact or (move == best_move and found.exact)
     # Step 1. Nothing is better than the best: an estimate yields to an exact value, else the lower to the higher.
     if found.exact and not after.exact:
@@ -160,12 +160,12 @@ def _judge(ply: int, position: Position, move: int, after: PositionValue, found:
         value = best = value if after.exact and not found.exact else best
     # Step 3. A move without loss is a best move.
     if value < best:
-        return MoveReview(ply, position, move, value, best, best_move, best - value, exact, found.line)
-    line = found.line if move == best_move else (move, *after.line)
+        return MoveReview(ply, position, move, value, best, best_move, best - value, exact, found.pv)
+    line = found.pv if move == best_move else (move, *after.pv)
     return MoveReview(ply, position, move, value, best, move, 0.0, exact, line)
 
 
 def _analyse(position: Position, engine: Analyst, limit: Limit) -> PositionValue:
     """What the last and best of the engine's answers says."""
     *_, last = engine.analyse(position, limit)
-    return PositionValue(position.lead + last.value, last.exact, last.line or (last.move,), last.depth)
+    return PositionValue(position.lead + last.value, last.exact, last.pv or (last.move,), last.depth)

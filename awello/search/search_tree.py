@@ -227,7 +227,7 @@ class SearchTree:
         return self.root.value or 0
 
     @property
-    def line(self) -> list[str]:
+    def pv(self) -> list[str]:
         """The moves of the principal line; where they have no names, their numbers from 1."""
         names, node = [], self.root
         while node.children:
@@ -283,7 +283,7 @@ class SearchTree:
             "nodes": self.nodes,
             "leaves": self.leaves,
             "cut": self.cut,
-            "line": self.line,
+            "pv": self.pv,
             "tree": self.root.as_json(),
         }
 

@@ -188,7 +188,7 @@ class TaskRunner:
         for found in self.engine(position.game).analyse(position, left, best):
             search.seconds, search.nodes = before + perf_counter() - begun, nodes + found.nodes
             known = search.answer
-            if known is None or (found.depth, found.certainty) >= (known.depth, known.certainty):
+            if known is None or (found.depth, found.confidence) >= (known.depth, known.confidence):
                 search.answer = replace(found, seconds=search.seconds, nodes=search.nodes)
                 yield search.answer
             if self.stopped.is_set():

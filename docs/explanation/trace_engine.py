@@ -62,8 +62,8 @@ def othello_plan() -> Iterator[str]:
         engine.team.begin()
         yield "depth certainty value  move    nodes  expected play"
         for answer in OthelloIterativeSearch(engine.team, OTHELLO).deepen(Limit()):
-            line = OTHELLO.format_moves(answer.line[:8])
-            row = f"{answer.depth:5} {answer.certainty:7} % {answer.value:+5.0f} {line[0]:>5} {answer.nodes:8,}"
+            line = OTHELLO.format_moves(answer.pv[:8])
+            row = f"{answer.depth:5} {answer.confidence:7} % {answer.value:+5.0f} {line[0]:>5} {answer.nodes:8,}"
             yield f"{row}  {' '.join(line)}"
     yield "\ndepth certainty  window   answer"
     for question, found in questions:
@@ -183,11 +183,11 @@ def othello_end() -> Iterator[str]:
     with Engine(hash=16) as engine:
         *_, answer = engine.solve(OTHELLO)
         position, state = OTHELLO, engine.team.workers[0].state
-        for move in answer.line:
+        for move in answer.pv:
             if position.empties == 5:
                 break
             position = position.after(move)
-        yield f"expected play: {' '.join(OTHELLO.format_moves(answer.line))}\n\n{position}\n"
+        yield f"expected play: {' '.join(OTHELLO.format_moves(answer.pv))}\n\n{position}\n"
         own, opp, moves = U(position.own), U(position.opp), word_of(position.legal_moves())
         empty = ~(own | opp)
         odd = [square for square in range(64) if int(empty & odd_quarters(empty)) >> square & 1]
