@@ -2,7 +2,7 @@
 
 The other engine is that of `--base`, in a process of its own that runs this file.  Both play every opening twice, once
 with each colour.  They think for a number of nodes, or by a clock that advances with the nodes visited (SPEED a
-second) and by LAG for each move, so games are the same in every run, however busy the machine is.
+second) and by MOVE_OVERHEAD_SECONDS for each move, so games are the same in every run, however busy the machine is.
 """
 
 import argparse
@@ -24,7 +24,7 @@ from awello.arena.openings import load_openings, random_opening
 from awello.engine.engine import Engine
 from awello.engine.iterative_search import IterativeSearch
 from awello.engine.levels import OPPONENTS
-from awello.engine.time_management import LAG, moves_left, time_budget
+from awello.engine.time_management import MOVE_OVERHEAD_SECONDS, allocate_time, estimate_moves_left
 from awello.limits import Clock, Limit
 
 SPEED = 50_000  # nodes a second of a simulated clock
@@ -55,8 +55,8 @@ class Mover:
         if clock is None:
             *_, last = self.engine.analyse(self.position, Limit(nodes=NODES))
         else:
-            most = time_budget(clock, moves_left(self.position)).most
-            last = self.engine.choose(self.position, clock, Limit(nodes=max(1, int(most * SPEED))))
+            maximum = allocate_time(clock, estimate_moves_left(self.position)).maximum
+            last = self.engine.choose(self.position, clock, Limit(nodes=max(1, int(maximum * SPEED))))
         return last.move, self.engine.nodes
 
 
@@ -103,7 +103,7 @@ def serve(game: Game) -> None:
 
 def count_time_by_nodes() -> None:
     """Make searches believe that their time passes with the nodes they visit."""
-    IterativeSearch.elapsed = lambda self: self.team.nodes / SPEED  # type: ignore[method-assign]
+    IterativeSearch.elapsed = lambda self: self.search_threads.nodes / SPEED  # type: ignore[method-assign]
 
 
 @contextmanager
@@ -140,7 +140,7 @@ def play(movers: Sequence[Mover], game: Game, opening: tuple[int, ...], clock: C
         side = position.side
         move, nodes = movers[side].choose(moves, clocks[side])
         if (left := clocks[side]) is not None:
-            clocks[side] = left = left.spend(nodes / SPEED + LAG)
+            clocks[side] = left = left.spend(nodes / SPEED + MOVE_OVERHEAD_SECONDS)
             if left.seconds < 0:
                 return float(side), 0, side
         moves.append(move)

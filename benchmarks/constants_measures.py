@@ -75,7 +75,7 @@ def awale_game() -> list[Position]:
     positions = [Position.start(Game.ABAPA)]
     with Engine(Game.ABAPA, hash=1) as engine:
         while not positions[-1].over:
-            positions.append(positions[-1].after(engine.decide(positions[-1], Limit(depth=6))))
+            positions.append(positions[-1].after(engine.find_best_move(positions[-1], Limit(depth=6))))
     return positions
 
 

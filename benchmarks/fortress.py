@@ -136,7 +136,7 @@ class Siege:
         ways: list[Callable[[Position, Limit], object]] = [
             lambda position, limit: list(engine.analyse(position, limit)),
             lambda position, limit: engine.choose(position, Clock(), limit),
-            lambda position, limit: engine.decide(position, limit),
+            lambda position, limit: engine.find_best_move(position, limit),
             lambda position, limit: list(engine.solve(position)),
             lambda position, limit: engine.ponder(position),
         ]
@@ -144,7 +144,7 @@ class Siege:
             if what < 3:
                 ways[what](position, Limit(**chance.choice(NO_LIMITS)))
             elif what == 3:
-                list(engine.analyse(position, best=chance.choice((0, -7))))
+                list(engine.analyse(position, multipv=chance.choice((0, -7))))
             elif what == 4:
                 Engine(engine.game, **chance.choice(NO_ENGINES))
             else:
@@ -182,7 +182,7 @@ class Siege:
             engine.clear,
             engine.close,
             lambda: engine.ponder(other),
-            lambda: engine.decide(other, Limit(depth=2)),
+            lambda: engine.find_best_move(other, Limit(depth=2)),
             lambda: list(engine.analyse(other, Limit(depth=4))),
         ]
         way, rival = chance.choice((0, 0, 0, 1, 2, 3, 4)), chance.choice(rivals)
@@ -205,7 +205,7 @@ class Siege:
             helper.start()
         try:
             if chance.random() < 0.05:
-                assert engine.decide(position, limit) in legal
+                assert engine.find_best_move(position, limit) in legal
             answers = self.listen(ways[way](), chance)
         finally:
             due = limit.seconds if way == 0 and limit.seconds is not None else math.inf

@@ -15,7 +15,7 @@ import numpy as np
 from awello import PASS, Game, Position
 from awello.analysis import Analysis
 from awello.engine.engine import Engine
-from awello.engine.othello_search import edge_table
+from awello.engine.othello_search import build_edge_table
 from awello.engine.stability import stable_discs
 from awello.evaluate.otage_memory import OtageMemory
 from awello.evaluate.perceptron_weights import Perceptron, new_perceptron
@@ -104,7 +104,7 @@ class Searches:
         if self.game.family == "othello":
             words = U(position.own), U(position.opp)
             assert canonical(*words) == canonical(*canonical(*words))
-            stable = int(stable_discs(*words, edge_table()))
+            stable = int(stable_discs(*words, build_edge_table()))
             assert not stable & ~position.own
         return len(answers)
 
@@ -112,7 +112,7 @@ class Searches:
         """What each search says."""
         empties = self.game.points - (position.own | position.opp).bit_count()
         for engine in self.engines:
-            yield from engine.analyse(position, Limit(depth=2), best=64)
+            yield from engine.analyse(position, Limit(depth=2), multipv=64)
             if self.game.family == "othello" and empties <= 6:
                 yield from engine.solve(position)
         if position.legal_moves() == (PASS,):

@@ -8,7 +8,7 @@ from typing import Any
 from fortress_odd import odd_position
 
 from awello import Game, Position, format_position, parse_position
-from awello.engine.tablebase import evenly, seeds_on_board
+from awello.engine.tablebase import seeds_on_board, split_captures_evenly
 from awello.limits import Limit
 from awello.rules.awale import SEEDS
 from awello.rules.othello import BOARD
@@ -52,7 +52,7 @@ def made_up_position(game: Game, few: int, chance: random.Random) -> Position:
     for number in range(SEEDS):
         seeds[chance.choice(pits) if number < few else chance.choice((12, 13))] += 1
     position = parse_position("-".join(map(str, seeds)) + "-" + "SN"[side], game)
-    return evenly(position) if chance.random() < 0.7 else position
+    return split_captures_evenly(position) if chance.random() < 0.7 else position
 
 
 def no_position(game: Game, chance: random.Random) -> Position:

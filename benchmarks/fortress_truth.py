@@ -15,7 +15,7 @@ import numpy as np
 
 from awello import Game, Position
 from awello.analysis import Analysis
-from awello.engine.retrograde import OFFSET
+from awello.engine.retrograde import LEVEL_OFFSETS
 from awello.engine.tablebase import Tablebase, load_or_build, seeds_on_board, solve_level
 from awello.evaluate.heuristics import EXACT
 from awello.evaluate.settings import Heuristic
@@ -33,7 +33,7 @@ PLAIN, TWINS, MORE = 13, 3, 2  # empty squares up to which scores are known, and
 def endgames(game: Game) -> Tablebase:
     """A table of more seeds than that of the engine; it is not kept on disk."""
     base = load_or_build(game)
-    table = np.zeros(OFFSET[base.seeds + MORE + 1], np.uint8)
+    table = np.zeros(LEVEL_OFFSETS[base.seeds + MORE + 1], np.uint8)
     table[: len(base.table)] = base.table
     for level in range(base.seeds + 1, base.seeds + MORE + 1):
         solve_level(game, table, level, 1, lambda passes: None)

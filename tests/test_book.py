@@ -7,7 +7,7 @@ from conftest import awello, fresh_awello
 
 from awello import Game, Match, Position, make_player, parse_position, play_match
 from awello.engine.avoided_moves import AvoidedMoves
-from awello.engine.book import PER_SEED, OpeningBook, format_book, load_book, parse_book, shipped_book
+from awello.engine.book import PLIES_PER_SEED, OpeningBook, format_book, load_book, parse_book, shipped_book
 from awello.errors import ConfigError
 from awello.limits import Clock
 from awello.rules.awale import START, pits_of
@@ -41,7 +41,7 @@ def cheapest(book: OpeningBook, key: tuple[int, int], cost: float) -> list[tuple
     best, found = plain_value(book, key), []
     for gain, child in book.moves(key).values():
         loss = best - (gain - plain_value(book, child))
-        found += cheapest(book, child, cost + 1 + PER_SEED * loss)
+        found += cheapest(book, child, cost + 1 + PLIES_PER_SEED * loss)
     return found
 
 
@@ -58,9 +58,9 @@ def test_the_leaf_of_least_cost_is_expanded(game: Game) -> None:
 
 def test_the_first_move_is_the_rightmost_pit() -> None:
     for game in (Game.ROMEIN, Game.TOURNAMENT):
-        assert set(grown(game, 3).worths(ROOT)) == {5}
+        assert set(grown(game, 3).move_values(ROOT)) == {5}
         assert (shipped_book(game).choose(Position.start(game)) or (None,))[0] == 5
-    assert len(grown(Game.ABAPA, 1).worths(ROOT)) == 6
+    assert len(grown(Game.ABAPA, 1).move_values(ROOT)) == 6
 
 
 def test_a_book_is_read_as_it_was_written(tmp_path: Path) -> None:

@@ -11,9 +11,9 @@ from conftest import ROOT
 
 from awello import PASS, Game, Position, parse_position
 from awello.bits import multiply_shift
-from awello.engine import awale, endgame, transposition_table
+from awello.engine import awale_kernels, endgame, transposition_table
 from awello.engine.awale_search import AwaleWorker
-from awello.engine.awale_state import PAST
+from awello.engine.awale_state import PAST_PLIES
 from awello.engine.engine import Engine
 from awello.engine.othello_search import OthelloWorker
 from awello.kernel import U
@@ -40,7 +40,7 @@ def assert_solved(engine: Engine, positions: list[Position]) -> None:
 
 
 def assert_legal(engine: Engine, position: Position, limit: Limit) -> None:
-    for answer in engine.analyse(position, limit, best=3):
+    for answer in engine.analyse(position, limit, multipv=3):
         assert {move for move, _ in answer.candidates} <= set(position.legal_moves())
         end = position
         for move in answer.pv:
@@ -100,7 +100,7 @@ def test_constructed_pairs_differ_under_a_secret_hash() -> None:
     with Engine(hash=1, secret=True) as engine, Engine(hash=1) as public:
         for _ in range(20):
             pair = built.public_pair(chance.randint(10, 20), chance)
-            multipliers = [each.team.workers[0].state.multipliers for each in (engine, public)]
+            multipliers = [each.search_threads.workers[0].state.multipliers for each in (engine, public)]
             secret, known = (
                 {int(transposition_table.hash_of(U(board.own), U(board.opp), each)) for board in pair}
                 for each in multipliers
@@ -123,12 +123,12 @@ def test_boards_that_hash_to_0_or_to_all_ones_are_like_others(threads: int) -> N
 def test_every_engine_has_its_own_secret() -> None:
     for game in (Game.OTHELLO, Game.ABAPA):
         engines = [Engine(game, hash=1, secret=secret) for secret in (True, True, False)]
-        drawn = [engine.team.table.multipliers for engine in engines]
+        drawn = [engine.search_threads.tt.multipliers for engine in engines]
         assert len(set(drawn)) == 3 and drawn[2] == transposition_table.PUBLIC_MULTIPLIERS
 
 
 def test_the_engines_of_a_server_are_secret() -> None:
-    assert TaskRunner().engine(Game.OTHELLO).team.table.multipliers != transposition_table.PUBLIC_MULTIPLIERS
+    assert TaskRunner().engine(Game.OTHELLO).search_threads.tt.multipliers != transposition_table.PUBLIC_MULTIPLIERS
 
 
 # ---- the worst hash there is ----------------------------------------------------------------------------------------
@@ -162,23 +162,23 @@ def test_the_last_squares_are_solved_whatever_the_hash() -> None:
 # ---- empty entries, and entries of others ---------------------------------------------------------------------------
 def test_empty_entries_tell_nothing() -> None:
     with Engine(hash=1) as engine:
-        worker = engine.team.workers[0]
+        worker = engine.search_threads.workers[0]
         assert isinstance(worker, OthelloWorker)
-        bucket = transposition_table.TableBucket.view(worker.table.words[:8])
-        assert transposition_table.recall(bucket, U(0)) == 0
-        assert not any(endgame.holds(entry, U(1), U(2)) for entry in worker.state.small_table)
-        transposition_table.remember(bucket, U(0), -4, 6, 10, 20, 9, 3, 0)
-        assert transposition_table.move_of(transposition_table.recall(bucket, U(0))) == 10
+        bucket = transposition_table.TableBucket.view(worker.tt.words[:8])
+        assert transposition_table.probe_tt(bucket, U(0)) == 0
+        assert not any(endgame.holds(entry, U(1), U(2)) for entry in worker.state.endgame_tt)
+        transposition_table.store_tt(bucket, U(0), -4, 6, 10, 20, 9, 3, 0)
+        assert transposition_table.move_of(transposition_table.probe_tt(bucket, U(0))) == 10
 
 
 def test_a_place_of_the_small_table_belongs_to_one_board() -> None:
     chance, seen = random.Random(4), dict[int, Position]()
     with Engine(hash=1) as engine:
-        worker, compared = engine.team.workers[0], 0
+        worker, compared = engine.search_threads.workers[0], 0
         assert isinstance(worker, OthelloWorker)
         while compared < 20:
             board = judges.random_position(Game.OTHELLO, 7, chance)
-            place = int(endgame.small_index(U(board.own), U(board.opp)))
+            place = int(endgame.endgame_tt_index(U(board.own), U(board.opp)))
             other = seen.setdefault(place, board)
             if other != board:
                 for position in (other, board, other):
@@ -191,13 +191,13 @@ def test_a_place_of_the_small_table_belongs_to_one_board() -> None:
 def test_only_the_same_position_is_a_repetition() -> None:
     """Rows in the place of a past that is shorter than a cycle hold zeros, which a hash of 0 was equal to."""
     with Engine(Game.ABAPA, hash=1) as engine:
-        worker = engine.team.workers[0]
+        worker = engine.search_threads.workers[0]
         assert isinstance(worker, AwaleWorker)
-        rows, words = worker.state.rows, (U(0x010203), U(0x030201))
-        rows[PAST].quiet_moves = 40
-        assert not awale.is_repeated(*words, PAST, worker.state)
-        before = rows[PAST - awale.CYCLE]
+        rows, words = worker.state.stack, (U(0x010203), U(0x030201))
+        rows[PAST_PLIES].quiet_moves = 40
+        assert not awale_kernels.is_repeated(*words, PAST_PLIES, worker.state)
+        before = rows[PAST_PLIES - awale_kernels.MIN_CYCLE_PLIES]
         for one, other in itertools.permutations((words[0], words[1], U(0)), 2):
             before.own, before.opp = one, other
-            assert awale.is_repeated(*words, PAST, worker.state) == ((one, other) == words)
-        assert (rows[PAST].own, rows[PAST].opp) == words
+            assert awale_kernels.is_repeated(*words, PAST_PLIES, worker.state) == ((one, other) == words)
+        assert (rows[PAST_PLIES].own, rows[PAST_PLIES].opp) == words

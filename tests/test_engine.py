@@ -20,11 +20,11 @@ from awello import PASS, Clock, Game, Match, Position, format_transcript, make_p
 from awello.analysis import Analysis
 from awello.arena import game as game_loop
 from awello.engine.engine import SEARCHES, Engine
-from awello.engine.levels import HIGHEST, level_of
+from awello.engine.levels import MAX_LEVEL, level_of
 from awello.engine.othello_search import OthelloIterativeSearch
-from awello.engine.probcut import SURE, probcut_terms
+from awello.engine.probcut import NO_SELECTIVITY, probcut_terms
 from awello.engine.threads import SearchRequest
-from awello.engine.time_management import UNLIMITED, time_budget
+from awello.engine.time_management import UNLIMITED, allocate_time
 from awello.errors import AwelloError, ConfigError, NotationError, SpecError
 from awello.evaluate import patterns
 from awello.evaluate.weights import pattern_weights, stage_of
@@ -94,7 +94,7 @@ def test_a_full_search_is_minimax(empties: int, engine: Engine) -> None:
         values = {
             move: -judges.search(position.after(move), depth - 1, static_value) for move in position.legal_moves()
         }
-        found = last_of(engine.analyse(position, Limit(depth=depth), best=len(values)))
+        found = last_of(engine.analyse(position, Limit(depth=depth), multipv=len(values)))
         assert dict(found.candidates) == values
         assert found.value == max(values.values()) and not found.exact and found.depth == depth
         assert found.exact_moves == ()
@@ -102,7 +102,7 @@ def test_a_full_search_is_minimax(empties: int, engine: Engine) -> None:
 
 def test_best_moves_come_in_order(engine: Engine) -> None:
     position = judges.random_position(Game.OTHELLO, 12, random.Random(2))
-    found = last_of(engine.analyse(position, best=3))
+    found = last_of(engine.analyse(position, multipv=3))
     assert len(found.candidates) == 3 and found.exact
     assert found.exact_moves == tuple(move for move, _ in found.candidates)
     values = sorted((-last_of(engine.solve(position.after(m))).value for m in position.legal_moves()), reverse=True)
@@ -163,7 +163,7 @@ def test_what_is_no_position_is_refused(position: Position) -> None:
             lambda: made.analyse(position),
             lambda: made.solve(position),
             lambda: made.choose(position, Clock(1.0)),
-            lambda: made.decide(position, Limit(depth=1)),
+            lambda: made.find_best_move(position, Limit(depth=1)),
             lambda: made.ponder(position),
         ):
             with pytest.raises(NotationError):
@@ -176,11 +176,11 @@ def test_what_is_no_limit_is_refused(engine: Engine) -> None:
         with pytest.raises(SpecError, match="choose 0"):
             Limit(**settings)
     for limit in (Limit(depth=0), Limit(level=31), Limit(level=-1)):
-        for ask in (engine.analyse, engine.decide):
+        for ask in (engine.analyse, engine.find_best_move):
             with pytest.raises(SpecError, match="choose"):
                 ask(Position.start(), limit)
     with pytest.raises(SpecError, match="best 0 moves"):
-        engine.analyse(Position.start(), best=0)
+        engine.analyse(Position.start(), multipv=0)
 
 
 def test_no_memory_is_said(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -209,10 +209,16 @@ def test_an_estimate_promises_no_more_than_there_is(board: str) -> None:
 
 def test_moves_that_are_none_cannot_be_left_out(engine: Engine) -> None:
     start = Position.start()
-    found = engine.choose(start, Clock(), Limit(depth=2), without=(PASS, 99, 10**9, start.legal_moves()[0]), best=9)
+    found = engine.choose(
+        start, Clock(), Limit(depth=2), excluded_moves=(PASS, 99, 10**9, start.legal_moves()[0]), multipv=9
+    )
     assert {move for move, _ in found.candidates} == set(start.legal_moves()[1:])
     passing = parse_position("X" * 62 + "O- O")
-    assert engine.decide(passing, Limit(depth=1)) == PASS == engine.choose(passing, Clock(), without=(PASS,)).move
+    assert (
+        engine.find_best_move(passing, Limit(depth=1))
+        == PASS
+        == engine.choose(passing, Clock(), excluded_moves=(PASS,)).move
+    )
 
 
 # ---- threads, stops, limits -----------------------------------------------------------------------------------------
@@ -227,11 +233,11 @@ def test_threads_find_the_same_values() -> None:
             alone, together = last_of(one.solve(position)), last_of(three.solve(position))
             assert alone.value == together.value and together.exact
             assert -last_of(one.solve(position.after(together.move))).value == alone.value
-        question = SearchRequest(Position.start(), judges.moves_word(Position.start()), -64, 64, 9, SURE)
+        question = SearchRequest(Position.start(), judges.moves_word(Position.start()), -64, 64, 9, NO_SELECTIVITY)
         for made in (one, three):
             made.clear()
-            made.team.begin()
-        assert one.team.ask(question)[0] == three.team.ask(question)[0]
+            made.search_threads.start()
+        assert one.search_threads.search(question)[0] == three.search_threads.search(question)[0]
 
 
 def test_any_table_gives_the_same_scores() -> None:
@@ -298,8 +304,8 @@ def test_a_search_that_is_stopped_again_and_again_has_its_first_answer() -> None
         stopping = threading.Thread(target=halt)
         stopping.start()
         for position in late_positions(30, 20, 4):
-            answers += len(list(made.analyse(position, best=8))) > 0
-            assert made.decide(position, Limit(depth=5)) in position.legal_moves()
+            answers += len(list(made.analyse(position, multipv=8))) > 0
+            assert made.find_best_move(position, Limit(depth=5)) in position.legal_moves()
         over.set()
         stopping.join()
     assert answers == 30
@@ -312,7 +318,7 @@ def test_threads_may_ask_the_same_engine() -> None:
 
         def ask() -> None:
             for position in positions * 6:
-                found = last_of(made.analyse(position, best=3))
+                found = last_of(made.analyse(position, multipv=3))
                 if found.move not in position.legal_moves():
                     wrong.append(position)
                 if found.exact and found.value != exact.get(position, found.value):
@@ -364,30 +370,30 @@ def test_limits_are_kept(engine: Engine) -> None:
 
 # ---- levels and clock -----------------------------------------------------------------------------------------------
 def test_levels_rise() -> None:
-    levels = [level_of(number) for number in range(HIGHEST + 1)]
+    levels = [level_of(number) for number in range(MAX_LEVEL + 1)]
     for lower, higher in itertools.pairwise(levels):
         assert (lower.depth, lower.exact) <= (higher.depth, higher.exact)
-    assert levels[12].solving_certainty(20) == SURE and levels[12].solving_certainty(30) is None
-    assert levels[0].solving_certainty(1) is None
+    assert levels[12].endgame_selectivity(20) == NO_SELECTIVITY and levels[12].endgame_selectivity(30) is None
+    assert levels[0].endgame_selectivity(1) is None
     with pytest.raises(SpecError, match="no level 31: choose 0 to 30"):
         level_of(31)
 
 
 @given(st.floats(0, 10_000), st.floats(0, 60), st.floats(0, 60))
 def test_no_move_takes_more_than_the_clock_has(seconds: float, increment: float, moves: float) -> None:
-    allowed = time_budget(Clock(seconds, increment), moves)
-    assert allowed.aim >= 0 and 0 <= allowed.most <= seconds
-    assert time_budget(Clock(), moves) == UNLIMITED
+    budget = allocate_time(Clock(seconds, increment), moves)
+    assert budget.optimum >= 0 and 0 <= budget.maximum <= seconds
+    assert allocate_time(Clock(), moves) == UNLIMITED
 
 
 def test_more_time_is_given_early() -> None:
-    early, late = time_budget(Clock(60), 15), time_budget(Clock(60), 2)
-    assert early.aim < late.aim <= 15
+    early, late = allocate_time(Clock(60), 15), allocate_time(Clock(60), 2)
+    assert early.optimum < late.optimum <= 15
 
 
 def test_probable_cuts_have_what_they_need() -> None:
     shares = list(probcut_terms().shares)
-    assert len(shares) == SURE and shares == sorted(shares)
+    assert len(shares) == NO_SELECTIVITY and shares == sorted(shares)
 
 
 # ---- the player -----------------------------------------------------------------------------------------------------

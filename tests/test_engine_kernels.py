@@ -16,7 +16,7 @@ from awello.bits import multiply_shift
 from awello.engine import last_empties, transposition_table
 from awello.engine.endgame import solve_few_empties
 from awello.engine.engine import Engine
-from awello.engine.othello_search import OthelloWorker, edge_table
+from awello.engine.othello_search import OthelloWorker, build_edge_table
 from awello.engine.stability import stable_discs
 from awello.engine.transposition_table import hash_of
 from awello.evaluate import patterns
@@ -27,8 +27,8 @@ from awello.memory import address_of, load8
 
 def worker_of(game: Game) -> OthelloWorker:
     with Engine(game, hash=1) as made:
-        made.team.begin()
-        worker = made.team.workers[0]
+        made.search_threads.start()
+        worker = made.search_threads.workers[0]
         assert isinstance(worker, OthelloWorker)
         return worker
 
@@ -134,33 +134,33 @@ def test_bytes_of_memory() -> None:
 
 def bucket_of(key: int, worker: OthelloWorker) -> transposition_table.TableBucket:
     """The bucket of a key in the worker's table."""
-    return transposition_table.TableBucket.view(worker.table.words.reshape(-1, 8)[(key >> 20) % worker.table.buckets])
+    return transposition_table.TableBucket.view(worker.tt.words.reshape(-1, 8)[(key >> 20) % worker.tt.buckets])
 
 
 def entry(key: int, depth: int, worker: OthelloWorker, age: int = 0) -> transposition_table.TableBucket:
     """Remember something of this depth under a key; its bucket."""
     bucket = bucket_of(key, worker)
-    transposition_table.remember(bucket, U(key), -4, 6, 10, 20, depth, 3, age)
+    transposition_table.store_tt(bucket, U(key), -4, 6, 10, 20, depth, 3, age)
     return bucket
 
 
 def test_the_table_remembers_all_parts() -> None:
     worker = worker_of(Game.OTHELLO)
     key = 0x9234567890ABCDEF
-    data = int(transposition_table.recall(entry(key, 21, worker), U(key)))
+    data = int(transposition_table.probe_tt(entry(key, 21, worker), U(key)))
     assert (
-        transposition_table.lower_of(data),
-        transposition_table.upper_of(data),
+        transposition_table.lower_bound_of(data),
+        transposition_table.upper_bound_of(data),
         transposition_table.depth_of(data),
-        transposition_table.certainty_of(data),
+        transposition_table.selectivity_of(data),
     ) == (
         -4,
         6,
         21,
         3,
     )
-    assert (transposition_table.move_of(data), transposition_table.second_of(data)) == (10, 20)
-    assert transposition_table.recall(bucket_of(key, worker), U(key ^ 1)) == 0
+    assert (transposition_table.move_of(data), transposition_table.second_move_of(data)) == (10, 20)
+    assert transposition_table.probe_tt(bucket_of(key, worker), U(key ^ 1)) == 0
 
 
 def test_a_torn_entry_is_not_found() -> None:
@@ -169,13 +169,15 @@ def test_a_torn_entry_is_not_found() -> None:
     bucket = entry(key, 21, worker)
     stored = next(stored for stored in bucket.entries if stored.packed)
     stored.packed ^= U(1 << 50)
-    assert transposition_table.recall(bucket, U(key)) == 0
+    assert transposition_table.probe_tt(bucket, U(key)) == 0
 
 
 def test_a_shallow_search_does_not_wipe_out_a_deep_one() -> None:
     worker, key = worker_of(Game.OTHELLO), 0x9234567890ABCDEF
     for depth, known in ((20, 20), (8, 20), (21, 21)):
-        assert transposition_table.depth_of(int(transposition_table.recall(entry(key, depth, worker), U(key)))) == known
+        assert (
+            transposition_table.depth_of(int(transposition_table.probe_tt(entry(key, depth, worker), U(key)))) == known
+        )
 
 
 def test_old_and_shallow_entries_go_first() -> None:
@@ -184,8 +186,8 @@ def test_old_and_shallow_entries_go_first() -> None:
     for number, (key, depth, age) in enumerate(zip(keys, (9, 30, 12, 15, 8, 11), (2, 1, 2, 2, 2, 2), strict=True)):
         entry(key, depth, worker, age)
         if number == 4:
-            assert not transposition_table.recall(bucket_of(keys[1], worker), U(keys[1])), "the old one is gone"
-    known = [bool(transposition_table.recall(bucket_of(key, worker), U(key))) for key in keys]
+            assert not transposition_table.probe_tt(bucket_of(keys[1], worker), U(keys[1])), "the old one is gone"
+    known = [bool(transposition_table.probe_tt(bucket_of(key, worker), U(key))) for key in keys]
     assert known == [True, False, True, True, False, True]
 
 
@@ -194,7 +196,7 @@ def test_old_and_shallow_entries_go_first() -> None:
 def test_stable_discs_are_never_turned(seed: int, empties: int) -> None:
     chance = random.Random(seed)
     position = judges.random_position(Game.OTHELLO, empties, chance)
-    stable = int(stable_discs(U(position.own), U(position.opp), edge_table()))
+    stable = int(stable_discs(U(position.own), U(position.opp), build_edge_table()))
     assert stable & ~position.own == 0
     side = position.side
     for _ in range(10):
@@ -205,7 +207,7 @@ def test_stable_discs_are_never_turned(seed: int, empties: int) -> None:
 
 
 def test_edges_that_are_stable() -> None:
-    edges = edge_table().stable
+    edges = build_edge_table().stable
     assert edges[0b00000111 << 8] == 0b111, "from a corner on"
     assert edges[0b00000110 << 8] == 0, "not without it"
     assert edges[0b00111100 << 8 | 0b11000011] == 0b00111100, "a full edge"
@@ -213,7 +215,7 @@ def test_edges_that_are_stable() -> None:
 
 # ---- the last squares -----------------------------------------------------------------------------------------------
 def test_the_last_move_is_counted() -> None:
-    chance, count = random.Random(1), compiled(last_empties.last_flips)
+    chance, count = random.Random(1), compiled(last_empties.count_last_flips)
     for _ in range(300):
         square = chance.randrange(64)
         own = chance.getrandbits(64) & ~(1 << square)
@@ -222,7 +224,7 @@ def test_the_last_move_is_counted() -> None:
         position = Position(Game.OTHELLO, own, opp)
         legal = square in position.legal_moves()
         assert turned == (position.opp.bit_count() - position.after(square).own.bit_count() if legal else 0)
-        assert turned == last_empties.last_flips.twin(U(own), U(opp), square)  # type: ignore[attr-defined]
+        assert turned == last_empties.count_last_flips.twin(U(own), U(opp), square)  # type: ignore[attr-defined]
 
 
 @pytest.mark.parametrize("game", judges.BOARDS, ids=str)

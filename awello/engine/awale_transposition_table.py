@@ -16,16 +16,16 @@ The lower bits of the hash choose the place.  One lookup in 2^40 finds what belo
 """
 
 from awello.bits import signed
-from awello.engine.awale_state import INFINITY, NONE, AwaleState
+from awello.engine.awale_state import INFINITY, NO_PIT, AwaleState
 from awello.kernel import U, kernel
 from awello.layout import Layout, record_at
 
-LOWER, UPPER, EXACT = 1, 2, 3  # the value is at least, at most, or exactly what an entry says
-SOLVED = 127  # the depth of a proved value, deeper than any search asks for
-VERIFIED = U(0xFFFFFFFFFF000000)  # the 40 bits of the hash that an entry keeps: all that the other fields leave
+BOUND_LOWER, BOUND_UPPER, BOUND_EXACT = 1, 2, 3  # the value is at least, at most, or exactly what an entry says
+SOLVED_DEPTH = 127  # the depth of a proved value, deeper than any search asks for
+HASH_MASK = U(0xFFFFFFFFFF000000)  # the 40 bits of the hash that an entry keeps: all that the other fields leave
 DEPTH_SHIFT, BOUND_SHIFT, VALUE_SHIFT = U(3), U(10), U(12)
-PIT_BITS, DEPTH_BITS, BOUND_BITS, VALUE_BITS = U(7), U(127), U(3), U(4095)
-NOTHING_KNOWN = U(NONE)  # its depth is 0, so it never answers a search, and its move is illegal
+PIT_MASK, DEPTH_MASK, BOUND_MASK, VALUE_MASK = U(7), U(127), U(3), U(4095)
+EMPTY_ENTRY = U(NO_PIT)  # its depth is 0, so it never answers a search, and its move is illegal
 
 
 class AwaleEntry(Layout):
@@ -39,47 +39,47 @@ entry_at = record_at(AwaleEntry)
 
 
 @kernel("int64(uint64, AwaleState)", inline=True)
-def place_of(key: U, state: AwaleState) -> int:
+def entry_address(key: U, state: AwaleState) -> int:
     """The address of a hash's entry."""
-    return state.table + ENTRY_BYTES * (signed(key) & state.table_mask)
+    return state.tt + ENTRY_BYTES * (signed(key) & state.tt_mask)
 
 
 @kernel("uint64(uint64, AwaleState)", inline=True)
-def recall(key: U, state: AwaleState) -> U:
+def probe_tt(key: U, state: AwaleState) -> U:
     """The entry of the position with this hash, or NOTHING_KNOWN."""
-    entry = entry_at(place_of(key, state)).word
-    return entry if (entry ^ key) & VERIFIED == U(0) else NOTHING_KNOWN
+    entry = entry_at(entry_address(key, state)).word
+    return entry if (entry ^ key) & HASH_MASK == U(0) else EMPTY_ENTRY
 
 
 @kernel("void(uint64, int64, int64, int64, int64, AwaleState)", inline=True)
-def remember(key: U, value: int, bound: int, depth: int, pit: int, state: AwaleState) -> None:
+def store_tt(key: U, value: int, bound: int, depth: int, pit: int, state: AwaleState) -> None:
     """Write the entry of the position with this hash."""
     entry = U(value + INFINITY) << VALUE_SHIFT | U(bound) << BOUND_SHIFT | U(depth) << DEPTH_SHIFT | U(pit)
-    entry_at(place_of(key, state)).word = key & VERIFIED | entry
+    entry_at(entry_address(key, state)).word = key & HASH_MASK | entry
 
 
 @kernel("int64(uint64)", inline=True)
 def entry_pit(entry: U) -> int:
     """The best move known."""
-    return signed(entry & PIT_BITS)
+    return signed(entry & PIT_MASK)
 
 
 @kernel("int64(uint64)", inline=True)
 def entry_depth(entry: U) -> int:
     """The plies searched, or SOLVED."""
-    return signed(entry >> DEPTH_SHIFT & DEPTH_BITS)
+    return signed(entry >> DEPTH_SHIFT & DEPTH_MASK)
 
 
 @kernel("int64(uint64)", inline=True)
 def entry_value(entry: U) -> int:
     """The value, or a bound on it."""
-    return signed(entry >> VALUE_SHIFT & VALUE_BITS) - INFINITY
+    return signed(entry >> VALUE_SHIFT & VALUE_MASK) - INFINITY
 
 
 @kernel("boolean(uint64, int64, int64, int64)", inline=True)
-def answers(entry: U, alpha: int, beta: int, depth: int) -> bool:
+def settles_window(entry: U, alpha: int, beta: int, depth: int) -> bool:
     """Whether the value of an entry is good enough for a search to a depth in the window (alpha, beta)."""
     if entry_depth(entry) < depth:
         return False
-    bound, value = signed(entry >> BOUND_SHIFT & BOUND_BITS), entry_value(entry)
-    return bool(bound == EXACT or (value >= beta if bound == LOWER else value <= alpha))
+    bound, value = signed(entry >> BOUND_SHIFT & BOUND_MASK), entry_value(entry)
+    return bool(bound == BOUND_EXACT or (value >= beta if bound == BOUND_LOWER else value <= alpha))

@@ -2,8 +2,8 @@
 
 A book is used until an opponent drops out of it, so it should be deep where play is good and shallow where it is not.
 Drop-out expansion (Lincke 2000) therefore always expands the leaf of least cost: a ply costs one, and a move that is
-worse than the best of its position as many plies as it gives away seeds, times `PER_SEED`.  All moves of the leaf are
-searched and their values backed up to the root.
+worse than the best of its position as many plies as it gives away seeds, times `PLIES_PER_SEED`.  All moves of the
+leaf are searched and their values backed up to the root.
 
 Positions are rows without the seeds taken, from the mover's view.  That the rightmost pit is the one first move that
 does not lose is known from the solution of the game (Romein and Bal 2002), under whose rules and those nearest to them
@@ -16,18 +16,18 @@ from dataclasses import dataclass, field
 from functools import cache
 from pathlib import Path
 
-from awello.engine.tablebase import evenly
+from awello.engine.tablebase import split_captures_evenly
 from awello.errors import ConfigError
 from awello.folders import data_file
 from awello.position import Position, format_position, parse_position
 from awello.rules.awale import SEEDS, START, pits_of
 from awello.rules.game import Game
 
-PER_SEED = 2.0
-FIRST_MOVE = {Game.ROMEIN: 5, Game.TOURNAMENT: 5}
+PLIES_PER_SEED = 2.0
+ONLY_FIRST_MOVE = {Game.ROMEIN: 5, Game.TOURNAMENT: 5}
 
-Key = tuple[int, int]
-Judge = Callable[[Position], float]
+BookKey = tuple[int, int]
+PositionEvaluator = Callable[[Position], float]
 
 
 @dataclass
@@ -35,46 +35,46 @@ class OpeningBook:
     """The positions of a book with their searched values, in seeds still to be won."""
 
     game: Game
-    values: dict[Key, float] = field(default_factory=dict)
-    _backed: dict[Key, float] = field(default_factory=dict, init=False, repr=False, compare=False)
+    values: dict[BookKey, float] = field(default_factory=dict)
+    _backed_up: dict[BookKey, float] = field(default_factory=dict, init=False, repr=False, compare=False)
 
-    def moves(self, key: Key) -> dict[int, tuple[int, Key]]:
+    def moves(self, key: BookKey) -> dict[int, tuple[int, BookKey]]:
         """The moves of a position that the book looks at: what each captures, and where it leads."""
         position = Position(self.game, *key)
         legal = position.legal_moves()
-        if key == (START, START) and self.game in FIRST_MOVE:
-            legal = (FIRST_MOVE[self.game],)
+        if key == (START, START) and self.game in ONLY_FIRST_MOVE:
+            legal = (ONLY_FIRST_MOVE[self.game],)
         children = ((move, position.after(move).board) for move in legal)
         before = sum(map(sum, map(pits_of, key)))
         return {move: (before - sum(map(sum, map(pits_of, child))), child) for move, child in children}
 
-    def is_expanded(self, key: Key) -> bool:
+    def is_expanded(self, key: BookKey) -> bool:
         """Whether the book knows what each move of a position is worth."""
         moves = self.moves(key) if key in self.values else {}
         return bool(moves) and all(child in self.values for _, child in moves.values())
 
-    def worths(self, key: Key) -> dict[int, float]:
+    def move_values(self, key: BookKey) -> dict[int, float]:
         """What each move of an expanded position is worth."""
         return {move: gain - self.value(child) for move, (gain, child) in self.moves(key).items()}
 
-    def value(self, key: Key) -> float:
+    def value(self, key: BookKey) -> float:
         """The value of a position with all that the book knows below it."""
-        if key not in self._backed:
-            self._backed[key] = self.values[key]  # where a line circles, the search stands
+        if key not in self._backed_up:
+            self._backed_up[key] = self.values[key]  # where a line circles, the search stands
             if self.is_expanded(key):
-                self._backed[key] = max(self.worths(key).values())
-        return self._backed[key]
+                self._backed_up[key] = max(self.move_values(key).values())
+        return self._backed_up[key]
 
     def choose(self, position: Position) -> tuple[int, float] | None:
         """The best move of a position and its value, if the book knows it."""
         key = position.board
         if not self.is_expanded(key):
             return None
-        worths = self.worths(key)
-        best = max((move for move in worths if move in position.legal_moves()), key=lambda move: worths[move])
-        return best, worths[best]
+        move_values = self.move_values(key)
+        best = max((move for move in move_values if move in position.legal_moves()), key=lambda move: move_values[move])
+        return best, move_values[best]
 
-    def leaves(self) -> Iterator[tuple[float, Key]]:
+    def leaves(self) -> Iterator[tuple[float, BookKey]]:
         """The positions that are not expanded, by their cost."""
         queue, seen = [(0.0, (START, START))], set()
         while queue:
@@ -85,12 +85,12 @@ class OpeningBook:
             if not self.is_expanded(key):
                 yield cost, key
                 continue
-            worths = self.worths(key)
-            best = max(worths.values())
+            move_values = self.move_values(key)
+            best = max(move_values.values())
             for move, (_, child) in self.moves(key).items():
-                heapq.heappush(queue, (cost + 1 + PER_SEED * (best - worths[move]), child))
+                heapq.heappush(queue, (cost + 1 + PLIES_PER_SEED * (best - move_values[move]), child))
 
-    def expand(self, judge: Judge) -> Key | None:
+    def expand(self, evaluate: PositionEvaluator) -> BookKey | None:
         """Search all moves of the leaf of least cost; the leaf, or None if there is nothing left to expand."""
         for _, key in self.leaves():
             if moves := self.moves(key):
@@ -98,8 +98,10 @@ class OpeningBook:
                 for _, child in moves.values():
                     if child not in self.values:
                         position = Position(self.game, *child)
-                        self.values[child] = judge(evenly(position)) if position.legal_moves() else position.margin
-                self._backed.clear()
+                        self.values[child] = (
+                            evaluate(split_captures_evenly(position)) if position.legal_moves() else position.margin
+                        )
+                self._backed_up.clear()
                 return key
         return None
 

@@ -15,10 +15,10 @@ solves the game with certainty once `exact` squares or fewer are empty, and with
 
 from dataclasses import dataclass
 
-from awello.engine.probcut import SURE
+from awello.engine.probcut import NO_SELECTIVITY
 from awello.errors import SpecError
 
-HIGHEST, USUAL = 30, 12
+MAX_LEVEL, DEFAULT_LEVEL = 30, 12
 OPPONENTS = {
     "othello": (
         "champion@level=1,slack=24,often=75",
@@ -40,12 +40,12 @@ OPPONENTS = {
     ),
 }
 """Opponents for people, the weakest first: weak ones give discs or seeds away now and then."""
-FULL_WIDTH = 8  # the last level that leaves nothing out
-SELECTIVE = 3  # squares before the exact endgame where a selective one begins
-MIDGAME_CERTAINTY, ENDGAME_CERTAINTY = 1, 3
-# Empty squares from which a level solves the game: so many times the level, but no more than EXACT_BASE and one for
-# every EXACT_LEVELS levels, which keeps the solution as quick as the search before it.
-EXACT_PER_LEVEL, EXACT_BASE, EXACT_LEVELS = 2, 14, 2
+MAX_FULL_WIDTH_DEPTH = 8  # the last level that leaves nothing out
+SELECTIVE_EXTRA_EMPTIES = 3  # squares before the exact endgame where a selective one begins
+MIDGAME_SELECTIVITY, ENDGAME_SELECTIVITY = 1, 3
+# Empty squares from which a level solves the game: so many times the level, but no more than EXACT_EMPTIES_BASE and
+# one for every LEVELS_PER_EXACT_EMPTY levels, which keeps the solution as quick as the search before it.
+EXACT_EMPTIES_PER_LEVEL, EXACT_EMPTIES_BASE, LEVELS_PER_EXACT_EMPTY = 2, 14, 2
 
 
 @dataclass(frozen=True)
@@ -53,21 +53,25 @@ class Level:
     """What a level means."""
 
     depth: int
-    certainty: int
+    selectivity: int
     """Of the search to a depth."""
     exact: int
     """Empty squares from which the game is solved."""
 
-    def solving_certainty(self, empties: int) -> int | None:
+    def endgame_selectivity(self, empties: int) -> int | None:
         """How sure to be when searching to the end of the game, or None if it is too far."""
         if empties <= self.exact:
-            return SURE
-        return ENDGAME_CERTAINTY if self.exact and empties <= self.exact + SELECTIVE else None
+            return NO_SELECTIVITY
+        return ENDGAME_SELECTIVITY if self.exact and empties <= self.exact + SELECTIVE_EXTRA_EMPTIES else None
 
 
 def level_of(number: int) -> Level:
     """The level of a number."""
-    if not 0 <= number <= HIGHEST:
-        raise SpecError(f"no level {number}: choose 0 to {HIGHEST}")
-    certainty = SURE if number <= FULL_WIDTH else MIDGAME_CERTAINTY
-    return Level(max(1, number), certainty, min(EXACT_PER_LEVEL * number, EXACT_BASE + number // EXACT_LEVELS))
+    if not 0 <= number <= MAX_LEVEL:
+        raise SpecError(f"no level {number}: choose 0 to {MAX_LEVEL}")
+    selectivity = NO_SELECTIVITY if number <= MAX_FULL_WIDTH_DEPTH else MIDGAME_SELECTIVITY
+    return Level(
+        max(1, number),
+        selectivity,
+        min(EXACT_EMPTIES_PER_LEVEL * number, EXACT_EMPTIES_BASE + number // LEVELS_PER_EXACT_EMPTY),
+    )

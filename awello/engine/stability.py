@@ -10,8 +10,11 @@ from awello.bits import bit, clear_lowest_bit, index_of, popcount, signed
 from awello.kernel import U, kernel
 from awello.layout import Layout, UInt8
 
-LEFT, RIGHT, RIM = U(0x0101010101010101), U(0x8080808080808080), U(0xFF818181818181FF)
-GATHER, SPREAD = U(0x0102040810204080), U(0x0002040810204081)  # multipliers: column a to a byte, and back
+COLUMN_A, COLUMN_H, BORDER = U(0x0101010101010101), U(0x8080808080808080), U(0xFF818181818181FF)
+COLUMN_TO_BYTE, BYTE_TO_COLUMN = (
+    U(0x0102040810204080),
+    U(0x0002040810204081),
+)  # multipliers: column a to a byte, and back
 EDGE = U(0xFF)
 
 
@@ -22,7 +25,7 @@ class EdgeTable(Layout):
 
 
 @kernel("uint64(uint64, uint64, int64)")
-def edge_after(own: U, opp: U, square: int) -> U:
+def play_on_edge(own: U, opp: U, square: int) -> U:
     """The mover's discs on an edge of eight after a move there, which may turn nothing."""
     turned = bit(square)
     for step in (1, -1):
@@ -35,13 +38,13 @@ def edge_after(own: U, opp: U, square: int) -> U:
 
 
 @kernel("uint64(uint64, uint64, EdgeTable)", inline=True)
-def edge_of(own: U, opp: U, edges: EdgeTable) -> U:
+def stable_edge(own: U, opp: U, edges: EdgeTable) -> U:
     """The stable discs of one edge, given and answered as a byte."""
     return U(edges.stable[own << U(8) | opp])
 
 
 @kernel("void(EdgeTable)")
-def fill_edges(edges: EdgeTable) -> None:
+def fill_edge_table(edges: EdgeTable) -> None:
     """Fill the table, the fullest edges first: the discs that each possible next move leaves stable."""
     for filled in range(8, -1, -1):
         for own_number in range(256):
@@ -53,23 +56,23 @@ def fill_edges(edges: EdgeTable) -> None:
                 while empty != U(0) and stable != U(0):
                     square = index_of(empty)
                     empty = clear_lowest_bit(empty)
-                    mine = edge_after(own, opp, square) & EDGE
-                    stable &= edge_of(mine, opp & ~mine, edges)
-                    theirs = edge_after(opp, own, square) & EDGE
-                    stable &= edge_of(own & ~theirs, theirs, edges)
+                    mine = play_on_edge(own, opp, square) & EDGE
+                    stable &= stable_edge(mine, opp & ~mine, edges)
+                    theirs = play_on_edge(opp, own, square) & EDGE
+                    stable &= stable_edge(own & ~theirs, theirs, edges)
                 edges.stable[own << U(8) | opp] = signed(stable)
 
 
 @kernel("uint64(uint64)", inline=True)
 def column_of(word: U) -> U:
     """Column a as a byte."""
-    return (word & LEFT) * GATHER >> U(56)
+    return (word & COLUMN_A) * COLUMN_TO_BYTE >> U(56)
 
 
 @kernel("uint64(uint64)", inline=True)
-def as_column(edge: U) -> U:
+def to_column(edge: U) -> U:
     """A byte as column a."""
-    return (edge & U(127)) * SPREAD & LEFT | edge >> U(7) << U(56)
+    return (edge & U(127)) * BYTE_TO_COLUMN & COLUMN_A | edge >> U(7) << U(56)
 
 
 @kernel("uint64(uint64)", inline=True)
@@ -77,7 +80,7 @@ def full_rows(full: U) -> U:
     """The squares of rows without an empty square."""
     row = full & full >> U(1)
     row &= row >> U(2)
-    return (row & row >> U(4) & LEFT) * EDGE
+    return (row & row >> U(4) & COLUMN_A) * EDGE
 
 
 @kernel("uint64(uint64)", inline=True)
@@ -89,7 +92,7 @@ def full_columns(full: U) -> U:
 
 
 @kernel("uint64(uint64)", inline=True)
-def full_falling(full: U) -> U:
+def full_diagonals(full: U) -> U:
     """The squares of diagonals like a1-h8 without an empty square: full to the rim both ways."""
     up = full & (full >> U(9) | U(0xFF80808080808080))
     down = full & (full << U(9) | U(0x01010101010101FF))
@@ -101,7 +104,7 @@ def full_falling(full: U) -> U:
 
 
 @kernel("uint64(uint64)", inline=True)
-def full_rising(full: U) -> U:
+def full_antidiagonals(full: U) -> U:
     """The squares of diagonals like h1-a8 without an empty square."""
     up = full & (full >> U(7) | U(0xFF01010101010101))
     down = full & (full << U(7) | U(0x80808080808080FF))
@@ -115,13 +118,13 @@ def full_rising(full: U) -> U:
 @kernel("uint64(uint64, uint64, EdgeTable)")
 def stable_discs(own: U, opp: U, edges: EdgeTable) -> U:
     """Discs of `own` that can never be turned on an 8x8 board, or not all of them but no other."""
-    stable = edge_of(own & EDGE, opp & EDGE, edges)
-    stable |= edge_of(own >> U(56), opp >> U(56), edges) << U(56)
-    stable |= as_column(edge_of(column_of(own), column_of(opp), edges))
-    stable |= as_column(edge_of(column_of(own >> U(7)), column_of(opp >> U(7)), edges)) << U(7)
+    stable = stable_edge(own & EDGE, opp & EDGE, edges)
+    stable |= stable_edge(own >> U(56), opp >> U(56), edges) << U(56)
+    stable |= to_column(stable_edge(column_of(own), column_of(opp), edges))
+    stable |= to_column(stable_edge(column_of(own >> U(7)), column_of(opp >> U(7)), edges)) << U(7)
     full = own | opp
-    row, column, falling, rising = full_rows(full), full_columns(full), full_falling(full), full_rising(full)
-    inner = own & ~RIM
+    row, column, falling, rising = full_rows(full), full_columns(full), full_diagonals(full), full_antidiagonals(full)
+    inner = own & ~BORDER
     stable |= inner & row & column & falling & rising
     before = U(0)
     while stable != before:

@@ -13,53 +13,57 @@ from awello.engine.tablebase import seeds_on_board
 from awello.limits import Clock
 from awello.position import Position
 
-SOLVED_FROM = 20  # empty squares from which the rest of the game takes next to no time
-PER_SEED = 0.7  # moves that a player makes for each seed in play
-RESERVE = 2  # moves kept in hand
-LAG = 0.02  # seconds that a move costs beside thinking
-SPARE = 0.05  # the share of a time for one move that is kept for everything around the search
-MOST = 0.25  # the largest share of the clock for one move
-BRANCHING = 3.0  # times longer for one ply more, until two depths have been compared
-STRETCH = 2.5  # a depth that has begun may take so many times the share
+SOLVED_EMPTIES = 20  # empty squares from which the rest of the game takes next to no time
+MOVES_PER_SEED = 0.7  # moves that a player makes for each seed in play
+RESERVE_MOVES = 2  # moves kept in hand
+MOVE_OVERHEAD_SECONDS = 0.02  # seconds that a move costs beside thinking
+RESERVED_TIME_SHARE = 0.05  # the share of a time for one move that is kept for everything around the search
+MAX_CLOCK_SHARE = 0.25  # the largest share of the clock for one move
+DEFAULT_GROWTH = 3.0  # times longer for one ply more, until two depths have been compared
+MAX_OVERTIME_FACTOR = 2.5  # a depth that has begun may take so many times the share
 INCREMENT_SHARE = 0.8  # of the increment that a move may use beside its share of the clock; the rest is saved
-MOST_INCREMENT = 0.5  # the share of the increment that is added to the largest share of the clock
-MOST_OVERRUN = 0.6  # the share of the clock that no move exceeds, however far a depth has come
-LEAST_GROWTH, MOST_GROWTH = 1.5, 8.0  # bounds on how many times longer the next depth is expected to take
-MEASURABLE = 1e-4  # seconds below which a depth says nothing about the next
+MAX_INCREMENT_SHARE = 0.5  # the share of the increment that is added to the largest share of the clock
+MAX_OVERRUN_SHARE = 0.6  # the share of the clock that no move exceeds, however far a depth has come
+MIN_GROWTH, MAX_GROWTH = 1.5, 8.0  # bounds on how many times longer the next depth is expected to take
+MIN_MEASURABLE_SECONDS = 1e-4  # seconds below which a depth says nothing about the next
 
 
 @dataclass(frozen=True)
 class TimeBudget:
     """The seconds for one move: what to aim at, and what never to exceed."""
 
-    aim: float
-    most: float
+    optimum: float
+    maximum: float
 
 
 MOVES_LEFT: dict[str, Callable[[Position], float]] = {
-    "othello": lambda position: max(0, position.empties - SOLVED_FROM) / 2,
-    "awale": lambda position: PER_SEED * seeds_on_board(position),
+    "othello": lambda position: max(0, position.empties - SOLVED_EMPTIES) / 2,
+    "awale": lambda position: MOVES_PER_SEED * seeds_on_board(position),
 }
 UNLIMITED = TimeBudget(math.inf, math.inf)
 
 
-def moves_left(position: Position) -> float:
+def estimate_moves_left(position: Position) -> float:
     """The moves that a player may still have to think about."""
     return MOVES_LEFT[position.game.family](position)
 
 
-def time_budget(clock: Clock, moves: float) -> TimeBudget:
+def allocate_time(clock: Clock, moves: float) -> TimeBudget:
     """The share of the clock for a move, with so many moves after it."""
     if math.isinf(clock.seconds):
         return UNLIMITED
-    left = max(0.0, clock.seconds - LAG)
-    moves += RESERVE
-    aim = min(left / moves + INCREMENT_SHARE * clock.increment, left * MOST + MOST_INCREMENT * clock.increment, left)
-    return TimeBudget(aim, min(STRETCH * aim, MOST_OVERRUN * left))
+    left = max(0.0, clock.seconds - MOVE_OVERHEAD_SECONDS)
+    moves += RESERVE_MOVES
+    optimum = min(
+        left / moves + INCREMENT_SHARE * clock.increment,
+        left * MAX_CLOCK_SHARE + MAX_INCREMENT_SHARE * clock.increment,
+        left,
+    )
+    return TimeBudget(optimum, min(MAX_OVERTIME_FACTOR * optimum, MAX_OVERRUN_SHARE * left))
 
 
-def is_time_for_more(allowed: TimeBudget, elapsed: float, last: float, before: float) -> bool:
+def has_time_for_next_depth(budget: TimeBudget, elapsed: float, last: float, before: float) -> bool:
     """Whether the next depth can be finished, by the seconds that the last two depths took."""
-    growth = last / before if before > MEASURABLE else BRANCHING
-    expected = last * min(max(growth, LEAST_GROWTH), MOST_GROWTH)
-    return elapsed < allowed.most and elapsed + expected <= allowed.aim
+    growth = last / before if before > MIN_MEASURABLE_SECONDS else DEFAULT_GROWTH
+    expected = last * min(max(growth, MIN_GROWTH), MAX_GROWTH)
+    return elapsed < budget.maximum and elapsed + expected <= budget.optimum

@@ -16,15 +16,15 @@ import secrets
 from typing import Annotated
 
 from awello.bits import multiply_shift, signed
-from awello.engine.othello_state import OthelloState, search_state_at
-from awello.engine.state import NO_MOVE, HashMultipliers
+from awello.engine.othello_state import OthelloState, othello_state_at
+from awello.engine.thread_state import NO_MOVE, HashMultipliers
 from awello.kernel import U, kernel
 from awello.layout import Layout, record_at
 from awello.memory import CACHE_LINE, aligned_words
 
-ENTRIES = 4  # in a bucket, which fills one cache line
-UNKNOWN = -65  # below every score
-OFFSET = 64  # a score is stored as a byte above this
+BUCKET_ENTRIES = 4  # in a bucket, which fills one cache line
+UNSETTLED = -65  # below every score
+SCORE_OFFSET = 64  # a score is stored as a byte above this
 PUBLIC_MULTIPLIERS = (
     0x13198A2E03707344,
     0x243F6A8885A308D3,
@@ -45,7 +45,7 @@ class TableEntry(Layout):
 class TableBucket(Layout):
     """The entries where a position may be stored."""
 
-    entries: Annotated[list[TableEntry], ENTRIES]
+    entries: Annotated[list[TableEntry], BUCKET_ENTRIES]
 
 
 bucket_at = record_at(TableBucket)
@@ -66,13 +66,13 @@ def draw_multipliers() -> tuple[int, ...]:
 @kernel("TableBucket(uint64, OthelloState)", inline=True)
 def bucket_of(key: U, state: OthelloState) -> TableBucket:
     """Where a position with this hash may be stored."""
-    return bucket_at(state.table + CACHE_LINE * signed(key >> U(20) & state.table_mask))
+    return bucket_at(state.tt + CACHE_LINE * signed(key >> U(20) & state.tt_mask))
 
 
 @kernel("int64(TableBucket, uint64)", inline=True)
-def recall(bucket: TableBucket, key: U) -> int:
+def probe_tt(bucket: TableBucket, key: U) -> int:
     """What is known of a position, or 0."""
-    for index in range(ENTRIES):
+    for index in range(BUCKET_ENTRIES):
         entry = bucket.entries[U(index)]
         data = entry.packed
         if entry.check ^ data == key:
@@ -81,15 +81,15 @@ def recall(bucket: TableBucket, key: U) -> int:
 
 
 @kernel("int64(int64)", inline=True)
-def lower_of(data: int) -> int:
+def lower_bound_of(data: int) -> int:
     """The value is at least this."""
-    return (data & 255) - OFFSET
+    return (data & 255) - SCORE_OFFSET
 
 
 @kernel("int64(int64)", inline=True)
-def upper_of(data: int) -> int:
+def upper_bound_of(data: int) -> int:
     """The value is at most this."""
-    return (data >> 8 & 255) - OFFSET
+    return (data >> 8 & 255) - SCORE_OFFSET
 
 
 @kernel("int64(int64)", inline=True)
@@ -99,7 +99,7 @@ def move_of(data: int) -> int:
 
 
 @kernel("int64(int64)", inline=True)
-def second_of(data: int) -> int:
+def second_move_of(data: int) -> int:
     """The move that was best before, or NO_MOVE."""
     return data >> 24 & 255
 
@@ -111,17 +111,17 @@ def depth_of(data: int) -> int:
 
 
 @kernel("int64(int64)", inline=True)
-def certainty_of(data: int) -> int:
+def selectivity_of(data: int) -> int:
     """How sure the search was."""
     return data >> 40 & 255
 
 
 @kernel("UniTuple(int64, 2)(int64, int64, int64)", inline=True)
-def bounds_of(data: int, depth: int, certainty: int) -> tuple[int, int]:
+def bounds_of(data: int, depth: int, selectivity: int) -> tuple[int, int]:
     """Bounds on the value of a search of this depth, from what is known; the widest if that is of another depth."""
-    if data != 0 and depth_of(data) == depth and certainty_of(data) >= certainty:
-        return lower_of(data), upper_of(data)
-    return -OFFSET, OFFSET
+    if data != 0 and depth_of(data) == depth and selectivity_of(data) >= selectivity:
+        return lower_bound_of(data), upper_bound_of(data)
+    return -SCORE_OFFSET, SCORE_OFFSET
 
 
 @kernel("int64(int64, int64, int64, int64)", inline=True)
@@ -129,14 +129,14 @@ def settled_value(lower: int, upper: int, alpha: int, beta: int) -> int:
     """The value if bounds settle it for a window, else UNKNOWN."""
     if lower >= beta or lower == upper:
         return lower
-    return upper if upper <= alpha else UNKNOWN
+    return upper if upper <= alpha else UNSETTLED
 
 
 @kernel("int64(TableBucket, uint64, int64, int64)", inline=True)
-def entry_to_replace(bucket: TableBucket, key: U, depth: int, age: int) -> int:
+def find_entry_to_replace(bucket: TableBucket, key: U, depth: int, age: int) -> int:
     """The index of the position's own entry, or -1 if a deeper search wrote it; else of the one least worth keeping."""
     place, least = 0, 1 << 30
-    for index in range(ENTRIES):
+    for index in range(BUCKET_ENTRIES):
         data = bucket.entries[U(index)].packed
         known = signed(data)
         if bucket.entries[U(index)].check ^ data == key:
@@ -148,34 +148,36 @@ def entry_to_replace(bucket: TableBucket, key: U, depth: int, age: int) -> int:
 
 
 @kernel("void(TableBucket, uint64, int64, int64, int64, int64, int64, int64, int64)", inline=True)
-def remember(
-    bucket: TableBucket, key: U, lower: int, upper: int, move: int, second: int, depth: int, certainty: int, age: int
+def store_tt(
+    bucket: TableBucket, key: U, lower: int, upper: int, move: int, second: int, depth: int, selectivity: int, age: int
 ) -> None:
     """Store what is known of a position, unless a deeper search has stored more."""
-    index = entry_to_replace(bucket, key, depth, age)
+    index = find_entry_to_replace(bucket, key, depth, age)
     if index >= 0:
-        data = (lower + OFFSET) | (upper + OFFSET) << 8 | move << 16 | second << 24
-        word = U(data | depth << 32 | certainty << 40 | age << 48)
+        data = (lower + SCORE_OFFSET) | (upper + SCORE_OFFSET) << 8 | move << 16 | second << 24
+        word = U(data | depth << 32 | selectivity << 40 | age << 48)
         bucket.entries[U(index)].check = key ^ word
         bucket.entries[U(index)].packed = word
 
 
 @kernel("int64(uint64, uint64, int64)")
-def stored_move(own: U, opp: U, address: int) -> int:
+def probe_best_move(own: U, opp: U, address: int) -> int:
     """The best move that the table of the state at an address knows for a position, or NO_MOVE."""
-    state = search_state_at(address)
+    state = othello_state_at(address)
     key = hash_of(own, opp, state.multipliers)
-    data = recall(bucket_of(key, state), key)
+    data = probe_tt(bucket_of(key, state), key)
     return move_of(data) if data != 0 else NO_MOVE
 
 
 class TranspositionTable:
     """The memory of a transposition table, of the largest power of two buckets that fits a size in MiB."""
 
-    def __init__(self, size: int, multipliers: tuple[int, ...] = PUBLIC_MULTIPLIERS, bucket: int = CACHE_LINE) -> None:
+    def __init__(
+        self, hash_mib: int, multipliers: tuple[int, ...] = PUBLIC_MULTIPLIERS, bucket_bytes: int = CACHE_LINE
+    ) -> None:
         self.multipliers = multipliers
-        self.buckets = 1 << (max(1, (size << 20) // bucket).bit_length() - 1)
-        self.words = aligned_words(self.buckets * bucket // 8)
+        self.buckets = 1 << (max(1, (hash_mib << 20) // bucket_bytes).bit_length() - 1)
+        self.words = aligned_words(self.buckets * bucket_bytes // 8)
         self.age = 0
 
     def clear(self) -> None:

@@ -102,7 +102,7 @@ class ChampionPlayer(Player):
 
     def _give_away(self, engine: "Engine", position: Position, clock: Clock) -> Analysis:
         """A move that gives something away, but no more than the slack; the best one if there is none."""
-        analysis = engine.choose(position, clock, self.limit, best=len(position.legal_moves()))
+        analysis = engine.choose(position, clock, self.limit, multipv=len(position.legal_moves()))
         weaker = [found for found in analysis.candidates if 0 < analysis.value - found[1] <= self.slack]
         if not weaker:
             return analysis

@@ -15,7 +15,7 @@ from typing import Annotated
 from pydantic import Field
 
 from awello.analysis import Analysis
-from awello.engine.levels import HIGHEST, USUAL
+from awello.engine.levels import DEFAULT_LEVEL, MAX_LEVEL
 from awello.errors import NotationError
 from awello.formats.ggf import format_ggf, parse_ggf
 from awello.formats.reading import parse_number
@@ -40,7 +40,7 @@ class NBoardServer(EngineServer):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        self.level = USUAL if self.level is None else self.level
+        self.level = DEFAULT_LEVEL if self.level is None else self.level
         self.positions = [Position.start()]
 
     def refuse(self, line: str, why: str) -> None:
@@ -77,7 +77,7 @@ class NBoardServer(EngineServer):
 
     def _set(self, what: str, value: str) -> None:
         if what.lower() == "depth":
-            self.level = min(max(0, parse_whole(value, f"a depth from 0 to {HIGHEST}")), HIGHEST)
+            self.level = min(max(0, parse_whole(value, f"a depth from 0 to {MAX_LEVEL}")), MAX_LEVEL)
             self._say_name()
         elif what.lower() == "game":
             self.positions = list(parse_ggf(value).positions())
@@ -108,7 +108,7 @@ class NBoardServer(EngineServer):
                 self.say(f"search {_format_line(position, line)} {value:+.2f} 0 {_format_depth(analysis)}")
 
         best = max(1, min(best, len(position.legal_moves())))
-        found = self.search(self.engine.think(position, Clock(), self.limit, best=best), show)
+        found = self.search(self.engine.think(position, Clock(), self.limit, multipv=best), show)
         self.say(f"nodestats {found.nodes} {found.seconds:.2f}")
         return found
 

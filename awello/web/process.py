@@ -14,7 +14,7 @@ from awello.errors import ConfigError
 MEMORY = 4 << 30  # bytes that a process may ask for
 NICE = 10  # niceness of an engine process
 SERVER_KERNELS = ("awello.rules.game", "awello.archive.nodes")  # modules of what the server itself computes
-ENGINE_KERNELS = ("awello.engine.midgame", "awello.engine.awale")  # modules of the engines of both games
+ENGINE_KERNELS = ("awello.engine.midgame", "awello.engine.awale_kernels")  # modules of the engines of both games
 CONTEST_NICE, CONTEST_MEMORY = 19, 2 << 30  # the same for contests
 
 

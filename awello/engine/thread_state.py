@@ -8,7 +8,7 @@ from awello.kernel import U
 from awello.layout import Layout
 
 NO_MOVE = 64
-HALTED = U(1) << U(63)  # the bit of `ThreadState.stop` that ends the whole search of a thread
+STOP_BIT = U(1) << U(63)  # the bit of `ThreadState.stop` that ends the whole search of a thread
 
 
 class HashMultipliers(Layout):
@@ -27,9 +27,9 @@ class ThreadState(Layout):
 
     nodes: int
     """Positions visited since the beginning of the search."""
-    limit: int
+    max_nodes: int
     """The search ends when it has visited so many positions."""
     stop: U
-    """The search ends when its bit HALTED is set, by another thread too."""
+    """The search ends when its bit STOP_BIT is set, by another thread too."""
     multipliers: HashMultipliers
     """Those of the transposition table, which all threads share."""
