@@ -257,7 +257,7 @@ def test_the_champion_beats_random(game: Game) -> None:
 
 
 def test_only_diffscore_can_stand_in_for_what_was_learnt() -> None:
-    with pytest.raises(ConfigError, match="does not use h3"):
+    with pytest.raises(ConfigError, match="'h3' does not fit"):
         make_player("champion:h3").begin(Game.ABAPA, 0)
     make_player("champion:diffscore,hash=1").begin(Game.ABAPA, 0)
 

@@ -108,10 +108,10 @@ def test_the_command_expands_and_goes_on(tmp_path: Path) -> None:
 def test_moves_that_lost_are_kept(tmp_path: Path) -> None:
     file = tmp_path / "lost.jsonl"
     experience, position = AvoidedMoves(file), Position.start(Game.TOURNAMENT)
-    assert experience.of(position) == {}
-    experience.note(position, 3, -4.5)
-    assert AvoidedMoves(file).of(position) == {3: -4.5}
-    assert AvoidedMoves(file).of(Position.start(Game.ABAPA)) == {}
+    assert experience.moves_at(position) == {}
+    experience.add(position, 3, -4.5)
+    assert AvoidedMoves(file).moves_at(position) == {3: -4.5}
+    assert AvoidedMoves(file).moves_at(Position.start(Game.ABAPA)) == {}
     file.write_text(file.read_text() + "{}\n")
     with pytest.raises(ConfigError, match="line 2"):
         AvoidedMoves(file)
@@ -126,14 +126,14 @@ def test_a_lost_line_is_not_lost_twice(tmp_path: Path) -> None:
         if result.losses:
             lost.append(result.records[0].moves)
     assert len(lost) == len(set(lost)), "each lost game differs from all before"
-    assert not lost or len(AvoidedMoves(file).lost) >= 1
+    assert not lost or len(AvoidedMoves(file).moves) >= 1
 
 
 def test_a_move_that_lost_is_played_when_all_others_are_worse(tmp_path: Path) -> None:
     position = parse_position("0-0-0-0-0-1-1-0-0-0-0-0-23-23-S", Game.ABAPA)
     experience = AvoidedMoves(tmp_path / "lost.jsonl")
     for move in position.legal_moves():
-        experience.note(position, move, -1.0 - move)
+        experience.add(position, move, -1.0 - move)
     player = make_player(f"champion@4,hash=1,remember={tmp_path / 'lost.jsonl'}")
     player.begin(Game.ABAPA, 0)
     assert player.choose(position, Clock()).move == position.legal_moves()[0]

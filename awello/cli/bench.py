@@ -23,7 +23,7 @@ def bench(threads: Threads = 1, json: Json = False) -> None:
     table = Table("search", "empty", "value", "nodes", "M nodes/s")
     for row in rows:
         rate = row.nodes / row.seconds / 1e6
-        table.add_row(row.what, str(row.position.empties), f"{row.value:+.0f}", f"{row.nodes:,}", f"{rate:.1f}")
+        table.add_row(row.description, str(row.position.empties), f"{row.value:+.0f}", f"{row.nodes:,}", f"{rate:.1f}")
     Console().print(table)
     word = "signature" if threads == 1 else "nodes"
     print(f"{word} {nodes:,} in {seconds:.2f} s, {nodes / seconds / 1e6:.1f} M nodes/s")

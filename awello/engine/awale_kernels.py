@@ -1,14 +1,14 @@
-"""The champion's search for Awalé: principal variation search on the two words, with a table of positions met.
+"""The kernels of Awalé's search: principal variation search with a transposition table (TT).
 
-A value counts the seeds still to be won, the mover's less the opponent's, in UNITs of a seed, as the table of solved
-endgames does: kernels see the rows without the seeds taken, and play goes past a majority of seeds.  Positions
-of few seeds are looked up in that table.  At the horizon captures are played out and the result is judged by a small
-learnt network (`evaluate.awale_network`); without it no more captures are expected (DiffScore).  A position that came
-before since the last capture ends the game, as the rules of the variant say.  In deep searches quiet moves late in the
-order are first searched a ply less deep, and fully only if they look good.
+Values count the seeds still to be won, the mover's less the opponent's; a seed is worth SEED_VALUE.  The endgame
+tablebase counts the same way: kernels see the rows without the captured seeds, and play continues past a majority.
+Positions of few seeds are looked up in the tablebase.  At the horizon a quiescence search plays out captures and a
+small trained network evaluates (`evaluate.awale_network`); without it no more captures are expected (DiffScore).  A
+position repeated since the last capture ends the game by the rules of the variant.  In deep searches late quiet moves
+are first searched a ply less deep.
 
-Every use of an estimate counts as a *guess*.  A value that needed none is proved, whatever the depth: the table keeps
-it as SOLVED.  The positions on the way to a node are kept whole, in `AwaleState.rows`.
+The search counts its uses of estimates.  A value found without one is proved at any depth and stored with SOLVED_DEPTH.
+The positions on the current path are in `AwaleState.stack`.
 """
 
 from awello.bits import bit, clear_lowest_bit, index_of, popcount
@@ -35,13 +35,11 @@ from awello.kernel import U, kernel
 from awello.memory import load8, prefetch
 from awello.rules.awale import ABAPA, BYTE, is_stopped, legal_moves, seeds_in, sow
 
-MIN_CYCLE_PLIES = (
-    12  # quiet moves before a position can come again, for each pit must have been played: earlier rows are not read
-)
-UNREDUCED_MOVES = 2  # moves that are never reduced: fewer save nodes but overlook more
-PREFETCH_FROM_DEPTH = 3  # the depth from which children's entries are fetched while sorting: below it few are looked up
+MIN_CYCLE_PLIES = 12  # quiet moves before a position can be repeated: each pit must have been played
+UNREDUCED_MOVES = 2  # moves of a node that are never reduced: fewer save nodes but overlook more
+PREFETCH_FROM_DEPTH = 3  # the depth from which entries of children are prefetched: below it few are looked up
 
-# The order of moves: a captured seed counts more than the killer, and the killer more than any history.
+# Move ordering: a captured seed counts more than the killer, and the killer more than any history.
 KEY_PER_SEED = 1 << 24
 KILLER_BONUS = MAX_HISTORY = 1 << 22
 
@@ -49,25 +47,25 @@ KILLER_BONUS = MAX_HISTORY = 1 << 22
 # ---- values without a search ----------------------------------------------------------------------------------------
 @kernel("int64(uint64, uint64, int64, int64)", inline=True)
 def probe_tablebase(own: U, opp: U, seeds: int, tablebase: int) -> int:
-    """The value of a solved endgame of so many seeds, in seeds; how many bytes the table has is known at run time."""
+    """Look up the value of an endgame in seeds; `tablebase` is the address of its bytes."""
     return int(VALUE_OF_CODE[load8(tablebase, U(LEVEL_OFFSETS[U(seeds)] + rank(own, opp)))])
 
 
 @kernel("int64(int64, uint64, uint64)", inline=True)
 def terminal_value(game: int, own: U, opp: U) -> int:
-    """What the mover who has no move gets more of the seeds in play than the opponent."""
+    """The value in seeds of a position in which the mover has no move."""
     return 0 if is_stopped(game, own, opp) else seeds_in(own) - seeds_in(opp)
 
 
 @kernel("int64(int64, uint64, uint64)", inline=True)
 def repetition_value(game: int, own: U, opp: U) -> int:
-    """What the mover gets more of the seeds in play than the opponent, when a position has come again."""
+    """The value in seeds of a repeated position."""
     return seeds_in(own) - seeds_in(opp) if game == ABAPA else 0
 
 
 @kernel("int64(uint64, uint64, int64, AwaleNetworkWeights)", inline=True)
 def estimate(own: U, opp: U, seeds: int, weights: AwaleNetworkWeights) -> int:
-    """What the mover may still expect, by the learnt weights; not more than there is."""
+    """Estimate a value by the trained weights, within the seeds in play."""
     most = SEED_VALUE * seeds
     return max(-most, min(most, worth(own, opp, seeds, weights)))
 
@@ -75,7 +73,7 @@ def estimate(own: U, opp: U, seeds: int, weights: AwaleNetworkWeights) -> int:
 # ---- the horizon ----------------------------------------------------------------------------------------------------
 @kernel("int64(uint64, uint64, int64, AwaleState)", inline=True)
 def search_last_ply(own: U, opp: U, beta: int, state: AwaleState) -> int:
-    """The value when only one more move counts, and of it only what it captures (DiffScore)."""
+    """Evaluate by the best capture of one more move (DiffScore)."""
     game, seeds, nodes, most = state.game, seeds_in(own + opp), 1, 0
     moves = legal_moves(game, own, opp)
     if moves == U(0):
@@ -95,7 +93,7 @@ def search_last_ply(own: U, opp: U, beta: int, state: AwaleState) -> int:
 
 @kernel("int64(uint64, uint64, int64, int64, AwaleState)")
 def quiescence_search(own: U, opp: U, alpha: int, beta: int, state: AwaleState) -> int:
-    """The value at the horizon: the estimate, or a capture and what follows it, whichever is better."""
+    """Evaluate at the horizon: the better of the estimate and the best capture."""
     game, seeds = state.game, seeds_in(own + opp)
     state.nodes += 1
     if seeds <= state.tablebase_seeds:
@@ -116,22 +114,22 @@ def quiescence_search(own: U, opp: U, alpha: int, beta: int, state: AwaleState) 
 
 @kernel("int64(uint64, uint64, int64, int64, int64, AwaleState)", inline=True)
 def evaluate_horizon(own: U, opp: U, alpha: int, beta: int, depth: int, state: AwaleState) -> int:
-    """The value of a position at the horizon."""
+    """Evaluate a position at the horizon."""
     if state.weights != 0:
         return quiescence_search(own, opp, alpha, beta, state)
     return search_last_ply(own, opp, beta if depth == 1 else -INFINITY, state)
 
 
-# ---- the order of moves ---------------------------------------------------------------------------------------------
+# ---- move ordering --------------------------------------------------------------------------------------------------
 @kernel("uint64(uint64, int64)", inline=True)
 def sowing_index(own: U, pit: int) -> U:
-    """The number of a pit and the seeds in it, which the history and the killers are kept for."""
+    """The index of a pit with its seeds, for history and killers."""
     return U(pit) << U(6) | own >> U(8 * pit) & BYTE
 
 
 @kernel("int64(int64, int64)", inline=True)
 def move_key(priority: int, pit: int) -> int:
-    """A move in one number, which sorts by its promise."""
+    """A number for a move that sorts by priority."""
     return priority << 3 | pit
 
 
@@ -143,7 +141,7 @@ def pit_of(key: int) -> int:
 
 @kernel("int64(uint64, int64, uint64, StackFrame, AwaleState)", inline=True)
 def priority_of(own: U, pit: int, captures: U, frame: StackFrame, state: AwaleState) -> int:
-    """How early a move should be tried: captures first, then the killer, then by the history of refutations."""
+    """The priority of a move: captures, then the killer, then history."""
     sowing = sowing_index(own, pit)
     priority = seeds_in(captures) * KEY_PER_SEED + state.history[sowing]
     return priority + KILLER_BONUS if frame.killer == sowing else priority
@@ -151,7 +149,7 @@ def priority_of(own: U, pit: int, captures: U, frame: StackFrame, state: AwaleSt
 
 @kernel("void(StackFrame, int64, int64, int64)", inline=True)
 def insert_move(frame: StackFrame, first: int, count: int, key: int) -> None:
-    """Insert a key into the moves [first, count) of a row, which are sorted from the largest down."""
+    """Insert a key into the moves [first, count) of a frame, which are sorted from the largest down."""
     place = count
     while place > first and frame.moves[U(place - 1)] < key:
         frame.moves[U(place)] = frame.moves[U(place - 1)]
@@ -161,7 +159,7 @@ def insert_move(frame: StackFrame, first: int, count: int, key: int) -> None:
 
 @kernel("int64(uint64, uint64, uint64, int64, int64, StackFrame, AwaleState)", inline=True)
 def sort_moves(own: U, opp: U, moves: U, first: int, depth: int, frame: StackFrame, state: AwaleState) -> int:
-    """Write moves into a row in the order in which to try them, from index `first` on; the moves that are now there."""
+    """Write moves into a frame in search order, from index `first` on; return the new number of moves."""
     count = first
     while moves != U(0):
         pit = index_of(moves)
@@ -176,14 +174,14 @@ def sort_moves(own: U, opp: U, moves: U, first: int, depth: int, frame: StackFra
 
 @kernel("int64(uint64, int64, StackFrame)", inline=True)
 def put_first(moves: U, pit: int, frame: StackFrame) -> int:
-    """Write a move into a row before all others, if it is legal; the number of moves that are there then, 1 or 0."""
+    """Write a move into an empty frame if it is legal; return the number of moves, 1 or 0."""
     frame.moves[U(0)] = pit
     return popcount(moves & bit(pit))
 
 
 @kernel("void(uint64, int64, uint64, int64, StackFrame, AwaleState)", inline=True)
 def update_history(own: U, pit: int, captures: U, depth: int, frame: StackFrame, state: AwaleState) -> None:
-    """Let a move that refuted a position be tried earlier in others; deep refutations save more, so they count more."""
+    """Raise the history of a move that refuted a position, more for deep refutations, and set the killer."""
     sowing = sowing_index(own, pit)
     state.history[sowing] = min(state.history[sowing] + depth * depth, MAX_HISTORY)
     if captures == U(0):
@@ -193,7 +191,7 @@ def update_history(own: U, pit: int, captures: U, depth: int, frame: StackFrame,
 # ---- the search -----------------------------------------------------------------------------------------------------
 @kernel("void(AwaleState)", inline=True)
 def count_node(state: AwaleState) -> None:
-    """One more position visited; a thread that has visited enough stops."""
+    """Count a visited position; stop at the node limit."""
     state.nodes += 1
     if state.nodes >= state.max_nodes:
         state.stop = STOP_BIT
@@ -201,7 +199,7 @@ def count_node(state: AwaleState) -> None:
 
 @kernel("boolean(uint64, uint64, int64, AwaleState)", inline=True)
 def is_repeated(own: U, opp: U, ply: int, state: AwaleState) -> bool:
-    """Note the position of a ply; whether it came before since the last capture."""
+    """Write the position of a ply to the stack; return whether it is repeated since the last capture."""
     frame, back = state.stack[U(ply)], MIN_CYCLE_PLIES
     frame.own, frame.opp = own, opp
     while back <= frame.quiet_moves:
@@ -214,24 +212,24 @@ def is_repeated(own: U, opp: U, ply: int, state: AwaleState) -> bool:
 
 @kernel("void(int64, uint64, AwaleState)", inline=True)
 def count_quiet_moves(ply: int, captures: U, state: AwaleState) -> None:
-    """Count the quiet moves that lead to the position after a move of this ply."""
+    """Set the number of quiet moves before the child of this ply."""
     state.stack[U(ply + 1)].quiet_moves = 0 if captures != U(0) else state.stack[U(ply)].quiet_moves + 1
 
 
 @kernel("boolean(int64, int64, uint64, AwaleState)", inline=True)
 def can_reduce(index: int, depth: int, captures: U, state: AwaleState) -> bool:
-    """Whether a move is quiet and late in the order, so that a search a ply less deep may refute it."""
+    """Whether a move may be reduced: it is quiet and late in the order."""
     return bool(depth >= state.reduce_from_depth and index >= UNREDUCED_MOVES and captures == U(0))
 
 
 @kernel("int64(uint64, uint64, int64, int64, int64, int64, AwaleState)")
 def search(own: U, opp: U, alpha: int, beta: int, depth: int, ply: int, state: AwaleState) -> int:
-    """The value for the mover within a depth, fail-soft: exact inside (alpha, beta), outside it a bound."""
+    """Return the value for the mover, fail-soft: exact inside (alpha, beta), outside it a bound."""
     # Step 1. The horizon.
     if depth <= state.horizon:
         return evaluate_horizon(own, opp, alpha, beta, depth, state)
     count_node(state)
-    # Step 2. Values that need no search: a solved endgame, the end of the game, a repetition.
+    # Step 2. Values that need no search: tablebase, end of the game, repetition.
     game, seeds = state.game, seeds_in(own + opp)
     if seeds <= state.tablebase_seeds:
         return SEED_VALUE * probe_tablebase(own, opp, seeds, state.tablebase)
@@ -239,13 +237,13 @@ def search(own: U, opp: U, alpha: int, beta: int, depth: int, ply: int, state: A
     if moves == U(0):
         return SEED_VALUE * terminal_value(game, own, opp)
     if is_repeated(own, opp, ply, state):
-        state.estimates += 1  # on another way here the value would be another
+        state.estimates += 1  # the value depends on the path
         return SEED_VALUE * repetition_value(game, own, opp)
-    # Step 3. The transposition table: a value, or at least the move to try first.
+    # Step 3. The transposition table: a value, or at least the first move.
     key = hash_of(own, opp, state.multipliers)
     entry = probe_tt(key, state)
     frame, index, count, unsorted = state.stack[U(ply)], 0, 0, moves
-    if entry != EMPTY_ENTRY:  # a branch, so that the processor need not wait for the entry to go on
+    if entry != EMPTY_ENTRY:  # a branch, so that the processor need not wait for the entry
         if settles_window(entry, alpha, beta, depth):
             if entry_depth(entry) != SOLVED_DEPTH:
                 state.estimates += 1
@@ -254,18 +252,18 @@ def search(own: U, opp: U, alpha: int, beta: int, depth: int, ply: int, state: A
         unsorted = moves & ~bit(entry_pit(entry))
     best, best_pit, floor, estimates = -INFINITY, 0, alpha, state.estimates
     while index < count or unsorted != U(0):
-        # Step 4. The known move comes first; the others are sorted only if it does not suffice.
+        # Step 4. The TT move comes first; the others are sorted only if it does not cut.
         if index == count:
             count, unsorted = sort_moves(own, opp, unsorted, count, depth, frame, state), U(0)
         pit = pit_of(frame.moves[U(index)])
         next_own, next_opp, captures = sow(game, own, opp, pit)
         win = SEED_VALUE * seeds_in(captures)
-        low, high = win - beta, win - alpha  # the window as the opponent sees it
+        low, high = win - beta, win - alpha  # the window from the opponent's view
         if depth - 1 == state.horizon:
             value = win - evaluate_horizon(next_own, next_opp, low, high, depth - 1, state)
         else:
-            # Step 5. The first move is searched in the whole window.  Of the others a search in a window of width one
-            # asks whether they are better, for late moves first a ply less deep; only then they get the whole window.
+            # Step 5. The first move is searched in the whole window, the others in null windows, late ones first with
+            # reduced depth.  If one fails high, it is searched in the whole window.
             count_quiet_moves(ply, captures, state)
             value = alpha + 1
             if index > 0 and can_reduce(index, depth, captures, state):
@@ -282,7 +280,7 @@ def search(own: U, opp: U, alpha: int, beta: int, depth: int, ply: int, state: A
         if best >= beta:
             update_history(own, pit, captures, depth, frame, state)
             break
-    # Step 6. Remember.
+    # Step 6. Store the value.
     bound = BOUND_LOWER if best >= beta else BOUND_UPPER if best <= floor else BOUND_EXACT
     store_tt(key, best, bound, SOLVED_DEPTH if state.estimates == estimates else depth, best_pit, state)
     return best
@@ -290,9 +288,9 @@ def search(own: U, opp: U, alpha: int, beta: int, depth: int, ply: int, state: A
 
 @kernel("int64(uint64, uint64, uint64, int64, int64, int64, AwaleState)")
 def search_root(own: U, opp: U, moves: U, alpha: int, beta: int, depth: int, state: AwaleState) -> int:
-    """The value of the best of these moves, which is left in the state; the one that is there is tried first.
+    """Return the value of the best of these moves and leave that move in the state; its move is searched first.
 
-    If it is stopped, the state holds a move that is proved to be better than the first, or still the first.
+    After a stop the state holds a move that is proved better than the first, or still the first.
     """
     frame, best, floor = state.stack[U(PAST_PLIES)], -INFINITY, alpha
     frame.own, frame.opp = own, opp
@@ -328,6 +326,6 @@ def search_root_at(own: U, opp: U, moves: U, alpha: int, beta: int, depth: int, 
 
 @kernel("int64(uint64, uint64, int64)")
 def probe_best_pit(own: U, opp: U, address: int) -> int:
-    """The best move that the table of the state at an address knows for a position, or NO_PIT."""
+    """Return the best move of a position in the table of the state at an address, or NO_PIT."""
     state = awale_state_at(address)
     return entry_pit(probe_tt(hash_of(own, opp, state.multipliers), state))

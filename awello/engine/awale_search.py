@@ -1,7 +1,7 @@
-"""Awalé's search: the memory of a thread, the question put to the kernels, and one search from start to end.
+"""Awalé's search: the state of a thread, its calls into the kernels, and one search from start to end.
 
-Inside the table of solved endgames there is nothing to search: every move has its value.  Outside it a search goes ply
-by ply, and ends when its value needed no estimate: then it is proved.
+Positions in the endgame tablebase need no search.  Elsewhere the search goes ply by ply and ends when a value needed no
+estimate, which proves it.
 """
 
 from collections.abc import Iterator
@@ -31,23 +31,19 @@ from awello.position import Position
 from awello.rules.awale import ROW
 from awello.rules.game import Game
 
-MIN_PARALLEL_DEPTH = (
-    12  # the depth from which more than one thread pays: shallower searches end before helpers have begun
-)
-# The depth from which late quiet moves are searched less deep, in searches beyond MAX_FULL_WIDTH_DEPTH: a smaller one
-# reaches deeper in the same time but overlooks more.
+MIN_PARALLEL_DEPTH = 12  # shallower searches use one thread: they end before others have started
+# In searches deeper than MAX_FULL_WIDTH_DEPTH, the depth from which late quiet moves are reduced: a smaller one reaches
+# deeper in the same time but overlooks more.
 REDUCE_FROM_DEPTH = 3
 NO_REDUCTIONS = MAX_DEPTH + 1
-HISTORY_DECAY_SHIFT = (
-    3  # bits that the history of refutations loses between searches: new refutations soon outweigh it, ties do not
-)
-MAX_PV_MOVES = 40  # moves of a line that are shown
-TABLEBASE_SEEDS_PER_LEVEL = 2  # a level knows the endgames of so many seeds for each of its plies
-DEPTH_STEP = 4  # plies between the searches on the way to a depth: fewer searches, but each with a worse order of moves
+HISTORY_DECAY_SHIFT = 3  # bits by which history values are shifted right between searches
+MAX_PV_MOVES = 40  # of a principal variation
+TABLEBASE_SEEDS_PER_LEVEL = 2  # a level looks up endgames of this many seeds per level
+DEPTH_STEP = 4  # plies between the searches on the way to a depth: a larger step has a worse move order
 
 
 class AwaleWorker(SearchWorker):
-    """The memory of one thread that searches Awalé."""
+    """A thread that searches Awalé."""
 
     def __init__(
         self, number: int, tablebase: Tablebase, tt: TranspositionTable, weights: AwaleNetworkWeights | None
@@ -55,32 +51,35 @@ class AwaleWorker(SearchWorker):
         super().__init__(AwaleState.new_array(1), tt)
         self.number, self.stack, self.history = number, self.fields["stack"][0], self.fields["history"]
         self.loaded_position: Position | None = None
-        self.tablebase, self.tt = tablebase, tt  # kept as long as their addresses are used
+        self.tablebase, self.tt = tablebase, tt  # kept alive for the state
         self.state.game = int(tablebase.game)
         self.state.tt, self.state.tt_mask = address_of(tt.words), tt.buckets - 1
         self.state.tablebase = address_of(tablebase.table)
         self.set_weights(weights)
 
     def set_weights(self, weights: AwaleNetworkWeights | None) -> None:
-        """Use learnt weights, or DiffScore, which looks at the captures of one more move."""
-        self.weights = weights  # kept as long as their address is used
+        """Use trained weights or, without them, DiffScore, which looks at the captures of one more move."""
+        self.weights = weights  # kept alive for the state
         self.state.weights = 0 if weights is None else address_of(np.asarray(weights.rows))
         self.state.horizon = 1 if weights is None else 0
 
     def prepare(self, request: SearchRequest, threads: int, age: int) -> None:
-        seeds = min(request.selectivity, self.tablebase.seeds)  # a larger table may be built meanwhile
+        seeds = min(request.selectivity, self.tablebase.seeds)  # a larger tablebase may have been built meanwhile
         selective = self.weights is not None and request.depth > MAX_FULL_WIDTH_DEPTH
         reduce_from_depth = REDUCE_FROM_DEPTH if selective else NO_REDUCTIONS
         root_best_pit = NO_PIT if request.first_move == NO_MOVE else request.first_move
         self.set(
             stop=0, estimates=0, root_best_pit=root_best_pit, tablebase_seeds=seeds, reduce_from_depth=reduce_from_depth
         )
-        if request.position is not self.loaded_position:  # a search leaves the rows before its root as they were
+        if request.position is not self.loaded_position:  # a search does not change the frames before its root
             self._load_past(request.position)
             self.loaded_position = request.position
 
     def _load_past(self, position: Position) -> None:
-        """Write the positions since the last capture before the root; only whose turn it was matters in their order."""
+        """Write the positions since the last capture into the frames before the root.
+
+        Only the parity of their plies matters, not their order.
+        """
         frames = self.stack[PAST_PLIES::-1]  # the root, then backwards
         for field in ("own", "opp", "quiet_moves"):
             frames[field] = 0
@@ -95,7 +94,7 @@ class AwaleWorker(SearchWorker):
 
     def search(self, request: SearchRequest) -> SearchResult:
         own, opp = U(request.position.own) & ROW, U(request.position.opp) & ROW
-        depth = min(MAX_DEPTH, request.depth + self.number % 2)  # every other thread looks one ply further
+        depth = min(MAX_DEPTH, request.depth + self.number % 2)  # every other thread searches one ply deeper
         value = search_root_at(own, opp, request.moves, request.alpha, request.beta, depth, self.address)
         return SearchResult(int(value), self.get("root_best_pit"), not self.get("estimates"))
 
@@ -124,16 +123,18 @@ def create_awale_threads(
     weights: Path | None,
     multipliers: tuple[int, ...],
 ) -> SearchThreads:
-    """The threads of an engine with a table of so many MiB; a heuristic can only be DiffScore."""
+    """Create the threads of an engine; the only heuristic is DiffScore."""
     if heuristic is not None and heuristic.name != "diffscore":
-        raise ConfigError(f"the champion of Awalé does not use {heuristic.name}: leave it out, or choose diffscore")
+        raise ConfigError(
+            f"heuristic '{heuristic.name}' does not fit the champion of Awalé: leave it out, or choose diffscore"
+        )
     tt, tablebase = TranspositionTable(hash_mib, multipliers, bucket_bytes=ENTRY_BYTES), load_or_build(game)
     learnt = awale_network_weights(weights) if heuristic is None else None
     return SearchThreads([AwaleWorker(number, tablebase, tt, learnt) for number in range(threads)], tt)
 
 
 class AwaleIterativeSearch(IterativeSearch):
-    """A position of Awalé that is being searched; how sure to be is up to how many seeds endgames are known."""
+    """A search of an Awalé position; `selectivity` is the largest number of seeds to look up in the tablebase."""
 
     ASPIRATION_WINDOW = SEED_VALUE // 4
 
@@ -162,7 +163,7 @@ class AwaleIterativeSearch(IterativeSearch):
             yield self._to_outcome(analysis) if wld and analysis.exact else analysis
 
     def _to_outcome(self, analysis: Analysis) -> Analysis:
-        """Whether the game is won, drawn or lost, with the seeds already taken."""
+        """Reduce an exact value to win, draw or loss, with the seeds already taken."""
         final = self.position.lead + analysis.value
         value = float((final > 0) - (final < 0))
         return replace(analysis, value=value, candidates=((analysis.move, value),), exact_moves=(analysis.move,))
@@ -190,7 +191,7 @@ class AwaleIterativeSearch(IterativeSearch):
         return Analysis(move, value / SEED_VALUE, exact, depth, nodes, 0, seconds, candidates, pv, exact_moves=proved)
 
     def _extend_pv(self, position: Position) -> tuple[int, ...]:
-        """The best line: what the search remembers, then what the endgames know."""
+        """Read the principal variation from the transposition table, then from the tablebase."""
         pv = list(self.read_pv(position, MAX_PV_MOVES))
         for move in pv:
             position = position.after(move)

@@ -1,6 +1,6 @@
-"""A fixed set of searches whose total number of nodes is the signature of the search.
+"""A fixed set of searches whose total node count is the signature of the search.
 
-A change that should only make the search faster keeps the signature; one that changes it is measured in games.
+A change that only makes the search faster keeps the signature; a change that alters it must be measured in games.
 """
 
 import time
@@ -30,17 +30,17 @@ HASH_MIB = 64
 
 @dataclass(frozen=True)
 class BenchSearch:
-    """One search of the set."""
+    """The result of one search of the set."""
 
     position: Position
-    what: str
+    description: str
     value: float
     nodes: int
     seconds: float
 
 
 def measure(threads: int = 1) -> Iterator[BenchSearch]:
-    """Search the whole set, each position with an empty table."""
+    """Run all searches of the set, each with an empty transposition table."""
     with Engine(threads=threads, hash=HASH_MIB) as engine:
         for game in GAMES:
             positions = list(parse_transcript(game).positions())
@@ -51,7 +51,7 @@ def measure(threads: int = 1) -> Iterator[BenchSearch]:
             ):
                 position = positions[plies]
                 engine.clear()
-                begun = time.perf_counter()
+                started = time.perf_counter()
                 *_, last = engine.analyse(position, limit)
-                what = f"{BENCH_DEPTH} plies" if limit.depth else "to the end"
-                yield BenchSearch(position, what, last.value, last.nodes, time.perf_counter() - begun)
+                description = f"{BENCH_DEPTH} plies" if limit.depth else "to the end"
+                yield BenchSearch(position, description, last.value, last.nodes, time.perf_counter() - started)

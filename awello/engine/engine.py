@@ -1,11 +1,11 @@
-"""The champion: what a position is worth and what to play, as a stream of answers that grow better.
+"""The engine: searches positions and streams analyses, each deeper than the one before.
 
     with Engine(threads=2, hash=128) as engine:
         for analysis in engine.analyse(position, Limit(seconds=5)):
             print(analysis.depth, analysis.value, position.format_move(analysis.move))
 
-The search runs in a thread of its own and can be stopped at any time; the last complete answer stands.  An engine does
-one search at a time: a new one ends the one before.  Invalid positions and limits raise `AwelloError`.
+The search runs in a background thread and can be stopped at any time; the last complete analysis stands.  An engine
+runs one search at a time: starting a new one stops the previous one.  Invalid positions and limits raise `AwelloError`.
 """
 
 import math
@@ -33,8 +33,8 @@ from awello.limits import Clock, Limit
 from awello.position import Position
 from awello.rules.game import PASS, Game
 
-DEFAULT_HASH_MIB, MIN_HASH_MIB, MAX_HASH_MIB = 64, 1, 1 << 16  # MiB of the table
-SMALL_BOARD_HEURISTIC = Heuristic("mobility", corners=4)  # the patterns are learnt on 8x8
+DEFAULT_HASH_MIB, MIN_HASH_MIB, MAX_HASH_MIB = 64, 1, 1 << 16  # size of the transposition table
+SMALL_BOARD_HEURISTIC = Heuristic("mobility", corners=4)  # the patterns are trained on 8x8
 
 SEARCHES = {
     "othello": (create_othello_threads, OthelloIterativeSearch),
@@ -47,10 +47,10 @@ Result = TypeVar("Result")
 
 
 class Engine:
-    """Searches positions of one game, and keeps what it found in its table from one to the next.
+    """Searches positions of one game and keeps its transposition table from one search to the next.
 
-    With `secret` the hash of the table is drawn at random: colliding positions cannot be constructed, but node counts
-    and what a search to a depth finds can differ from one engine to the next.
+    `hash` is the size of the table in MiB.  With `secret`, the hash function is drawn at random: nobody can construct
+    colliding positions, but node counts and the results of depth-limited searches can differ between engines.
     """
 
     def __init__(
@@ -63,10 +63,10 @@ class Engine:
         secret: bool = False,
     ) -> None:
         if not 1 <= threads <= MAX_THREADS:
-            raise ConfigError(f"{threads} threads: choose 1 to {MAX_THREADS}")
+            raise ConfigError(f"{threads} is not a valid number of threads: choose 1 to {MAX_THREADS}")
         if not MIN_HASH_MIB <= hash <= MAX_HASH_MIB:
-            raise ConfigError(f"a table of {hash} MiB: choose {MIN_HASH_MIB} to {MAX_HASH_MIB}")
-        game = Game(game)  # type: ignore[arg-type]  # a name too
+            raise ConfigError(f"{hash} is not a valid hash size: choose {MIN_HASH_MIB} to {MAX_HASH_MIB} MiB")
+        game = Game(game)  # type: ignore[arg-type]  # accepts a name too
         heuristic = Heuristic(heuristic) if isinstance(heuristic, str) else heuristic
         if heuristic is None and game in (Game.OTHELLO4, Game.OTHELLO6):
             heuristic = SMALL_BOARD_HEURISTIC
@@ -76,9 +76,9 @@ class Engine:
         try:
             self.search_threads = create_threads(game, threads, hash, heuristic, weights, multipliers)
         except MemoryError:
-            raise ConfigError(f"there is no memory for a table of {hash} MiB: choose a smaller one") from None
+            raise ConfigError(f"not enough memory for a hash size of {hash} MiB: choose a smaller one") from None
         self._background_threads: tuple[threading.Thread, ...] = ()
-        self._lock = threading.RLock()  # held by whoever ends a search or begins one
+        self._lock = threading.RLock()  # held while a search is started or ended
 
     def __enter__(self) -> Self:
         return self
@@ -87,27 +87,27 @@ class Engine:
         self.close()
 
     def __del__(self, is_finalizing: Callable[[], bool] = sys.is_finalizing) -> None:
-        if hasattr(self, "search_threads") and not is_finalizing():  # a search in the background would never end
+        if hasattr(self, "search_threads") and not is_finalizing():  # a background search would never end
             self.search_threads.stop()
 
     def close(self) -> None:
-        """End whatever is searched or pondered, and its threads."""
+        """Stop searching and pondering, and join the threads."""
         self.stop()
         with self._lock:
-            self.stop()  # a search that began meanwhile has not heard the first
+            self.stop()  # a search that started meanwhile missed the first stop
             threads, self._background_threads = self._background_threads, ()
             for thread in threads:
                 if isinstance(thread, threading.Timer):
                     thread.cancel()
                 if thread.ident is not None and thread is not threading.current_thread():
-                    thread.join()  # without a number, Ctrl-C came before it had begun
+                    thread.join()  # ident is None if Ctrl-C came before it started
 
     def stop(self) -> None:
-        """End the search under way, from any thread; its stream ends with the last complete answer."""
+        """Stop the current search; its stream ends with the last complete analysis.  May be called from any thread."""
         self.search_threads.stop()
 
     def clear(self) -> None:
-        """Forget everything that earlier searches found."""
+        """Clear the transposition table and all other results of earlier searches."""
         self.stop()
         with self._lock:
             self.close()
@@ -115,18 +115,21 @@ class Engine:
 
     @property
     def nodes(self) -> int:
-        """The positions visited by the search under way, or by the last one."""
+        """Positions visited by the current or last search."""
         return self.search_threads.nodes
 
-    # ---- what to ask ------------------------------------------------------------------------------------------------
+    # ---- searching --------------------------------------------------------------------------------------------------
     def analyse(self, position: Position, limit: Limit | None = None, multipv: int = 1) -> AnalysisStream:
-        """Growing answers within a limit, without one until the game is solved; the values of the `best` moves."""
+        """Analyse a position within a limit; without one, until the game is solved.
+
+        Yields an analysis after each depth, with values for the best `multipv` moves.
+        """
         limit = limit or Limit()
         maximum = math.inf if limit.seconds is None else limit.seconds
         return self._analyses(position, limit, TimeBudget(math.inf, maximum), multipv)
 
     def solve(self, position: Position, wld: bool = False) -> AnalysisStream:
-        """Growing answers up to the exact score; with `wld` only whether it is won (1), drawn (0) or lost (-1)."""
+        """Search for the exact score; with `wld` only for a win (1), draw (0) or loss (-1)."""
         return self._analyses(position, Limit(), UNLIMITED, 1, lambda search: search.solve(wld))
 
     def choose(
@@ -137,7 +140,7 @@ class Engine:
         excluded_moves: Iterable[int] = (),
         multipv: int = 1,
     ) -> Analysis:
-        """The last answer of `think`."""
+        """Return the last analysis of `think`."""
         *_, last = self.think(position, clock, limit, excluded_moves, multipv)
         return last
 
@@ -149,7 +152,10 @@ class Engine:
         excluded_moves: Iterable[int] = (),
         multipv: int = 1,
     ) -> AnalysisStream:
-        """Growing answers in the time that the clock allows and within the limit; some moves may be left out."""
+        """Search within the limit and the time that the clock allows.
+
+        `excluded_moves` are left out unless there are no others.
+        """
         self._check_position(position)
         budget = allocate_time(clock, estimate_moves_left(position))
         if limit is not None and limit.seconds is not None:
@@ -161,42 +167,41 @@ class Engine:
         return self._analyses(position, limit, budget, multipv, excluded_moves=excluded_moves)
 
     def find_best_move(self, position: Position, limit: Limit) -> int:
-        """The move within a depth or a level, at once and nothing else: no thread to stop, no line to follow."""
+        """Return the best move for a depth or a level, without an analysis and without a background thread."""
         self._check(position, limit)
         if position.legal_moves() == (PASS,):
             return PASS
         return self._search_uninterrupted(lambda: self._search(self.search_threads, position).find_best_move(limit))
 
     def ponder(self, position: Position) -> None:
-        """Search in the background until the next question, `stop` or `close`: the table remembers what it finds."""
+        """Search in the background until the next search, `stop` or `close`, to fill the transposition table."""
         self._check_position(position)
         self.stop()
         with self._lock:
             self.close()
             if not position.over:
                 self.search_threads.start()
-                answers = self._search(self.search_threads, position.skip_pass()).deepen(Limit())
-                self._start_threads(
-                    threading.Thread(target=_enqueue_analyses, args=(answers, SimpleQueue()), daemon=True)
-                )
+                stream = self._search(self.search_threads, position.skip_pass()).deepen(Limit())
+                queue: AnalysisQueue = SimpleQueue()  # never read
+                self._start_threads(threading.Thread(target=_enqueue_analyses, args=(stream, queue), daemon=True))
 
-    # ---- how it is answered -----------------------------------------------------------------------------------------
+    # ---- threads and streams ----------------------------------------------------------------------------------------
     def _check_position(self, position: Position) -> None:
         if position.game != self.game:
-            raise AwelloError(f"this engine was made for {self.game}, not for {position.game}")
+            raise AwelloError(f"this engine plays {self.game}, not {position.game}: create another one")
         position.check()
 
     def _check(self, position: Position, limit: Limit, multipv: int = 1) -> None:
-        """Refuse what cannot be searched: kernels believe what they are told."""
+        """Refuse invalid input: kernels do not check theirs."""
         self._check_position(position)
         if position.over:
             raise AwelloError("the game is over: there is nothing to search")
         if limit.level is not None:
             level_of(limit.level)
         if limit.depth == 0:
-            raise SpecError("a depth of 0: choose at least 1")
+            raise SpecError("depth 0 is too small: choose at least 1")
         if multipv < 1:
-            raise SpecError(f"the best {multipv} moves: choose at least 1")
+            raise SpecError(f"multipv {multipv} is too small: choose at least 1")
 
     def _start_threads(self, *threads: threading.Thread) -> None:
         self._background_threads = threads
@@ -209,37 +214,35 @@ class Engine:
         limit: Limit,
         budget: TimeBudget,
         multipv: int,
-        think: "Callable[[IterativeSearch], AnalysisStream] | None" = None,
+        run: "Callable[[IterativeSearch], AnalysisStream] | None" = None,
         excluded_moves: Iterable[int] = (),
     ) -> AnalysisStream:
-        """The answers of a thread that thinks until it has finished or is stopped; there is always a first one."""
+        """Stream the analyses of a search, by `deepen` unless `run` is given; there is always at least one."""
         self._check(position, limit, multipv)
-        searched, left_out = position.skip_pass(), frozenset(excluded_moves)
+        searched, excluded = position.skip_pass(), frozenset(excluded_moves)
 
-        def answers(budget: TimeBudget) -> AnalysisStream:
-            search = self._search(self.search_threads, searched, multipv, budget, left_out)
-            return think(search) if think else search.deepen(limit)
+        def start(budget: TimeBudget) -> AnalysisStream:
+            search = self._search(self.search_threads, searched, multipv, budget, excluded)
+            return run(search) if run else search.deepen(limit)
 
-        found = self._start_stream(answers, limit.nodes, budget)
-        return found if searched is position else (_prepend_pass(answer) for answer in found)
+        stream = self._start_stream(start, limit.nodes, budget)
+        return stream if searched is position else (_prepend_pass(analysis) for analysis in stream)
 
     def _start_stream(
-        self, answers: Callable[[TimeBudget], AnalysisStream], nodes: int | None, budget: TimeBudget
+        self, start: Callable[[TimeBudget], AnalysisStream], max_nodes: int | None, budget: TimeBudget
     ) -> AnalysisStream:
-        """The first answer at once, the others from a thread."""
+        """Compute the first analysis in this thread and the others in a background thread."""
         queue: AnalysisQueue = SimpleQueue()
         self.stop()
         with self._lock:
             self.close()
-            self.search_threads.start(nodes)
-            stream = answers(budget)
+            self.search_threads.start(max_nodes)
+            stream = start(budget)
             try:
-                first, threads = (
-                    next(stream),
-                    [threading.Thread(target=_enqueue_analyses, args=(stream, queue), daemon=True)],
-                )
+                first = next(stream)
+                threads = [threading.Thread(target=_enqueue_analyses, args=(stream, queue), daemon=True)]
             except SearchStopped:
-                first, threads = self._search_uninterrupted(lambda: next(answers(UNLIMITED))), []
+                first, threads = self._search_uninterrupted(lambda: next(start(UNLIMITED))), []
                 queue.put(None)
             if threads and budget.maximum < threading.TIMEOUT_MAX:
                 threads.append(threading.Timer(max(0.0, budget.maximum), self.stop))
@@ -254,7 +257,7 @@ class Engine:
             self._end_stream(tuple(threads))
 
     def _search_uninterrupted(self, find: Callable[[], Result]) -> Result:
-        """What a short search finds, however often it is stopped."""
+        """Run a short search again until it finishes without being stopped."""
         self.stop()
         with self._lock:
             while True:
@@ -264,7 +267,7 @@ class Engine:
                     return find()
 
     def _end_stream(self, threads: tuple[threading.Thread, ...]) -> None:
-        """End a search that nobody listens to any more; whoever is about to ask something else does it for us."""
+        """End a search whose stream is closed.  If the lock is taken, another search is starting and ends it."""
         if self._lock.acquire(blocking=False):
             try:
                 if threads and self._background_threads == threads:
@@ -273,11 +276,11 @@ class Engine:
                 self._lock.release()
 
 
-def _enqueue_analyses(answers: AnalysisStream, queue: AnalysisQueue) -> None:
-    """Hand the answers of a search over as they come, then None; whatever goes wrong is raised by who receives it."""
+def _enqueue_analyses(stream: AnalysisStream, queue: AnalysisQueue) -> None:
+    """Put the analyses of a search into the queue, then None; errors are raised by the receiver."""
     try:
-        for answer in answers:
-            queue.put(answer)
+        for analysis in stream:
+            queue.put(analysis)
     except SearchStopped:
         pass
     except BaseException as error:
@@ -286,8 +289,8 @@ def _enqueue_analyses(answers: AnalysisStream, queue: AnalysisQueue) -> None:
         queue.put(None)
 
 
-def _prepend_pass(answer: Analysis) -> Analysis:
-    """The answer for the one who must pass."""
-    value, pv = -answer.value, (PASS, *answer.pv)
-    proved = (PASS,) if answer.exact else ()
-    return replace(answer, move=PASS, value=value, candidates=((PASS, value),), pv=pv, exact_moves=proved)
+def _prepend_pass(analysis: Analysis) -> Analysis:
+    """The analysis of a position whose only move is a pass, from that of the position after it."""
+    value, pv = -analysis.value, (PASS, *analysis.pv)
+    proved = (PASS,) if analysis.exact else ()
+    return replace(analysis, move=PASS, value=value, candidates=((PASS, value),), pv=pv, exact_moves=proved)

@@ -1,4 +1,4 @@
-"""One search from its first ply to its last, ply by ply: what Othello and Awalé have in common."""
+"""Iterative deepening with aspiration windows, for Othello and Awalé."""
 
 import time
 from abc import ABC, abstractmethod
@@ -15,25 +15,25 @@ from awello.limits import Limit
 from awello.position import Position
 from awello.rules.game import PASS, legal_moves
 
-PlanStep = tuple[int, int]  # a depth and how sure to be
-# A window that was too narrow opens so many times its width: more, and the next search is wider than it need be; less,
-# and it may fail again.
+PlanStep = tuple[int, int]  # a depth and a selectivity
+# When a search fails, its window grows by this many times its width.  A larger factor makes the next search wider than
+# necessary, a smaller one makes it fail again.
 WINDOW_GROWTH = 4
 
 
 @dataclass
 class IterativeSearch(ABC):
-    """A position that is being searched, and what is known of it."""
+    """One search of a position, and its results so far."""
 
     ASPIRATION_WINDOW: ClassVar[int]
-    """How far on either side of the last value the next one is looked for."""
+    """Half the width of the first window, around the last value."""
     max_value: int = field(init=False)
-    """The largest value there can be."""
+    """The largest possible value."""
 
     search_threads: SearchThreads
     position: Position
     multipv: int = 1
-    """How many moves are given a value."""
+    """The number of best moves to evaluate."""
     budget: TimeBudget = UNLIMITED
     excluded_moves: Collection[int] = ()
     """Moves to leave out, unless there are no others."""
@@ -47,15 +47,15 @@ class IterativeSearch(ABC):
 
     @abstractmethod
     def plan(self, limit: Limit) -> Iterator[PlanStep]:
-        """The searches that a limit asks for, the later the better."""
+        """Yield the searches for a limit; each is more accurate than the one before."""
 
     @abstractmethod
     def solve(self, wld: bool) -> Iterator[Analysis]:
-        """Answers up to the exact value; with `wld` only whether the game is won (1), drawn (0) or lost (-1)."""
+        """Yield analyses up to the exact value; with `wld` only win (1), draw (0) or loss (-1)."""
 
     @abstractmethod
     def make_analysis(self, depth: int, selectivity: int) -> Analysis:
-        """What has been found, as others see it."""
+        """Make an analysis of the results so far."""
 
     def deepen(self, limit: Limit) -> Iterator[Analysis]:
         """An answer for each search of the plan, as long as the next one can be finished in time."""
@@ -76,7 +76,7 @@ class IterativeSearch(ABC):
             last, before = self.elapsed() - elapsed, last
 
     def find_best_move(self, limit: Limit) -> int:
-        """The move that the last search of the plan finds, and nothing else: for games by the thousand."""
+        """Return the move of the last search of the plan.  Cheaper than `deepen`, for mass self-play."""
         for depth, selectivity in self.plan(limit):
             try:
                 self.results = self.search_multipv(depth, selectivity)
@@ -87,11 +87,11 @@ class IterativeSearch(ABC):
         return self.results[0].move
 
     def find_partial_result(self) -> SearchResult | None:
-        """A move that a search had found to be better than the best of the one before, when it was stopped."""
+        """After a stop: a move proved better than the best move of the previous depth, if there is one."""
         return None
 
     def search_multipv(self, depth: int, selectivity: int) -> list[SearchResult]:
-        """The value of the best moves: each search leaves out those that are known to be better."""
+        """Find the best moves one by one: each search leaves out the better ones."""
         left, previous = self.moves, self.results
         results: list[SearchResult] = []
         while left and len(results) < self.multipv:
@@ -105,17 +105,17 @@ class IterativeSearch(ABC):
     def search_window(
         self, moves: int, alpha: int, beta: int, depth: int, selectivity: int, first_move: int
     ) -> SearchResult:
-        """The value of these moves in a window, and the best of them."""
+        """Search some moves in a window."""
         return self.search_threads.search(
             SearchRequest(self.position, U(moves), alpha, beta, depth, selectivity, first_move)
         )
 
     def find_best(self, moves: int, depth: int, selectivity: int, guess: SearchResult | None) -> SearchResult:
-        """The best of some moves; the guess is the result of an earlier search."""
+        """Find the best of some moves; the guess comes from an earlier search."""
         return self.aspiration_search(moves, depth, selectivity, guess)
 
     def aspiration_search(self, moves: int, depth: int, selectivity: int, guess: SearchResult | None) -> SearchResult:
-        """The best of some moves, searched in a window round the guess that opens where it is too narrow."""
+        """Find the best of some moves in a window around the guess, which is widened when the search fails."""
         low, high, first_move = -self.max_value, self.max_value, NO_MOVE
         if guess is not None:
             low, high = max(low, guess.value - self.ASPIRATION_WINDOW), min(high, guess.value + self.ASPIRATION_WINDOW)
@@ -129,15 +129,15 @@ class IterativeSearch(ABC):
                     min(self.max_value, result.value + WINDOW_GROWTH * self.ASPIRATION_WINDOW),
                     result.move,
                 )
-            else:  # on small boards an estimate may promise more than there is
+            else:  # on small boards an estimate may exceed the largest score
                 return result._replace(value=max(-self.max_value, min(result.value, self.max_value)))
 
     def elapsed(self) -> float:
-        """Seconds since the search began."""
+        """Seconds since the start of the search."""
         return time.perf_counter() - self.started
 
     def read_pv(self, position: Position, max_moves: int) -> tuple[int, ...]:
-        """The best line from a position as far as the table remembers it, of so many moves at most."""
+        """Read the principal variation from the transposition table."""
         pv: list[int] = []
         while len(pv) < max_moves:
             moves = position.legal_moves()

@@ -1,8 +1,8 @@
-"""Othello's search: the memory of a thread, the question put to the kernels, and one search from start to end.
+"""Othello's search: the state of a thread, its calls into the kernels, and one search from start to end.
 
-A search to the end of the game asks whether the score exceeds a number, again and again; each answer narrows the
-bounds until they meet.  It is done first quickly, with probable cuts, and then ever more surely: the value and the move
-of a quick search are where the next one begins to ask, and its best moves are in the table.
+A search to the end of the game uses null windows only: each one asks whether the score exceeds a number and narrows the
+bounds until they meet.  Quick passes with probable cuts come first.  Each pass starts at the value and the move of the
+one before and finds its best moves in the transposition table.
 """
 
 from collections.abc import Iterator
@@ -32,28 +32,23 @@ from awello.memory import address_of
 from awello.position import Position
 from awello.rules.game import PASS, Game, squares_of
 
-MIN_PARALLEL_SOLVE_DEPTH, MIN_PARALLEL_DEPTH = 15, 9  # the depths from which more than one thread pays
-# How much the evaluation counts in the order of moves.  Where a solution is near, small trees are preferred in all
-# searches: their best moves are the first that the solution tries.
+MIN_PARALLEL_SOLVE_DEPTH, MIN_PARALLEL_DEPTH = 15, 9  # shallower searches use one thread
+# The weight of the evaluation in move ordering.  Near the end all searches prefer small trees, because the solution
+# tries their best moves first.
 KEY_PER_DISC, KEY_PER_DISC_NEAR_END, NEAR_END_EMPTIES = 10, 4, 30
-HEURISTIC_SCALES = {
-    "positional": 8,
-    "absolute": 128,
-    "mobility": 128,
-    "mixed": 16,
-    "tactical": 8,
-}  # UNITs of a heuristic's point
-SELECTIVE_PASSES = (1, 2)  # certainties of the quick passes of a solution, one after the other
-SHORT_PLAN_EMPTIES = 18  # up to so many empty squares a glance is enough before a solution
-DIRECT_SOLVE_EMPTIES = 13  # up to so many empty squares a solution needs no quick passes
-SOLVE_AHEAD_PLIES = 10  # a search without a depth goes over to solving when so many squares lie beyond it
-MIN_DEPTH_BEFORE_SOLVING = 6  # plies searched before a solution begins
-MAX_PV_NODES = 1 << 22  # what the rest of a solved line may cost
+# UNITs of a disc for one point of a heuristic.
+HEURISTIC_SCALES = {"positional": 8, "absolute": 128, "mobility": 128, "mixed": 16, "tactical": 8}
+SELECTIVE_PASSES = (1, 2)  # selectivities of the quick passes before the exact one
+SHORT_PLAN_EMPTIES = 18  # with at most this many, only the first and last depths are searched before solving
+DIRECT_SOLVE_EMPTIES = 13  # with at most this many, a solution needs no quick passes
+SOLVE_AHEAD_PLIES = 10  # solving starts when the depth is this many plies from the end
+MIN_DEPTH_BEFORE_SOLVING = 6  # plies searched before solving starts
+MAX_PV_NODES = 1 << 22  # nodes for extending the PV of a solved game
 
 
 @cache
 def build_edge_table() -> EdgeTable:
-    """The stable discs of every edge."""
+    """Return the table of stable discs on edges, computed once."""
     table = EdgeTable.new()
     fill_edge_table(table)
     return table
@@ -69,7 +64,7 @@ class OthelloWorker(SearchWorker):
     ) -> None:
         super().__init__(OthelloState.new_array(1), tt)
         self.pattern_rows = self.state.pattern_rows
-        self.tt, self.busy_table, self.evaluator = tt, busy_table, evaluator  # kept as long as their addresses are used
+        self.tt, self.busy_table, self.evaluator = tt, busy_table, evaluator  # kept alive for the state
         self.root_board = 0, 0
         self.state.tt, self.state.tt_mask = address_of(tt.words), U(tt.buckets - 1)
         self.state.busy_table, self.state.squares = address_of(busy_table), squares_of(int(game))
@@ -77,19 +72,19 @@ class OthelloWorker(SearchWorker):
         self._set_evaluator(game, evaluator)
 
     def _set_evaluator(self, game: Game, evaluator: Heuristic | Weights) -> None:
-        """Use a heuristic, or learnt patterns."""
+        """Use a heuristic, or the trained patterns."""
         state = self.state
         if isinstance(evaluator, Heuristic):
             self.settings = Evaluator(game, evaluator)
             state.game, state.heuristic = int(game), self.settings.heuristic
             state.heuristic_settings, state.heuristic_scale = self.settings.address, HEURISTIC_SCALES[evaluator.name]
             return
-        for empties in range(EMPTIES_SLOTS):  # a board that was set up by hand may hold fewer discs than the start
+        for empties in range(EMPTIES_SLOTS):  # a position set up by hand may have fewer discs than the start
             state.weights[empties] = address_of(evaluator[stage_of(empties)])
 
     def prepare(self, request: SearchRequest, threads: int, age: int) -> None:
         root_board, empties = (request.position.own, request.position.opp), request.position.empties
-        if root_board != self.root_board:  # a search leaves the row of its root as it was
+        if root_board != self.root_board:  # a search restores the row of its root
             fill_row(*root_board, self.pattern_rows[empties])
             self.root_board = root_board
         key_per_disc = KEY_PER_DISC if empties > NEAR_END_EMPTIES else KEY_PER_DISC_NEAR_END
@@ -124,7 +119,7 @@ def create_othello_threads(
     weights: Path | None,
     multipliers: tuple[int, ...],
 ) -> SearchThreads:
-    """The threads of an engine with a table of so many MiB; without a heuristic they judge by learnt patterns."""
+    """Create the threads of an engine; without a heuristic they evaluate by trained patterns."""
     tt, busy_table = TranspositionTable(hash_mib, multipliers), BusyTable.new_array(1)
     evaluator = heuristic or pattern_weights(weights)
     workers = [OthelloWorker(game, tt, evaluator, busy_table) for _ in range(threads)]
@@ -135,7 +130,7 @@ def create_othello_threads(
 
 
 class OthelloIterativeSearch(IterativeSearch):
-    """A position of Othello that is being searched."""
+    """A search of an Othello position."""
 
     ASPIRATION_WINDOW = 3
 
@@ -143,7 +138,7 @@ class OthelloIterativeSearch(IterativeSearch):
         super().__post_init__()
         self.empties, self.max_value = self.position.empties, self.position.game.points
 
-    # ---- plans: the searches that follow one another, each a depth and a certainty ----------------------------------
+    # ---- plans ------------------------------------------------------------------------------------------------------
     def plan(self, limit: Limit) -> Iterator[PlanStep]:
         if limit.level is not None:
             level = level_of(limit.level)
@@ -160,7 +155,7 @@ class OthelloIterativeSearch(IterativeSearch):
         return self.plan_solution(NO_SELECTIVITY)
 
     def plan_depth(self, depth: int, selectivity: int) -> Iterator[PlanStep]:
-        """Ply by ply to a depth; to the end of the game if that is no further."""
+        """Search ply by ply to a depth; if it reaches the end of the game, solve."""
         if depth >= self.empties:
             return self.plan_solution(NO_SELECTIVITY)
         return (
@@ -168,7 +163,7 @@ class OthelloIterativeSearch(IterativeSearch):
         )
 
     def plan_solution(self, selectivity: int) -> Iterator[PlanStep]:
-        """Ply by ply until the end of the game is in reach, then to the end, more and more surely."""
+        """Search ply by ply until the end of the game is near, then to the end with rising accuracy."""
         depths = range(1, min(self.empties, max(MIN_DEPTH_BEFORE_SOLVING, self.empties - SOLVE_AHEAD_PLIES)))
         for plies in depths if self.empties > SHORT_PLAN_EMPTIES else sorted({*depths[:1], *depths[-1:]}):
             yield plies, NO_SELECTIVITY if plies <= MAX_FULL_WIDTH_DEPTH else MIDGAME_SELECTIVITY
@@ -179,7 +174,7 @@ class OthelloIterativeSearch(IterativeSearch):
 
     # ---- the search -------------------------------------------------------------------------------------------------
     def solve(self, wld: bool) -> Iterator[Analysis]:
-        """The plan of a solution; with `wld` the last passes only ask whether the game is won or drawn."""
+        """Follow the plan of a solution; with `wld` the last passes only ask whether the game is won or drawn."""
         for depth, selectivity in self.plan_solution(NO_SELECTIVITY):
             if wld and depth == self.empties:
                 self.results = [self.solve_outcome(selectivity)]
@@ -192,7 +187,7 @@ class OthelloIterativeSearch(IterativeSearch):
         return search(moves, depth, selectivity, guess)
 
     def solve_by_bounds(self, moves: int, depth: int, selectivity: int, guess: SearchResult | None) -> SearchResult:
-        """The score of a search to the end: questions of one number each, until the bounds meet.  Scores are even."""
+        """Find the score of a search to the end: null windows narrow the bounds until they meet.  Scores are even."""
         lower, upper = -self.max_value, self.max_value
         score, move, _ = guess or SearchResult(0, NO_MOVE)
         score = min(upper, max(lower, score - score % 2))
@@ -207,7 +202,7 @@ class OthelloIterativeSearch(IterativeSearch):
         return SearchResult(score, move if move != NO_MOVE else moves.bit_length() - 1)
 
     def solve_outcome(self, selectivity: int) -> SearchResult:
-        """Whether the game is won (1), drawn (0) or lost (-1), and by which move."""
+        """Find out whether the game is won (1), drawn (0) or lost (-1), and the move."""
         first_move = self.results[0].move if self.results else NO_MOVE
         value, move, _ = self.search_window(self.moves, 0, 1, self.empties, selectivity, first_move)
         if value >= 1:
@@ -215,7 +210,7 @@ class OthelloIterativeSearch(IterativeSearch):
         value, move, _ = self.search_window(self.moves, -1, 0, self.empties, selectivity, first_move)
         return SearchResult(0 if value >= 0 else -1, move)
 
-    # ---- the answer -------------------------------------------------------------------------------------------------
+    # ---- results ----------------------------------------------------------------------------------------------------
     def make_analysis(self, depth: int, selectivity: int, wld: bool = False) -> Analysis:
         value, move, _ = self.results[0]
         nodes, seconds = self.search_threads.nodes, self.elapsed()
@@ -230,7 +225,7 @@ class OthelloIterativeSearch(IterativeSearch):
         return Analysis(move, float(value), exact, depth, nodes, 0, seconds, candidates, pv, confidence, proved)
 
     def solve_pv(self, move: int, value: int) -> tuple[int, ...]:
-        """The best line to the end of the game: in each position a move that has the score."""
+        """Extend the principal variation to the end of the game: in each position find a move that has the score."""
         pv, position, value = [move], self.position.after(move), -value
         self.search_threads.limit_nodes(MAX_PV_NODES)
         try:

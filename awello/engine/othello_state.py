@@ -1,7 +1,7 @@
-"""The memory of one thread that searches Othello.
+"""The state of a thread that searches Othello.
 
-Lists of moves and rows of pattern indices are numbered by empty squares, not by ply: a position and its children never
-share one, and a pass, which leaves the board as it is, keeps its own.
+Move lists and rows of pattern indices are numbered by empty squares, not by ply: a position and its children never
+share one, and a pass keeps those of the position.
 """
 
 from typing import Annotated
@@ -14,44 +14,44 @@ from awello.evaluate.patterns import PatternRow
 from awello.kernel import U, kernel
 from awello.layout import Int16, Layout, atomic_clear, atomic_set, record_at
 
-EMPTIES_SLOTS = 65  # numbers of empty squares
-MAX_MOVES = 64  # as many as there are squares: boards that no game reaches have more than 33
+EMPTIES_SLOTS = 65  # one for each number of empty squares, 0 to 64
+MAX_MOVES = 64  # one per square: no game has more than 33, but positions set up by hand may
 MAX_THREADS = 64
-ENDGAME_TT_BITS = 14  # logarithm of the entries: 400 KB stay in a processor's second-level cache
-BUSY_SLOTS = 1 << 12  # far more than all threads can claim at once
-QUADRANT_CORNERS = U(0x0000001100000011)  # one square of each quarter of the board
+ENDGAME_TT_BITS = 14  # logarithm of its entries: 400 KB fit the second-level cache
+BUSY_SLOTS = 1 << 12  # far more than the threads need at the same time
+QUADRANT_CORNERS = U(0x0000001100000011)  # one square of each quadrant
 
 
 class ListedMove(Layout):
-    """A move in a list, with what it leads to."""
+    """A move in a list, with its flips and the replies to it."""
 
     sort_key: int
-    """What it is sorted by, the smallest first: a key in the upper bits, its square in the lowest eight."""
+    """The key in the upper bits and the square in the lowest eight; the smallest is searched first."""
     flips: U
     replies: U
     """The opponent's legal moves after it."""
 
 
 class MoveList(Layout):
-    """The moves of a position that is being searched, and which of them are left."""
+    """The moves of a position that is being searched, and those that are left."""
 
     current: ListedMove
-    """The move chosen last."""
+    """The move searched last."""
     count: int
-    """Moves that are left; before they are listed, `TT_MOVE_FIRST` or `UNSORTED`."""
+    """Moves left; before they are listed, `TT_MOVE_FIRST` or `UNSORTED`."""
     tt_move: int
-    """The move to search before the others are even listed, or NO_MOVE."""
+    """The move of the transposition table, searched before the others are listed, or NO_MOVE."""
     second_move: int
-    """The move to search first of those listed, or NO_MOVE."""
+    """The second move of its entry, the first of those listed, or NO_MOVE."""
     deferred: U
-    """Squares of moves left aside because another thread searches them."""
+    """Squares of moves put off because another thread searches them."""
     padding: int
-    """Room up to a cache line."""
+    """Fills a cache line."""
     moves: Annotated[list[ListedMove], MAX_MOVES]
 
 
 class EndgameEntry(Layout):
-    """An entry of the small table: a whole board, so that no other is taken for it, and bounds on its score."""
+    """An entry of the endgame table: the whole board, so that there are no collisions, and bounds on its score."""
 
     own: U
     opp: U
@@ -61,16 +61,16 @@ class EndgameEntry(Layout):
 
 
 class BusyTable(Layout):
-    """The hashes of the positions that threads are searching; shared by all threads."""
+    """The hashes of the positions that threads are searching; all threads share it."""
 
     hashes: Annotated[list[U], BUSY_SLOTS]
 
 
 class OthelloState(ThreadState):
-    """All that a search needs besides the board."""
+    """The state of one search thread."""
 
     selectivity: int
-    """How sure the search must be: below `NO_SELECTIVITY` there are probable cuts."""
+    """Below `NO_SELECTIVITY` there are probable cuts, the more the lower it is."""
     pattern_rows: Annotated[list[PatternRow], EMPTIES_SLOTS]
     move_lists: Annotated[list[MoveList], EMPTIES_SLOTS]
     endgame_tt: Annotated[list[EndgameEntry], 1 << ENDGAME_TT_BITS]
@@ -80,13 +80,13 @@ class OthelloState(ThreadState):
     # The root.
     root_empties: int
     root_best_move: int
-    """At the root: the move to try first, afterwards the best one."""
+    """Before a search the move to search first at the root, after it the best one."""
     squares: U
     """The squares of the board, 16, 36 or 64."""
 
-    # The evaluation: learnt patterns, or else a heuristic.
+    # The evaluation: trained patterns, or a heuristic.
     key_per_disc: int
-    """How much a disc of evaluation counts in the order of moves."""
+    """The weight of a disc of evaluation in the keys of moves."""
     weights: Annotated[list[int], EMPTIES_SLOTS]
     """Addresses of the weights by empty squares; 0 if a heuristic evaluates."""
     game: int
@@ -94,25 +94,25 @@ class OthelloState(ThreadState):
     heuristic_settings: int
     """The address of its settings."""
     heuristic_scale: int
-    """UNITs of a disc for one of its points."""
+    """UNITs of a disc for one point of the heuristic."""
 
     # The transposition table, which all threads share.
     tt: int
     """The address of its first bucket."""
     tt_mask: U
-    """The number of its buckets, a power of two, less one."""
+    """The number of its buckets, a power of two, minus one."""
     tt_age: int
 
     # The other threads.
     thread_index: int
-    """The number of this thread."""
+    """The number of this thread, from 0."""
     thread_count: int
     thread_states: Annotated[list[int], MAX_THREADS]
     """The addresses of all states."""
     busy_table: int
     """The address of the busy table."""
     path_hashes: Annotated[list[U], EMPTIES_SLOTS]
-    """By empty squares, the hashes of the positions from the root to here."""
+    """The hashes of the positions on the current path, by empty squares."""
 
 
 set_stop, clear_stop = atomic_set(OthelloState, "stop"), atomic_clear(OthelloState, "stop")
@@ -121,13 +121,13 @@ othello_state_at, busy_table_at = record_at(OthelloState), record_at(BusyTable)
 
 @kernel("uint64(uint64, uint64, OthelloState)", inline=True)
 def empty_squares(own: U, opp: U, state: OthelloState) -> U:
-    """The squares of the board that hold no disc."""
+    """The empty squares of the board."""
     return state.squares & ~(own | opp)
 
 
 @kernel("uint64(uint64)", inline=True)
 def odd_quadrants(empty: U) -> U:
-    """All squares of the quarters of the board that hold an odd number of empty squares."""
+    """All squares of the quadrants with an odd number of empty squares."""
     parity = empty ^ empty >> U(1)
     parity ^= parity >> U(2)
     parity ^= parity >> U(8)
@@ -138,7 +138,7 @@ def odd_quadrants(empty: U) -> U:
 # ---- lists of moves -------------------------------------------------------------------------------------------------
 @kernel("int64(ListedMove)", inline=True)
 def square_of(move: ListedMove) -> int:
-    """The square that a move occupies."""
+    """The square of a move."""
     return move.sort_key & 255
 
 
@@ -152,7 +152,7 @@ def fill_move(own: U, opp: U, empty: U, square: int, move: ListedMove) -> None:
 
 @kernel("void(ListedMove, int64)", inline=True)
 def set_key(move: ListedMove, key: int) -> None:
-    """Say how early a move will be searched: the smaller its key, the earlier; of equals, the lower square."""
+    """Set the key of a move.  The smallest key is searched first; of equal keys, the lowest square."""
     move.sort_key |= key << 8
 
 
@@ -164,7 +164,7 @@ def copy_move(source: ListedMove, target: ListedMove) -> None:
 
 @kernel("int64(MoveList, int64)", inline=True)
 def take_first(moves: MoveList, count: int) -> int:
-    """Make the first in order of so many moves the current one, and put the last in its place; its square."""
+    """Make the first of `count` moves in order the current one, replace it by the last, and return its square."""
     best, least = U(0), moves.moves[U(0)].sort_key
     for index in range(1, count):
         sort_key = moves.moves[U(index)].sort_key

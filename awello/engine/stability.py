@@ -1,7 +1,8 @@
-"""Stable discs: those that no play can turn any more, which bounds the score of a game before its end.
+"""Stable discs, which can never be flipped and so bound the score before the end of the game.
 
-On an edge, stability is known exactly from a table of all edges.  Inside, a disc is stable if on each of its four
-lines it leans on a stable disc of its own or the line is full.  Together a lower bound, quick enough for every node.
+On an edge, a table of all edges gives the stable discs exactly.  Inside, a disc is stable if on each of its four lines
+it is next to a stable disc of its own colour or the line is full.  The result is a lower bound, cheap enough for every
+node.
 """
 
 from typing import Annotated
@@ -14,38 +15,38 @@ COLUMN_A, COLUMN_H, BORDER = U(0x0101010101010101), U(0x8080808080808080), U(0xF
 COLUMN_TO_BYTE, BYTE_TO_COLUMN = (
     U(0x0102040810204080),
     U(0x0002040810204081),
-)  # multipliers: column a to a byte, and back
+)  # multipliers
 EDGE = U(0xFF)
 
 
 class EdgeTable(Layout):
-    """For each edge, own discs on it that no play can turn; the index is own discs times 256 plus the opponent's."""
+    """Own stable discs of each edge; the index is the own discs times 256 plus the opponent's."""
 
     stable: Annotated[list[UInt8], 1 << 16]
 
 
 @kernel("uint64(uint64, uint64, int64)")
 def play_on_edge(own: U, opp: U, square: int) -> U:
-    """The mover's discs on an edge of eight after a move there, which may turn nothing."""
-    turned = bit(square)
+    """The mover's discs on an edge after a move there, which may flip nothing."""
+    flipped = bit(square)
     for step in (1, -1):
         run, at = U(0), square + step
         while 0 <= at < 8 and opp & bit(at) != U(0):
             run, at = run | bit(at), at + step
         if 0 <= at < 8 and own & bit(at) != U(0):
-            turned |= run
-    return own | turned
+            flipped |= run
+    return own | flipped
 
 
 @kernel("uint64(uint64, uint64, EdgeTable)", inline=True)
 def stable_edge(own: U, opp: U, edges: EdgeTable) -> U:
-    """The stable discs of one edge, given and answered as a byte."""
+    """The own stable discs of an edge, as bytes."""
     return U(edges.stable[own << U(8) | opp])
 
 
 @kernel("void(EdgeTable)")
 def fill_edge_table(edges: EdgeTable) -> None:
-    """Fill the table, the fullest edges first: the discs that each possible next move leaves stable."""
+    """Fill the table, the fullest edges first: a disc is stable if it is stable after every possible move."""
     for filled in range(8, -1, -1):
         for own_number in range(256):
             for opp_number in range(256):
@@ -93,7 +94,7 @@ def full_columns(full: U) -> U:
 
 @kernel("uint64(uint64)", inline=True)
 def full_diagonals(full: U) -> U:
-    """The squares of diagonals like a1-h8 without an empty square: full to the rim both ways."""
+    """The squares of diagonals like a1-h8 without an empty square."""
     up = full & (full >> U(9) | U(0xFF80808080808080))
     down = full & (full << U(9) | U(0x01010101010101FF))
     up &= up >> U(18) | U(0xFFFFC0C0C0C0C0C0)
@@ -117,7 +118,7 @@ def full_antidiagonals(full: U) -> U:
 
 @kernel("uint64(uint64, uint64, EdgeTable)")
 def stable_discs(own: U, opp: U, edges: EdgeTable) -> U:
-    """Discs of `own` that can never be turned on an 8x8 board, or not all of them but no other."""
+    """Discs of `own` that can never be flipped on an 8x8 board; some may be missing."""
     stable = stable_edge(own & EDGE, opp & EDGE, edges)
     stable |= stable_edge(own >> U(56), opp >> U(56), edges) << U(56)
     stable |= to_column(stable_edge(column_of(own), column_of(opp), edges))
@@ -129,7 +130,7 @@ def stable_discs(own: U, opp: U, edges: EdgeTable) -> U:
     before = U(0)
     while stable != before:
         before = stable
-        leaning = inner & (row | stable >> U(1) | stable << U(1)) & (column | stable >> U(8) | stable << U(8))
-        leaning &= (falling | stable >> U(9) | stable << U(9)) & (rising | stable >> U(7) | stable << U(7))
-        stable |= leaning
+        supported = inner & (row | stable >> U(1) | stable << U(1)) & (column | stable >> U(8) | stable << U(8))
+        supported &= (falling | stable >> U(9) | stable << U(9)) & (rising | stable >> U(7) | stable << U(7))
+        stable |= supported
     return stable

@@ -1,8 +1,8 @@
-"""The endgames of Awalé, solved: tables of all positions up to some number of seeds, on disk and ready to ask.
+"""Endgame tablebases of Awalé: the values of all positions up to some number of seeds, on disk.
 
-A table counts the seeds that are still to be won, so one serves whatever has been taken before.  Endless play is worth
-nothing to either side.  Tables lie in the user's cache folder, one file for each variant; a small one is made when it
-is first needed, larger ones by `awello tablebase build`.
+Values count the seeds still to be won, so they do not depend on earlier captures.  Endless play counts 0.  The files
+lie in the user's cache folder, one per variant.  A small tablebase is built on first use, larger ones by `awello
+tablebase build`.
 """
 
 import random
@@ -39,15 +39,11 @@ from awello.position import Position
 from awello.rules.awale import FEW, ROW, SEEDS, seeds_in
 from awello.rules.game import Game
 
-DEFAULT_SEEDS = 12  # seeds of the table that is made without asking: a second of work for 2.7 MB
-PARTS_PER_THREAD = (
-    4  # parts of a level for each thread: with more no thread waits long for the others, but each has its own queue
-)
-HEADER_BYTES = 64  # bytes before the table: room for the line that describes it, and entries begin with a cache line
-PREPARE_PASSES = (
-    4  # what the first look at a level costs, in passes over it; only the progress that is shown depends on it
-)
-PROGRESS_PARTS = 1000  # of the work, as progress is told: fine enough for a bar, with few calls
+DEFAULT_SEEDS = 12  # of the tablebase that is built on first use: 2.7 MB, one second
+PARTS_PER_THREAD = 4  # of a level: more parts balance the load better, but each needs its own queue
+HEADER_BYTES = 64  # a line of text, padded to a cache line
+PREPARE_PASSES = 4  # cost of the first pass over a level, in later passes; used for progress only
+PROGRESS_PARTS = 1000  # of the whole work, in which progress is reported
 
 Bytes = npt.NDArray[np.uint8]
 ProgressCallback = Callable[[float], object]
@@ -55,34 +51,36 @@ ProgressCallback = Callable[[float], object]
 
 @dataclass(frozen=True)
 class Tablebase:
-    """The values of all positions of up to so many seeds."""
+    """The values of all positions of up to `seeds` seeds."""
 
     game: Game
     seeds: int
     table: Bytes
 
     def covers(self, position: Position) -> bool:
-        """Whether the table knows a position."""
+        """Whether a position is in the tablebase."""
         return position.game == self.game and seeds_on_board(position) <= self.seeds
 
     def value(self, position: Position) -> int:
-        """The seeds that the mover will still win less the opponent's, under best play."""
+        """The seeds that the mover will still win, less the opponent's, with best play."""
         return int(VALUE_OF_CODE[self._entry(position)])
 
     def values(self, position: Position) -> dict[int, int]:
-        """What each legal move is worth."""
+        """The value of each legal move."""
         seeds = seeds_on_board(position)
         children = {move: position.after(move) for move in position.legal_moves()}
         return {move: seeds - seeds_on_board(child) - self.value(child) for move, child in children.items()}
 
     def choose(self, position: Position, chance: random.Random | None = None) -> int:
-        """A move that keeps the value and, for a win, makes progress, so that play that follows it never circles.
+        """Choose a move that keeps the value and, in a won position, makes progress, so that play never cycles.
 
-        A capture or the end of the game is progress, else the move by which the win was settled.  Without a win any
-        move that keeps the value will do, the first or one by chance.
+        Progress is a capture, the end of the game, or else the stored move.  If the position is not won, any move that
+        keeps the value will do: the first, or a random one with `chance`.
         """
         value, values = self.value(position), self.values(position)
-        best = [move for move, worth in values.items() if worth == value] or list(values)  # a file may be damaged
+        best = [move for move, candidate in values.items() if candidate == value] or list(
+            values
+        )  # the file may be damaged
         if value > 0:
             fewer = seeds_on_board(position)
             for move in best:
@@ -99,38 +97,38 @@ class Tablebase:
 
 
 def seeds_on_board(position: Position) -> int:
-    """The seeds that nobody has taken yet."""
+    """Count the seeds that are not captured yet."""
     return int(seeds_in(U(position.own)) + seeds_in(U(position.opp)))
 
 
 def split_captures_evenly(position: Position) -> Position:
-    """The rows of a position, all other seeds taken, half by each: no majority ends it, and it has no past."""
+    """Return a position with the same rows and the other seeds captured half by each side, without a past."""
     taken, row = SEEDS - seeds_on_board(position), int(ROW)
     own, opp = position.own & row | (taken - taken // 2) << 48, position.opp & row | taken // 2 << 48
     return Position(position.game, own, opp, position.side)
 
 
-# ---- making a table -------------------------------------------------------------------------------------------------
+# ---- building -------------------------------------------------------------------------------------------------------
 def build_tablebase(game: Game, seeds: int, threads: int = 1, step: ProgressCallback = lambda share: None) -> Tablebase:
-    """Solve all positions of up to so many seeds and keep them on disk, even if interrupted after some level.
+    """Solve all positions of up to `seeds` seeds and save them.  If interrupted, the finished levels are saved.
 
-    What is on disk already is not solved again.  `step` is called with the progress in PROGRESS_PARTS of the whole.
+    Levels on disk are not solved again.  `step` is called with the progress in PROGRESS_PARTS of the whole.
     """
     if game.family != "awale":
-        raise ConfigError("tables of endgames are for Awalé: choose the game awale")
+        raise ConfigError("endgame tablebases are for Awalé: choose the game awale")
     if not 1 <= seeds <= MAX_SEEDS:
-        raise ConfigError(f"a table of {seeds} seeds: choose 1 to {MAX_SEEDS}")
-    known = find_tablebase(game)
-    done = min(known.seeds, seeds) if known else FEW if game == Game.TOURNAMENT else 0
+        raise ConfigError(f"{seeds} is not a valid number of seeds: choose 1 to {MAX_SEEDS}")
+    existing = find_tablebase(game)
+    done = min(existing.seeds, seeds) if existing else FEW if game == Game.TOURNAMENT else 0
     table, work = np.zeros(LEVEL_OFFSETS[seeds + 1], np.uint8), _count_passes(done, seeds)
-    if known:
-        table[: LEVEL_OFFSETS[done + 1]] = known.table[: LEVEL_OFFSETS[done + 1]]
+    if existing:
+        table[: LEVEL_OFFSETS[done + 1]] = existing.table[: LEVEL_OFFSETS[done + 1]]
     try:
         for level in range(done + 1, seeds + 1):
             solve_level(game, table, level, threads, lambda passes: step(PROGRESS_PARTS * passes / work))
             done = level
     finally:
-        if not known or done > known.seeds:
+        if not existing or done > existing.seeds:
             _save(Tablebase(game, done, table[: LEVEL_OFFSETS[done + 1]]))
     return Tablebase(game, seeds, table)
 
@@ -140,12 +138,12 @@ def _level_size(level: int) -> int:
 
 
 def _count_passes(done: int, seeds: int) -> float:
-    """The passes over positions that the levels above `done` take."""
+    """Count the passes over positions that the levels above `done` take."""
     return float(sum(_level_size(level) * (PREPARE_PASSES + level) for level in range(done + 1, seeds + 1)))
 
 
 def solve_level(game: Game, table: Bytes, level: int, threads: int, step: ProgressCallback) -> None:
-    """Solve all positions of so many seeds, those of fewer being solved."""
+    """Solve all positions of `level` seeds; those of fewer seeds must be solved."""
     size = _level_size(level)
     counts, rows = np.zeros((size + 1) // 2, np.uint8), np.empty(comb(level + 6, 6), np.uint64)
     fill_rows(rows, level)
@@ -165,20 +163,20 @@ def solve_level(game: Game, table: Bytes, level: int, threads: int, step: Progre
     settle_draws(table, level)
 
 
-# ---- tables on disk -------------------------------------------------------------------------------------------------
+# ---- files ----------------------------------------------------------------------------------------------------------
 def tablebase_folder() -> Path:
-    """Where tables are written."""
+    """The folder where tablebases are written."""
     return writable_cache(user_cache(), "tablebases")
 
 
 def _table_file(game: Game) -> Path:
-    """The table of a game; one in a cache that cannot be written is used too."""
+    """The file of a game; it may lie in a read-only cache."""
     usual = user_cache() / "tablebases" / f"{game}.table"
     return usual if usual.exists() else tablebase_folder() / usual.name
 
 
 def _save(base: Tablebase) -> None:
-    """Store a table in the cache."""
+    """Save a tablebase in the cache."""
     header = f"awello tablebase 1 {base.game} {base.seeds} {zlib.crc32(base.table.data):08x}\n"
     with replace_atomically(tablebase_folder() / f"{base.game}.table") as file:
         file.write(header.encode().ljust(HEADER_BYTES))
@@ -187,7 +185,7 @@ def _save(base: Tablebase) -> None:
 
 
 def find_tablebase(game: Game) -> Tablebase | None:
-    """The table on disk, mapped into memory, or None."""
+    """Return the tablebase on disk, mapped into memory, or None."""
     file = _table_file(game)
     return _map_file(game, file, file.stat().st_mtime_ns) if file.exists() else None
 
@@ -200,23 +198,23 @@ def _map_file(game: Game, file: Path, changed: int) -> Tablebase:
 
 
 def _read_header(game: Game, file: Path) -> tuple[int, int]:
-    """The seeds of a table and its checksum."""
+    """Read the number of seeds and the checksum."""
     with file.open("rb") as content:
         words: list[Any] = content.read(HEADER_BYTES).split()
     if len(words) == 6 and words[:4] == [b"awello", b"tablebase", b"1", str(game).encode()]:
         seeds = int(words[4])
         if 1 <= seeds <= MAX_SEEDS and file.stat().st_size == HEADER_BYTES + LEVEL_OFFSETS[seeds + 1]:
             return seeds, int(words[5], 16)
-    raise AwelloError(f"{file} is damaged: remove it, and build it again")
+    raise AwelloError(f"{file} is damaged: remove it and build it again")
 
 
 def verify_tablebase(game: Game) -> bool:
-    """Whether the table on disk has its checksum."""
+    """Whether the tablebase on disk matches its checksum."""
     base = find_tablebase(game)
     return base is not None and zlib.crc32(base.table.data) == _read_header(game, _table_file(game))[1]
 
 
 def load_or_build(game: Game) -> Tablebase:
-    """The largest table there is; a small one is made if there is none."""
+    """Return the tablebase on disk; if there is none or it is too small, build one of DEFAULT_SEEDS."""
     base = find_tablebase(game)
     return base if base is not None and base.seeds >= DEFAULT_SEEDS else build_tablebase(game, DEFAULT_SEEDS)

@@ -1,18 +1,18 @@
-"""What the search threads of both games have in common: the first fields of their state.
+"""The fields that the states of the search threads of both games share.
 
-A search thread owns one record of memory, its *state*.  Othello's `OthelloState` and Awalé's `AwaleState` extend
-`ThreadState`, so code that starts, limits and stops threads does not depend on the game.
+A search thread owns one record of memory, its *state*.  `OthelloState` and `AwaleState` extend `ThreadState`, so code
+that starts, limits and stops threads does not depend on the game.
 """
 
 from awello.kernel import U
 from awello.layout import Layout
 
 NO_MOVE = 64
-STOP_BIT = U(1) << U(63)  # the bit of `ThreadState.stop` that ends the whole search of a thread
+STOP_BIT = U(1) << U(63)  # of `ThreadState.stop`: ends the whole search of a thread
 
 
 class HashMultipliers(Layout):
-    """The multipliers of the hash of a position, 128 bits for each of its two words."""
+    """The multipliers of the hash function, 128 bits for each word of a position."""
 
     own_low: U
     """The lower 64 bits of the multiplier of the mover's word."""
@@ -23,13 +23,13 @@ class HashMultipliers(Layout):
 
 
 class ThreadState(Layout):
-    """The fields by which a search thread is controlled."""
+    """The fields that control a search thread."""
 
     nodes: int
-    """Positions visited since the beginning of the search."""
+    """Positions visited since the start of the search."""
     max_nodes: int
-    """The search ends when it has visited so many positions."""
+    """The search stops when `nodes` reaches this."""
     stop: U
-    """The search ends when its bit STOP_BIT is set, by another thread too."""
+    """The search ends when STOP_BIT is set; other threads may set it."""
     multipliers: HashMultipliers
-    """Those of the transposition table, which all threads share."""
+    """Of the transposition table, which all threads share."""

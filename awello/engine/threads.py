@@ -1,4 +1,4 @@
-"""The threads of a search: each with its own memory, all with one table, and the first answer counts."""
+"""The threads of a search: each has its own state, all share one table, and the first result counts."""
 
 import threading
 from abc import ABC, abstractmethod
@@ -18,12 +18,12 @@ NO_NODE_LIMIT = 1 << 62
 
 
 class SearchStopped(Exception):
-    """A search ended before it had an answer."""
+    """A search was stopped before it had a result."""
 
 
 @dataclass(frozen=True)
 class SearchRequest:
-    """What threads are to find out: the value of some moves of a position in a window."""
+    """A search for the threads to run: the value of some moves of a position in a window."""
 
     position: Position
     moves: U
@@ -31,12 +31,13 @@ class SearchRequest:
     beta: int
     depth: int
     selectivity: int
+    """Othello: the level of probable cuts.  Awalé: the largest number of seeds to look up in the tablebase."""
     first_move: int = NO_MOVE
-    """The move to try first."""
+    """The move to search first."""
 
 
 class SearchResult(NamedTuple):
-    """An answer: a value, the move that has it, and whether the search needed no estimate for it."""
+    """A value, the move that has it, and whether it was found without an estimate."""
 
     value: int
     move: int
@@ -44,9 +45,9 @@ class SearchResult(NamedTuple):
 
 
 class SearchWorker(ABC):
-    """One thread and its memory, an array of one state that extends `ThreadState`.
+    """One thread and its state, a record that extends `ThreadState`, in an array of length one.
 
-    Python takes 1 us for an attribute of a record.  So what each question touches is read and written by `fields`.
+    Accessing an attribute of a record takes Python 1 us, so `fields` serves the fields that each request touches.
     """
 
     def __init__(self, records: npt.NDArray[Any], tt: TranspositionTable) -> None:
@@ -60,55 +61,55 @@ class SearchWorker(ABC):
             self.fields[name][0] = value
 
     def get(self, name: str) -> int:
-        """The value of a field of the state."""
+        """Return a field of the state."""
         return int(self.fields[name][0])
 
     @abstractmethod
     def prepare(self, request: SearchRequest, threads: int, age: int) -> None:
-        """Get ready to search."""
+        """Set up the state for a search."""
 
     @abstractmethod
     def search(self, request: SearchRequest) -> SearchResult:
-        """The answer, unless the search is stopped."""
+        """Run a search; the result is meaningless if it is stopped."""
 
     @abstractmethod
     def probe_best_move(self, position: Position) -> int:
-        """The best move that the table remembers for a position, or NO_MOVE."""
+        """Return the best move for a position in the transposition table, or NO_MOVE."""
 
     @abstractmethod
     def is_worth_sharing(self, request: SearchRequest) -> bool:
-        """Whether a question is worth more than one thread."""
+        """Whether a search is long enough for more than one thread."""
 
     def start(self) -> None:
-        """Count from zero."""
+        """Reset the node count."""
         self.set(nodes=0)
 
     @abstractmethod
     def clear(self) -> None:
-        """Clear what this thread alone remembers."""
+        """Clear the tables of this thread."""
 
     def stop(self) -> None:
-        """End the search of this thread."""
+        """Stop the search of this thread."""
         self.set(stop=STOP_BIT)
 
 
 class SearchThreads:
-    """All threads of an engine."""
+    """All search threads of an engine."""
 
     def __init__(self, workers: Sequence[SearchWorker], tt: TranspositionTable) -> None:
         self.workers, self.tt = workers, tt
         self.stopped = False
 
     def start(self, max_nodes: int | None = None) -> None:
-        """Count from zero, and be ready to search again after a stop."""
+        """Reset the node count and the stop flag."""
         self.stopped = False
-        self.tt.age = (self.tt.age + 1) % 128  # what earlier searches found may be overwritten first
+        self.tt.age = (self.tt.age + 1) % 128  # entries of earlier searches are replaced first
         for worker in self.workers:
             worker.start()
         self.limit_nodes(max_nodes)
 
     def limit_nodes(self, max_nodes: int | None) -> None:
-        """Stop when so many more positions have been visited."""
+        """Stop after visiting this many more positions."""
         for worker in self.workers:
             more = max(1, max_nodes // len(self.workers)) if max_nodes is not None else NO_NODE_LIMIT
             worker.set(max_nodes=worker.get("nodes") + more)
@@ -121,21 +122,21 @@ class SearchThreads:
 
     @property
     def nodes(self) -> int:
-        """The positions visited since the beginning."""
+        """Positions visited since `start`."""
         return sum(worker.get("nodes") for worker in self.workers)
 
     def stop(self) -> None:
-        """End the search, whichever thread asks."""
+        """Stop the search; may be called from any thread."""
         self.stopped = True
         for worker in self.workers:
             worker.stop()
 
     def probe_best_move(self, position: Position) -> int:
-        """The best move that the table remembers for a position, or NO_MOVE."""
+        """Return the best move for a position in the transposition table, or NO_MOVE."""
         return self.workers[0].probe_best_move(position)
 
     def search(self, request: SearchRequest) -> SearchResult:
-        """The answer of the first thread that finishes; `Stopped` if the search was stopped before."""
+        """Return the result of the first thread that finishes; `SearchStopped` if the search is stopped before."""
         active = self.workers if self.workers[0].is_worth_sharing(request) else self.workers[:1]
         for worker in active:
             worker.prepare(request, len(active), self.tt.age)
@@ -145,7 +146,7 @@ class SearchThreads:
 
         def run(worker: SearchWorker) -> None:
             result = worker.search(request)
-            if worker.get("stop") < STOP_BIT:  # neither ended from outside nor by its limit of nodes
+            if worker.get("stop") < STOP_BIT:  # neither stopped from outside nor by its node limit
                 results.append(result)
                 for other in active:
                     if other is not worker:

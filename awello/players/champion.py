@@ -110,7 +110,7 @@ class ChampionPlayer(Player):
         return replace(analysis, move=move, value=value, exact=move in analysis.exact_moves, pv=(move,))
 
     def _lost_before(self, position: Position) -> dict[int, float]:
-        return self.experience.of(position) if self.experience else {}
+        return self.experience.moves_at(position) if self.experience else {}
 
     def end(self) -> None:
         played, self.played = self.played, []
@@ -128,7 +128,7 @@ class ChampionPlayer(Player):
         for position, analysis in reversed(played):
             worth = final - position.lead
             if len(position.legal_moves()) > 1 and not analysis.exact:
-                other = engine.choose(position, Clock(), self.limit, [*experience.of(position), analysis.move])
+                other = engine.choose(position, Clock(), self.limit, [*experience.moves_at(position), analysis.move])
                 if other.move != analysis.move and other.value >= worth + LEAST_GAIN:
-                    experience.note(position, analysis.move, worth)
+                    experience.add(position, analysis.move, worth)
                     return
