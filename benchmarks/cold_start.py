@@ -22,7 +22,7 @@ from websockets.asyncio.client import connect
 
 GAMES = {"Othello": ("othello", ["f5"]), "Awalé": ("abapa", ["C"])}
 PLAYER = "champion@level=4"
-LOOK = 0.1  # seconds between two looks at the cache
+POLL_SECONDS = 0.1  # seconds between two looks at the cache
 TICKS = os.sysconf("SC_CLK_TCK")
 KERNEL = re.compile(r"^@kernel\(", re.M)
 
@@ -46,7 +46,7 @@ def count_kernels() -> int:
     return sum(len(KERNEL.findall(file.read_text("utf-8"))) for file in package.rglob("*.py"))
 
 
-async def ask(address: str, game: str, moves: list[str]) -> None:
+async def wait_for_choice(address: str, game: str, moves: list[str]) -> None:
     """Wait for the computer's answer to a move."""
     async with connect(address.replace("http", "ws") + "api/live") as channel:
         await channel.send(json.dumps({"id": 1, "type": "choose", "game": game, "moves": moves, "player": PLAYER}))
@@ -57,28 +57,28 @@ async def ask(address: str, game: str, moves: list[str]) -> None:
 
 def measure(cache: Path) -> None:
     """Start the server and print when each thing could be done."""
-    begun = time.perf_counter()
+    started = time.perf_counter()
     command = [sys.executable, "-m", "awello", "serve", "--no-browser", "--port", "0"]
     environment = os.environ | {"AWELLO_CACHE": str(cache), "AWELLO_DATA": str(cache)}
     server = subprocess.Popen(command, env=environment, stdout=subprocess.PIPE, text=True, start_new_session=True)
 
-    def tell(what: str) -> None:
+    def report(what: str) -> None:
         used = processor_seconds(server.pid)
-        print(f"{what:<32}{time.perf_counter() - begun:6.1f} s {used:6.1f} s of processors", flush=True)
+        print(f"{what:<32}{time.perf_counter() - started:6.1f} s {used:6.1f} s of processors", flush=True)
 
     try:
         assert server.stdout
         address = server.stdout.readline().split()[3]
         with urlopen(address) as page:  # noqa: S310 - the address is ours
             page.read()
-        tell("the page is served")
+        report("the page is served")
         for name, (game, moves) in GAMES.items():
-            asyncio.run(ask(address, game, moves))
-            tell(f"the first answer in {name}")
+            asyncio.run(wait_for_choice(address, game, moves))
+            report(f"the first answer in {name}")
         total = count_kernels()
         while sum(1 for _ in cache.rglob("*.nbi")) < total:
-            time.sleep(LOOK)
-        tell(f"all {total} kernels are compiled")
+            time.sleep(POLL_SECONDS)
+        report(f"all {total} kernels are compiled")
     finally:
         server.terminate()
         server.wait()

@@ -88,14 +88,16 @@ def source_of(constant: Constant) -> str:
 
 
 # ---- copies of the package ------------------------------------------------------------------------------------------
-class Copy:
+class PackageCopy:
     """A copy of the package with a cache of its own, in which one value at a time is replaced."""
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
         shutil.copytree(ROOT / "awello", folder / "awello", ignore=shutil.ignore_patterns("__pycache__", "web"))
 
-    def measure(self, constant: Constant, value: str, command: list[str], running: "Running") -> dict[str, Any]:
+    def measure(
+        self, constant: Constant, value: str, command: list[str], processes: "MeasuringProcesses"
+    ) -> dict[str, Any]:
         """What a measuring process says with another value; the file is as before afterwards."""
         file = self.folder / "awello" / constant.file
         before, times = file.read_text("utf-8"), (file.stat().st_atime_ns, file.stat().st_mtime_ns)
@@ -104,13 +106,13 @@ class Copy:
             if changed != before:
                 file.write_text(changed, "utf-8")
                 os.utime(file, ns=(times[0], zlib.crc32(changed.encode())))  # the same whenever this value is measured
-            return running.run(command, self.folder)
+            return processes.run(command, self.folder)
         finally:
             file.write_text(before, "utf-8")
             os.utime(file, ns=times)  # Numba's cache compares the time of a source
 
 
-class Running:
+class MeasuringProcesses:
     """The measuring processes under way, which a stop ends."""
 
     def __init__(self) -> None:
@@ -153,13 +155,13 @@ class Job:
     value: str
 
 
-def jobs_of(constants: Iterable[Constant], only: Iterable[str], tried: Iterable[str] = ()) -> list[list[Job]]:
+def jobs_of(constants: Iterable[Constant], only: Iterable[str], alternatives: Iterable[str] = ()) -> list[list[Job]]:
     """The jobs of each constant, the present value first; in a match it is the opponent of the others."""
     groups = []
     for constant in constants:
         present = value_in(source_of(constant), constant.name)
         measures = [measure for measure in constant.measures if not only or measure in only]
-        values = [value for value in constant.tried if not tried or value in tried]
+        values = [value for value in constant.alternatives if not alternatives or value in alternatives]
         jobs = [Job(constant, measure, value) for value in (present, *values) for measure in measures]
         groups.append([job for job in jobs if job.value != present or job.measure not in MATCHES])
     return groups
@@ -170,16 +172,16 @@ class Sweep:
 
     def __init__(self, args: argparse.Namespace, groups: list[list[Job]], folder: Path) -> None:
         self.args, self.groups, self.folder = args, groups, folder
-        self.results, self.running, self.lock = Results(args.out), Running(), threading.Lock()
-        self.copies: queue.SimpleQueue[Copy] = queue.SimpleQueue()
-        self.begun, self.done, self.total = time.monotonic(), 0, 0
+        self.results, self.processes, self.lock = Results(args.out), MeasuringProcesses(), threading.Lock()
+        self.copies: queue.SimpleQueue[PackageCopy] = queue.SimpleQueue()
+        self.started, self.done, self.total = time.monotonic(), 0, 0
 
     def run(self) -> None:
         """Do all jobs that have no result yet."""
         for number in range(self.args.jobs):
-            self.copies.put(Copy(self.folder / str(number)))
-        base = Copy(self.folder / "base")
-        groups = [[job for job in group if not self.known(job)] for group in self.groups]
+            self.copies.put(PackageCopy(self.folder / str(number)))
+        base = PackageCopy(self.folder / "base")
+        groups = [[job for job in group if not self.has_result(job)] for group in self.groups]
         self.total = sum(map(len, groups))
         with ThreadPoolExecutor(self.args.jobs) as pool:
             futures = [pool.submit(self.run_group, group, base) for group in groups if group]
@@ -187,41 +189,41 @@ class Sweep:
                 for future in futures:
                     future.result()
             except BaseException:
-                self.running.stop()
+                self.processes.stop()
                 pool.shutdown(cancel_futures=True)
                 raise
 
-    def known(self, job: Job) -> bool:
+    def has_result(self, job: Job) -> bool:
         """Whether a job has a result."""
         return self.results.find(job.constant, job.measure, job.value) is not None
 
-    def run_group(self, group: list[Job], base: Copy) -> None:
+    def run_group(self, group: list[Job], base: PackageCopy) -> None:
         """Do the jobs of one constant, one after the other in one copy."""
         copy = self.copies.get()
         try:
             for job in group:
                 try:
-                    result = copy.measure(job.constant, job.value, self.command(job, base), self.running)
+                    result = copy.measure(job.constant, job.value, self.command(job, base), self.processes)
                 except RuntimeError as error:  # the next value may do better
                     print(f"{job.measure}: {job.constant.name} = {job.value} failed: {error}", file=sys.stderr)
                     continue
                 with self.lock:
                     self.results.add(job.constant, job.measure, job.value, result)
-                    self.tell(job)
+                    self.report_progress(job)
         finally:
             self.copies.put(copy)
 
-    def command(self, job: Job, base: Copy) -> list[str]:
+    def command(self, job: Job, base: PackageCopy) -> list[str]:
         """The measuring process of a job."""
         args = self.args
         options = {"--data": args.data, "--base": base.folder, "--pairs": args.pairs, "--runs": args.runs}
         words = [str(word) for option in options.items() for word in option]
         return [sys.executable, str(MEASURES), job.measure, *words, *["--quick"] * args.quick]
 
-    def tell(self, job: Job) -> None:
+    def report_progress(self, job: Job) -> None:
         """Say on stderr what was measured and how long the rest may take."""
         self.done += 1
-        left = (time.monotonic() - self.begun) / self.done * (self.total - self.done)
+        left = (time.monotonic() - self.started) / self.done * (self.total - self.done)
         line = f"{self.done}/{self.total}  {job.measure}: {job.constant.name} = {job.value}"
         print(f"{line}  (about {left / 60:.0f} min left)", file=sys.stderr, flush=True)
 

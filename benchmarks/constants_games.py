@@ -27,17 +27,17 @@ from awello.engine.levels import OPPONENTS
 from awello.engine.time_management import MOVE_OVERHEAD_SECONDS, allocate_time, estimate_moves_left
 from awello.limits import Clock, Limit
 
-SPEED = 50_000  # nodes a second of a simulated clock
-NODES = 30_000  # for a move of a duel
-PLIES = {Game.OTHELLO: 8, Game.ABAPA: 6}  # of random openings
-THOUGHT = re.compile(r"@\d+s$")  # an opponent of the page that thinks for seconds
-QUICKER, LONG_PAIRS = "@300ms", 10  # what it is measured with instead, a lower bound, and the openings of such a match
+NODES_PER_SECOND = 50_000  # nodes a second of a simulated clock
+NODES_PER_MOVE = 30_000  # for a move of a duel
+OPENING_PLIES = {Game.OTHELLO: 8, Game.ABAPA: 6}  # of random openings
+LONG_OPPONENT = re.compile(r"@\d+s$")  # an opponent of the page that thinks for seconds
+QUICK_LIMIT, LONG_PAIRS = "@300ms", 10  # the limit that replaces it, and the openings of such a match
 
 Result = dict[str, Any]
 
 
 @dataclass
-class Mover:
+class MatchEngine:
     """An engine that answers what it plays after some moves, and how many nodes it visited for it."""
 
     engine: Engine
@@ -53,14 +53,14 @@ class Mover:
             self.position = self.position.after(move)
         self.played = len(moves)
         if clock is None:
-            *_, last = self.engine.analyse(self.position, Limit(nodes=NODES))
+            *_, last = self.engine.analyse(self.position, Limit(nodes=NODES_PER_MOVE))
         else:
             maximum = allocate_time(clock, estimate_moves_left(self.position)).maximum
-            last = self.engine.choose(self.position, clock, Limit(nodes=max(1, int(maximum * SPEED))))
+            last = self.engine.choose(self.position, clock, Limit(nodes=max(1, int(maximum * NODES_PER_SECOND))))
         return last.move, self.engine.nodes
 
 
-class RemoteMover(Mover):
+class RemoteMatchEngine(MatchEngine):
     """The same in another process, whose package is that of a folder."""
 
     def __init__(self, game: Game, base: Path) -> None:
@@ -90,57 +90,59 @@ def serve(game: Game) -> None:
     """Answer the lines of a `RemoteMover`."""
     count_time_by_nodes()
     with Engine(game, hash=16) as engine:
-        mover = Mover(engine)
+        player = MatchEngine(engine)
         for line in sys.stdin:
             request = json.loads(line)
             if "begin" in request:
-                mover.begin()
+                player.begin()
                 answer: Any = None
             else:
-                answer = mover.choose(request["moves"], Clock(*request["clock"]) if request["clock"] else None)
+                answer = player.choose(request["moves"], Clock(*request["clock"]) if request["clock"] else None)
             print(json.dumps(answer), flush=True)
 
 
 def count_time_by_nodes() -> None:
     """Make searches believe that their time passes with the nodes they visit."""
-    IterativeSearch.elapsed = lambda self: self.search_threads.nodes / SPEED  # type: ignore[method-assign]
+    IterativeSearch.elapsed = lambda self: self.search_threads.nodes / NODES_PER_SECOND  # type: ignore[method-assign]
 
 
 @contextmanager
-def opponents(game: Game, base: Path) -> Iterator[tuple[Mover, Mover]]:
+def opponents(game: Game, base: Path) -> Iterator[tuple[MatchEngine, MatchEngine]]:
     """The engine here and the other one."""
     count_time_by_nodes()
-    remote = RemoteMover(game, base)
+    remote = RemoteMatchEngine(game, base)
     try:
         with Engine(game, hash=16) as engine:
-            yield Mover(engine), remote
+            yield MatchEngine(engine), remote
     finally:
         remote.process.kill()
         remote.process.wait()
 
 
 # ---- a match --------------------------------------------------------------------------------------------------------
-def openings(game: Game, data: Path, count: int) -> list[tuple[int, ...]]:
+def load_match_openings(game: Game, data: Path, count: int) -> list[tuple[int, ...]]:
     """Balanced openings of Othello where there is a file of them, random ones elsewhere."""
     file = data / "openings" / "xot_small.txt"
     if game == Game.OTHELLO and file.exists():
         known = load_openings(file, game)
         return list(known[:: len(known) // count][:count])
-    return [random_opening(game, PLIES[game], str(number)) for number in range(count)]
+    return [random_opening(game, OPENING_PLIES[game], str(number)) for number in range(count)]
 
 
-def play(movers: Sequence[Mover], game: Game, opening: tuple[int, ...], clock: Clock | None) -> tuple[float, int, int]:
+def play(
+    players: Sequence[MatchEngine], game: Game, opening: tuple[int, ...], clock: Clock | None
+) -> tuple[float, int, int]:
     """The points and the margin of the first mover, and who ran out of time: 0, 1 or -1."""
     position, moves, clocks = Position.start(game), list(opening), [clock, clock]
     for move in opening:
         position = position.after(move)
-    for mover in movers:
-        mover.begin()
+    for player in players:
+        player.begin()
     while not position.over:
         side = position.side
-        move, nodes = movers[side].choose(moves, clocks[side])
+        move, nodes = players[side].choose(moves, clocks[side])
         if (left := clocks[side]) is not None:
-            clocks[side] = left = left.spend(nodes / SPEED + MOVE_OVERHEAD_SECONDS)
+            clocks[side] = left = left.spend(nodes / NODES_PER_SECOND + MOVE_OVERHEAD_SECONDS)
             if left.seconds < 0:
                 return float(side), 0, side
         moves.append(move)
@@ -152,10 +154,10 @@ def play(movers: Sequence[Mover], game: Game, opening: tuple[int, ...], clock: C
 def play_pairs(args: argparse.Namespace, game: Game, clock: Clock | None = None) -> Result:
     """Each opening with both colours: points (0 to 2) and margins by pair, games lost by the clock by mover."""
     points, margins, flags = [], [], [0, 0]
-    with opponents(game, args.base) as movers:
-        for opening in openings(game, args.data, args.pairs):
-            first, margin, out = play(movers, game, opening, clock)
-            other, lead, late = play(movers[::-1], game, opening, clock)
+    with opponents(game, args.base) as players:
+        for opening in load_match_openings(game, args.data, args.pairs):
+            first, margin, out = play(players, game, opening, clock)
+            other, lead, late = play(players[::-1], game, opening, clock)
             points.append(first + 1 - other)
             margins.append(margin - lead)
             for loser in [loser for loser in (out, 1 - late if late >= 0 else -1) if loser >= 0]:
@@ -169,9 +171,10 @@ def measure_levels(args: argparse.Namespace) -> Result:
     for game in (Game.OTHELLO, Game.ABAPA):
         steps = OPPONENTS[game.family]
         for weaker, stronger in pairwise(steps):
-            pairs, played = (LONG_PAIRS if THOUGHT.search(stronger) else args.pairs), THOUGHT.sub(QUICKER, stronger)
-            begun = tuple(random_opening(game, PLIES[game], str(number)) for number in range(pairs))
-            result = play_match(Match(game, played, weaker, 2 * pairs, 1, begun))
+            pairs = LONG_PAIRS if LONG_OPPONENT.search(stronger) else args.pairs
+            played = LONG_OPPONENT.sub(QUICK_LIMIT, stronger)
+            openings = tuple(random_opening(game, OPENING_PLIES[game], str(number)) for number in range(pairs))
+            result = play_match(Match(game, played, weaker, 2 * pairs, 1, openings))
             step = {"game": str(game), "weaker": weaker, "stronger": played, "games": result.games}
             ladder.append(step | {"wins": result.wins, "draws": result.draws, "losses": result.losses})
             print(ladder[-1], file=sys.stderr, flush=True)

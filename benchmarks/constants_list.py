@@ -13,7 +13,7 @@ class Constant:
 
     name: str
     file: str
-    tried: tuple[str, ...]
+    alternatives: tuple[str, ...]
     measures: tuple[str, ...]
     why: str
     """What the results say, in a few words."""

@@ -28,19 +28,19 @@ from awello.limits import Limit
 from awello.record import Record
 
 HASH = 128
-PLAYED, OTHERS = ("WTH_2023.wtb", "WTH_2024.wtb"), ("WTH_2015.wtb", "WTH_2016.wtb")
-EMPTIES, DEPTHS = (44, 34, 24), {44: 14, 34: 14, 24: 14}  # of the midgame, and the plies searched there
-FEW = (12, 14, 16, 18)  # empty squares of the short endgames
-MOVES = range(4, 45, 5)  # of Awalé's games, before which a position is searched
-SEEDS = 20  # at least so many must be in play there: fewer are nearly in the table of endgames
+WTHOR_FILES, OTHER_WTHOR_FILES = ("WTH_2023.wtb", "WTH_2024.wtb"), ("WTH_2015.wtb", "WTH_2016.wtb")
+MIDGAME_EMPTIES, MIDGAME_DEPTHS = (44, 34, 24), {44: 14, 34: 14, 24: 14}  # of the midgame, and the plies searched there
+ENDGAME_EMPTIES = (12, 14, 16, 18)  # empty squares of the short endgames
+SEARCHED_PLIES = range(4, 45, 5)  # of Awalé's games, before which a position is searched
+MIN_SEEDS = 20  # at least so many must be in play there: fewer are nearly in the table of endgames
 AWALE_DEPTH = 19
 
 Result = dict[str, Any]
-Asked = tuple[Position, Limit | None]  # None: solve it
+SearchTask = tuple[Position, Limit | None]  # None: solve it
 
 
 # ---- positions ------------------------------------------------------------------------------------------------------
-def othello_games(data: Path, count: int, files: tuple[str, ...] = PLAYED) -> list[Record]:
+def othello_games(data: Path, count: int, files: tuple[str, ...] = WTHOR_FILES) -> list[Record]:
     """Games of tournaments with their exact scores at 24 empty squares, or those of `awello bench` without data."""
     found = []
     for name in files if data.exists() else ():
@@ -49,7 +49,7 @@ def othello_games(data: Path, count: int, files: tuple[str, ...] = PLAYED) -> li
     return found[:: max(1, len(found) // count)][:count] or [parse_transcript(game) for game in GAMES]
 
 
-def at_empties(record: Record, empties: int) -> Position | None:
+def find_position(record: Record, empties: int) -> Position | None:
     """The position of a game with so many empty squares and a choice for the mover."""
     found = [position for position in record.positions() if position.empties == empties]
     return next((position for position in found if len(position.legal_moves()) > 1), None)
@@ -66,8 +66,8 @@ def awale_positions(data: Path, count: int) -> list[Position]:
     file = data / "awari" / "aalina_abapa_games.txt"
     lines = [line.split() for line in file.read_text("utf-8").splitlines()] if file.exists() else []
     games = [list(follow(moves, Position.start(Game.ABAPA))[0].positions()) for _, moves in lines]
-    chosen = [game[at] for game in games or [awale_game()] for at in MOVES if at < len(game) - 1]
-    return [position for position in chosen if seeds_on_board(position) >= SEEDS][:count]
+    chosen = [game[at] for game in games or [awale_game()] for at in SEARCHED_PLIES if at < len(game) - 1]
+    return [position for position in chosen if seeds_on_board(position) >= MIN_SEEDS][:count]
 
 
 def awale_game() -> list[Position]:
@@ -80,33 +80,33 @@ def awale_game() -> list[Position]:
 
 
 # ---- searching ------------------------------------------------------------------------------------------------------
-def search(engine: Engine, asked: Asked) -> Analysis:
+def search(engine: Engine, task: SearchTask) -> Analysis:
     """The last answer of a search."""
-    position, limit = asked
+    position, limit = task
     *_, last = engine.solve(position) if limit is None else engine.analyse(position, limit)
     return last
 
 
-def search_all(engine: Engine, asked: list[Asked], runs: int) -> tuple[Result, list[float]]:
+def search_all(engine: Engine, tasks: list[SearchTask], runs: int) -> tuple[Result, list[float]]:
     """Search each position with an empty table; nodes and seconds by position, and the values found."""
-    nodes, values = [0] * len(asked), [0.0] * len(asked)
-    seconds, passed = [math.inf] * len(asked), [math.inf] * len(asked)
+    nodes, values = [0] * len(tasks), [0.0] * len(tasks)
+    seconds, passed = [math.inf] * len(tasks), [math.inf] * len(tasks)
     for _ in range(runs):
-        for number, question in enumerate(asked):
+        for number, task in enumerate(tasks):
             engine.clear()
-            begun, began = time.process_time(), time.perf_counter()
-            last = search(engine, question)
-            seconds[number] = min(seconds[number], round(time.process_time() - begun, 5))
-            passed[number] = min(passed[number], round(time.perf_counter() - began, 5))
+            cpu_started, started = time.process_time(), time.perf_counter()
+            last = search(engine, task)
+            seconds[number] = min(seconds[number], round(time.process_time() - cpu_started, 5))
+            passed[number] = min(passed[number], round(time.perf_counter() - started, 5))
             nodes[number], values[number] = last.nodes, last.value
     return {"nodes": nodes, "seconds": seconds, "passed": passed}, values
 
 
-def endgames(data: Path, quick: bool) -> tuple[list[Asked], list[int | None]]:
+def load_endgames(data: Path, quick: bool) -> tuple[list[SearchTask], list[int | None]]:
     """FFO 40 to 49 and positions of tournaments with 20 empty squares, and the scores that are known."""
     file = data / "suites" / "fforum-40-59.obf"
     problems = parse_obf(file.read_text("utf-8"))[: 5 if quick else 10] if file.exists() else []
-    played = [at_empties(record, 20) for record in othello_games(data, 10 if quick else 40)]
+    played = [find_position(record, 20) for record in othello_games(data, 10 if quick else 40)]
     positions = [problem.position for problem in problems] + [position for position in played if position]
     scores = [problem.best_score for problem in problems]
     return [(position, None) for position in positions], [*scores, *[None] * (len(positions) - len(scores))]
@@ -115,51 +115,52 @@ def endgames(data: Path, quick: bool) -> tuple[list[Asked], list[int | None]]:
 # ---- measures -------------------------------------------------------------------------------------------------------
 def measure_solve(args: argparse.Namespace) -> Result:
     """Exact endgames."""
-    asked, scores = endgames(args.data, args.quick)
+    tasks, scores = load_endgames(args.data, args.quick)
     with Engine(hash=HASH) as engine:
-        result, values = search_all(engine, asked, args.runs)
+        result, values = search_all(engine, tasks, args.runs)
     wrong = sum(score is not None and score != value for score, value in zip(scores, values, strict=True))
     return result | {"wrong": wrong}
 
 
 def measure_solve_more(args: argparse.Namespace) -> Result:
     """Exact endgames of other games: a second opinion on values that seem better."""
-    found = [at_empties(record, 22) for record in othello_games(args.data, 10 if args.quick else 40, OTHERS)]
+    records = othello_games(args.data, 10 if args.quick else 40, OTHER_WTHOR_FILES)
+    found = [find_position(record, 22) for record in records]
     with Engine(hash=HASH) as engine:
-        asked: list[Asked] = [(position, None) for position in found if position]
-        return search_all(engine, asked, args.runs)[0]
+        tasks: list[SearchTask] = [(position, None) for position in found if position]
+        return search_all(engine, tasks, args.runs)[0]
 
 
 def measure_solve_few(args: argparse.Namespace) -> Result:
     """Exact endgames of few empty squares."""
     records = othello_games(args.data, 10 if args.quick else 60)
-    found = [at_empties(record, empties) for record in records for empties in FEW]
+    found = [find_position(record, empties) for record in records for empties in ENDGAME_EMPTIES]
     with Engine(hash=HASH) as engine:
-        asked: list[Asked] = [(position, None) for position in found if position]
-        return search_all(engine, asked, args.runs)[0]
+        tasks: list[SearchTask] = [(position, None) for position in found if position]
+        return search_all(engine, tasks, args.runs)[0]
 
 
 def measure_midgame(args: argparse.Namespace) -> Result:
     """Searches to a depth, and how far their values are from the exact score."""
-    asked: list[Asked] = []
+    tasks: list[SearchTask] = []
     exact: list[int | None] = []
     for record in othello_games(args.data, 10 if args.quick else 60):
-        for empties in EMPTIES:
-            if position := at_empties(record, empties):
-                asked.append((position, Limit(depth=DEPTHS[empties])))
+        for empties in MIDGAME_EMPTIES:
+            if position := find_position(record, empties):
+                tasks.append((position, Limit(depth=MIDGAME_DEPTHS[empties])))
                 known = empties == 24 and "Theoretical" in record.tags
                 exact.append(exact_score(record, position) if known else None)
     with Engine(hash=HASH) as engine:
-        result, values = search_all(engine, asked, args.runs)
+        result, values = search_all(engine, tasks, args.runs)
     errors = [abs(score - value) for score, value in zip(exact, values, strict=True) if score is not None]
     return result | {"errors": errors}
 
 
 def measure_awale(args: argparse.Namespace) -> Result:
     """Searches of Awalé to a depth."""
-    asked: list[Asked] = [(position, Limit(depth=AWALE_DEPTH)) for position in awale_positions(args.data, 80)]
+    tasks: list[SearchTask] = [(position, Limit(depth=AWALE_DEPTH)) for position in awale_positions(args.data, 80)]
     with Engine(Game.ABAPA, hash=HASH) as engine:
-        return search_all(engine, asked, args.runs)[0]
+        return search_all(engine, tasks, args.runs)[0]
 
 
 def measure_awale_game(args: argparse.Namespace) -> Result:
@@ -169,31 +170,31 @@ def measure_awale_game(args: argparse.Namespace) -> Result:
     with Engine(Game.ABAPA, hash=HASH) as engine:
         for position in positions:
             engine.clear()
-            total, begun = 0, time.process_time()
+            total, cpu_started = 0, time.process_time()
             for _ in range(6):
                 if position.over:
                     break
                 last = search(engine, (position, Limit(depth=AWALE_DEPTH - 2)))
                 total, position = total + last.nodes, position.after(last.move)
             nodes.append(total)
-            seconds.append(round(time.process_time() - begun, 4))
+            seconds.append(round(time.process_time() - cpu_started, 4))
     return {"nodes": nodes, "seconds": seconds}
 
 
 def measure_threads(args: argparse.Namespace) -> Result:
     """Two threads: the work of both, and the time that passes."""
-    asked = endgames(args.data, False)[0][:10]
+    tasks = load_endgames(args.data, False)[0][:10]
     for record in othello_games(args.data, 10):
-        asked += [(position, Limit(depth=18)) for empties in (44, 34) if (position := at_empties(record, empties))]
+        tasks += [(position, Limit(depth=18)) for empties in (44, 34) if (position := find_position(record, empties))]
     with Engine(threads=2, hash=HASH) as engine:
-        return search_all(engine, asked, args.runs)[0]
+        return search_all(engine, tasks, args.runs)[0]
 
 
 def measure_awale_threads(args: argparse.Namespace) -> Result:
     """Two threads in Awalé: the work of both, and the time that passes."""
-    asked: list[Asked] = [(position, Limit(depth=AWALE_DEPTH + 2)) for position in awale_positions(args.data, 20)]
+    tasks: list[SearchTask] = [(position, Limit(depth=AWALE_DEPTH + 2)) for position in awale_positions(args.data, 20)]
     with Engine(Game.ABAPA, threads=2, hash=HASH) as engine:
-        return search_all(engine, asked, args.runs)[0]
+        return search_all(engine, tasks, args.runs)[0]
 
 
 SEARCHES: dict[str, Callable[[argparse.Namespace], Result]] = {

@@ -21,13 +21,13 @@ REFERENCE = 168e6  # leaves a second
 PLIES = 10
 
 
-def yardstick() -> float:
+def measure_perft_speed() -> float:
     """Leaves a second of perft, the best of three."""
     start, rates = Position.start(Game.OTHELLO), []
     for _ in range(3):
-        begun = time.perf_counter()
+        started = time.perf_counter()
         leaves = perft(int(Game.OTHELLO), U(start.own), U(start.opp), PLIES)
-        rates.append(leaves / (time.perf_counter() - begun))
+        rates.append(leaves / (time.perf_counter() - started))
     return max(rates)
 
 
@@ -43,11 +43,11 @@ def main() -> None:
     totals = [0.0, 0.0, 0.0]
     print(" #  empty  score  moves right  seconds    nodes M  yardstick M/s  scaled s")
     with Engine(threads=args.threads, hash=args.hash) as engine:
-        before = yardstick()
+        before = measure_perft_speed()
         for number, problem in enumerate(parse_obf(args.file.read_text("utf-8"))[first - 1 : last], first):
             engine.clear()
             *_, found = engine.solve(problem.position)
-            after = yardstick()
+            after = measure_perft_speed()
             speed, before = (before + after) / 2, after
             scaled = found.seconds * speed / REFERENCE
             totals = [total + more for total, more in zip(totals, (found.seconds, found.nodes, scaled), strict=True)]

@@ -20,7 +20,7 @@ from rich.table import Table
 from awello import Game, Position, __version__, parse_transcript
 from awello.arena.match import Match, play_match
 from awello.bits import bit, clear_lowest_bit, flips_of, index_of, moves_of, popcount
-from awello.engine.bench import GAMES, measure
+from awello.engine.bench import GAMES, run_bench
 from awello.engine.engine import Engine
 from awello.evaluate.patterns import PatternRow, StageWeights, fill_row, mobility, turn_row, worth
 from awello.evaluate.perceptron_weights import perceptron_for
@@ -47,9 +47,9 @@ def best_rate(work: Callable[[], int], runs: int) -> float:
     """The most that one run did in a second."""
     rates = []
     for _ in range(runs):
-        begun = time.perf_counter()
+        started = time.perf_counter()
         done = work()
-        rates.append(done / (time.perf_counter() - begun))
+        rates.append(done / (time.perf_counter() - started))
     return max(rates)
 
 
@@ -81,7 +81,7 @@ def search_row(spec: str, depth: int) -> Row:
     )
 
 
-def thinking_row(depth: int) -> Row:
+def move_time_row(depth: int) -> Row:
     """Milliseconds a move of alpha-beta against random."""
     spec = f"alphabeta:positional@{depth}"
     mean, _ = play_match(Match(Game.OTHELLO, spec, "random", games=20)).mean_ms()
@@ -90,13 +90,13 @@ def thinking_row(depth: int) -> Row:
 
 def champion_row() -> Row:
     """Nodes a second of the champion on its fixed set; the name carries the signature of the search."""
-    runs = [list(measure()) for _ in range(3)]
+    runs = [list(run_bench()) for _ in range(3)]
     nodes, seconds = sum(row.nodes for row in runs[0]), min(sum(row.seconds for row in run) for run in runs)
     return Row(f"champion, signature {nodes:,}", nodes / seconds / 1e6, "M nodes/s", "awello bench")
 
 
 @kernel("int64(uint64, uint64, PatternRow, PatternRow, StageWeights)")
-def judge_moves(own: U, opp: U, row: PatternRow, child: PatternRow, weights: StageWeights) -> int:
+def evaluate_moves(own: U, opp: U, row: PatternRow, child: PatternRow, weights: StageWeights) -> int:
     """Judge the board after each move of a position; how many there are."""
     moves, total = moves_of(own, opp), 0
     count = popcount(moves)
@@ -110,12 +110,12 @@ def judge_moves(own: U, opp: U, row: PatternRow, child: PatternRow, weights: Sta
 
 
 @kernel("int64(uint64[:, ::1], PatternRow[::1], PatternRow, StageWeights)")
-def judge_all(boards: "npt.NDArray[U]", rows: "npt.NDArray[Any]", child: PatternRow, weights: StageWeights) -> int:
+def evaluate_all(boards: "npt.NDArray[U]", rows: "npt.NDArray[Any]", child: PatternRow, weights: StageWeights) -> int:
     """Judge the moves of all boards a hundred times; how many were judged."""
     count = 0
     for _ in range(100):
         for place in range(boards.shape[0]):
-            count += judge_moves(boards[place, 0], boards[place, 1], rows[place], child, weights)
+            count += evaluate_moves(boards[place, 0], boards[place, 1], rows[place], child, weights)
     return count
 
 
@@ -127,7 +127,7 @@ def evaluation_row() -> Row:
     rows, weights = PatternRow.new_array(len(chosen)), StageWeights.view(pattern_weights()[stage_of(30)])
     for row, position in zip(rows, chosen, strict=True):
         fill_row(position.own, position.opp, row)
-    rate = best_rate(lambda: judge_all(boards, rows, PatternRow.new(), weights), 10)
+    rate = best_rate(lambda: evaluate_all(boards, rows, PatternRow.new(), weights), 10)
     return Row("evaluations by patterns, each after a move", rate / 1e6, "M/s", "make bench")
 
 
@@ -139,9 +139,9 @@ def awale_rows() -> list[Row]:
             times, nodes = [], 0
             for _ in range(runs):
                 engine.clear()
-                begun = time.perf_counter()
+                started = time.perf_counter()
                 *_, found = engine.analyse(start, Limit(depth=depth))
-                times.append(time.perf_counter() - begun)
+                times.append(time.perf_counter() - started)
                 nodes = found.nodes
             name = f"champion:diffscore of Awalé to depth {depth}"
             rows.append(Row(name, 1000 * min(times), "ms", "make bench"))
@@ -158,7 +158,7 @@ def playouts_row(game: Game, tree: MonteCarloTree) -> Row:
 def main() -> None:
     """Measure everything."""
     rows = [perft_row(Game.OTHELLO, 11), perft_row(Game.ABAPA, 10), perft_row(Game.ROMEIN, 10), match_row()]
-    rows += [search_row("minimax", 8), search_row("negamax", 8), thinking_row(8), thinking_row(10), champion_row()]
+    rows += [search_row("minimax", 8), search_row("negamax", 8), move_time_row(8), move_time_row(10), champion_row()]
     rows += [evaluation_row(), *awale_rows()]
     for game in (Game.TOURNAMENT, Game.OTHELLO):
         rows += [

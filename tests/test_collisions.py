@@ -21,22 +21,23 @@ from awello.limits import Limit
 from awello.web.engine_tasks import TaskRunner
 
 sys.path.append(str(ROOT / "benchmarks"))
-import fortress_collisions as built
-import fortress_truth
+import stress_checks
+import stress_collisions as collisions
 
-WORDS = (0, 1, 1 << 63, built.FULL, built.OWN_FACTOR, built.OPP_FACTOR, *transposition_table.PUBLIC_MULTIPLIERS)
+CONSTANTS = (0, 1, 1 << 63, collisions.WORD_MASK, collisions.OWN_FACTOR, collisions.OPP_FACTOR)
+WORDS = CONSTANTS + transposition_table.PUBLIC_MULTIPLIERS
 
 
-def askable(boards: Iterable[Position], chance: random.Random) -> list[Position]:
+def predecessors_of(boards: Iterable[Position], rng: random.Random) -> list[Position]:
     """Positions a move before these boards, in which the mover has a choice."""
-    found = (built.position_before(board, chance) for board in boards)
+    found = (collisions.find_predecessor(board, rng) for board in boards)
     return [position for position in found if position and not position.over and position.legal_moves() != (PASS,)]
 
 
 def assert_solved(engine: Engine, positions: list[Position]) -> None:
     for position in positions:
         *_, last = engine.solve(position)
-        assert last.exact and last.value == fortress_truth.truth(position), position
+        assert last.exact and last.value == stress_checks.exact_value(position), position
 
 
 def assert_legal(engine: Engine, position: Position, limit: Limit) -> None:
@@ -57,7 +58,7 @@ def test_a_board_made_of_a_constant_is_solved() -> None:
     assert last.exact and last.value == 16
 
 
-def test_no_word_hides_the_other() -> None:
+def test_each_word_affects_the_hash() -> None:
     """Where one word was a constant of the hash, the other did not matter."""
     multipliers = [U(word) for word in transposition_table.PUBLIC_MULTIPLIERS]
     for fixed in WORDS:
@@ -68,59 +69,64 @@ def test_no_word_hides_the_other() -> None:
 
 
 def test_boards_made_of_constants_are_solved() -> None:
-    chance = random.Random(1)
+    rng = random.Random(1)
     with Engine(hash=1) as engine:
-        assert_solved(engine, askable(built.weak_boards(8, chance), chance))
+        assert_solved(engine, predecessors_of(collisions.weak_boards(8, rng), rng))
 
 
 def test_boards_that_shared_hash_0_do_not_crash() -> None:
     """The table gave one board the best move of another, which turned no disc, and the search left its memory."""
-    chance = random.Random(2)
-    word = built.OWN_FACTOR
+    rng = random.Random(2)
+    word = collisions.OWN_FACTOR
     boards = [
-        Position(Game.OTHELLO, word, built.without_some(~word & built.FULL, empties, chance))
+        Position(Game.OTHELLO, word, collisions.clear_random_bits(~word & collisions.WORD_MASK, empties, rng))
         for empties in (8, 10, 13, 16, 18, 20) * 5
     ]
     with Engine(hash=1) as engine:
-        for position in askable(boards, chance):
+        for position in predecessors_of(boards, rng):
             assert_legal(engine, position, Limit(depth=8))
 
 
 def test_exchanged_factors_are_not_confused() -> None:
-    chance = random.Random(5)
+    rng = random.Random(5)
     with Engine(hash=1) as engine:
         for _ in range(40):
-            pair = built.product_pair(8, chance)
-            assert built.product_hash(pair[0].own, pair[0].opp) == built.product_hash(pair[1].own, pair[1].opp)
-            assert_solved(engine, askable(pair, chance))
+            pair = collisions.product_pair(8, rng)
+            assert collisions.product_hash(pair[0].own, pair[0].opp) == collisions.product_hash(
+                pair[1].own, pair[1].opp
+            )
+            assert_solved(engine, predecessors_of(pair, rng))
 
 
 def test_constructed_pairs_differ_under_a_secret_hash() -> None:
-    chance = random.Random(3)
+    rng = random.Random(3)
     with Engine(hash=1, secret=True) as engine, Engine(hash=1) as public:
         for _ in range(20):
-            pair = built.public_pair(chance.randint(10, 20), chance)
+            pair = collisions.public_pair(rng.randint(10, 20), rng)
             multipliers = [each.search_threads.workers[0].state.multipliers for each in (engine, public)]
             secret, known = (
                 {int(transposition_table.hash_of(U(board.own), U(board.opp), each)) for board in pair}
                 for each in multipliers
             )
             assert len(known) == 1 and len(secret) == 2
-            for position in askable(pair, chance):
+            for position in predecessors_of(pair, rng):
                 assert_legal(public, position, Limit(depth=8))
-        assert_solved(engine, askable(built.public_pair(10, chance), chance))
+        assert_solved(engine, predecessors_of(collisions.public_pair(10, rng), rng))
 
 
 @pytest.mark.parametrize("threads", [1, 2])
-def test_boards_that_hash_to_0_or_to_all_ones_are_like_others(threads: int) -> None:
-    chance, boards = random.Random(7), [Position(Game.OTHELLO, *words) for words in built.EXTREMES]
-    assert {built.public_hash(*words) for words in built.EXTREMES} == {0, built.FULL}
+def test_boards_that_hash_to_0_or_all_ones_are_searched(threads: int) -> None:
+    rng, boards = random.Random(7), [Position(Game.OTHELLO, *words) for words in collisions.EXTREMES]
+    assert {collisions.public_hash(*words) for words in collisions.EXTREMES} == {
+        0,
+        collisions.WORD_MASK,
+    }
     with Engine(hash=1, threads=threads) as engine:
-        for position in [*boards, *askable(boards, chance), *askable(boards, chance)]:
+        for position in [*boards, *predecessors_of(boards, rng), *predecessors_of(boards, rng)]:
             assert_legal(engine, position, Limit(depth=9))
 
 
-def test_every_engine_has_its_own_secret() -> None:
+def test_secret_engines_have_different_multipliers() -> None:
     for game in (Game.OTHELLO, Game.ABAPA):
         engines = [Engine(game, hash=1, secret=secret) for secret in (True, True, False)]
         drawn = [engine.search_threads.tt.multipliers for engine in engines]
@@ -141,26 +147,26 @@ def poor_hash(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -
 @pytest.mark.usefixtures("poor_hash")
 @pytest.mark.parametrize("threads", [1, 3])
 @pytest.mark.parametrize("game", Game, ids=str)
-def test_moves_are_legal_whatever_the_table_says(game: Game, threads: int) -> None:
-    chance = random.Random(threads)
+def test_moves_are_legal_with_a_poor_hash(game: Game, threads: int) -> None:
+    rng = random.Random(threads)
     with Engine(game, threads, hash=1) as engine:
         for plies in (0, 3, 8, 12, 20, 30, 40) if game == Game.OTHELLO else (0, 2, 4, 8):
             position = Position.start(game)
             while plies > 0 and not position.over:
-                position, plies = position.after(chance.choice(position.legal_moves())), plies - 1
+                position, plies = position.after(rng.choice(position.legal_moves())), plies - 1
             if not position.over:
-                assert_legal(engine, position, Limit(depth=chance.choice((3, 6, 10))))
+                assert_legal(engine, position, Limit(depth=rng.choice((3, 6, 10))))
 
 
 @pytest.mark.usefixtures("poor_hash")
-def test_the_last_squares_are_solved_whatever_the_hash() -> None:
-    chance = random.Random(6)
+def test_the_last_squares_are_solved_with_a_poor_hash() -> None:
+    rng = random.Random(6)
     with Engine(hash=1) as engine:
-        assert_solved(engine, [judges.random_position(Game.OTHELLO, 10, chance) for _ in range(10)])
+        assert_solved(engine, [judges.random_position(Game.OTHELLO, 10, rng) for _ in range(10)])
 
 
 # ---- empty entries, and entries of others ---------------------------------------------------------------------------
-def test_empty_entries_tell_nothing() -> None:
+def test_empty_entries_are_never_found() -> None:
     with Engine(hash=1) as engine:
         worker = engine.search_threads.workers[0]
         assert isinstance(worker, OthelloWorker)
@@ -171,13 +177,13 @@ def test_empty_entries_tell_nothing() -> None:
         assert transposition_table.move_of(transposition_table.probe_tt(bucket, U(0))) == 10
 
 
-def test_a_place_of_the_small_table_belongs_to_one_board() -> None:
-    chance, seen = random.Random(4), dict[int, Position]()
+def test_endgame_entries_belong_to_one_board() -> None:
+    rng, seen = random.Random(4), dict[int, Position]()
     with Engine(hash=1) as engine:
         worker, compared = engine.search_threads.workers[0], 0
         assert isinstance(worker, OthelloWorker)
         while compared < 20:
-            board = judges.random_position(Game.OTHELLO, 7, chance)
+            board = judges.random_position(Game.OTHELLO, 7, rng)
             place = int(endgame.endgame_tt_index(U(board.own), U(board.opp)))
             other = seen.setdefault(place, board)
             if other != board:
@@ -188,7 +194,7 @@ def test_a_place_of_the_small_table_belongs_to_one_board() -> None:
                 compared += 1
 
 
-def test_only_the_same_position_is_a_repetition() -> None:
+def test_only_equal_positions_are_repetitions() -> None:
     """Rows in the place of a past that is shorter than a cycle hold zeros, which a hash of 0 was equal to."""
     with Engine(Game.ABAPA, hash=1) as engine:
         worker = engine.search_threads.workers[0]

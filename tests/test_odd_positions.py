@@ -10,7 +10,7 @@ from awello import Game
 from awello.engine.tablebase import load_or_build
 
 sys.path.append(str(ROOT / "benchmarks"))
-import fortress_odd
+import stress_odd
 
 CHECK = """
 import numpy as np
@@ -43,16 +43,16 @@ assert refused(lambda: patterns.stage_weights_at(8))
 
 
 @pytest.mark.parametrize("game", Game, ids=str)
-def test_searches_stand_odd_positions(game: Game) -> None:
-    chance, searches = random.Random(int(game)), fortress_odd.Searches(game)
-    positions = [*fortress_odd.fixed_positions(game), *(fortress_odd.odd_position(game, chance) for _ in range(10))]
+def test_searches_handle_odd_positions(game: Game) -> None:
+    rng, searches = random.Random(int(game)), stress_odd.AllSearches(game)
+    positions = [*stress_odd.fixed_positions(game), *(stress_odd.odd_position(game, rng) for _ in range(10))]
     assert sum(map(searches.run, positions)) > 100
 
 
 def test_no_search_leaves_its_memory() -> None:
     for game in (Game.ABAPA, Game.TOURNAMENT, Game.ROMEIN):
         load_or_build(game)  # made here, where it is compiled
-    done = run("benchmarks/fortress_odd.py", "--positions", "3", NUMBA_DISABLE_JIT="1")
+    done = run("benchmarks/stress_odd.py", "--positions", "3", NUMBA_DISABLE_JIT="1")
     assert done.returncode == 0, done.stderr
     assert len(done.stdout.splitlines()) == len(Game)
 

@@ -27,7 +27,7 @@ COUNTS = {  # wins, draws and losses of the mover
 
 
 @pytest.fixture(autouse=True)
-def own_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def separate_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Tables of these tests lie in a folder of their own."""
     monkeypatch.setattr(tablebase, "user_cache", lambda: tmp_path)
 
@@ -55,7 +55,7 @@ def test_bytes_that_threads_share() -> None:
 
 # ---- values ---------------------------------------------------------------------------------------------------------
 @numba.njit
-def wrong_entries(game, table, seeds):  # type: ignore[no-untyped-def]
+def count_wrong_entries(game, table, seeds):  # type: ignore[no-untyped-def]
     """How many positions of a level are not worth the best of their moves."""
     own, opp = unrank(0, seeds)
     wrong = 0
@@ -78,7 +78,7 @@ def check_entries(game: Game, seeds: int) -> None:
     first = 7 if game == Game.TOURNAMENT else 1
     assert not (game == Game.TOURNAMENT and base.table[: LEVEL_OFFSETS[7]].any()), "at six seeds the game has stopped"
     for level in range(first, seeds + 1):
-        assert wrong_entries(int(game), base.table, level) == 0
+        assert count_wrong_entries(int(game), base.table, level) == 0
 
 
 @pytest.mark.parametrize("game", VARIANTS, ids=str)
@@ -121,7 +121,7 @@ def play_out(base: Tablebase, position: Position, chance: random.Random) -> int:
     return score[first.side] - score[1 - first.side]
 
 
-def keep_promises(game: Game, seeds: int, count: int) -> None:
+def check_play(game: Game, seeds: int, count: int) -> None:
     base, chance = build_tablebase(game, seeds), random.Random(seeds)
     for _ in range(count):
         level = chance.randint(7 if game == Game.TOURNAMENT else 1, seeds)
@@ -131,14 +131,14 @@ def keep_promises(game: Game, seeds: int, count: int) -> None:
 
 
 @pytest.mark.parametrize("game", VARIANTS, ids=str)
-def test_play_keeps_the_promise(game: Game) -> None:
-    keep_promises(game, 10, 150)
+def test_play_reaches_the_value(game: Game) -> None:
+    check_play(game, 10, 150)
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("game", VARIANTS, ids=str)
-def test_play_keeps_the_promise_from_a_thousand_positions(game: Game) -> None:
-    keep_promises(game, 14, 1000)
+def test_play_reaches_the_value_from_a_thousand_positions(game: Game) -> None:
+    check_play(game, 14, 1000)
 
 
 # ---- files ----------------------------------------------------------------------------------------------------------
@@ -198,7 +198,7 @@ def test_a_damaged_file_is_noticed() -> None:
         tablebase.find_tablebase(Game.ABAPA)
 
 
-def test_wrong_wishes() -> None:
+def test_invalid_builds_are_refused() -> None:
     with pytest.raises(ConfigError, match="choose 1 to 28"):
         build_tablebase(Game.ABAPA, 29)
     with pytest.raises(ConfigError, match="for Awalé"):
@@ -222,7 +222,7 @@ def test_positions_are_solved_from_the_command_line() -> None:
     assert wrong.returncode == 2 and "standard input, line 1" in wrong.stderr
 
 
-def test_beyond_the_table_a_search_says_what_it_can() -> None:
+def test_positions_beyond_the_tablebase_are_searched() -> None:
     found = json.loads(awello("solve", "awale", "start", "--time", "100ms", "--json").stdout)
     assert not found["exact"] and found["best"] in "ABCDEF" and abs(found["score"]) < 10
 

@@ -4,7 +4,7 @@ from rich.console import Console
 from rich.table import Table
 
 from awello.cli.app import Json, Threads, app, print_json, progress
-from awello.engine.bench import GAMES, measure
+from awello.engine.bench import GAMES, run_bench
 
 
 @app.command()
@@ -13,7 +13,7 @@ def bench(threads: Threads = 1, json: Json = False) -> None:
 
     rows = []
     with progress("bench", 3 * len(GAMES)) as step:
-        for row in measure(threads):
+        for row in run_bench(threads):
             rows.append(row)
             step()
     nodes, seconds = sum(row.nodes for row in rows), sum(row.seconds for row in rows)

@@ -39,7 +39,7 @@ class BenchSearch:
     seconds: float
 
 
-def measure(threads: int = 1) -> Iterator[BenchSearch]:
+def run_bench(threads: int = 1) -> Iterator[BenchSearch]:
     """Run all searches of the set, each with an empty transposition table."""
     with Engine(threads=threads, hash=HASH_MIB) as engine:
         for game in GAMES:

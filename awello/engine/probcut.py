@@ -74,7 +74,7 @@ def margin_of(selectivity: int, empties: int, depth: int, shallow: int, probcut:
 
 
 @cache
-def probcut_terms() -> ProbCutTerms:
+def load_probcut_terms() -> ProbCutTerms:
     """Load the measured coefficients."""
     measured, terms = json.loads(data_file("probcut.json").read_text("utf-8")), ProbCutTerms.new()
     for kind in ("depth", "end"):

@@ -26,18 +26,19 @@ from awello.search.root import AlphaBetaEvaluator
 sys.path.append(str(Path(__file__).parent.parent / "tests"))
 from twins import BLACK, EMPTY, WHITE, OthelloTwin
 
-PLAIN, TWINS, MORE = 13, 3, 2  # empty squares up to which scores are known, and by the twins; seeds beyond the engine's
+MAX_SEARCH_EMPTIES, MAX_TWIN_EMPTIES = 13, 3  # empty squares up to which search and the twins give exact scores
+EXTRA_SEEDS = 2  # of the tablebases here, beyond the engine's
 
 
 @cache
-def endgames(game: Game) -> Tablebase:
+def load_endgames(game: Game) -> Tablebase:
     """A table of more seeds than that of the engine; it is not kept on disk."""
     base = load_or_build(game)
-    table = np.zeros(LEVEL_OFFSETS[base.seeds + MORE + 1], np.uint8)
+    table = np.zeros(LEVEL_OFFSETS[base.seeds + EXTRA_SEEDS + 1], np.uint8)
     table[: len(base.table)] = base.table
-    for level in range(base.seeds + 1, base.seeds + MORE + 1):
+    for level in range(base.seeds + 1, base.seeds + EXTRA_SEEDS + 1):
         solve_level(game, table, level, 1, lambda passes: None)
-    return Tablebase(game, base.seeds + MORE, table)
+    return Tablebase(game, base.seeds + EXTRA_SEEDS, table)
 
 
 def twin_of(position: Position) -> OthelloTwin:
@@ -55,14 +56,14 @@ def score_of(twin: OthelloTwin) -> int:
 
 
 @lru_cache(10_000)
-def truth(position: Position) -> int | None:
+def exact_value(position: Position) -> int | None:
     """The score under best play, in Awalé what is still to be won; None where nobody knows it."""
     if position.game.family == "awale":
-        base = endgames(position.game)
+        base = load_endgames(position.game)
         return base.value(position) if base.covers(position) else None
-    if (empties := position.empties) > PLAIN:
+    if (empties := position.empties) > MAX_SEARCH_EMPTIES:
         return None
-    if empties <= TWINS:
+    if empties <= MAX_TWIN_EMPTIES:
         return score_of(twin_of(position))
     known, most = AlphaBetaEvaluator(position.game, Heuristic("mobility"), 0, True, False), EXACT * position.game.points
     words = U(position.own), U(position.opp)
@@ -70,58 +71,65 @@ def truth(position: Position) -> int | None:
     return int(value) // EXACT
 
 
-def worth_of(position: Position, move: int) -> int | None:
+def exact_move_value(position: Position, move: int) -> int | None:
     """The true value of a move; what came before in the game plays no part."""
     after = replace(position.after(move), past=frozenset())
-    value = truth(after)
+    value = exact_value(after)
     gain = seeds_on_board(position) - seeds_on_board(after) if position.game.family == "awale" else 0
     return None if value is None else gain - value
 
 
 @dataclass
-class Verdict:
+class AnalysisChecker:
     """What is asked of the answers about a position."""
 
     position: Position
-    free: set[int]
+    allowed_moves: set[int]
     """The moves that were not left out."""
-    best: int
+    multipv: int
     wld: bool
 
-    def judge(self, answer: Analysis) -> Counter[str]:
+    def check(self, analysis: Analysis) -> Counter[str]:
         """An error if an answer cannot be right; what was compared."""
-        points, values = self.position.game.points, dict(answer.candidates)
-        said = f"{self.position!r}: {answer}"
-        assert answer.move in self.free and values.keys() <= self.free, said
-        assert len(values) == len(answer.candidates) in (1, min(self.best, len(self.free))), said
-        assert answer.value == values[answer.move] == max(values.values()) and abs(answer.value) <= points, said
-        assert answer.exact == (answer.move in answer.exact_moves) and values.keys() >= set(answer.exact_moves), said
-        assert answer.nodes >= 0 and answer.depth > 0 and answer.pv[0] == answer.move, said
+        points, values = self.position.game.points, dict(analysis.candidates)
+        context = f"{self.position!r}: {analysis}"
+        assert analysis.move in self.allowed_moves and values.keys() <= self.allowed_moves, context
+        assert len(values) == len(analysis.candidates) in (1, min(self.multipv, len(self.allowed_moves))), context
+        assert analysis.value == values[analysis.move] == max(values.values()) and abs(analysis.value) <= points, (
+            context
+        )
+        assert analysis.exact == (analysis.move in analysis.exact_moves) and values.keys() >= set(
+            analysis.exact_moves
+        ), context
+        assert analysis.nodes >= 0 and analysis.depth > 0 and analysis.pv[0] == analysis.move, context
         end = self.position
-        for move in answer.pv:
-            assert move in end.legal_moves(), f"{said}, in {end!r}"
+        for move in analysis.pv:
+            assert move in end.legal_moves(), f"{context}, in {end!r}"
             end = end.after(move)
-        return self.compare(answer, end, said)
+        return self.compare(analysis, end, context)
 
-    def compare(self, answer: Analysis, end: Position, said: str) -> Counter[str]:
+    def compare(self, analysis: Analysis, end: Position, context: str) -> Counter[str]:
         """An error if an exact score is wrong; how many were compared."""
-        counts, worths = Counter[str](), {move: worth_of(self.position, move) for move in self.free}
-        for move, value in answer.candidates:
-            worth = worths[move]
-            if move in answer.exact_moves and worth is not None:
-                assert value == self.shown(worth), f"{said}, but {move} is worth {worth}"
+        counts, move_values = (
+            Counter[str](),
+            {move: exact_move_value(self.position, move) for move in self.allowed_moves},
+        )
+        for move, value in analysis.candidates:
+            value_of_move = move_values[move]
+            if move in analysis.exact_moves and value_of_move is not None:
+                assert value == self.as_reported(value_of_move), f"{context}, but {move} is worth {value_of_move}"
                 counts["exact scores"] += 1
-        known = [worth for worth in worths.values() if worth is not None]
-        if answer.exact and len(known) == len(worths):
-            assert answer.value == self.shown(max(known)), f"{said}, but moves are worth {worths}"
+        known = [value_of_move for value_of_move in move_values.values() if value_of_move is not None]
+        if analysis.exact and len(known) == len(move_values):
+            assert analysis.value == self.as_reported(max(known)), f"{context}, but moves are worth {move_values}"
             counts["best moves"] += 1
-        if answer.exact and end.over and self.position.game.family == "othello" and not self.wld:
+        if analysis.exact and end.over and self.position.game.family == "othello" and not self.wld:
             score = end.score()
-            assert answer.value == score[self.position.side] - score[1 - self.position.side], f"{said}, {score}"
+            assert analysis.value == score[self.position.side] - score[1 - self.position.side], f"{context}, {score}"
             counts["lines to the end"] += 1
         return counts
 
-    def shown(self, value: int) -> int:
+    def as_reported(self, value: int) -> int:
         """A value, or with `wld` whether the game is won: seeds that were taken count then."""
         final = self.position.lead + value
         return (final > 0) - (final < 0) if self.wld else value
