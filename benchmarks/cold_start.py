@@ -1,10 +1,9 @@
-"""How long the first start on a machine takes: `awello serve` with an empty cache, until a game can be played.
+"""Measure the first start on a machine: `awello serve` with an empty cache, until a game can be played.
 
     python benchmarks/cold_start.py
 
-A client asks for the page, then for the answer to a move of Othello, then of Awalé, each as soon as it can, and waits
-until all kernels are in the cache.  Beside the seconds since the start stand those that the processors have worked.
-Needs Linux.
+A client requests the page, then a reply to a move of Othello and of Awalé, and waits until all kernels are in the
+cache. Prints wall-clock seconds since the start and processor seconds.  Needs Linux.
 """
 
 import asyncio
@@ -22,13 +21,13 @@ from websockets.asyncio.client import connect
 
 GAMES = {"Othello": ("othello", ["f5"]), "Awalé": ("abapa", ["C"])}
 PLAYER = "champion@level=4"
-POLL_SECONDS = 0.1  # seconds between two looks at the cache
+POLL_SECONDS = 0.1  # between two looks at the cache
 TICKS = os.sysconf("SC_CLK_TCK")
 KERNEL = re.compile(r"^@kernel\(", re.M)
 
 
 def processor_seconds(session: int) -> float:
-    """What all processes of a session and those that they have waited for have used."""
+    """The processor time of all processes of a session and their finished children."""
     used = 0
     for file in Path("/proc").glob("[0-9]*/stat"):
         try:
@@ -41,13 +40,13 @@ def processor_seconds(session: int) -> float:
 
 
 def count_kernels() -> int:
-    """The kernels in the sources."""
+    """Count the kernels in the sources."""
     package = Path(__file__).parent.parent / "awello"
     return sum(len(KERNEL.findall(file.read_text("utf-8"))) for file in package.rglob("*.py"))
 
 
 async def wait_for_choice(address: str, game: str, moves: list[str]) -> None:
-    """Wait for the computer's answer to a move."""
+    """Wait for the engine's reply to a move."""
     async with connect(address.replace("http", "ws") + "api/live") as channel:
         await channel.send(json.dumps({"id": 1, "type": "choose", "game": game, "moves": moves, "player": PLAYER}))
         while (answer := json.loads(await channel.recv()))["type"] != "choice":
@@ -56,7 +55,7 @@ async def wait_for_choice(address: str, game: str, moves: list[str]) -> None:
 
 
 def measure(cache: Path) -> None:
-    """Start the server and print when each thing could be done."""
+    """Start the server and print when it is ready for what."""
     started = time.perf_counter()
     command = [sys.executable, "-m", "awello", "serve", "--no-browser", "--port", "0"]
     environment = os.environ | {"AWELLO_CACHE": str(cache), "AWELLO_DATA": str(cache)}
@@ -71,14 +70,14 @@ def measure(cache: Path) -> None:
         address = server.stdout.readline().split()[3]
         with urlopen(address) as page:  # noqa: S310 - the address is ours
             page.read()
-        report("the page is served")
+        report("page served")
         for name, (game, moves) in GAMES.items():
             asyncio.run(wait_for_choice(address, game, moves))
-            report(f"the first answer in {name}")
+            report(f"first reply in {name}")
         total = count_kernels()
         while sum(1 for _ in cache.rglob("*.nbi")) < total:
             time.sleep(POLL_SECONDS)
-        report(f"all {total} kernels are compiled")
+        report(f"all {total} kernels compiled")
     finally:
         server.terminate()
         server.wait()

@@ -1,8 +1,8 @@
-"""Games that tell two values of a constant apart, for `constants.py`: the engine here against another one.
+"""Games between two values of a constant, for `constants.py`: this engine against another one.
 
-The other engine is that of `--base`, in a process of its own that runs this file.  Both play every opening twice, once
-with each colour.  They think for a number of nodes, or by a clock that advances with the nodes visited (SPEED a
-second) and by MOVE_OVERHEAD_SECONDS for each move, so games are the same in every run, however busy the machine is.
+The other engine is that of the package in `--base`, in a separate process that runs this file.  Both play every opening
+twice, once with each colour.  Searches have a node limit or a simulated clock that advances with the nodes visited
+(NODES_PER_SECOND) and by MOVE_OVERHEAD_SECONDS per move, so games are the same in every run on any machine.
 """
 
 import argparse
@@ -27,10 +27,10 @@ from awello.engine.levels import OPPONENTS
 from awello.engine.time_management import MOVE_OVERHEAD_SECONDS, allocate_time, estimate_moves_left
 from awello.limits import Clock, Limit
 
-NODES_PER_SECOND = 50_000  # nodes a second of a simulated clock
-NODES_PER_MOVE = 30_000  # for a move of a duel
+NODES_PER_SECOND = 50_000  # of a simulated clock
+NODES_PER_MOVE = 30_000  # of a duel
 OPENING_PLIES = {Game.OTHELLO: 8, Game.ABAPA: 6}  # of random openings
-LONG_OPPONENT = re.compile(r"@\d+s$")  # an opponent of the page that thinks for seconds
+LONG_OPPONENT = re.compile(r"@\d+s$")  # an opponent of the page with a time limit in seconds
 QUICK_LIMIT, LONG_PAIRS = "@300ms", 10  # the limit that replaces it, and the openings of such a match
 
 Result = dict[str, Any]
@@ -38,17 +38,17 @@ Result = dict[str, Any]
 
 @dataclass
 class MatchEngine:
-    """An engine that answers what it plays after some moves, and how many nodes it visited for it."""
+    """An engine that plays a game and counts the nodes of each move."""
 
     engine: Engine
 
     def begin(self) -> None:
-        """Forget the game before."""
+        """Start a new game."""
         self.engine.clear()
         self.position, self.played = Position.start(self.engine.game), 0
 
     def choose(self, moves: Sequence[int], clock: Clock | None) -> tuple[int, int]:
-        """The move after these, by a simulated clock or for a fixed number of nodes."""
+        """Choose a move after these, by a simulated clock or a node limit; return it with the nodes."""
         for move in moves[self.played :]:
             self.position = self.position.after(move)
         self.played = len(moves)
@@ -61,7 +61,7 @@ class MatchEngine:
 
 
 class RemoteMatchEngine(MatchEngine):
-    """The same in another process, whose package is that of a folder."""
+    """An engine in another process, with the package of a folder."""
 
     def __init__(self, game: Game, base: Path) -> None:
         environment = {**os.environ, "PYTHONPATH": str(base), "AWELLO_CACHE": str(base / "cache")}
@@ -71,7 +71,7 @@ class RemoteMatchEngine(MatchEngine):
         )
 
     def ask(self, request: Result) -> Any:
-        """What the process answers to a line."""
+        """Send a request and return the response."""
         assert self.process.stdin and self.process.stdout
         self.process.stdin.write(json.dumps(request) + "\n")
         self.process.stdin.flush()
@@ -87,7 +87,7 @@ class RemoteMatchEngine(MatchEngine):
 
 
 def serve(game: Game) -> None:
-    """Answer the lines of a `RemoteMover`."""
+    """Serve the requests of a `RemoteMatchEngine`."""
     count_time_by_nodes()
     with Engine(game, hash=16) as engine:
         player = MatchEngine(engine)
@@ -102,13 +102,13 @@ def serve(game: Game) -> None:
 
 
 def count_time_by_nodes() -> None:
-    """Make searches believe that their time passes with the nodes they visit."""
+    """Let the time of searches pass with the nodes they visit."""
     IterativeSearch.elapsed = lambda self: self.search_threads.nodes / NODES_PER_SECOND  # type: ignore[method-assign]
 
 
 @contextmanager
 def opponents(game: Game, base: Path) -> Iterator[tuple[MatchEngine, MatchEngine]]:
-    """The engine here and the other one."""
+    """This engine and the other one."""
     count_time_by_nodes()
     remote = RemoteMatchEngine(game, base)
     try:
@@ -121,7 +121,7 @@ def opponents(game: Game, base: Path) -> Iterator[tuple[MatchEngine, MatchEngine
 
 # ---- a match --------------------------------------------------------------------------------------------------------
 def load_match_openings(game: Game, data: Path, count: int) -> list[tuple[int, ...]]:
-    """Balanced openings of Othello where there is a file of them, random ones elsewhere."""
+    """Load balanced openings of Othello if there is a file of them, else make random ones."""
     file = data / "openings" / "xot_small.txt"
     if game == Game.OTHELLO and file.exists():
         known = load_openings(file, game)
@@ -132,7 +132,7 @@ def load_match_openings(game: Game, data: Path, count: int) -> list[tuple[int, .
 def play(
     players: Sequence[MatchEngine], game: Game, opening: tuple[int, ...], clock: Clock | None
 ) -> tuple[float, int, int]:
-    """The points and the margin of the first mover, and who ran out of time: 0, 1 or -1."""
+    """Play a game: the points and the margin of the first mover, and the side that timed out or -1."""
     position, moves, clocks = Position.start(game), list(opening), [clock, clock]
     for move in opening:
         position = position.after(move)
@@ -152,7 +152,7 @@ def play(
 
 
 def play_pairs(args: argparse.Namespace, game: Game, clock: Clock | None = None) -> Result:
-    """Each opening with both colours: points (0 to 2) and margins by pair, games lost by the clock by mover."""
+    """Play each opening with both colours: points (0 to 2) and margins by pair, time-outs by engine."""
     points, margins, flags = [], [], [0, 0]
     with opponents(game, args.base) as players:
         for opening in load_match_openings(game, args.data, args.pairs):
@@ -166,7 +166,7 @@ def play_pairs(args: argparse.Namespace, game: Game, clock: Clock | None = None)
 
 
 def measure_levels(args: argparse.Namespace) -> Result:
-    """Each opponent of the page against the one before it."""
+    """Let each opponent of the page play against the one before it."""
     ladder = []
     for game in (Game.OTHELLO, Game.ABAPA):
         steps = OPPONENTS[game.family]

@@ -1,7 +1,7 @@
-"""The constants that `constants.py` sweeps: where each one stands, what it is compared with, and by which measures.
+"""The constants that `constants.py` sweeps, with their files, alternatives and measures.
 
-A constant is given by its name, or by an expression that stands once in its file.  A constant whose value follows from
-the machine or from logic (sizes, the layout of bits, bounds on scores) is not here.
+A constant is given by its name or by an expression that occurs once in its file.  Constants whose values follow from
+the machine or from logic (sizes, the layout of bits, bounds on scores) are not listed.
 """
 
 from dataclasses import dataclass
@@ -9,21 +9,21 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True)
 class Constant:
-    """A constant of a file below `awello/` and the values to try in its place, as source text."""
+    """A constant in a file below `awello/`, and alternative values as source text."""
 
     name: str
     file: str
     alternatives: tuple[str, ...]
     measures: tuple[str, ...]
     why: str
-    """What the results say, in a few words."""
+    """A summary of the results."""
 
 
 MIDGAME, ENDGAME, LAST = "engine/midgame.py", "engine/endgame.py", "engine/last_empties.py"
 OTHELLO, PROBCUT, CLOCK = "engine/othello_search.py", "engine/probcut.py", "engine/time_management.py"
 AWALE, AWALE_SEARCH, THINKING = "engine/awale_kernels.py", "engine/awale_search.py", "engine/iterative_search.py"
 STATE = "engine/othello_state.py"
-AGAIN = ("solve", "solve-more")  # a value seemed better: a second opinion
+AGAIN = ("solve", "solve-more")  # with a second opinion on values that seem better
 BOTH = ("solve", "midgame")
 VALUES = ("solve", "midgame", "duel")
 

@@ -1,9 +1,9 @@
-"""Measure the engine that PYTHONPATH leads to, for `constants.py`: one measure, one line of JSON.
+"""Take one measure of the engine in PYTHONPATH, for `constants.py`, and print one line of JSON.
 
     python benchmarks/constants_measures.py MEASURE [--data FOLDER] [--base FOLDER] [--quick]
 
 Nodes are counted with one thread and an empty table for each position, so they are the same in every run.  Seconds are
-those of the processor, the least of the runs for each position.  With two threads the time that passes counts too.
+processor time, the minimum of the runs for each position.  With two threads the wall-clock time counts too.
 """
 
 import argparse
@@ -29,10 +29,10 @@ from awello.record import Record
 
 HASH = 128
 WTHOR_FILES, OTHER_WTHOR_FILES = ("WTH_2023.wtb", "WTH_2024.wtb"), ("WTH_2015.wtb", "WTH_2016.wtb")
-MIDGAME_EMPTIES, MIDGAME_DEPTHS = (44, 34, 24), {44: 14, 34: 14, 24: 14}  # of the midgame, and the plies searched there
-ENDGAME_EMPTIES = (12, 14, 16, 18)  # empty squares of the short endgames
-SEARCHED_PLIES = range(4, 45, 5)  # of Awalé's games, before which a position is searched
-MIN_SEEDS = 20  # at least so many must be in play there: fewer are nearly in the table of endgames
+MIDGAME_EMPTIES, MIDGAME_DEPTHS = (44, 34, 24), {44: 14, 34: 14, 24: 14}  # plies by empty squares
+ENDGAME_EMPTIES = (12, 14, 16, 18)  # of the short endgames
+SEARCHED_PLIES = range(4, 45, 5)  # of Awalé games: the positions that are searched
+MIN_SEEDS = 20  # at least, to stay away from the tablebase
 AWALE_DEPTH = 19
 
 Result = dict[str, Any]
@@ -41,7 +41,7 @@ SearchTask = tuple[Position, Limit | None]  # None: solve it
 
 # ---- positions ------------------------------------------------------------------------------------------------------
 def othello_games(data: Path, count: int, files: tuple[str, ...] = WTHOR_FILES) -> list[Record]:
-    """Games of tournaments with their exact scores at 24 empty squares, or those of `awello bench` without data."""
+    """Tournament games with exact scores at 24 empty squares, or those of `awello bench` if there are no data."""
     found = []
     for name in files if data.exists() else ():
         records = read_wthor((data / "wthor" / name).read_bytes())
@@ -50,7 +50,7 @@ def othello_games(data: Path, count: int, files: tuple[str, ...] = WTHOR_FILES) 
 
 
 def find_position(record: Record, empties: int) -> Position | None:
-    """The position of a game with so many empty squares and a choice for the mover."""
+    """Find the position of a game with this many empty squares and more than one legal move."""
     found = [position for position in record.positions() if position.empties == empties]
     return next((position for position in found if len(position.legal_moves()) > 1), None)
 
@@ -62,7 +62,7 @@ def exact_score(record: Record, position: Position) -> int:
 
 
 def awale_positions(data: Path, count: int) -> list[Position]:
-    """Positions of Awalé's published games, or of one that the engine plays against itself without them."""
+    """Positions of published Awalé games or, without them, of a self-play game."""
     file = data / "awari" / "aalina_abapa_games.txt"
     lines = [line.split() for line in file.read_text("utf-8").splitlines()] if file.exists() else []
     games = [list(follow(moves, Position.start(Game.ABAPA))[0].positions()) for _, moves in lines]
@@ -71,7 +71,7 @@ def awale_positions(data: Path, count: int) -> list[Position]:
 
 
 def awale_game() -> list[Position]:
-    """A quick game of the engine against itself."""
+    """A quick self-play game of the engine."""
     positions = [Position.start(Game.ABAPA)]
     with Engine(Game.ABAPA, hash=1) as engine:
         while not positions[-1].over:
@@ -81,14 +81,14 @@ def awale_game() -> list[Position]:
 
 # ---- searching ------------------------------------------------------------------------------------------------------
 def search(engine: Engine, task: SearchTask) -> Analysis:
-    """The last answer of a search."""
+    """Return the last analysis of a search."""
     position, limit = task
     *_, last = engine.solve(position) if limit is None else engine.analyse(position, limit)
     return last
 
 
 def search_all(engine: Engine, tasks: list[SearchTask], runs: int) -> tuple[Result, list[float]]:
-    """Search each position with an empty table; nodes and seconds by position, and the values found."""
+    """Search each position with an empty table; return nodes, seconds and values by position."""
     nodes, values = [0] * len(tasks), [0.0] * len(tasks)
     seconds, passed = [math.inf] * len(tasks), [math.inf] * len(tasks)
     for _ in range(runs):
@@ -103,7 +103,7 @@ def search_all(engine: Engine, tasks: list[SearchTask], runs: int) -> tuple[Resu
 
 
 def load_endgames(data: Path, quick: bool) -> tuple[list[SearchTask], list[int | None]]:
-    """FFO 40 to 49 and positions of tournaments with 20 empty squares, and the scores that are known."""
+    """FFO 40 to 49 and tournament positions with 20 empty squares, with their scores if known."""
     file = data / "suites" / "fforum-40-59.obf"
     problems = parse_obf(file.read_text("utf-8"))[: 5 if quick else 10] if file.exists() else []
     played = [find_position(record, 20) for record in othello_games(data, 10 if quick else 40)]
@@ -141,7 +141,7 @@ def measure_solve_few(args: argparse.Namespace) -> Result:
 
 
 def measure_midgame(args: argparse.Namespace) -> Result:
-    """Searches to a depth, and how far their values are from the exact score."""
+    """Searches to a depth, with the errors of their values."""
     tasks: list[SearchTask] = []
     exact: list[int | None] = []
     for record in othello_games(args.data, 10 if args.quick else 60):
@@ -164,7 +164,7 @@ def measure_awale(args: argparse.Namespace) -> Result:
 
 
 def measure_awale_game(args: argparse.Namespace) -> Result:
-    """Games of Awalé searched move by move with one table, as in play: what one search leaves to the next counts."""
+    """Awalé games searched move by move with one table, as in play."""
     positions = awale_positions(args.data, 10 if args.quick else 40)
     nodes, seconds = [], []
     with Engine(Game.ABAPA, hash=HASH) as engine:
@@ -182,7 +182,7 @@ def measure_awale_game(args: argparse.Namespace) -> Result:
 
 
 def measure_threads(args: argparse.Namespace) -> Result:
-    """Two threads: the work of both, and the time that passes."""
+    """Two threads: processor time and wall-clock time."""
     tasks = load_endgames(args.data, False)[0][:10]
     for record in othello_games(args.data, 10):
         tasks += [(position, Limit(depth=18)) for empties in (44, 34) if (position := find_position(record, empties))]
@@ -191,7 +191,7 @@ def measure_threads(args: argparse.Namespace) -> Result:
 
 
 def measure_awale_threads(args: argparse.Namespace) -> Result:
-    """Two threads in Awalé: the work of both, and the time that passes."""
+    """Two threads in Awalé: processor time and wall-clock time."""
     tasks: list[SearchTask] = [(position, Limit(depth=AWALE_DEPTH + 2)) for position in awale_positions(args.data, 20)]
     with Engine(Game.ABAPA, threads=2, hash=HASH) as engine:
         return search_all(engine, tasks, args.runs)[0]
@@ -216,7 +216,7 @@ def main() -> None:
     parser.add_argument("--data", type=Path, default=Path("../shared/data"), help="games, problems and openings")
     parser.add_argument("--base", type=Path, default=Path(), help="folder of the package to play against")
     parser.add_argument("--pairs", type=int, default=100, help="openings of a match, each played twice")
-    parser.add_argument("--runs", type=int, default=2, help="searches of each position, of which the quickest counts")
+    parser.add_argument("--runs", type=int, default=2, help="searches of each position, the quickest counts")
     parser.add_argument("--quick", action="store_true", help="fewer positions")
     args = parser.parse_args()
     print(json.dumps((SEARCHES | MATCHES)[args.measure](args)))

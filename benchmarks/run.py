@@ -1,7 +1,6 @@
-"""Measure what must be fast, print one table and write results.json beside this file; nothing here can fail.
+"""Measure what must be fast, print one table and write results.json beside this file.  There are no thresholds.
 
-Each row is the best of several runs on one core.  Machines differ, and the first row is the yardstick: other
-rows are compared across machines after dividing them by it.
+Each row is the best of several runs on one core.  To compare machines, divide the rows by the first one.
 """
 
 import json
@@ -35,7 +34,7 @@ from awello.search.root import analyse
 
 @dataclass(frozen=True)
 class Row:
-    """A line of the table: what was measured, how often a second, and by which command one can repeat it."""
+    """A row of the table: the name of a measurement, its rate, and the command that repeats it."""
 
     name: str
     rate: float
@@ -44,7 +43,7 @@ class Row:
 
 
 def best_rate(work: Callable[[], int], runs: int) -> float:
-    """The most that one run did in a second."""
+    """The best rate per second of several runs."""
     rates = []
     for _ in range(runs):
         started = time.perf_counter()
@@ -54,7 +53,7 @@ def best_rate(work: Callable[[], int], runs: int) -> float:
 
 
 def perft_row(game: Game, depth: int) -> Row:
-    """Leaves a second from the start of a game, every leaf played."""
+    """Leaves per second from the start of a game, with every leaf played."""
     start = Position.start(game)
     rate = best_rate(lambda: perft(int(game), U(start.own), U(start.opp), depth), 5)
     option = f" --variant {game.variant}" if game > Game.ABAPA else ""
@@ -67,13 +66,13 @@ def perft_row(game: Game, depth: int) -> Row:
 
 
 def match_row() -> Row:
-    """Games a second between two random players."""
+    """Games per second between two random players."""
     rate = best_rate(lambda: play_match(Match(Game.OTHELLO, "random", "random", 100)).games, 3)
     return Row("games of random players", rate, "games/s", "awello match othello random random --games 1000")
 
 
 def search_row(spec: str, depth: int) -> Row:
-    """Nodes a second of a search without pruning, five plies into a game."""
+    """Nodes per second of a search without pruning, five plies into a game."""
     position, evaluator = parse_transcript("f5d6c3d3c4").final, Evaluator(Game.OTHELLO, Heuristic("positional"))
     rate = best_rate(lambda: analyse(position, spec, depth, evaluator).nodes, 3)
     return Row(
@@ -82,14 +81,14 @@ def search_row(spec: str, depth: int) -> Row:
 
 
 def move_time_row(depth: int) -> Row:
-    """Milliseconds a move of alpha-beta against random."""
+    """Milliseconds per move of alpha-beta against random."""
     spec = f"alphabeta:positional@{depth}"
     mean, _ = play_match(Match(Game.OTHELLO, spec, "random", games=20)).mean_ms()
     return Row(f"{spec} against random", mean, "ms a move", f"awello match othello {spec} random --games 20")
 
 
 def champion_row() -> Row:
-    """Nodes a second of the champion on its fixed set; the name carries the signature of the search."""
+    """Nodes per second of the champion on the bench set; the name contains the signature."""
     runs = [list(run_bench()) for _ in range(3)]
     nodes, seconds = sum(row.nodes for row in runs[0]), min(sum(row.seconds for row in run) for run in runs)
     return Row(f"champion, signature {nodes:,}", nodes / seconds / 1e6, "M nodes/s", "awello bench")
@@ -97,7 +96,7 @@ def champion_row() -> Row:
 
 @kernel("int64(uint64, uint64, PatternRow, PatternRow, StageWeights)")
 def evaluate_moves(own: U, opp: U, row: PatternRow, child: PatternRow, weights: StageWeights) -> int:
-    """Judge the board after each move of a position; how many there are."""
+    """Evaluate the board after each move of a position; return the number of moves."""
     moves, total = moves_of(own, opp), 0
     count = popcount(moves)
     while moves != U(0):
@@ -111,7 +110,7 @@ def evaluate_moves(own: U, opp: U, row: PatternRow, child: PatternRow, weights: 
 
 @kernel("int64(uint64[:, ::1], PatternRow[::1], PatternRow, StageWeights)")
 def evaluate_all(boards: "npt.NDArray[U]", rows: "npt.NDArray[Any]", child: PatternRow, weights: StageWeights) -> int:
-    """Judge the moves of all boards a hundred times; how many were judged."""
+    """Evaluate the moves of all boards a hundred times; return the number of evaluations."""
     count = 0
     for _ in range(100):
         for place in range(boards.shape[0]):
@@ -120,7 +119,7 @@ def evaluate_all(boards: "npt.NDArray[U]", rows: "npt.NDArray[Any]", child: Patt
 
 
 def evaluation_row() -> Row:
-    """Boards a second that patterns and moves are looked up for, each made by a move from its parent's row."""
+    """Pattern evaluations per second, each with an incremental update from the parent's row."""
     positions = [position for game in GAMES for position in parse_transcript(game).positions()]
     chosen = [position for position in positions if stage_of(position.empties) == stage_of(30)]
     boards = np.array([(position.own, position.opp) for position in chosen], np.uint64)
@@ -132,7 +131,7 @@ def evaluation_row() -> Row:
 
 
 def awale_rows() -> list[Row]:
-    """Milliseconds of Awalé's champion from the start to two depths with DiffScore, and nodes a second to a third."""
+    """Milliseconds of Awalé's champion to two depths with DiffScore, and nodes per second to a third."""
     start, rows = Position.start(Game.TOURNAMENT), []
     with Engine(start.game, hash=16, heuristic=Heuristic("diffscore")) as engine:
         for depth, runs in ((12, 40), (14, 40), (16, 10)):
@@ -149,7 +148,7 @@ def awale_rows() -> list[Row]:
 
 
 def playouts_row(game: Game, tree: MonteCarloTree) -> Row:
-    """Rounds a second of a tree that grows by random games or a network, from the start of a game."""
+    """Rounds per second of a tree search with random games or a network, from the start of a game."""
     name = {MonteCarloTree: "uct", PpafTree: "ppaf", PerceptronTree: "puct"}[type(tree)]
     rate = best_rate(lambda: tree.analyse(Position.start(game), 0.1, None, 1).leaves, 10)
     return Row(f"{name}, {game}", rate / 1e3, "thousand rounds/s", "make bench")

@@ -1,15 +1,14 @@
-"""Whether the engine stands whatever it is asked: random analyses of random positions, stopped, left and disturbed.
+"""Stress test of the engine: random analyses of random positions, with stops, abandoned streams and invalid input.
 
 python benchmarks/stress.py [--analyses 10000] [--seed 1]
 python benchmarks/stress.py --seed 1 --only 4711
 
-Positions come from play, or are made up, or are none at all, or are constructed so that a hash takes them for one
-another (`stress_collisions.py`) or so that no game reaches them (`stress_odd.py`); limits are of every kind;
-searches are stopped from other threads, left half-way, interrupted by other questions, and up to three engines search
-at the same time.  As on a server, the hash of their tables is secret.  What is no position and no limit must be refused
-in one line; what is called exact is compared with the truth, which `stress_checks.py` knows.  The analyses run in a
-process of their own, so that a crash is counted and the next one begins; `--only` repeats one of them alone, as far as
-it is not the clock that decides.  It needs Linux, which tells the memory of a process.
+Positions come from play, are random, invalid, constructed to collide in a hash table (`stress_collisions.py`), or
+unreachable (`stress_odd.py`).  Limits are of every kind.  Searches are stopped from other threads, abandoned, and
+interrupted by other searches, with up to three engines at the same time.  As on a server, their hash functions are
+secret.  Invalid positions and limits must be refused with one line; exact values are checked (`stress_checks.py`).  The
+analyses run in a separate process: a crash is counted and the test continues.  `--only` repeats one analysis alone, as
+far as it does not depend on the clock.  Needs Linux to read the memory use of a process.
 """
 
 import argparse
@@ -44,11 +43,11 @@ from awello.engine.engine import Engine
 from awello.errors import AwelloError
 from awello.limits import Limit
 
-MAX_ENGINES = 3  # engines that search at the same time, at most
-WARMUP_ANALYSES = 500  # analyses before memory is first measured
-MAX_LEAK_MB = 50.0  # MB that may be lost
-MAX_LATENESS_SECONDS = 0.25  # seconds after its limit before a search counts as late
-PROGRESS_TIMEOUT_SECONDS = 60.0  # seconds without a sign of life before the process is given up
+MAX_ENGINES = 3  # engines that search at the same time
+WARMUP_ANALYSES = 500  # before memory is first measured
+MAX_LEAK_MB = 50.0  # allowed growth of memory
+MAX_LATENESS_SECONDS = 0.25  # after its limit, from which a search counts as late
+PROGRESS_TIMEOUT_SECONDS = 60.0  # without progress, after which the process is killed
 INVALID_LIMITS: list[dict[str, Any]] = [{"depth": -1}, {"depth": 0}, {"depth": 10**30}]
 INVALID_LIMITS += [{"nodes": -5}, {"nodes": 1 << 64}]
 INVALID_LIMITS += [{"seconds": -0.001}, {"seconds": math.nan}, {"seconds": -math.inf}, {"level": -1}, {"level": 31}]
@@ -56,35 +55,35 @@ INVALID_ENGINES: list[dict[str, Any]] = [{"threads": 0}, {"threads": 10**9}, {"h
 
 
 class StreamError(Exception):
-    """What somebody throws into a search."""
+    """An exception thrown into a stream."""
 
 
 @dataclass
 class Tally:
-    """What has happened."""
+    """Counts and failures."""
 
     counts: Counter[str] = field(default_factory=Counter)
     failures: list[str] = field(default_factory=list)
     latest: float = 0.0
-    """By how many seconds the slowest search was late."""
+    """The delay of the latest search in seconds."""
 
     def add(self, other: "Tally") -> None:
-        """Count in what happened elsewhere."""
+        """Add another tally."""
         self.counts += other.counts
         self.failures += other.failures
         self.latest = max(self.latest, other.latest)
 
 
-# ---- one analysis after the other -----------------------------------------------------------------------------------
+# ---- analyses -------------------------------------------------------------------------------------------------------
 class StressTest:
-    """What one process does to its engines, and what comes of it."""
+    """The engines of one process and the tally of their analyses."""
 
     def __init__(self, seed: int) -> None:
         self.seed, self.tally = seed, Tally()
         self.engines: dict[tuple[int, Game], Engine] = {}
 
     def run_analysis(self, number: int, slot: int = 0) -> None:
-        """The analysis of a number: all that is random about it but the clock depends on it and the seed."""
+        """Run the analysis of a number: number and seed determine all of it but timing."""
         rng = random.Random(f"{self.seed} {number}")
         game = rng.choice(list(Game))
         try:
@@ -106,17 +105,17 @@ class StressTest:
 
     @contextmanager
     def expect_refusal(self) -> Iterator[None]:
-        """What must be refused in one line."""
+        """Expect a refusal with a message of one line."""
         try:
             yield
         except AwelloError as error:
-            assert "\n" not in str(error) and 0 < len(str(error)) < 200, f"no single line: {error!r}"
+            assert "\n" not in str(error) and 0 < len(str(error)) < 200, f"not one short line: {error!r}"
             self.tally.counts["refused"] += 1
         else:
             raise AssertionError("this was not refused")
 
     def analyse_random(self, engine: Engine, rng: random.Random) -> None:
-        """A question about a position, which may be over."""
+        """Analyse a random position, which may be over."""
         position = random_position(engine.game, rng)
         if position.over:
             with self.expect_refusal():
@@ -125,14 +124,14 @@ class StressTest:
             self.search(engine, position, rng)
 
     def solve_constructed(self, engine: Engine, rng: random.Random) -> None:
-        """Boards that an attacker constructs, one after the other, each to its exact score."""
+        """Solve boards that an attacker constructed."""
         for position in constructed_positions(rng) if engine.game == Game.OTHELLO else ():
             *_, last = engine.solve(position)
             counts = AnalysisChecker(position, set(position.legal_moves()), 1, False).check(last)
             self.tally.counts.update(counts, constructed=1)
 
     def analyse_invalid(self, engine: Engine, rng: random.Random) -> None:
-        """Words that are no position, limits and settings that are none."""
+        """Try invalid positions, limits and settings."""
         position, none, what = Position.start(engine.game), invalid_position(engine.game, rng), rng.randrange(10)
         methods: list[Callable[[Position, Limit], object]] = [
             lambda position, limit: list(engine.analyse(position, limit)),
@@ -152,7 +151,7 @@ class StressTest:
                 methods[what - 5](none, Limit(depth=1))
 
     def parse_damaged(self, engine: Engine, rng: random.Random) -> None:
-        """A text that was damaged: it is a position, or it is refused."""
+        """Parse a damaged text: it must be a valid position or be refused."""
         try:
             position = parse_position(damaged_text(engine.game, rng), rng.choice((engine.game, None)))
         except AwelloError as error:
@@ -164,10 +163,10 @@ class StressTest:
             self.search(engine, position, rng)
 
     def search(self, engine: Engine, position: Position, rng: random.Random) -> None:
-        """A search in one of all ways, with a stop and perhaps another question from other threads."""
+        """Search by a random method, with a stop and perhaps another search from other threads."""
         limit, best, over = random_limit(rng), rng.choice((1, 1, 2, 40)), threading.Event()
         stop = rng.choice((0.0, rng.uniform(0, 0.05), 0.2, 0.2))
-        again = rng.choice((0.0005, 0.02))  # a stop that comes before the search has begun is not heard
+        again = rng.choice((0.0005, 0.02))  # a stop before the start of the search has no effect
         other, delay = random_position(position.game, rng), rng.uniform(0, 0.03)
         legal = position.legal_moves()
         without = rng.sample([*legal, PASS, 99], 1) if rng.random() < 0.3 else []
@@ -222,7 +221,7 @@ class StressTest:
             self.tally.counts.update(checker.check(answer))
 
     def read_stream(self, stream: Iterable[Analysis], rng: random.Random) -> list[Analysis]:
-        """The answers as they come; some streams are left before the end, in one way or another."""
+        """Read a stream; some are closed before the end, or an exception is thrown into them."""
         max_analyses, answers = rng.choice((math.inf, math.inf, math.inf, 1, 2, 4)), list[Analysis]()
         for answer in stream:
             answers.append(answer)
@@ -231,22 +230,22 @@ class StressTest:
                     with suppress(StreamError):
                         stream.throw(StreamError())
                 break
-        assert answers, "there was no answer"
+        assert answers, "there was no analysis"
         return answers
 
 
-# ---- the process, and who watches it --------------------------------------------------------------------------------
+# ---- processes ------------------------------------------------------------------------------------------------------
 def measure_resources() -> tuple[float, int, int]:
-    """The memory of this process in MB, its threads and its open files."""
+    """Return the memory of this process in MB, its threads and its open files."""
     gc.collect()
     with suppress(AttributeError, OSError):
-        ctypes.CDLL(None).malloc_trim(0)  # what is free and yet held by the allocator is no leak
+        ctypes.CDLL(None).malloc_trim(0)  # free memory that the allocator holds is not a leak
     words, files = Path("/proc/self/status").read_text("utf-8").split(), [*Path("/proc/self/fd").iterdir()]
     return int(words[words.index("VmRSS:") + 1]) / 1000, threading.active_count(), len(files)
 
 
 def run_analyses(channel: Connection, seed: int, numbers: range) -> None:
-    """Tell which analyses begin, what came of them, and what the process holds after the first ones and at the end."""
+    """Run analyses; send which ones start, the tally after them, and resources after the first ones and at the end."""
     stress_test, done, measured = StressTest(seed), 0, False
     for game in (Game.ABAPA, Game.TOURNAMENT, Game.ROMEIN):
         load_endgames(game)
@@ -267,7 +266,7 @@ def run_analyses(channel: Connection, seed: int, numbers: range) -> None:
 
 
 def run_in_process(channel: Connection, seed: int, numbers: range) -> None:
-    """Besiege in a process of its own: it says where it crashes, and Ctrl-C is for whoever watches it."""
+    """Run analyses in a separate process, which prints where it crashes and leaves Ctrl-C to its parent."""
     faulthandler.enable()
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     run_analyses(channel, seed, numbers)
@@ -276,7 +275,7 @@ def run_in_process(channel: Connection, seed: int, numbers: range) -> None:
 def supervise(
     seed: int, numbers: range, tally: Tally, step: Callable[[int], object], work: Any = run_in_process
 ) -> list[Any]:
-    """Have all analyses done, in a new process after each crash; what the last process held, first and last."""
+    """Run all analyses, in a new process after each crash; return the resources of the last process."""
     context, resources = multiprocessing.get_context("spawn"), list[Any]()
     while numbers:
         ours, theirs = context.Pipe()
@@ -295,7 +294,7 @@ def supervise(
                     some = update
                 else:
                     resources.append(update)
-            crashed, how = True, f"gave no sign of life for {PROGRESS_TIMEOUT_SECONDS:.0f} s"
+            crashed, how = True, f"made no progress for {PROGRESS_TIMEOUT_SECONDS:.0f} s"
         except (EOFError, ConnectionError):
             process.join()
             crashed, how = bool(numbers) or process.exitcode != 0, f"ended with {process.exitcode}"
@@ -309,11 +308,11 @@ def supervise(
 
 
 def main() -> None:
-    """Besiege the engine and say what came of it."""
+    """Run the stress test and print its results."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--analyses", type=int, default=10_000)
     parser.add_argument("--seed", type=int, default=1)
-    parser.add_argument("--only", type=int, help="the number of one analysis")
+    parser.add_argument("--only", type=int, help="run only the analysis of this number")
     options = parser.parse_args()
     numbers = range(options.analyses) if options.only is None else range(options.only, options.only + 1)
     tally, resources, begun = Tally(), list[Any](), time.perf_counter()

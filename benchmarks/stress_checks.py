@@ -32,7 +32,7 @@ EXTRA_SEEDS = 2  # of the tablebases here, beyond the engine's
 
 @cache
 def load_endgames(game: Game) -> Tablebase:
-    """A table of more seeds than that of the engine; it is not kept on disk."""
+    """Build a tablebase of more seeds than the engine has, in memory."""
     base = load_or_build(game)
     table = np.zeros(LEVEL_OFFSETS[base.seeds + EXTRA_SEEDS + 1], np.uint8)
     table[: len(base.table)] = base.table
@@ -42,13 +42,13 @@ def load_endgames(game: Game) -> Tablebase:
 
 
 def twin_of(position: Position) -> OthelloTwin:
-    """A position without bits."""
+    """Convert a position to a plain-Python twin."""
     colours = ((EMPTY, BLACK, WHITE)[(position.first >> s & 1) + 2 * (position.second >> s & 1)] for s in range(64))
     return OthelloTwin(position.game.size, tuple(colours), position.side)
 
 
 def score_of(twin: OthelloTwin) -> int:
-    """The score under best play for the mover, by the rules alone."""
+    """The score for the mover with best play, by plain minimax."""
     if twin.over():
         score = twin.score()
         return score[twin.side] - score[1 - twin.side]
@@ -57,7 +57,7 @@ def score_of(twin: OthelloTwin) -> int:
 
 @lru_cache(10_000)
 def exact_value(position: Position) -> int | None:
-    """The score under best play, in Awalé what is still to be won; None where nobody knows it."""
+    """The value with best play, in Awalé of the seeds still to be won; None if it is not known."""
     if position.game.family == "awale":
         base = load_endgames(position.game)
         return base.value(position) if base.covers(position) else None
@@ -72,7 +72,7 @@ def exact_value(position: Position) -> int | None:
 
 
 def exact_move_value(position: Position, move: int) -> int | None:
-    """The true value of a move; what came before in the game plays no part."""
+    """The exact value of a move, without the past of the game."""
     after = replace(position.after(move), past=frozenset())
     value = exact_value(after)
     gain = seeds_on_board(position) - seeds_on_board(after) if position.game.family == "awale" else 0
@@ -81,16 +81,16 @@ def exact_move_value(position: Position, move: int) -> int | None:
 
 @dataclass
 class AnalysisChecker:
-    """What is asked of the answers about a position."""
+    """Checks the analyses of a position."""
 
     position: Position
     allowed_moves: set[int]
-    """The moves that were not left out."""
+    """The moves that were not excluded."""
     multipv: int
     wld: bool
 
     def check(self, analysis: Analysis) -> Counter[str]:
-        """An error if an answer cannot be right; what was compared."""
+        """Raise an error if an analysis cannot be correct; count what was compared."""
         points, values = self.position.game.points, dict(analysis.candidates)
         context = f"{self.position!r}: {analysis}"
         assert analysis.move in self.allowed_moves and values.keys() <= self.allowed_moves, context
@@ -109,7 +109,7 @@ class AnalysisChecker:
         return self.compare(analysis, end, context)
 
     def compare(self, analysis: Analysis, end: Position, context: str) -> Counter[str]:
-        """An error if an exact score is wrong; how many were compared."""
+        """Raise an error if an exact value is wrong; count what was compared."""
         counts, move_values = (
             Counter[str](),
             {move: exact_move_value(self.position, move) for move in self.allowed_moves},
@@ -117,11 +117,11 @@ class AnalysisChecker:
         for move, value in analysis.candidates:
             value_of_move = move_values[move]
             if move in analysis.exact_moves and value_of_move is not None:
-                assert value == self.as_reported(value_of_move), f"{context}, but {move} is worth {value_of_move}"
+                assert value == self.as_reported(value_of_move), f"{context}, but {move} has value {value_of_move}"
                 counts["exact scores"] += 1
         known = [value_of_move for value_of_move in move_values.values() if value_of_move is not None]
         if analysis.exact and len(known) == len(move_values):
-            assert analysis.value == self.as_reported(max(known)), f"{context}, but moves are worth {move_values}"
+            assert analysis.value == self.as_reported(max(known)), f"{context}, but the moves have values {move_values}"
             counts["best moves"] += 1
         if analysis.exact and end.over and self.position.game.family == "othello" and not self.wld:
             score = end.score()
@@ -130,6 +130,6 @@ class AnalysisChecker:
         return counts
 
     def as_reported(self, value: int) -> int:
-        """A value, or with `wld` whether the game is won: seeds that were taken count then."""
+        """A value as the engine reports it: with `wld` as win, draw or loss, with the captured seeds."""
         final = self.position.lead + value
         return (final > 0) - (final < 0) if self.wld else value

@@ -1,8 +1,8 @@
-"""Boards of Othello that an attacker constructs so that a hash takes them for one another.
+"""Othello boards that an attacker could construct to collide in a hash table.
 
-Three kinds: boards made of the constants of a hash that multiplied the two words (if one factor is 0, the other does
-not matter), pairs with the same hash there because their factors are exchanged, and pairs with the same hash under the
-public multipliers of `engine.table`, found by lattice reduction.
+Three kinds: boards made of the constants of an old hash that multiplied the two words (if one factor is 0, the other
+does not matter), pairs with the same old hash because their factors are exchanged, and pairs with the same hash under
+the public multipliers of `engine.transposition_table`, found by lattice reduction.
 """
 
 import random
@@ -33,20 +33,20 @@ Vector = list[int]
 
 
 def product_hash(own: int, opp: int) -> int:
-    """The hash that multiplied both words."""
+    """The old hash, which multiplied both words."""
     product = (own ^ OWN_FACTOR) * (opp ^ OPP_FACTOR)
     mixed = (product & WORD_MASK ^ product >> 64) * 0xBF58476D1CE4E5B9 & WORD_MASK
     return mixed ^ mixed >> 29
 
 
 def public_hash(own: int, opp: int) -> int:
-    """The hash of `engine.table` with its public multipliers."""
+    """The hash of `engine.transposition_table` with its public multipliers."""
     return (own * MULTIPLIERS[0] + opp * MULTIPLIERS[1]) % HASH_MODULUS >> 64
 
 
 # ---- weak factors ---------------------------------------------------------------------------------------------------
 def weak_boards(empties: int, rng: random.Random) -> Iterator[Position]:
-    """Boards one word of which is a constant of the hash or its complement, or a symmetric image of that."""
+    """Yield boards with a word that is a constant of the old hash, its complement, or a symmetric image of these."""
     for constant in (OWN_FACTOR, OPP_FACTOR):
         for word in (constant, ~constant & WORD_MASK):
             for symmetry in range(8):
@@ -57,14 +57,14 @@ def weak_boards(empties: int, rng: random.Random) -> Iterator[Position]:
 
 
 def clear_random_bits(word: int, count: int, rng: random.Random) -> int:
-    """A word without so many of its bits."""
+    """Clear `count` random bits of a word."""
     squares = [square for square in range(64) if word >> square & 1]
     return word & ~sum(1 << square for square in rng.sample(squares, min(count, len(squares))))
 
 
 # ---- equal products: x * y = y * x ----------------------------------------------------------------------------------
 def product_pair(empties: int, rng: random.Random) -> Pair:
-    """Two boards with the same hash, one factor of each being the other factor of the other."""
+    """Make two boards with the same old hash by exchanging their factors."""
     full, free = [0, 0, 0, 0], []
     for square in range(64):
         own, opp = OWN_FACTOR >> square & 1, OPP_FACTOR >> square & 1
@@ -81,7 +81,7 @@ def product_pair(empties: int, rng: random.Random) -> Pair:
 
 # ---- equal upper halves of a linear hash ----------------------------------------------------------------------------
 def reduce_lattice(basis: list[Vector]) -> list[Vector]:
-    """Short vectors of a lattice of three dimensions: reduce pairs until nothing gets shorter (after Semaev 2001)."""
+    """Find short vectors of a three-dimensional lattice: reduce pairs until none gets shorter (after Semaev 2001)."""
     while True:
         basis.sort(key=squared_length)
         before = squared_length(basis[2])
@@ -109,7 +109,7 @@ SHORT = reduce_lattice([[1, 0, MULTIPLIERS[0]], [0, 1, MULTIPLIERS[1]], [0, 0, H
 
 
 def digits_of(first: int, second: int, rng: random.Random) -> list[tuple[int, int]] | None:
-    """Two numbers in digits -1, 0 and 1 for each square, never 1 and 1 or -1 and -1 on the same square."""
+    """Write two numbers in digits -1, 0 and 1 per square, never both 1 or both -1 on the same square."""
     digits = []
     for _ in range(64):
         sign = rng.choice((-1, 1))
@@ -120,7 +120,7 @@ def digits_of(first: int, second: int, rng: random.Random) -> list[tuple[int, in
 
 
 def public_pair(empties: int, rng: random.Random) -> Pair:
-    """Two boards with as many empty squares and the same hash under the public multipliers."""
+    """Make two boards with the same number of empty squares and the same hash under the public multipliers."""
     while True:
         times = [rng.randint(-3, 3) for _ in SHORT]
         first, second, _ = (sum(map(mul, times, part)) for part in zip(*SHORT, strict=True))
@@ -131,7 +131,7 @@ def public_pair(empties: int, rng: random.Random) -> Pair:
 
 
 def _fill(digits: list[tuple[int, int]], empties: int, rng: random.Random) -> Pair | None:
-    """Boards whose words differ by these digits; all other squares are alike, and full but for some."""
+    """Make boards whose words differ by these digits; the other squares are equal, and most of them full."""
     words = [
         sum(1 << square for square in range(64) if digits[square][word] == sign) for sign in (-1, 1) for word in (0, 1)
     ]
@@ -146,9 +146,9 @@ def _fill(digits: list[tuple[int, int]], empties: int, rng: random.Random) -> Pa
     return Position(Game.OTHELLO, words[0], words[1]), Position(Game.OTHELLO, words[2], words[3])
 
 
-# ---- how a board comes into the table -------------------------------------------------------------------------------
+# ---- positions to search --------------------------------------------------------------------------------------------
 def find_predecessor(position: Position, rng: random.Random) -> Position | None:
-    """A position from which a move leads here: only positions below the one that is asked about enter the table."""
+    """Find a position with a move to this one: only positions below the root enter the table."""
     squares = [square for square in range(64) if position.opp >> square & 1]
     for square in rng.sample(squares, len(squares)):
         for step in (-9, -8, -7, -1, 1, 7, 8, 9):
@@ -162,7 +162,7 @@ def find_predecessor(position: Position, rng: random.Random) -> Position | None:
 
 
 def constructed_positions(rng: random.Random) -> list[Position]:
-    """Positions to ask about one after the other: below them lie boards that a hash takes for one another."""
+    """Make positions to search one after the other, with colliding boards below them."""
     empties = rng.choice((6, 8, 10, 12))
     kind = rng.randrange(4)
     if kind == 0:

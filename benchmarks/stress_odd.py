@@ -1,9 +1,9 @@
-"""Positions that no game reaches, and every search run on them.
+"""Run every search on positions that no game reaches.
 
 NUMBA_DISABLE_JIT=1 python benchmarks/stress_odd.py [--positions 10] [--seed 1]
 
-Uncompiled, every access to memory is checked (`awello.memory`), and numpy checks the indices of arrays.  Moves and
-lines must be legal.  Besides the positions that are always tried, so many random ones of each game are.
+Without compilation every memory access is checked (`awello.memory`), and numpy checks array indices.  All moves must be
+legal.  Besides the fixed positions, `--positions` random ones of each game are searched.
 """
 
 import argparse
@@ -31,7 +31,7 @@ from awello.search.montecarlo import MonteCarloTree, PerceptronTree, PpafTree
 from awello.search.root import AlphaBetaEvaluator, analyse
 
 MANY_MOVES_BOARD = (
-    "--X------OXO--OX-OXX-XXX-O----O--XXO--O--OXXXX-X-O-OXO-O-------- X"  # 35 legal moves; play gives 33 at most
+    "--X------OXO--OX-OXX-XXX-O----O--XXO--O--OXXXX-X-O-OXO-O-------- X"  # 35 legal moves; games reach at most 33
 )
 LIGHT_SQUARES = 0xAA55AA55AA55AA55  # the squares of one colour of a chessboard
 ODD_PITS = (
@@ -50,7 +50,7 @@ ODD_PITS = (
 
 # ---- positions ------------------------------------------------------------------------------------------------------
 def fixed_positions(game: Game) -> Iterator[Position]:
-    """Extremes of a game: no disc, one disc, full boards, all in one pit and so on."""
+    """Yield extremes of a game: no disc, one disc, full boards, all seeds in one pit and so on."""
     if game.family == "awale":
         yield from (parse_position(text, game) for text in ODD_PITS)
         return
@@ -71,7 +71,7 @@ def fixed_positions(game: Game) -> Iterator[Position]:
 
 
 def odd_position(game: Game, rng: random.Random) -> Position:
-    """Few colours in large areas, empty squares far apart, or most seeds in one pit."""
+    """Make a random position with large areas of one colour, scattered empty squares, or most seeds in one pit."""
     side = rng.randrange(2)
     if game.family == "awale":
         seeds, pile = [0] * 14, rng.randrange(12)
@@ -86,7 +86,7 @@ def odd_position(game: Game, rng: random.Random) -> Position:
 
 # ---- searches -------------------------------------------------------------------------------------------------------
 class AllSearches:
-    """Every search of a game."""
+    """All searches of a game."""
 
     def __init__(self, game: Game) -> None:
         self.game, self.network = game, new_perceptron(game, 1, np.random.default_rng(1))
@@ -95,7 +95,7 @@ class AllSearches:
             self.engines.append(Engine(game, hash=1, heuristic=Heuristic("tactical")))
 
     def run(self, position: Position) -> int:
-        """Search a position in every way; how many answers there were."""
+        """Run every search on a position; return the number of analyses."""
         position.check()
         answers = [] if position.over else list(self.answers(position))
         for answer in answers:
@@ -111,7 +111,7 @@ class AllSearches:
         return len(answers)
 
     def answers(self, position: Position) -> Iterator[Analysis]:
-        """What each search says."""
+        """Yield the analyses of each search."""
         empties = self.game.points - (position.own | position.opp).bit_count()
         for engine in self.engines:
             yield from engine.analyse(position, Limit(depth=2), multipv=64)
@@ -129,13 +129,13 @@ class AllSearches:
             yield IterativeDeepening(OtageMemory()).choose(position, Limit(depth=2))
 
     def network_tree(self) -> MonteCarloTree:
-        """A tree that a network without knowledge judges."""
+        """A tree search with an untrained network."""
         network: Perceptron = self.network
         return PerceptronTree(1 << 9, network=network)
 
 
 def main() -> None:
-    """Run every search on odd positions of every game and print how many answers there were."""
+    """Run every search on odd positions of every game and print the number of analyses."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--positions", type=int, default=10)
     parser.add_argument("--seed", type=int, default=1)
@@ -145,7 +145,7 @@ def main() -> None:
         searches = AllSearches(game)
         positions = [*fixed_positions(game), *(odd_position(game, rng) for _ in range(options.positions))]
         answers = sum(map(searches.run, positions))
-        print(f"{game}: {len(positions)} positions, {answers:,d} answers")
+        print(f"{game}: {len(positions)} positions, {answers:,d} analyses")
 
 
 if __name__ == "__main__":

@@ -1,4 +1,4 @@
-"""Random positions and limits for the siege: from play, made up, and such that are none at all."""
+"""Random positions and limits for the stress test: from play, made up, and invalid."""
 
 import math
 import random
@@ -17,7 +17,7 @@ LETTERS = "XO-xo.* 0123456789-SN;\n\t\0é٣sſ"
 
 
 def random_position(game: Game, rng: random.Random) -> Position:
-    """A position of play at any stage, or one that nobody ever reached; seldom one in which the game is over."""
+    """Return a position of play at any stage or a made-up one, seldom of a finished game."""
     for _ in range(5):
         few = rng.choice((rng.randint(1, 13), rng.randint(1, 13), rng.randrange(game.points + 1)))
         position = (played_position if rng.random() < 0.6 else made_up_position)(game, few, rng)
@@ -29,7 +29,7 @@ def random_position(game: Game, rng: random.Random) -> Position:
 
 
 def played_position(game: Game, few: int, rng: random.Random) -> Position:
-    """The position of a random game when few squares are empty, or few seeds in play."""
+    """Play a random game until few squares are empty or few seeds are in play."""
 
     def in_play(position: Position) -> int:
         return position.empties if game.family == "othello" else seeds_on_board(position)
@@ -41,7 +41,7 @@ def played_position(game: Game, few: int, rng: random.Random) -> Position:
 
 
 def made_up_position(game: Game, few: int, rng: random.Random) -> Position:
-    """Discs or seeds thrown on the board."""
+    """Place discs or seeds at random."""
     seeds, side = [0] * 14, rng.randrange(2)
     if game.family == "othello":
         squares, share = [square for square in range(64) if BOARD[game.size] >> square & 1], rng.random()
@@ -56,7 +56,7 @@ def made_up_position(game: Game, few: int, rng: random.Random) -> Position:
 
 
 def invalid_position(game: Game, rng: random.Random) -> Position:
-    """Words that are no position of a game."""
+    """Return an invalid position of a game."""
     position, word = random_position(game, rng), 1 << rng.randrange(64)
     changes: list[dict[str, Any]] = [{"side": rng.choice((-1, 2, 10**20))}]
     changes += [{"own": wrong} for wrong in (-1, -word, 1 << 64 | word, 10**40)]
@@ -70,7 +70,7 @@ def invalid_position(game: Game, rng: random.Random) -> Position:
 
 
 def damaged_text(game: Game, rng: random.Random) -> str:
-    """A position as text, some letters of which are lost, changed or added."""
+    """Return the text of a position with some characters removed, changed or added."""
     text = list(format_position(random_position(game, rng)))
     for _ in range(rng.randint(1, 4)):
         place = rng.randrange(len(text) + 1)
@@ -79,7 +79,7 @@ def damaged_text(game: Game, rng: random.Random) -> str:
 
 
 def random_limit(rng: random.Random) -> Limit:
-    """Depths, times, nodes and levels, alone and together; sometimes none."""
+    """Return a limit of depth, time, nodes and level, some of them or none."""
     limits: dict[str, Any] = {
         "depth": rng.choice((1, 2, rng.randint(1, 12), rng.randint(1, 60), 10**9 - 1)),
         "seconds": rng.choice((0.0, 0.001, 0.01, rng.uniform(0, 0.05), 1e300, math.inf)),

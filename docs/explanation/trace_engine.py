@@ -1,6 +1,6 @@
 """Print all figures of the tour of the engine: `python docs/explanation/trace_engine.py`.
 
-Each search has one thread, an empty table and no limit of time, so every run prints the same figures.
+Each search has one thread, an empty table and no time limit, so every run prints the same figures.
 """
 
 from collections.abc import Iterable, Iterator
@@ -30,8 +30,8 @@ from awello.rules.game import Game
 POSITIONS = list(parse_transcript(GAMES[2]).positions())
 OTHELLO, EARLIER = POSITIONS[ENDGAME_PLIES], POSITIONS[ENDGAME_PLIES - 2]
 AWALE = parse_transcript("FeCcFdEcDc", Position.start(Game.ABAPA)).final
-FIRST_PASS, SECOND_PASS = 1, 2  # certainties of the quick passes
-CUT_MOVE = "b2"  # leads to a child where a probable cut succeeds
+FIRST_PASS, SECOND_PASS = 1, 2  # selectivities of the quick passes
+CUT_MOVE = "b2"  # to a child with a successful probable cut
 AWALE_DEPTH = 12
 BOUNDS = {
     awale_transposition_table.BOUND_LOWER: "at least",
@@ -41,39 +41,39 @@ BOUNDS = {
 
 
 def word_of(squares: Iterable[int]) -> U:
-    """A word with the bits of these squares."""
+    """The word with the bits of these squares."""
     return U(sum(1 << square for square in squares))
 
 
 # ---- Othello --------------------------------------------------------------------------------------------------------
 def othello_plan() -> Iterator[str]:
-    """The searches that follow one another, and the questions of those to the end of the game."""
-    questions = []
+    """Print the searches of the plan, and the windows of those to the end of the game."""
+    requests = []
     with Engine(hash=16) as engine:
-        ask = engine.search_threads.search
+        search = engine.search_threads.search
 
-        def listen(question: Any) -> Any:
-            found = ask(question)
-            questions.append((question, found))
-            return found
+        def record(request: Any) -> Any:
+            result = search(request)
+            requests.append((request, result))
+            return result
 
-        engine.search_threads.search = listen  # type: ignore[method-assign]
+        engine.search_threads.search = record  # type: ignore[method-assign]
         engine.search_threads.start()
         yield "depth confidence value  move    nodes  expected play"
-        for answer in OthelloIterativeSearch(engine.search_threads, OTHELLO).deepen(Limit()):
-            line = OTHELLO.format_moves(answer.pv[:8])
-            row = f"{answer.depth:5} {answer.confidence:8} % {answer.value:+5.0f} {line[0]:>5} {answer.nodes:8,}"
-            yield f"{row}  {' '.join(line)}"
+        for analysis in OthelloIterativeSearch(engine.search_threads, OTHELLO).deepen(Limit()):
+            pv, depth, confidence = OTHELLO.format_moves(analysis.pv[:8]), analysis.depth, analysis.confidence
+            row = f"{depth:5} {confidence:8} % {analysis.value:+5.0f} {pv[0]:>5} {analysis.nodes:8,}"
+            yield f"{row}  {' '.join(pv)}"
     yield "\ndepth confidence  window   answer"
-    for question, found in questions:
-        if question.depth == question.position.empties == OTHELLO.empties:
-            confidence = CONFIDENCE_PERCENT[question.selectivity]
-            row = f"{question.depth:5} {confidence:8} % ({question.alpha:+}, {question.beta:+})"
-            yield f"{row}   {'at least' if found.value >= question.beta else 'at most'} {found.value:+}"
+    for request, result in requests:
+        if request.depth == request.position.empties == OTHELLO.empties:
+            confidence = CONFIDENCE_PERCENT[request.selectivity]
+            row = f"{request.depth:5} {confidence:8} % ({request.alpha:+}, {request.beta:+})"
+            yield f"{row}   {'at least' if result.value >= request.beta else 'at most'} {result.value:+}"
 
 
 def exact_pass() -> Iterator[str]:
-    """The nodes of the exact pass, with and without what the searches before it leave behind."""
+    """Print the nodes of the exact pass, with and without the results of the searches before it."""
     yield "empties  table, guess  guess alone  table alone    neither"
     for position in (OTHELLO, EARLIER):
         both, guess, tables, neither = (
@@ -85,38 +85,38 @@ def exact_pass() -> Iterator[str]:
 
 
 def exact_nodes(position: Position, keep_table: bool, keep_guess: bool) -> int:
-    """The nodes of the exact pass after all searches before it."""
+    """Count the nodes of the exact pass."""
     with Engine(hash=16) as engine:
         engine.search_threads.start()
-        thinking = OthelloIterativeSearch(engine.search_threads, position)
-        for depth, selectivity in thinking.plan(Limit()):
+        search = OthelloIterativeSearch(engine.search_threads, position)
+        for depth, selectivity in search.plan(Limit()):
             if selectivity == NO_SELECTIVITY and depth == position.empties:
                 break
-            thinking.results = thinking.search_multipv(depth, selectivity)
+            search.results = search.search_multipv(depth, selectivity)
         before = engine.nodes
         if not keep_table:
             engine.search_threads.clear()
-        thinking.find_best(thinking.moves, depth, NO_SELECTIVITY, thinking.results[0] if keep_guess else None)
+        search.find_best(search.moves, depth, NO_SELECTIVITY, search.results[0] if keep_guess else None)
         return engine.nodes - before
 
 
 def othello_node() -> Iterator[str]:
-    """The first node below the root, when the second quick pass comes to it."""
+    """Print the first node below the root, as the second quick pass finds it."""
     with Engine(hash=16) as engine:
         engine.search_threads.start()
-        thinking = OthelloIterativeSearch(engine.search_threads, OTHELLO)
-        for depth, selectivity in thinking.plan(Limit()):
-            thinking.results = thinking.search_multipv(depth, selectivity)
+        search = OthelloIterativeSearch(engine.search_threads, OTHELLO)
+        for depth, selectivity in search.plan(Limit()):
+            search.results = search.search_multipv(depth, selectivity)
             if (depth, selectivity) == (OTHELLO.empties, FIRST_PASS):
                 break
-        score, move, _ = thinking.results[0]
+        score, move, _ = search.results[0]
         node, state = OTHELLO.after(move), engine.search_threads.workers[0].state
         yield f"after {OTHELLO.format_move(move)}:\n\n{node}\n"
         yield from othello_steps(node, -score, 1 - score, state)
 
 
 def othello_steps(node: Position, alpha: int, beta: int, state: Any) -> Iterator[str]:
-    """The steps of `midgame.search` at a node that is searched to the end of the game."""
+    """Print the steps of `midgame.search` at a node that is searched to the end of the game."""
     own, opp, depth = U(node.own), U(node.opp), node.empties
     moves, state.selectivity = word_of(node.legal_moves()), SECOND_PASS
     fill_row(node.own, node.opp, state.pattern_rows[depth])
@@ -139,7 +139,7 @@ def othello_steps(node: Position, alpha: int, beta: int, state: Any) -> Iterator
 
 
 def probcut_steps(node: Position, alpha: int, beta: int, state: Any) -> Iterator[str]:
-    """The probable cuts of a node: a limit that the evaluation is too far from is moved beyond all values."""
+    """Print the probable cuts of a node; limits too far from the evaluation are not tried."""
     own, opp, depth, less = U(node.own), U(node.opp), node.empties, shallow_depth(node.empties, True)
     fill_row(node.own, node.opp, state.pattern_rows[depth])
     margin = margin_of(SECOND_PASS, depth, depth, less, state.probcut) / UNIT
@@ -154,7 +154,7 @@ def probcut_steps(node: Position, alpha: int, beta: int, state: Any) -> Iterator
 
 
 def entry_text(node: Position, data: int) -> str:
-    """What the transposition table knows of a position."""
+    """Format an entry of the transposition table."""
     moves = transposition_table.move_of(data), transposition_table.second_move_of(data)
     names = " ".join(node.format_move(move) for move in moves if move != NO_MOVE)
     sure = f"depth {transposition_table.depth_of(data)}, selectivity {transposition_table.selectivity_of(data)}"
@@ -163,7 +163,7 @@ def entry_text(node: Position, data: int) -> str:
 
 
 def othello_order(node: Position, data: int, moves: U, state: Any) -> Iterator[str]:
-    """The moves of a node in the order in which they are tried, and the terms of their keys."""
+    """Print the moves of a node in search order, and the terms of their keys."""
     own, opp, depth = U(node.own), U(node.opp), node.empties
     listed, odd = state.move_lists[depth], int(odd_quadrants(~(own | opp)))
     midgame.start_list(data, moves, False, listed, state)
@@ -183,20 +183,20 @@ def othello_order(node: Position, data: int, moves: U, state: Any) -> Iterator[s
 
 
 def othello_end() -> Iterator[str]:
-    """The position of the best line with five empty squares, and what `solve_5` answers there."""
+    """Print the position of the principal variation with five empty squares, and the bounds of `solve_5`."""
     with Engine(hash=16) as engine:
-        *_, answer = engine.solve(OTHELLO)
+        *_, analysis = engine.solve(OTHELLO)
         position, state = OTHELLO, engine.search_threads.workers[0].state
-        for move in answer.pv:
+        for move in analysis.pv:
             if position.empties == 5:
                 break
             position = position.after(move)
-        yield f"expected play: {' '.join(OTHELLO.format_moves(answer.pv))}\n\n{position}\n"
+        yield f"expected play: {' '.join(OTHELLO.format_moves(analysis.pv))}\n\n{position}\n"
         own, opp, moves = U(position.own), U(position.opp), word_of(position.legal_moves())
         empty = ~(own | opp)
         odd = [square for square in range(64) if int(empty & odd_quadrants(empty)) >> square & 1]
         yield f"empty squares in odd quarters: {' '.join(position.format_move(square) for square in odd)}"
-        score = round(answer.value) * (1 if position.side == OTHELLO.side else -1)
+        score = round(analysis.value) * (1 if position.side == OTHELLO.side else -1)
         for alpha in (score - 1, score):
             value = solve_5(own, opp, empty, moves, alpha, state)
             yield f"more than {alpha:+}? {'at least' if value > alpha else 'at most'} {value:+}"
@@ -204,21 +204,21 @@ def othello_end() -> Iterator[str]:
 
 # ---- Awalé ----------------------------------------------------------------------------------------------------------
 def awale_plan() -> Iterator[str]:
-    """Searches of each depth; then the first node below the root, as the next search finds it."""
+    """Print searches of each depth, then the first node below the root, as the next search finds it."""
     with Engine(AWALE.game, hash=16) as engine:
         engine.search_threads.start()
-        thinking = AwaleIterativeSearch(engine.search_threads, AWALE)
+        search = AwaleIterativeSearch(engine.search_threads, AWALE)
         yield f"{AWALE}\n\ndepth   value move      nodes"
         for depth in range(1, AWALE_DEPTH):
-            thinking.results = thinking.search_multipv(depth, DEFAULT_SEEDS)
-            value, move, _ = thinking.results[0]
+            search.results = search.search_multipv(depth, DEFAULT_SEEDS)
+            value, move, _ = search.results[0]
             yield f"{depth:5} {value / SEED_VALUE:+7.2f} {AWALE.format_move(move):>4} {engine.nodes:10,}"
         yield f"\nafter {AWALE.format_move(move)}:\n"
         yield from awale_node(AWALE.after(move), engine.search_threads.workers[0].state)
 
 
 def awale_node(node: Position, state: Any) -> Iterator[str]:
-    """What the table knows of a node, and the order of its moves with the terms of their promises."""
+    """Print the table entry of a node, and its moves in search order with the terms of their priorities."""
     own, opp, row = U(node.own) & ROW, U(node.opp) & ROW, state.stack[PAST_PLIES + 1]
     entry = awale_transposition_table.probe_tt(hash_of(own, opp, state.multipliers), state)
     best, value = awale_transposition_table.entry_pit(entry), awale_transposition_table.entry_value(entry) / SEED_VALUE
