@@ -1,4 +1,4 @@
-"""The champion of Awalé: its search against a plain one, proofs against solved endgames, repetition, limits."""
+"""The engine for Awalé: its search against a plain one, exact values against tablebases, repetition, limits."""
 
 import random
 import threading
@@ -31,7 +31,7 @@ DIFFSCORE = Heuristic("diffscore")
 
 @pytest.fixture(scope="module", autouse=True)
 def separate_folder(tmp_path_factory: pytest.TempPathFactory) -> object:
-    """Tables of these tests lie in a folder of their own, small ones."""
+    """Keep small tablebases of these tests in a separate folder."""
     with pytest.MonkeyPatch.context() as patch:
         folder = tmp_path_factory.mktemp("tables")
         patch.setattr(tablebase, "user_cache", lambda: folder)
@@ -50,13 +50,13 @@ def random_weights(seed: int) -> np.ndarray:
 
 
 def set_weights_of(engine: Engine, weights: np.ndarray) -> None:
-    """Give an engine other weights."""
+    """Use other weights in an engine."""
     worker_of(engine).set_weights(as_awale_network_weights(weights))
 
 
 # ---- a plain search -------------------------------------------------------------------------------------------------
 def children(position: Position) -> list[tuple[int, Position]]:
-    """What each move captures, and the position after it."""
+    """The seeds that each move captures, and the position after it."""
     return [
         (seeds_on_board(position) - seeds_on_board(after), after)
         for after in (split_captures_evenly(position.after(move)) for move in position.legal_moves())
@@ -64,14 +64,14 @@ def children(position: Position) -> list[tuple[int, Position]]:
 
 
 def final_value(position: Position) -> int:
-    """What the mover still gets when the game is over."""
+    """The value of a finished game."""
     rows = sum(pits_of(position.own)), sum(pits_of(position.opp))
     stopped = position.game == Game.TOURNAMENT and sum(rows) <= 6
     return 0 if stopped else SEED_VALUE * (rows[0] - rows[1])
 
 
 def known_value(position: Position) -> int | None:
-    """What needs no search: the end of the game, or a solved endgame."""
+    """The value at the end of the game or from the tablebase, else None."""
     if not position.legal_moves():
         return final_value(position)
     tablebase = load_or_build(position.game)
@@ -79,7 +79,7 @@ def known_value(position: Position) -> int | None:
 
 
 def plain_quiescence(position: Position, weights: np.ndarray) -> int:
-    """The value at the horizon: stand still, or capture and go on."""
+    """The value at the horizon: the evaluation, or a capture and what follows."""
     value = known_value(position)
     if value is None:
         after = [SEED_VALUE * gain - plain_quiescence(child, weights) for gain, child in children(position) if gain]
@@ -88,7 +88,7 @@ def plain_quiescence(position: Position, weights: np.ndarray) -> int:
 
 
 def plain_search(position: Position, depth: int, weights: np.ndarray | None) -> int:
-    """The value by the definition."""
+    """The value by plain minimax."""
     if (value := known_value(position)) is not None:
         return value
     if weights is not None and depth == 0:
@@ -108,7 +108,7 @@ def test_values_are_those_of_a_plain_search(game: Game) -> None:
                 continue
             for depth in (1, 2, 3, 4):
                 for engine, judge in ((simple, None), (learnt, weights)):
-                    engine.clear()  # what deeper searches found is better, not the same
+                    engine.clear()  # entries of deeper searches would change the values
                     *_, found = engine.analyse(position, Limit(depth=depth), multipv=6)
                     expected = {
                         move: (SEED_VALUE * gain - plain_search(child, depth - 1, judge)) / SEED_VALUE
@@ -209,7 +209,7 @@ def test_threads_search_together_and_end() -> None:
         stream = engine.analyse(position)
         next(stream)
         engine.stop()
-        list(stream)  # comes to an end
+        list(stream)  # must end
     assert threading.active_count() == before
 
 
@@ -230,7 +230,7 @@ def test_a_cleared_engine_searches_as_a_new_one() -> None:
 def test_lookups_stay_within_the_tablebase() -> None:
     with Engine(Game.ABAPA, hash=1) as engine:
         worker = worker_of(engine)
-        more_seeds = worker.tablebase.seeds + 2  # a larger table may be built while an engine is at work
+        more_seeds = worker.tablebase.seeds + 2  # a larger tablebase may be built while the engine runs
         worker.prepare(SearchRequest(Position.start(Game.ABAPA), U(63), -1, 1, 1, more_seeds), 1, 0)
         assert worker.state.tablebase_seeds == worker.tablebase.seeds
 

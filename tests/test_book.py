@@ -1,4 +1,4 @@
-"""The opening book: drop-out expansion by its definition, files; and moves that lost, which are not played twice."""
+"""The opening book: drop-out expansion and files; and moves that lost games, which are avoided."""
 
 from pathlib import Path
 
@@ -16,7 +16,7 @@ ROOT_KEY = (START, START)
 
 
 def row_balance(position: Position) -> float:
-    """A simple judge: the seeds in one's row less the opponent's, a tenth each."""
+    """A simple evaluation: a tenth of the seeds in the mover's row less the opponent's."""
     return (sum(pits_of(position.own)) - sum(pits_of(position.opp))) / 10
 
 
@@ -28,14 +28,14 @@ def expanded_book(game: Game, times: int) -> OpeningBook:
 
 
 def plain_value(book: OpeningBook, key: tuple[int, int]) -> float:
-    """The value of a position by the definition."""
+    """The value of a position by plain minimax."""
     if not book.is_expanded(key):
         return book.values[key]
     return max(gain - plain_value(book, child) for gain, child in book.moves(key).values())
 
 
 def leaf_costs(book: OpeningBook, key: tuple[int, int], cost: float) -> list[tuple[float, tuple[int, int]]]:
-    """Every leaf below a position with the cost of every way to it."""
+    """List the leaves below a position with the cost of every path to them."""
     if not book.is_expanded(key):
         return [(cost, key)]
     best, found = plain_value(book, key), []
@@ -104,7 +104,7 @@ def test_the_command_expands_and_resumes(tmp_path: Path) -> None:
     assert shown.returncode == 0 and shown.stdout.split()[0] == "F"
 
 
-# ---- what was lost before -------------------------------------------------------------------------------------------
+# ---- avoided moves --------------------------------------------------------------------------------------------------
 def test_moves_that_lost_are_kept(tmp_path: Path) -> None:
     file = tmp_path / "lost.jsonl"
     avoided, position = AvoidedMoves(file), Position.start(Game.TOURNAMENT)

@@ -1,4 +1,4 @@
-"""Positions that share a hash: constructed ones get exact scores, and no hash leads to a crash or an illegal move."""
+"""Positions with the same hash: scores stay exact, and no collision causes a crash or an illegal move."""
 
 import itertools
 import random
@@ -29,7 +29,7 @@ WORDS = CONSTANTS + transposition_table.PUBLIC_MULTIPLIERS
 
 
 def predecessors_of(boards: Iterable[Position], rng: random.Random) -> list[Position]:
-    """Positions a move before these boards, in which the mover has a choice."""
+    """Positions one move before these boards, with a legal move other than a pass."""
     found = (collisions.find_predecessor(board, rng) for board in boards)
     return [position for position in found if position and not position.over and position.legal_moves() != (PASS,)]
 
@@ -51,7 +51,7 @@ def assert_legal(engine: Engine, position: Position, limit: Limit) -> None:
 
 # ---- constructed boards ---------------------------------------------------------------------------------------------
 def test_a_board_made_of_a_constant_is_solved() -> None:
-    """An empty place of the small table was taken for this board's, which hashed to 0."""
+    """This board had hash 0 in the old endgame table and matched empty entries."""
     board = parse_position("OXOXOXO--XOOOOOXXOXOX-O-OOOOOOOXOX-OOOXOOX-OOOO-OOO-OO-X-OOOOXXO X")
     with Engine(hash=1) as engine:
         *_, last = engine.solve(board)
@@ -59,7 +59,7 @@ def test_a_board_made_of_a_constant_is_solved() -> None:
 
 
 def test_each_word_affects_the_hash() -> None:
-    """Where one word was a constant of the hash, the other did not matter."""
+    """In the old hash, a word equal to a constant cancelled the other word."""
     multipliers = [U(word) for word in transposition_table.PUBLIC_MULTIPLIERS]
     for fixed in WORDS:
         for place in (0, 1):
@@ -75,7 +75,7 @@ def test_boards_made_of_constants_are_solved() -> None:
 
 
 def test_boards_that_shared_hash_0_do_not_crash() -> None:
-    """The table gave one board the best move of another, which turned no disc, and the search left its memory."""
+    """A colliding entry gave a move without flips, and the search accessed invalid memory."""
     rng = random.Random(2)
     word = collisions.OWN_FACTOR
     boards = [
@@ -140,7 +140,7 @@ def test_the_engines_of_a_server_are_secret() -> None:
 # ---- the worst hash there is ----------------------------------------------------------------------------------------
 @pytest.fixture(params=[(0, 0, 0, 0), (0, 1, 0, 0), (0, 0, 0, 1)], ids=["no word", "own word", "other word"])
 def poor_hash(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
-    """A hash of one word or none: the table takes most positions for one another."""
+    """A hash of one word or none, with which most positions collide."""
     monkeypatch.setattr("awello.engine.engine.PUBLIC_MULTIPLIERS", request.param)
 
 
@@ -195,7 +195,7 @@ def test_endgame_entries_belong_to_one_board() -> None:
 
 
 def test_only_equal_positions_are_repetitions() -> None:
-    """Rows in the place of a past that is shorter than a cycle hold zeros, which a hash of 0 was equal to."""
+    """Frames before a short past hold zeros, which an old comparison of hashes matched with hash 0."""
     with Engine(Game.ABAPA, hash=1) as engine:
         worker = engine.search_threads.workers[0]
         assert isinstance(worker, AwaleWorker)

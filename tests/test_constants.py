@@ -1,4 +1,4 @@
-"""The sweep of constants: what it replaces in a source, and that every constant it names is still there."""
+"""The sweep of constants: replacing values in sources, and that every listed constant exists."""
 
 import ast
 import json

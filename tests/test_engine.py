@@ -1,4 +1,4 @@
-"""The champion against plain judges, and its promises: threads, stops, tables, limits."""
+"""The engine against plain minimax, and its threads, stops, tables, limits and levels."""
 
 import itertools
 import random
@@ -75,7 +75,7 @@ def test_small_boards_from_the_start() -> None:
 
 # ---- the search to a depth ------------------------------------------------------------------------------------------
 def static_value(position: Position) -> int:
-    """The value of a position in whole discs, as the search rounds it."""
+    """The evaluation of a position, rounded to whole discs as in the search."""
     row, weights = patterns.PatternRow.new(), pattern_weights()[stage_of(position.empties)]
     patterns.fill_row(position.own, position.opp, row)
     value = int(patterns.worth.twin(row, patterns.StageWeights.view(weights)))  # type: ignore[attr-defined]
@@ -248,7 +248,7 @@ def test_any_table_gives_the_same_scores() -> None:
 
 
 def stop_at_random(rounds: int, threads: int, seed: int) -> None:
-    """Start and stop searches; whatever claims to be exact must be so, and no thread may stay."""
+    """Start and stop searches at random; exact values must be correct and no thread may remain."""
     rng, before = random.Random(seed), threading.active_count()
     positions = late_positions(10, 16, seed)
     with Engine(threads=threads, hash=2) as engine:
@@ -266,7 +266,7 @@ def stop_at_random(rounds: int, threads: int, seed: int) -> None:
             assert not found.exact or found.value == exact[position]
             if rng.random() < 0.3:
                 engine.ponder(position)
-                time.sleep(rng.random() * 0.005)  # any moment will do
+                time.sleep(rng.random() * 0.005)  # stops at any time
             if rng.random() < 0.2:
                 engine.clear()
     assert threading.active_count() == before
@@ -290,7 +290,7 @@ def test_a_closed_stream_stops_the_search(engine: Engine) -> None:
     assert threading.active_count() == before - 1
     first, second = engine.analyse(Position.start()), engine.analyse(Position.start(), Limit(depth=3))
     next(first)
-    assert last_analysis(second).depth == 3, "a new question ends the one before"
+    assert last_analysis(second).depth == 3, "a new search ends the previous one"
     list(first)
 
 
@@ -343,7 +343,7 @@ def test_a_deleted_engine_stops_pondering() -> None:
 
 
 def test_concurrent_loads_share_the_weights(tmp_path: Path) -> None:
-    file = tmp_path / "new.npz"  # that nobody has asked for before
+    file = tmp_path / "new.npz"  # not loaded before
     file.write_bytes(data_file("patterns.npz").read_bytes())
     start, found = threading.Barrier(8), list[int]()
 
@@ -406,7 +406,7 @@ def test_the_champion_beats_the_textbook_and_repeats_itself() -> None:
 
 
 def test_the_champion_plays_by_the_clock_and_ponders(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(game_loop, "time", SteppingTime(0.05))  # the champion is not charged for a busy machine
+    monkeypatch.setattr(game_loop, "time", SteppingTime(0.05))  # so that a busy machine costs no time
     before = threading.active_count()
     match = Match(Game.OTHELLO6, "champion,ponder=true,hash=1", "random", games=2, seed=1, clock=Clock(1.2))
     result = play_match(match)

@@ -1,4 +1,4 @@
-"""The kernels of the champion against twins and plain judges: patterns, memory, table, stability, last squares."""
+"""The kernels of the engine against twins and plain minimax: patterns, memory, tables, stability, last squares."""
 
 import random
 from collections.abc import Iterator
@@ -34,13 +34,13 @@ def worker_of(game: Game) -> OthelloWorker:
 
 
 def compiled(instruction: Any) -> Any:
-    """An instruction as a function that Python can call."""
+    """Compile an instruction to a function that Python can call."""
     return numba.njit(lambda *words: instruction(*words))
 
 
 # ---- hashes ---------------------------------------------------------------------------------------------------------
 def test_boards_that_resemble_each_other_have_different_hashes() -> None:
-    """A hash in which changes of some squares cancelled each other made searches take one board for another."""
+    """In an old hash, changes of some squares cancelled each other, so different boards collided."""
     own, opp, worker = 0x78795808000814E0, 0x8786A7F73F372B1F, worker_of(Game.OTHELLO)
     multipliers = worker.state.multipliers
     seen = {int(hash_of(U(own), U(opp), multipliers)): (own, opp)}
@@ -138,7 +138,7 @@ def bucket_of(key: int, worker: OthelloWorker) -> transposition_table.TableBucke
 
 
 def store_entry(key: int, depth: int, worker: OthelloWorker, age: int = 0) -> transposition_table.TableBucket:
-    """Remember something of this depth under a key; its bucket."""
+    """Store an entry of this depth under a key; return its bucket."""
     bucket = bucket_of(key, worker)
     transposition_table.store_tt(bucket, U(key), -4, 6, 10, 20, depth, 3, age)
     return bucket
@@ -187,7 +187,7 @@ def test_old_and_shallow_entries_go_first() -> None:
     for number, (key, depth, age) in enumerate(zip(keys, (9, 30, 12, 15, 8, 11), (2, 1, 2, 2, 2, 2), strict=True)):
         store_entry(key, depth, worker, age)
         if number == 4:
-            assert not transposition_table.probe_tt(bucket_of(keys[1], worker), U(keys[1])), "the old one is gone"
+            assert not transposition_table.probe_tt(bucket_of(keys[1], worker), U(keys[1])), "the old entry is replaced"
     known = [bool(transposition_table.probe_tt(bucket_of(key, worker), U(key))) for key in keys]
     assert known == [True, False, True, True, False, True]
 

@@ -1,4 +1,4 @@
-"""Positions that no game reaches: every search runs on them, uncompiled too, where accesses to memory are checked."""
+"""Every search on positions that no game reaches, compiled and, with checked memory accesses, uncompiled."""
 
 import random
 import sys
@@ -51,7 +51,7 @@ def test_searches_handle_odd_positions(game: Game) -> None:
 
 def test_no_search_leaves_its_memory() -> None:
     for game in (Game.ABAPA, Game.TOURNAMENT, Game.ROMEIN):
-        load_or_build(game)  # made here, where it is compiled
+        load_or_build(game)  # built here, with compiled kernels
     done = run("benchmarks/stress_odd.py", "--positions", "3", NUMBA_DISABLE_JIT="1")
     assert done.returncode == 0, done.stderr
     assert len(done.stdout.splitlines()) == len(Game)

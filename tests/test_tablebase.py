@@ -1,4 +1,4 @@
-"""The solved endgames of Awalé: published counts, every entry against its moves, play that keeps its promise, files."""
+"""The endgame tablebases of Awalé: published counts, every entry against its moves, play by the tablebase, files."""
 
 import json
 import random
@@ -28,7 +28,7 @@ COUNTS = {  # wins, draws and losses of the mover
 
 @pytest.fixture(autouse=True)
 def separate_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Tables of these tests lie in a folder of their own."""
+    """Keep the tablebases of these tests in a separate folder."""
     monkeypatch.setattr(tablebase, "user_cache", lambda: tmp_path)
 
 
@@ -56,7 +56,7 @@ def test_bytes_that_threads_share() -> None:
 # ---- values ---------------------------------------------------------------------------------------------------------
 @numba.njit
 def count_wrong_entries(game, table, seeds):  # type: ignore[no-untyped-def]
-    """How many positions of a level are not worth the best of their moves."""
+    """Count the positions of a level whose value is not that of their best move."""
     own, opp = unrank(0, seeds)
     wrong = 0
     for index in range(LEVEL_OFFSETS[seeds], LEVEL_OFFSETS[seeds + 1]):
@@ -109,12 +109,12 @@ def test_a_short_queue_gives_the_same_values(monkeypatch: pytest.MonkeyPatch, tm
 
 # ---- play -----------------------------------------------------------------------------------------------------------
 def play_out(base: Tablebase, position: Position, chance: random.Random) -> int:
-    """What the mover wins more than the opponent when both play from the table; endless play wins nothing."""
+    """The margin of the mover when both sides play by the tablebase; endless play counts 0."""
     first = position
     while not position.over:
         position = position.after(base.choose(position, chance))
     if position.repeated:
-        assert base.value(position) == 0, "a win must not circle"
+        assert base.value(position) == 0, "a won position must not cycle"
         score = ((position.first >> 48), (position.second >> 48))
     else:
         score = position.score()

@@ -128,7 +128,7 @@ def othello_steps(node: Position, alpha: int, beta: int, state: Any) -> Iterator
     yield from probcut_steps(node, alpha, beta, state)
     bound = midgame.bound_by_children(own, opp, moves, depth, SECOND_PASS, state)
     yield f"step 6: bound by children: {bound if bound != NO_SCORE else 'none'}"
-    yield "step 7: move answers corners odd value   key"
+    yield "step 7: move replies corners odd value   key"
     yield from othello_order(node, data, moves, state)
     state.nodes = 0
     found = midgame.search(own, opp, moves, alpha, beta, depth, state)
