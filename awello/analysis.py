@@ -18,9 +18,9 @@ class Analysis:
     seconds: float
     candidates: tuple[tuple[int, float], ...] = ()
     """The moves with their values. The value of a pruned move is only an upper bound, below the best value."""
-    line: tuple[int, ...] = ()
+    pv: tuple[int, ...] = ()
     """The moves expected from here on, best play on both sides."""
-    certainty: int = 100
+    confidence: int = 100
     """How sure the search is that it left nothing out that matters, in percent."""
     exact_moves: tuple[int, ...] = ()
     """The moves among `candidates` with proven values."""

@@ -170,11 +170,11 @@ class AnalysisJson(BaseModel):
     exact: bool = Field(description="Whether the value is the final result under best play")
     best: str | None = Field(description="The best move; null if the game is over")
     depth: int
-    certainty: int = Field(description="How sure the search is, in percent")
+    confidence: int = Field(description="How sure the search is, in percent")
     nodes: int
     seconds: Seconds
     moves: list[CandidateJson] = Field(description="Best first")
-    line: list[str] = Field(description="Best play on both sides")
+    pv: list[str] = Field(description="Best play on both sides")
 
     @classmethod
     def of(cls, position: Position, analysis: Analysis) -> "AnalysisJson":
@@ -192,7 +192,7 @@ class AnalysisJson(BaseModel):
             "value": to_margin(position, analysis.value),
             "best": None if position.over else position.format_move(analysis.move),
             "moves": moves,
-            "line": position.format_moves(analysis.line),
+            "pv": position.format_moves(analysis.pv),
         }
         return cls.model_validate(vars(analysis) | fields)
 
@@ -206,7 +206,7 @@ class ChoiceJson(BaseModel):
     exact: bool = False
     depth: int | None = None
     nodes: int | None = None
-    line: list[str]
+    pv: list[str]
     after: PositionJson = Field(description="The position after the move")
 
     @classmethod
@@ -214,9 +214,9 @@ class ChoiceJson(BaseModel):
         cls, position: Position, move: int, analysis: Analysis | None, seconds: float, value: float | None
     ) -> "ChoiceJson":
         """Describe a chosen move; `value` is the player's evaluation as a margin."""
-        line = analysis.line if analysis and analysis.line[:1] == (move,) else (move,)
+        line = analysis.pv if analysis and analysis.pv[:1] == (move,) else (move,)
         fields = {"move": position.format_move(move), "seconds": seconds, "value": value}
-        more = {"line": position.format_moves(line), "after": PositionJson.of(position.after(move))}
+        more = {"pv": position.format_moves(line), "after": PositionJson.of(position.after(move))}
         return cls.model_validate((vars(analysis) if analysis else {}) | fields | more)
 
 
@@ -376,7 +376,7 @@ class MoveReviewJson(BaseModel):
     best_value: Value
     loss: Value
     exact: bool
-    line: list[str] = Field(description="The principal variation before the move")
+    pv: list[str] = Field(description="The principal variation before the move")
     mark: str = Field(description="?! for an inaccuracy, ? for a mistake, ?? for a blunder")
 
     @classmethod
@@ -384,7 +384,7 @@ class MoveReviewJson(BaseModel):
         """Describe the review of a move."""
         position, played, best = move_review.position, move_review.move, move_review.best_move
         names = {"move": position.format_move(played), "best": position.format_move(best)}
-        more = {"side": position.side, "line": position.format_moves(move_review.pv), "mark": move_review.mark}
+        more = {"side": position.side, "pv": position.format_moves(move_review.pv), "mark": move_review.mark}
         return cls.model_validate(vars(move_review) | names | more)
 
 

@@ -1,10 +1,9 @@
-"""How long the first start on a machine takes: `awello serve` with an empty cache, until a game can be played.
+"""Measure the first start on a machine: `awello serve` with an empty cache, until a game can be played.
 
     python benchmarks/cold_start.py
 
-A client asks for the page, then for the answer to a move of Othello, then of Awalé, each as soon as it can, and waits
-until all kernels are in the cache.  Beside the seconds since the start stand those that the processors have worked.
-Needs Linux.
+A client requests the page, then a reply to a move of Othello and of Awalé, and waits until all kernels are in the
+cache. Prints wall-clock seconds since the start and processor seconds.  Needs Linux.
 """
 
 import asyncio
@@ -22,13 +21,13 @@ from websockets.asyncio.client import connect
 
 GAMES = {"Othello": ("othello", ["f5"]), "Awalé": ("abapa", ["C"])}
 PLAYER = "champion@level=4"
-LOOK = 0.1  # seconds between two looks at the cache
+POLL_SECONDS = 0.1  # between two looks at the cache
 TICKS = os.sysconf("SC_CLK_TCK")
 KERNEL = re.compile(r"^@kernel\(", re.M)
 
 
 def processor_seconds(session: int) -> float:
-    """What all processes of a session and those that they have waited for have used."""
+    """The processor time of all processes of a session and their finished children."""
     used = 0
     for file in Path("/proc").glob("[0-9]*/stat"):
         try:
@@ -41,13 +40,13 @@ def processor_seconds(session: int) -> float:
 
 
 def count_kernels() -> int:
-    """The kernels in the sources."""
+    """Count the kernels in the sources."""
     package = Path(__file__).parent.parent / "awello"
     return sum(len(KERNEL.findall(file.read_text("utf-8"))) for file in package.rglob("*.py"))
 
 
-async def ask(address: str, game: str, moves: list[str]) -> None:
-    """Wait for the computer's answer to a move."""
+async def wait_for_choice(address: str, game: str, moves: list[str]) -> None:
+    """Wait for the engine's reply to a move."""
     async with connect(address.replace("http", "ws") + "api/live") as channel:
         await channel.send(json.dumps({"id": 1, "type": "choose", "game": game, "moves": moves, "player": PLAYER}))
         while (answer := json.loads(await channel.recv()))["type"] != "choice":
@@ -56,29 +55,29 @@ async def ask(address: str, game: str, moves: list[str]) -> None:
 
 
 def measure(cache: Path) -> None:
-    """Start the server and print when each thing could be done."""
-    begun = time.perf_counter()
+    """Start the server and print when it is ready for what."""
+    started = time.perf_counter()
     command = [sys.executable, "-m", "awello", "serve", "--no-browser", "--port", "0"]
     environment = os.environ | {"AWELLO_CACHE": str(cache), "AWELLO_DATA": str(cache)}
     server = subprocess.Popen(command, env=environment, stdout=subprocess.PIPE, text=True, start_new_session=True)
 
-    def tell(what: str) -> None:
+    def report(what: str) -> None:
         used = processor_seconds(server.pid)
-        print(f"{what:<32}{time.perf_counter() - begun:6.1f} s {used:6.1f} s of processors", flush=True)
+        print(f"{what:<32}{time.perf_counter() - started:6.1f} s {used:6.1f} s of processors", flush=True)
 
     try:
         assert server.stdout
         address = server.stdout.readline().split()[3]
         with urlopen(address) as page:  # noqa: S310 - the address is ours
             page.read()
-        tell("the page is served")
+        report("page served")
         for name, (game, moves) in GAMES.items():
-            asyncio.run(ask(address, game, moves))
-            tell(f"the first answer in {name}")
+            asyncio.run(wait_for_choice(address, game, moves))
+            report(f"first reply in {name}")
         total = count_kernels()
         while sum(1 for _ in cache.rglob("*.nbi")) < total:
-            time.sleep(LOOK)
-        tell(f"all {total} kernels are compiled")
+            time.sleep(POLL_SECONDS)
+        report(f"all {total} kernels compiled")
     finally:
         server.terminate()
         server.wait()

@@ -1,12 +1,12 @@
-"""Sweep the constants of the engines: measure each value beside those that it could have.
+"""Sweep the constants of the engines: compare each value with alternatives.
 
     python benchmarks/constants.py [NAME ...] [--only MEASURE ...] [--jobs 2] [--out FILE.jsonl]
     python benchmarks/constants.py --tables [--out FILE.jsonl]
 
-Compiled kernels freeze their constants, so a sweep works on copies of the package: it replaces one value in the source,
-measures in a process of its own (`constants_measures.py`) and puts the value back.  The kernel cache of a copy is kept,
-so only a change in a file of kernels compiles anything.  Results are appended to a file of JSON lines; a sweep that was
-interrupted continues there when the same command is run again.  `--tables` prints the results as Markdown.
+Constants are compiled into kernels, so a sweep works on copies of the package: it replaces one value in the source,
+measures in a separate process (`constants_measures.py`) and restores the value.  Each copy keeps its kernel cache, so
+only changes in kernel files cause compilation.  Results are appended to a JSON Lines file; run the same command again
+to resume an interrupted sweep.  `--tables` prints the results as Markdown.
 """
 
 import argparse
@@ -37,14 +37,14 @@ MEASURES = Path(__file__).with_name("constants_measures.py")
 
 # ---- one value in a source text -------------------------------------------------------------------------------------
 def find_value(source: str, name: str) -> tuple[int, int]:
-    """Where the value of a constant begins and ends; `ValueError` unless it is assigned exactly once.
+    """Return the start and end of the value of a constant; `ValueError` unless it is assigned exactly once.
 
-    The constant may be one of several that are assigned together.  What is not a name is an expression, which must
-    stand exactly once in the source.
+    The constant may be one of several that are assigned together.  A `name` that is not an identifier is an expression,
+    which must occur exactly once in the source.
     """
     if not name.isidentifier():
         if source.count(name) != 1:
-            raise ValueError(f"{name!r} stands {source.count(name)} times in the source: it must stand there once")
+            raise ValueError(f"{name!r} occurs {source.count(name)} times in the source: it must occur once")
         return source.index(name), source.index(name) + len(name)
     found = [value for node in ast.walk(ast.parse(source)) for value in _values_of(node, name)]
     if len(found) != 1:
@@ -55,7 +55,7 @@ def find_value(source: str, name: str) -> tuple[int, int]:
 
 
 def _values_of(node: ast.AST, name: str) -> Iterable[ast.expr]:
-    """The values that an assignment gives to a name."""
+    """Yield the values that an assignment gives to a name."""
     if isinstance(node, ast.Assign):
         for target in node.targets:
             pairs = [(target, node.value)]
@@ -71,54 +71,58 @@ def _offset(source: str, line: int, column: int) -> int:
 
 
 def value_in(source: str, name: str) -> str:
-    """The value that a constant has, as source text."""
+    """The value of a constant as source text."""
     begin, end = find_value(source, name)
     return source[begin:end]
 
 
 def replace_value(source: str, name: str, value: str) -> str:
-    """The source with another value of a constant."""
+    """Replace the value of a constant in a source."""
     begin, end = find_value(source, name)
     return source[:begin] + value + source[end:]
 
 
 def source_of(constant: Constant) -> str:
-    """The file of a constant."""
+    """The source of the file of a constant."""
     return (ROOT / "awello" / constant.file).read_text("utf-8")
 
 
 # ---- copies of the package ------------------------------------------------------------------------------------------
-class Copy:
-    """A copy of the package with a cache of its own, in which one value at a time is replaced."""
+class PackageCopy:
+    """A copy of the package with its own cache, in which one value at a time is replaced."""
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
         shutil.copytree(ROOT / "awello", folder / "awello", ignore=shutil.ignore_patterns("__pycache__", "web"))
 
-    def measure(self, constant: Constant, value: str, command: list[str], running: "Running") -> dict[str, Any]:
-        """What a measuring process says with another value; the file is as before afterwards."""
+    def measure(
+        self, constant: Constant, value: str, command: list[str], processes: "MeasuringProcesses"
+    ) -> dict[str, Any]:
+        """Run a measuring process with another value, then restore the file."""
         file = self.folder / "awello" / constant.file
         before, times = file.read_text("utf-8"), (file.stat().st_atime_ns, file.stat().st_mtime_ns)
         changed = replace_value(before, constant.name, value)
         try:
             if changed != before:
                 file.write_text(changed, "utf-8")
-                os.utime(file, ns=(times[0], zlib.crc32(changed.encode())))  # the same whenever this value is measured
-            return running.run(command, self.folder)
+                os.utime(
+                    file, ns=(times[0], zlib.crc32(changed.encode()))
+                )  # the same for each measurement of this value
+            return processes.run(command, self.folder)
         finally:
             file.write_text(before, "utf-8")
-            os.utime(file, ns=times)  # Numba's cache compares the time of a source
+            os.utime(file, ns=times)  # Numba's cache compares modification times
 
 
-class Running:
-    """The measuring processes under way, which a stop ends."""
+class MeasuringProcesses:
+    """The measuring processes that are running."""
 
     def __init__(self) -> None:
         self.processes: set[subprocess.Popen[str]] = set()
         self.stopped = threading.Event()
 
     def run(self, command: list[str], folder: Path) -> dict[str, Any]:
-        """The result of a measuring process."""
+        """Run a measuring process and return its result."""
         if self.stopped.is_set():
             raise InterruptedError
         environment = {**os.environ, "PYTHONPATH": str(folder), "AWELLO_CACHE": str(folder / "cache")}
@@ -136,7 +140,7 @@ class Running:
         return result
 
     def stop(self) -> None:
-        """End all of them with the processes that they started."""
+        """Kill all processes and their children."""
         self.stopped.set()
         for process in list(self.processes):
             if process.poll() is None:
@@ -146,40 +150,40 @@ class Running:
 # ---- a sweep --------------------------------------------------------------------------------------------------------
 @dataclass(frozen=True)
 class Job:
-    """One value of a constant under one measure."""
+    """One value of a constant and one measure."""
 
     constant: Constant
     measure: str
     value: str
 
 
-def jobs_of(constants: Iterable[Constant], only: Iterable[str], tried: Iterable[str] = ()) -> list[list[Job]]:
-    """The jobs of each constant, the present value first; in a match it is the opponent of the others."""
+def jobs_of(constants: Iterable[Constant], only: Iterable[str], alternatives: Iterable[str] = ()) -> list[list[Job]]:
+    """The jobs of each constant, the present value first; in matches it is the opponent of the others."""
     groups = []
     for constant in constants:
         present = value_in(source_of(constant), constant.name)
         measures = [measure for measure in constant.measures if not only or measure in only]
-        values = [value for value in constant.tried if not tried or value in tried]
+        values = [value for value in constant.alternatives if not alternatives or value in alternatives]
         jobs = [Job(constant, measure, value) for value in (present, *values) for measure in measures]
         groups.append([job for job in jobs if job.value != present or job.measure not in MATCHES])
     return groups
 
 
 class Sweep:
-    """All jobs of a sweep, their results in a file, and how far it is."""
+    """All jobs of a sweep, their results in a file, and the progress."""
 
     def __init__(self, args: argparse.Namespace, groups: list[list[Job]], folder: Path) -> None:
         self.args, self.groups, self.folder = args, groups, folder
-        self.results, self.running, self.lock = Results(args.out), Running(), threading.Lock()
-        self.copies: queue.SimpleQueue[Copy] = queue.SimpleQueue()
-        self.begun, self.done, self.total = time.monotonic(), 0, 0
+        self.results, self.processes, self.lock = Results(args.out), MeasuringProcesses(), threading.Lock()
+        self.copies: queue.SimpleQueue[PackageCopy] = queue.SimpleQueue()
+        self.started, self.done, self.total = time.monotonic(), 0, 0
 
     def run(self) -> None:
-        """Do all jobs that have no result yet."""
+        """Run all jobs that have no result yet."""
         for number in range(self.args.jobs):
-            self.copies.put(Copy(self.folder / str(number)))
-        base = Copy(self.folder / "base")
-        groups = [[job for job in group if not self.known(job)] for group in self.groups]
+            self.copies.put(PackageCopy(self.folder / str(number)))
+        base = PackageCopy(self.folder / "base")
+        groups = [[job for job in group if not self.has_result(job)] for group in self.groups]
         self.total = sum(map(len, groups))
         with ThreadPoolExecutor(self.args.jobs) as pool:
             futures = [pool.submit(self.run_group, group, base) for group in groups if group]
@@ -187,47 +191,47 @@ class Sweep:
                 for future in futures:
                     future.result()
             except BaseException:
-                self.running.stop()
+                self.processes.stop()
                 pool.shutdown(cancel_futures=True)
                 raise
 
-    def known(self, job: Job) -> bool:
+    def has_result(self, job: Job) -> bool:
         """Whether a job has a result."""
         return self.results.find(job.constant, job.measure, job.value) is not None
 
-    def run_group(self, group: list[Job], base: Copy) -> None:
-        """Do the jobs of one constant, one after the other in one copy."""
+    def run_group(self, group: list[Job], base: PackageCopy) -> None:
+        """Run the jobs of one constant, one after the other in one copy."""
         copy = self.copies.get()
         try:
             for job in group:
                 try:
-                    result = copy.measure(job.constant, job.value, self.command(job, base), self.running)
-                except RuntimeError as error:  # the next value may do better
+                    result = copy.measure(job.constant, job.value, self.command(job, base), self.processes)
+                except RuntimeError as error:  # continue with the next value
                     print(f"{job.measure}: {job.constant.name} = {job.value} failed: {error}", file=sys.stderr)
                     continue
                 with self.lock:
                     self.results.add(job.constant, job.measure, job.value, result)
-                    self.tell(job)
+                    self.report_progress(job)
         finally:
             self.copies.put(copy)
 
-    def command(self, job: Job, base: Copy) -> list[str]:
-        """The measuring process of a job."""
+    def command(self, job: Job, base: PackageCopy) -> list[str]:
+        """The command of the measuring process of a job."""
         args = self.args
         options = {"--data": args.data, "--base": base.folder, "--pairs": args.pairs, "--runs": args.runs}
         words = [str(word) for option in options.items() for word in option]
         return [sys.executable, str(MEASURES), job.measure, *words, *["--quick"] * args.quick]
 
-    def tell(self, job: Job) -> None:
-        """Say on stderr what was measured and how long the rest may take."""
+    def report_progress(self, job: Job) -> None:
+        """Print on stderr what was measured and the estimated time left."""
         self.done += 1
-        left = (time.monotonic() - self.begun) / self.done * (self.total - self.done)
+        left = (time.monotonic() - self.started) / self.done * (self.total - self.done)
         line = f"{self.done}/{self.total}  {job.measure}: {job.constant.name} = {job.value}"
         print(f"{line}  (about {left / 60:.0f} min left)", file=sys.stderr, flush=True)
 
 
 def main() -> None:
-    """Sweep, or print the tables of a sweep."""
+    """Run a sweep, or print the tables of one."""
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
     parser.add_argument("names", nargs="*", help="constants to sweep (default: all)")
     parser.add_argument("--only", nargs="+", default=[], metavar="MEASURE", help="measures to take (default: all)")
@@ -252,7 +256,7 @@ def main() -> None:
         try:
             Sweep(args, jobs_of(chosen, args.only, args.values), Path(folder)).run()
         except (KeyboardInterrupt, InterruptedError):
-            sys.exit(f"interrupted: run the same command again to continue, results so far are in {args.out}")
+            sys.exit(f"interrupted: run the same command again to resume; results so far are in {args.out}")
 
 
 if __name__ == "__main__":

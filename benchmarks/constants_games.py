@@ -1,8 +1,8 @@
-"""Games that tell two values of a constant apart, for `constants.py`: the engine here against another one.
+"""Games between two values of a constant, for `constants.py`: this engine against another one.
 
-The other engine is that of `--base`, in a process of its own that runs this file.  Both play every opening twice, once
-with each colour.  They think for a number of nodes, or by a clock that advances with the nodes visited (SPEED a
-second) and by LAG for each move, so games are the same in every run, however busy the machine is.
+The other engine is that of the package in `--base`, in a separate process that runs this file.  Both play every opening
+twice, once with each colour.  Searches have a node limit or a simulated clock that advances with the nodes visited
+(NODES_PER_SECOND) and by MOVE_OVERHEAD_SECONDS per move, so games are the same in every run on any machine.
 """
 
 import argparse
@@ -24,44 +24,44 @@ from awello.arena.openings import load_openings, random_opening
 from awello.engine.engine import Engine
 from awello.engine.iterative_search import IterativeSearch
 from awello.engine.levels import OPPONENTS
-from awello.engine.time_management import LAG, moves_left, time_budget
+from awello.engine.time_management import MOVE_OVERHEAD_SECONDS, allocate_time, estimate_moves_left
 from awello.limits import Clock, Limit
 
-SPEED = 50_000  # nodes a second of a simulated clock
-NODES = 30_000  # for a move of a duel
-PLIES = {Game.OTHELLO: 8, Game.ABAPA: 6}  # of random openings
-THOUGHT = re.compile(r"@\d+s$")  # an opponent of the page that thinks for seconds
-QUICKER, LONG_PAIRS = "@300ms", 10  # what it is measured with instead, a lower bound, and the openings of such a match
+NODES_PER_SECOND = 50_000  # of a simulated clock
+NODES_PER_MOVE = 30_000  # of a duel
+OPENING_PLIES = {Game.OTHELLO: 8, Game.ABAPA: 6}  # of random openings
+LONG_OPPONENT = re.compile(r"@\d+s$")  # an opponent of the page with a time limit in seconds
+QUICK_LIMIT, LONG_PAIRS = "@300ms", 10  # the limit that replaces it, and the openings of such a match
 
 Result = dict[str, Any]
 
 
 @dataclass
-class Mover:
-    """An engine that answers what it plays after some moves, and how many nodes it visited for it."""
+class MatchEngine:
+    """An engine that plays a game and counts the nodes of each move."""
 
     engine: Engine
 
     def begin(self) -> None:
-        """Forget the game before."""
+        """Start a new game."""
         self.engine.clear()
         self.position, self.played = Position.start(self.engine.game), 0
 
     def choose(self, moves: Sequence[int], clock: Clock | None) -> tuple[int, int]:
-        """The move after these, by a simulated clock or for a fixed number of nodes."""
+        """Choose a move after these, by a simulated clock or a node limit; return it with the nodes."""
         for move in moves[self.played :]:
             self.position = self.position.after(move)
         self.played = len(moves)
         if clock is None:
-            *_, last = self.engine.analyse(self.position, Limit(nodes=NODES))
+            *_, last = self.engine.analyse(self.position, Limit(nodes=NODES_PER_MOVE))
         else:
-            most = time_budget(clock, moves_left(self.position)).most
-            last = self.engine.choose(self.position, clock, Limit(nodes=max(1, int(most * SPEED))))
+            maximum = allocate_time(clock, estimate_moves_left(self.position)).maximum
+            last = self.engine.choose(self.position, clock, Limit(nodes=max(1, int(maximum * NODES_PER_SECOND))))
         return last.move, self.engine.nodes
 
 
-class RemoteMover(Mover):
-    """The same in another process, whose package is that of a folder."""
+class RemoteMatchEngine(MatchEngine):
+    """An engine in another process, with the package of a folder."""
 
     def __init__(self, game: Game, base: Path) -> None:
         environment = {**os.environ, "PYTHONPATH": str(base), "AWELLO_CACHE": str(base / "cache")}
@@ -71,7 +71,7 @@ class RemoteMover(Mover):
         )
 
     def ask(self, request: Result) -> Any:
-        """What the process answers to a line."""
+        """Send a request and return the response."""
         assert self.process.stdin and self.process.stdout
         self.process.stdin.write(json.dumps(request) + "\n")
         self.process.stdin.flush()
@@ -87,60 +87,62 @@ class RemoteMover(Mover):
 
 
 def serve(game: Game) -> None:
-    """Answer the lines of a `RemoteMover`."""
+    """Serve the requests of a `RemoteMatchEngine`."""
     count_time_by_nodes()
     with Engine(game, hash=16) as engine:
-        mover = Mover(engine)
+        player = MatchEngine(engine)
         for line in sys.stdin:
             request = json.loads(line)
             if "begin" in request:
-                mover.begin()
+                player.begin()
                 answer: Any = None
             else:
-                answer = mover.choose(request["moves"], Clock(*request["clock"]) if request["clock"] else None)
+                answer = player.choose(request["moves"], Clock(*request["clock"]) if request["clock"] else None)
             print(json.dumps(answer), flush=True)
 
 
 def count_time_by_nodes() -> None:
-    """Make searches believe that their time passes with the nodes they visit."""
-    IterativeSearch.elapsed = lambda self: self.team.nodes / SPEED  # type: ignore[method-assign]
+    """Let the time of searches pass with the nodes they visit."""
+    IterativeSearch.elapsed = lambda self: self.search_threads.nodes / NODES_PER_SECOND  # type: ignore[method-assign]
 
 
 @contextmanager
-def opponents(game: Game, base: Path) -> Iterator[tuple[Mover, Mover]]:
-    """The engine here and the other one."""
+def opponents(game: Game, base: Path) -> Iterator[tuple[MatchEngine, MatchEngine]]:
+    """This engine and the other one."""
     count_time_by_nodes()
-    remote = RemoteMover(game, base)
+    remote = RemoteMatchEngine(game, base)
     try:
         with Engine(game, hash=16) as engine:
-            yield Mover(engine), remote
+            yield MatchEngine(engine), remote
     finally:
         remote.process.kill()
         remote.process.wait()
 
 
 # ---- a match --------------------------------------------------------------------------------------------------------
-def openings(game: Game, data: Path, count: int) -> list[tuple[int, ...]]:
-    """Balanced openings of Othello where there is a file of them, random ones elsewhere."""
+def load_match_openings(game: Game, data: Path, count: int) -> list[tuple[int, ...]]:
+    """Load balanced openings of Othello if there is a file of them, else make random ones."""
     file = data / "openings" / "xot_small.txt"
     if game == Game.OTHELLO and file.exists():
         known = load_openings(file, game)
         return list(known[:: len(known) // count][:count])
-    return [random_opening(game, PLIES[game], str(number)) for number in range(count)]
+    return [random_opening(game, OPENING_PLIES[game], str(number)) for number in range(count)]
 
 
-def play(movers: Sequence[Mover], game: Game, opening: tuple[int, ...], clock: Clock | None) -> tuple[float, int, int]:
-    """The points and the margin of the first mover, and who ran out of time: 0, 1 or -1."""
+def play(
+    players: Sequence[MatchEngine], game: Game, opening: tuple[int, ...], clock: Clock | None
+) -> tuple[float, int, int]:
+    """Play a game: the points and the margin of the first mover, and the side that timed out or -1."""
     position, moves, clocks = Position.start(game), list(opening), [clock, clock]
     for move in opening:
         position = position.after(move)
-    for mover in movers:
-        mover.begin()
+    for player in players:
+        player.begin()
     while not position.over:
         side = position.side
-        move, nodes = movers[side].choose(moves, clocks[side])
+        move, nodes = players[side].choose(moves, clocks[side])
         if (left := clocks[side]) is not None:
-            clocks[side] = left = left.spend(nodes / SPEED + LAG)
+            clocks[side] = left = left.spend(nodes / NODES_PER_SECOND + MOVE_OVERHEAD_SECONDS)
             if left.seconds < 0:
                 return float(side), 0, side
         moves.append(move)
@@ -150,12 +152,12 @@ def play(movers: Sequence[Mover], game: Game, opening: tuple[int, ...], clock: C
 
 
 def play_pairs(args: argparse.Namespace, game: Game, clock: Clock | None = None) -> Result:
-    """Each opening with both colours: points (0 to 2) and margins by pair, games lost by the clock by mover."""
+    """Play each opening with both colours: points (0 to 2) and margins by pair, time-outs by engine."""
     points, margins, flags = [], [], [0, 0]
-    with opponents(game, args.base) as movers:
-        for opening in openings(game, args.data, args.pairs):
-            first, margin, out = play(movers, game, opening, clock)
-            other, lead, late = play(movers[::-1], game, opening, clock)
+    with opponents(game, args.base) as players:
+        for opening in load_match_openings(game, args.data, args.pairs):
+            first, margin, out = play(players, game, opening, clock)
+            other, lead, late = play(players[::-1], game, opening, clock)
             points.append(first + 1 - other)
             margins.append(margin - lead)
             for loser in [loser for loser in (out, 1 - late if late >= 0 else -1) if loser >= 0]:
@@ -164,14 +166,15 @@ def play_pairs(args: argparse.Namespace, game: Game, clock: Clock | None = None)
 
 
 def measure_levels(args: argparse.Namespace) -> Result:
-    """Each opponent of the page against the one before it."""
+    """Let each opponent of the page play against the one before it."""
     ladder = []
     for game in (Game.OTHELLO, Game.ABAPA):
         steps = OPPONENTS[game.family]
         for weaker, stronger in pairwise(steps):
-            pairs, played = (LONG_PAIRS if THOUGHT.search(stronger) else args.pairs), THOUGHT.sub(QUICKER, stronger)
-            begun = tuple(random_opening(game, PLIES[game], str(number)) for number in range(pairs))
-            result = play_match(Match(game, played, weaker, 2 * pairs, 1, begun))
+            pairs = LONG_PAIRS if LONG_OPPONENT.search(stronger) else args.pairs
+            played = LONG_OPPONENT.sub(QUICK_LIMIT, stronger)
+            openings = tuple(random_opening(game, OPENING_PLIES[game], str(number)) for number in range(pairs))
+            result = play_match(Match(game, played, weaker, 2 * pairs, 1, openings))
             step = {"game": str(game), "weaker": weaker, "stronger": played, "games": result.games}
             ladder.append(step | {"wins": result.wins, "draws": result.draws, "losses": result.losses})
             print(ladder[-1], file=sys.stderr, flush=True)

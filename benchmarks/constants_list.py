@@ -1,7 +1,7 @@
-"""The constants that `constants.py` sweeps: where each one stands, what it is compared with, and by which measures.
+"""The constants that `constants.py` sweeps, with their files, alternatives and measures.
 
-A constant is given by its name, or by an expression that stands once in its file.  A constant whose value follows from
-the machine or from logic (sizes, the layout of bits, bounds on scores) is not here.
+A constant is given by its name or by an expression that occurs once in its file.  Constants whose values follow from
+the machine or from logic (sizes, the layout of bits, bounds on scores) are not listed.
 """
 
 from dataclasses import dataclass
@@ -9,21 +9,21 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True)
 class Constant:
-    """A constant of a file below `awello/` and the values to try in its place, as source text."""
+    """A constant in a file below `awello/`, and alternative values as source text."""
 
     name: str
     file: str
-    tried: tuple[str, ...]
+    alternatives: tuple[str, ...]
     measures: tuple[str, ...]
     why: str
-    """What the results say, in a few words."""
+    """A summary of the results."""
 
 
 MIDGAME, ENDGAME, LAST = "engine/midgame.py", "engine/endgame.py", "engine/last_empties.py"
 OTHELLO, PROBCUT, CLOCK = "engine/othello_search.py", "engine/probcut.py", "engine/time_management.py"
-AWALE, AWALE_SEARCH, THINKING = "engine/awale.py", "engine/awale_search.py", "engine/iterative_search.py"
+AWALE, AWALE_SEARCH, THINKING = "engine/awale_kernels.py", "engine/awale_search.py", "engine/iterative_search.py"
 STATE = "engine/othello_state.py"
-AGAIN = ("solve", "solve-more")  # a value seemed better: a second opinion
+AGAIN = ("solve", "solve-more")  # with a second opinion on values that seem better
 BOTH = ("solve", "midgame")
 VALUES = ("solve", "midgame", "duel")
 
@@ -51,21 +51,21 @@ AREAS: dict[str, tuple[Constant, ...]] = {
             "fewer nodes further down, but no less time",
         ),
         Constant(
-            "FEW",
+            "FEW_EMPTIES",
             ENDGAME,
             ("9", "10", "12"),
             ("solve",),
             "the quickest: below 11 the full search costs more per node than it saves",
         ),
         Constant(
-            "SMALL_TABLE_BITS",
+            "ENDGAME_TT_BITS",
             STATE,
             ("12", "13", "15", "16"),
             AGAIN,
             "384 KiB per thread; more saves nodes, but not time",
         ),
         Constant(
-            "CHILD_LOOKUP_EMPTIES",
+            "MIN_CHILD_LOOKUP_EMPTIES",
             ENDGAME,
             ("6", "8", "9", "12"),
             ("solve",),
@@ -74,7 +74,7 @@ AREAS: dict[str, tuple[Constant, ...]] = {
     ),
     "The order of moves in Othello": (
         Constant(
-            "KEY_PER_ANSWER",
+            "KEY_PER_REPLY",
             ENDGAME,
             ("12", "20", "24"),
             BOTH,
@@ -87,14 +87,14 @@ AREAS: dict[str, tuple[Constant, ...]] = {
             (*AGAIN, "midgame"),
             "16 is worth a change",
         ),
-        Constant("KEY_IN_ODD_QUARTER", ENDGAME, ("0", "-4", "-12"), BOTH, "parity pays; by how much hardly matters"),
+        Constant("KEY_IN_ODD_QUADRANT", ENDGAME, ("0", "-4", "-12"), BOTH, "parity pays; by how much hardly matters"),
         Constant("KEY_CORNER", MIDGAME, ("0", "-8", "-32"), BOTH, "flat down to 0; more hurts"),
         Constant(
-            "KEY_BESIDE_CORNER", MIDGAME, ("0", "6", "24"), BOTH, "0 costs 3 % in the hardest problems, otherwise flat"
+            "KEY_X_SQUARE", MIDGAME, ("0", "6", "24"), BOTH, "0 costs 3 % in the hardest problems, otherwise flat"
         ),
         Constant("KEY_PER_DISC", OTHELLO, ("6", "8", "14", "20"), BOTH, "more saves 1 % at most"),
-        Constant("KEY_PER_DISC_NEAR", OTHELLO, ("2", "3", "6", "10"), BOTH, "best where the game is solved"),
-        Constant("NEAR_SOLUTION", OTHELLO, ("26", "34"), BOTH, "more costs nodes, less changes nothing here"),
+        Constant("KEY_PER_DISC_NEAR_END", OTHELLO, ("2", "3", "6", "10"), BOTH, "best where the game is solved"),
+        Constant("NEAR_END_EMPTIES", OTHELLO, ("26", "34"), BOTH, "more costs nodes, less changes nothing here"),
         Constant(
             "SORT_BY_1_PLY_FROM",
             MIDGAME,
@@ -120,7 +120,7 @@ AREAS: dict[str, tuple[Constant, ...]] = {
             "no effect on these positions",
         ),
         Constant(
-            "CHILD_LOOKUP_DEPTH",
+            "MIN_CHILD_LOOKUP_DEPTH",
             MIDGAME,
             ("10", "12", "13", "16"),
             (*AGAIN, "midgame"),
@@ -134,15 +134,17 @@ AREAS: dict[str, tuple[Constant, ...]] = {
             "less saves nodes to a depth, but loses by a little in games at equal nodes",
         ),
         Constant(
-            "DEEP_PLIES_PER_TWO",
+            "DEEP_PLIES_PER_2_SHALLOW",
             PROBCUT,
             ("5", "6"),
             VALUES,
             "more saves nodes to a depth, costs more in hard solutions, and gains nothing in games",
         ),
-        Constant("SOLVING_PLIES_OFF", PROBCUT, ("4", "6", "10", "12"), ("solve",), "flat from 4 to 8, worse from 10"),
         Constant(
-            "DEVIATIONS",
+            "SOLVE_DEPTH_REDUCTION", PROBCUT, ("4", "6", "10", "12"), ("solve",), "flat from 4 to 8, worse from 10"
+        ),
+        Constant(
+            "MARGIN_DEVIATIONS",
             PROBCUT,
             (
                 "(0.7, 0.8, 1.5, 2.0, 2.6, 3.3)",
@@ -155,7 +157,7 @@ AREAS: dict[str, tuple[Constant, ...]] = {
             "the second, for midgames: neither fewer nor more gains in games; the third: flat",
         ),
         Constant(
-            "FULL_WIDTH",
+            "MAX_FULL_WIDTH_DEPTH",
             "engine/levels.py",
             ("6", "10"),
             ("midgame",),
@@ -164,43 +166,45 @@ AREAS: dict[str, tuple[Constant, ...]] = {
     ),
     "The plan of a search of Othello": (
         Constant(
-            "PASSES",
+            "SELECTIVE_PASSES",
             OTHELLO,
             ("()", "(1,)", "(2,)", "(0, 2)", "(1, 3)", "(1, 2, 3)"),
             AGAIN,
             "without passes a solution costs 12 % more time, a third pass 6 to 7 %",
         ),
-        Constant("STRAIGHT", OTHELLO, ("11", "15", "17"), ("solve-few",), "flat"),
+        Constant("DIRECT_SOLVE_EMPTIES", OTHELLO, ("11", "15", "17"), ("solve-few",), "flat"),
         Constant(
-            "NEAR_END",
+            "SHORT_PLAN_EMPTIES",
             OTHELLO,
             ("14", "16", "20", "22"),
             (*AGAIN, "solve-few"),
             "flat within the interval",
         ),
         Constant(
-            "AHEAD",
+            "SOLVE_AHEAD_PLIES",
             OTHELLO,
             ("8", "9", "11", "12"),
             (*AGAIN, "solve-few"),
             "flat within the interval; short solutions are best at 10",
         ),
         Constant(
-            "LEAST_DEPTH",
+            "MIN_DEPTH_BEFORE_SOLVING",
             OTHELLO,
             ("2", "4", "8"),
             ("solve-few",),
             "saves nodes only in searches of some thousand nodes, the total does not change",
         ),
-        Constant("WINDOW", OTHELLO, ("1", "2", "4", "6"), BOTH, "narrower windows fail, wider ones save nothing"),
-        Constant("WIDENING", THINKING, ("2", "8"), ("midgame", "awale"), "flat"),
+        Constant(
+            "ASPIRATION_WINDOW", OTHELLO, ("1", "2", "4", "6"), BOTH, "narrower windows fail, wider ones save nothing"
+        ),
+        Constant("WINDOW_GROWTH", THINKING, ("2", "8"), ("midgame", "awale"), "flat"),
     ),
     "Threads": (
-        Constant("SPLIT_SOLVING", MIDGAME, ("11", "15", "17"), ("threads",), ""),
-        Constant("SPLIT", MIDGAME, ("4", "8"), ("threads",), ""),
-        Constant("TOGETHER_SOLVING", OTHELLO, ("12", "18"), ("threads",), ""),
-        Constant("TOGETHER", OTHELLO, ("6", "12"), ("threads",), ""),
-        Constant("TOGETHER", AWALE_SEARCH, ("8", "16"), ("awale-threads",), ""),
+        Constant("MIN_SPLIT_SOLVE_DEPTH", MIDGAME, ("11", "15", "17"), ("threads",), ""),
+        Constant("MIN_SPLIT_DEPTH", MIDGAME, ("4", "8"), ("threads",), ""),
+        Constant("MIN_PARALLEL_SOLVE_DEPTH", OTHELLO, ("12", "18"), ("threads",), ""),
+        Constant("MIN_PARALLEL_DEPTH", OTHELLO, ("6", "12"), ("threads",), ""),
+        Constant("MIN_PARALLEL_DEPTH", AWALE_SEARCH, ("8", "16"), ("awale-threads",), ""),
     ),
     "Awalé": (
         Constant(
@@ -211,22 +215,22 @@ AREAS: dict[str, tuple[Constant, ...]] = {
             "2 and 4 differ at equal nodes by less than 200 games show",
         ),
         Constant(
-            "EARLY_MOVES",
+            "UNREDUCED_MOVES",
             AWALE,
             ("1", "3", "4"),
             ("awale", "awale-duel"),
             "more loses at equal nodes; less saves nodes to a depth and gains nothing in games",
         ),
-        Constant("FADING", AWALE_SEARCH, ("0", "1", "5", "62"), ("awale-game",), "flat"),
+        Constant("HISTORY_DECAY_SHIFT", AWALE_SEARCH, ("0", "1", "5", "62"), ("awale-game",), "flat"),
         Constant(
-            "WINDOW",
+            "ASPIRATION_WINDOW",
             AWALE_SEARCH,
-            ("UNIT // 8", "UNIT // 2", "UNIT", "2 * UNIT"),
+            ("SEED_VALUE // 8", "SEED_VALUE // 2", "SEED_VALUE", "2 * SEED_VALUE"),
             ("awale",),
             "narrower windows fail, wider ones save nothing that can be told from noise",
         ),
         Constant(
-            "STRIDE",
+            "DEPTH_STEP",
             AWALE_SEARCH,
             ("1", "2", "3", "6"),
             ("awale",),
@@ -235,28 +239,32 @@ AREAS: dict[str, tuple[Constant, ...]] = {
         Constant(
             "depth * depth", AWALE, ("1", "depth", "depth * depth * depth"), ("awale",), "flat within the interval"
         ),
-        Constant("PREFETCH_FROM", AWALE, ("2", "5", "101"), ("awale",), ""),
+        Constant("PREFETCH_FROM_DEPTH", AWALE, ("2", "5", "101"), ("awale",), ""),
     ),
     "The clock": (
-        Constant("RESERVE", CLOCK, ("1", "4"), ("clock",), "no difference that 200 games show"),
+        Constant("RESERVE_MOVES", CLOCK, ("1", "4"), ("clock",), "no difference that 200 games show"),
         Constant(
-            "MOST", CLOCK, ("0.15", "0.5"), ("clock",), "no difference that 200 games show; 0.5 runs short of time"
+            "MAX_CLOCK_SHARE",
+            CLOCK,
+            ("0.15", "0.5"),
+            ("clock",),
+            "no difference that 200 games show; 0.5 runs short of time",
         ),
-        Constant("STRETCH", CLOCK, ("1.5", "4.0"), ("clock",), "no difference that 200 games show"),
-        Constant("MOST_OVERRUN", CLOCK, ("0.4", "0.8"), ("clock",), ""),
+        Constant("MAX_OVERTIME_FACTOR", CLOCK, ("1.5", "4.0"), ("clock",), "no difference that 200 games show"),
+        Constant("MAX_OVERRUN_SHARE", CLOCK, ("0.4", "0.8"), ("clock",), ""),
         Constant(
-            "SOLVED_FROM",
+            "SOLVED_EMPTIES",
             CLOCK,
             ("16", "18", "22"),
             ("clock",),
             "no difference that 200 games show; a value 4 less acts like 2 more moves in reserve",
         ),
-        Constant("BRANCHING", CLOCK, ("2.0", "5.0"), ("clock",), ""),
-        Constant("LEAST_GROWTH", CLOCK, ("1.0", "2.5"), ("clock",), ""),
-        Constant("MOST_GROWTH", CLOCK, ("4.0", "16.0"), ("clock",), ""),
+        Constant("DEFAULT_GROWTH", CLOCK, ("2.0", "5.0"), ("clock",), ""),
+        Constant("MIN_GROWTH", CLOCK, ("1.0", "2.5"), ("clock",), ""),
+        Constant("MAX_GROWTH", CLOCK, ("4.0", "16.0"), ("clock",), ""),
         Constant("INCREMENT_SHARE", CLOCK, ("0.5", "1.0"), ("clock-increment",), ""),
-        Constant("MOST_INCREMENT", CLOCK, ("0.2", "0.8"), ("clock-increment",), ""),
-        Constant("PER_SEED", CLOCK, ("0.4", "1.0"), ("awale-clock",), ""),
+        Constant("MAX_INCREMENT_SHARE", CLOCK, ("0.2", "0.8"), ("clock-increment",), ""),
+        Constant("MOVES_PER_SEED", CLOCK, ("0.4", "1.0"), ("awale-clock",), ""),
     ),
 }
 ALL = [constant for area in AREAS.values() for constant in area]

@@ -1,9 +1,9 @@
-"""Measure the engine that PYTHONPATH leads to, for `constants.py`: one measure, one line of JSON.
+"""Take one measure of the engine in PYTHONPATH, for `constants.py`, and print one line of JSON.
 
     python benchmarks/constants_measures.py MEASURE [--data FOLDER] [--base FOLDER] [--quick]
 
 Nodes are counted with one thread and an empty table for each position, so they are the same in every run.  Seconds are
-those of the processor, the least of the runs for each position.  With two threads the time that passes counts too.
+processor time, the minimum of the runs for each position.  With two threads the wall-clock time counts too.
 """
 
 import argparse
@@ -28,20 +28,20 @@ from awello.limits import Limit
 from awello.record import Record
 
 HASH = 128
-PLAYED, OTHERS = ("WTH_2023.wtb", "WTH_2024.wtb"), ("WTH_2015.wtb", "WTH_2016.wtb")
-EMPTIES, DEPTHS = (44, 34, 24), {44: 14, 34: 14, 24: 14}  # of the midgame, and the plies searched there
-FEW = (12, 14, 16, 18)  # empty squares of the short endgames
-MOVES = range(4, 45, 5)  # of Awalé's games, before which a position is searched
-SEEDS = 20  # at least so many must be in play there: fewer are nearly in the table of endgames
+WTHOR_FILES, OTHER_WTHOR_FILES = ("WTH_2023.wtb", "WTH_2024.wtb"), ("WTH_2015.wtb", "WTH_2016.wtb")
+MIDGAME_EMPTIES, MIDGAME_DEPTHS = (44, 34, 24), {44: 14, 34: 14, 24: 14}  # plies by empty squares
+ENDGAME_EMPTIES = (12, 14, 16, 18)  # of the short endgames
+SEARCHED_PLIES = range(4, 45, 5)  # of Awalé games: the positions that are searched
+MIN_SEEDS = 20  # at least, to stay away from the tablebase
 AWALE_DEPTH = 19
 
 Result = dict[str, Any]
-Asked = tuple[Position, Limit | None]  # None: solve it
+SearchTask = tuple[Position, Limit | None]  # None: solve it
 
 
 # ---- positions ------------------------------------------------------------------------------------------------------
-def othello_games(data: Path, count: int, files: tuple[str, ...] = PLAYED) -> list[Record]:
-    """Games of tournaments with their exact scores at 24 empty squares, or those of `awello bench` without data."""
+def othello_games(data: Path, count: int, files: tuple[str, ...] = WTHOR_FILES) -> list[Record]:
+    """Tournament games with exact scores at 24 empty squares, or those of `awello bench` if there are no data."""
     found = []
     for name in files if data.exists() else ():
         records = read_wthor((data / "wthor" / name).read_bytes())
@@ -49,8 +49,8 @@ def othello_games(data: Path, count: int, files: tuple[str, ...] = PLAYED) -> li
     return found[:: max(1, len(found) // count)][:count] or [parse_transcript(game) for game in GAMES]
 
 
-def at_empties(record: Record, empties: int) -> Position | None:
-    """The position of a game with so many empty squares and a choice for the mover."""
+def find_position(record: Record, empties: int) -> Position | None:
+    """Find the position of a game with this many empty squares and more than one legal move."""
     found = [position for position in record.positions() if position.empties == empties]
     return next((position for position in found if len(position.legal_moves()) > 1), None)
 
@@ -62,51 +62,51 @@ def exact_score(record: Record, position: Position) -> int:
 
 
 def awale_positions(data: Path, count: int) -> list[Position]:
-    """Positions of Awalé's published games, or of one that the engine plays against itself without them."""
+    """Positions of published Awalé games or, without them, of a self-play game."""
     file = data / "awari" / "aalina_abapa_games.txt"
     lines = [line.split() for line in file.read_text("utf-8").splitlines()] if file.exists() else []
     games = [list(play_names(moves, Position.start(Game.ABAPA))[0].positions()) for _, moves in lines]
-    chosen = [game[at] for game in games or [awale_game()] for at in MOVES if at < len(game) - 1]
-    return [position for position in chosen if seeds_on_board(position) >= SEEDS][:count]
+    chosen = [game[at] for game in games or [awale_game()] for at in SEARCHED_PLIES if at < len(game) - 1]
+    return [position for position in chosen if seeds_on_board(position) >= MIN_SEEDS][:count]
 
 
 def awale_game() -> list[Position]:
-    """A quick game of the engine against itself."""
+    """A quick self-play game of the engine."""
     positions = [Position.start(Game.ABAPA)]
     with Engine(Game.ABAPA, hash=1) as engine:
         while not positions[-1].over:
-            positions.append(positions[-1].after(engine.decide(positions[-1], Limit(depth=6))))
+            positions.append(positions[-1].after(engine.find_best_move(positions[-1], Limit(depth=6))))
     return positions
 
 
 # ---- searching ------------------------------------------------------------------------------------------------------
-def search(engine: Engine, asked: Asked) -> Analysis:
-    """The last answer of a search."""
-    position, limit = asked
+def search(engine: Engine, task: SearchTask) -> Analysis:
+    """Return the last analysis of a search."""
+    position, limit = task
     *_, last = engine.solve(position) if limit is None else engine.analyse(position, limit)
     return last
 
 
-def search_all(engine: Engine, asked: list[Asked], runs: int) -> tuple[Result, list[float]]:
-    """Search each position with an empty table; nodes and seconds by position, and the values found."""
-    nodes, values = [0] * len(asked), [0.0] * len(asked)
-    seconds, passed = [math.inf] * len(asked), [math.inf] * len(asked)
+def search_all(engine: Engine, tasks: list[SearchTask], runs: int) -> tuple[Result, list[float]]:
+    """Search each position with an empty table; return nodes, seconds and values by position."""
+    nodes, values = [0] * len(tasks), [0.0] * len(tasks)
+    seconds, passed = [math.inf] * len(tasks), [math.inf] * len(tasks)
     for _ in range(runs):
-        for number, question in enumerate(asked):
+        for number, task in enumerate(tasks):
             engine.clear()
-            begun, began = time.process_time(), time.perf_counter()
-            last = search(engine, question)
-            seconds[number] = min(seconds[number], round(time.process_time() - begun, 5))
-            passed[number] = min(passed[number], round(time.perf_counter() - began, 5))
+            cpu_started, started = time.process_time(), time.perf_counter()
+            last = search(engine, task)
+            seconds[number] = min(seconds[number], round(time.process_time() - cpu_started, 5))
+            passed[number] = min(passed[number], round(time.perf_counter() - started, 5))
             nodes[number], values[number] = last.nodes, last.value
     return {"nodes": nodes, "seconds": seconds, "passed": passed}, values
 
 
-def endgames(data: Path, quick: bool) -> tuple[list[Asked], list[int | None]]:
-    """FFO 40 to 49 and positions of tournaments with 20 empty squares, and the scores that are known."""
+def load_endgames(data: Path, quick: bool) -> tuple[list[SearchTask], list[int | None]]:
+    """FFO 40 to 49 and tournament positions with 20 empty squares, with their scores if known."""
     file = data / "suites" / "fforum-40-59.obf"
     problems = parse_obf(file.read_text("utf-8"))[: 5 if quick else 10] if file.exists() else []
-    played = [at_empties(record, 20) for record in othello_games(data, 10 if quick else 40)]
+    played = [find_position(record, 20) for record in othello_games(data, 10 if quick else 40)]
     positions = [problem.position for problem in problems] + [position for position in played if position]
     scores = [problem.best_score for problem in problems]
     return [(position, None) for position in positions], [*scores, *[None] * (len(positions) - len(scores))]
@@ -115,85 +115,86 @@ def endgames(data: Path, quick: bool) -> tuple[list[Asked], list[int | None]]:
 # ---- measures -------------------------------------------------------------------------------------------------------
 def measure_solve(args: argparse.Namespace) -> Result:
     """Exact endgames."""
-    asked, scores = endgames(args.data, args.quick)
+    tasks, scores = load_endgames(args.data, args.quick)
     with Engine(hash=HASH) as engine:
-        result, values = search_all(engine, asked, args.runs)
+        result, values = search_all(engine, tasks, args.runs)
     wrong = sum(score is not None and score != value for score, value in zip(scores, values, strict=True))
     return result | {"wrong": wrong}
 
 
 def measure_solve_more(args: argparse.Namespace) -> Result:
     """Exact endgames of other games: a second opinion on values that seem better."""
-    found = [at_empties(record, 22) for record in othello_games(args.data, 10 if args.quick else 40, OTHERS)]
+    records = othello_games(args.data, 10 if args.quick else 40, OTHER_WTHOR_FILES)
+    found = [find_position(record, 22) for record in records]
     with Engine(hash=HASH) as engine:
-        asked: list[Asked] = [(position, None) for position in found if position]
-        return search_all(engine, asked, args.runs)[0]
+        tasks: list[SearchTask] = [(position, None) for position in found if position]
+        return search_all(engine, tasks, args.runs)[0]
 
 
 def measure_solve_few(args: argparse.Namespace) -> Result:
     """Exact endgames of few empty squares."""
     records = othello_games(args.data, 10 if args.quick else 60)
-    found = [at_empties(record, empties) for record in records for empties in FEW]
+    found = [find_position(record, empties) for record in records for empties in ENDGAME_EMPTIES]
     with Engine(hash=HASH) as engine:
-        asked: list[Asked] = [(position, None) for position in found if position]
-        return search_all(engine, asked, args.runs)[0]
+        tasks: list[SearchTask] = [(position, None) for position in found if position]
+        return search_all(engine, tasks, args.runs)[0]
 
 
 def measure_midgame(args: argparse.Namespace) -> Result:
-    """Searches to a depth, and how far their values are from the exact score."""
-    asked: list[Asked] = []
+    """Searches to a depth, with the errors of their values."""
+    tasks: list[SearchTask] = []
     exact: list[int | None] = []
     for record in othello_games(args.data, 10 if args.quick else 60):
-        for empties in EMPTIES:
-            if position := at_empties(record, empties):
-                asked.append((position, Limit(depth=DEPTHS[empties])))
+        for empties in MIDGAME_EMPTIES:
+            if position := find_position(record, empties):
+                tasks.append((position, Limit(depth=MIDGAME_DEPTHS[empties])))
                 known = empties == 24 and "Theoretical" in record.tags
                 exact.append(exact_score(record, position) if known else None)
     with Engine(hash=HASH) as engine:
-        result, values = search_all(engine, asked, args.runs)
+        result, values = search_all(engine, tasks, args.runs)
     errors = [abs(score - value) for score, value in zip(exact, values, strict=True) if score is not None]
     return result | {"errors": errors}
 
 
 def measure_awale(args: argparse.Namespace) -> Result:
     """Searches of Awalé to a depth."""
-    asked: list[Asked] = [(position, Limit(depth=AWALE_DEPTH)) for position in awale_positions(args.data, 80)]
+    tasks: list[SearchTask] = [(position, Limit(depth=AWALE_DEPTH)) for position in awale_positions(args.data, 80)]
     with Engine(Game.ABAPA, hash=HASH) as engine:
-        return search_all(engine, asked, args.runs)[0]
+        return search_all(engine, tasks, args.runs)[0]
 
 
 def measure_awale_game(args: argparse.Namespace) -> Result:
-    """Games of Awalé searched move by move with one table, as in play: what one search leaves to the next counts."""
+    """Awalé games searched move by move with one table, as in play."""
     positions = awale_positions(args.data, 10 if args.quick else 40)
     nodes, seconds = [], []
     with Engine(Game.ABAPA, hash=HASH) as engine:
         for position in positions:
             engine.clear()
-            total, begun = 0, time.process_time()
+            total, cpu_started = 0, time.process_time()
             for _ in range(6):
                 if position.over:
                     break
                 last = search(engine, (position, Limit(depth=AWALE_DEPTH - 2)))
                 total, position = total + last.nodes, position.after(last.move)
             nodes.append(total)
-            seconds.append(round(time.process_time() - begun, 4))
+            seconds.append(round(time.process_time() - cpu_started, 4))
     return {"nodes": nodes, "seconds": seconds}
 
 
 def measure_threads(args: argparse.Namespace) -> Result:
-    """Two threads: the work of both, and the time that passes."""
-    asked = endgames(args.data, False)[0][:10]
+    """Two threads: processor time and wall-clock time."""
+    tasks = load_endgames(args.data, False)[0][:10]
     for record in othello_games(args.data, 10):
-        asked += [(position, Limit(depth=18)) for empties in (44, 34) if (position := at_empties(record, empties))]
+        tasks += [(position, Limit(depth=18)) for empties in (44, 34) if (position := find_position(record, empties))]
     with Engine(threads=2, hash=HASH) as engine:
-        return search_all(engine, asked, args.runs)[0]
+        return search_all(engine, tasks, args.runs)[0]
 
 
 def measure_awale_threads(args: argparse.Namespace) -> Result:
-    """Two threads in Awalé: the work of both, and the time that passes."""
-    asked: list[Asked] = [(position, Limit(depth=AWALE_DEPTH + 2)) for position in awale_positions(args.data, 20)]
+    """Two threads in Awalé: processor time and wall-clock time."""
+    tasks: list[SearchTask] = [(position, Limit(depth=AWALE_DEPTH + 2)) for position in awale_positions(args.data, 20)]
     with Engine(Game.ABAPA, threads=2, hash=HASH) as engine:
-        return search_all(engine, asked, args.runs)[0]
+        return search_all(engine, tasks, args.runs)[0]
 
 
 SEARCHES: dict[str, Callable[[argparse.Namespace], Result]] = {
@@ -215,7 +216,7 @@ def main() -> None:
     parser.add_argument("--data", type=Path, default=Path("../shared/data"), help="games, problems and openings")
     parser.add_argument("--base", type=Path, default=Path(), help="folder of the package to play against")
     parser.add_argument("--pairs", type=int, default=100, help="openings of a match, each played twice")
-    parser.add_argument("--runs", type=int, default=2, help="searches of each position, of which the quickest counts")
+    parser.add_argument("--runs", type=int, default=2, help="searches of each position, the quickest counts")
     parser.add_argument("--quick", action="store_true", help="fewer positions")
     args = parser.parse_args()
     print(json.dumps((SEARCHES | MATCHES)[args.measure](args)))

@@ -1,4 +1,4 @@
-"""The results of a sweep of `constants.py`: kept as JSON lines, compared, and printed as tables."""
+"""Store the results of `constants.py` as JSON Lines, compare them, and print them as tables."""
 
 import json
 import math
@@ -16,25 +16,25 @@ class Results:
     """Results by file, constant, measure and value; the last line of a file counts."""
 
     def __init__(self, file: Path) -> None:
-        self.file, self.found = file, dict[tuple[str, ...], dict[str, Any]]()
+        self.file, self.results = file, dict[tuple[str, ...], dict[str, Any]]()
         for line in file.read_text("utf-8").splitlines() if file.exists() else ():
             entry = json.loads(line)
-            self.found[entry["file"], entry["name"], entry["measure"], entry["value"]] = entry["result"]
+            self.results[entry["file"], entry["name"], entry["measure"], entry["value"]] = entry["result"]
 
     def find(self, constant: Constant, measure: str, value: str) -> dict[str, Any] | None:
-        """The result of a value, None if it has not been measured."""
-        return self.found.get((constant.file, constant.name, measure, value))
+        """Return the result of a value, or None."""
+        return self.results.get((constant.file, constant.name, measure, value))
 
     def add(self, constant: Constant, measure: str, value: str, result: dict[str, Any]) -> None:
-        """Keep a result."""
-        self.found[constant.file, constant.name, measure, value] = result
+        """Store a result."""
+        self.results[constant.file, constant.name, measure, value] = result
         entry = {"file": constant.file, "name": constant.name, "measure": measure, "value": value, "result": result}
         with self.file.open("a", encoding="utf-8") as file:
             file.write(json.dumps(entry) + "\n")
 
 
 def interval(values: list[float]) -> float:
-    """How far the 95 % interval of a mean reaches either way."""
+    """Half the width of the 95 % interval of a mean."""
     return DEVIATIONS * stdev(values) / math.sqrt(len(values)) if len(values) > 1 else math.inf
 
 
@@ -48,29 +48,31 @@ def percent(share: float) -> str:
     return f"{signed(100 * share, 1)} %"
 
 
-def compare_searches(tried: dict[str, Any], present: dict[str, Any]) -> str:
-    """The change of the nodes (geometric mean over positions, and total), of the seconds, and of the values found."""
-    logs = [math.log(more / less) for more, less in zip(tried["nodes"], present["nodes"], strict=True)]
-    nodes, total = math.exp(fmean(logs)) - 1, sum(tried["nodes"]) / sum(present["nodes"]) - 1
-    seconds = sum(tried["seconds"]) / sum(present["seconds"]) - 1
+def compare_searches(changed: dict[str, Any], present: dict[str, Any]) -> str:
+    """The change of nodes (geometric mean over positions, and total), seconds and errors."""
+    logs = [math.log(more / less) for more, less in zip(changed["nodes"], present["nodes"], strict=True)]
+    nodes, total = math.exp(fmean(logs)) - 1, sum(changed["nodes"]) / sum(present["nodes"]) - 1
+    seconds = sum(changed["seconds"]) / sum(present["seconds"]) - 1
     text = f"nodes {percent(nodes)} ± {100 * interval(logs):.1f}, total {percent(total)}, time {percent(seconds)}"
-    change = [error - before for error, before in zip(tried.get("errors", ()), present.get("errors", ()), strict=True)]
+    change = [
+        error - before for error, before in zip(changed.get("errors", ()), present.get("errors", ()), strict=True)
+    ]
     if any(change):
         text += f", error {signed(fmean(change))} ± {interval(change):.2f}"
-    return text + (f", {tried['wrong']} wrong" if tried.get("wrong") else "")
+    return text + (f", {changed['wrong']} wrong" if changed.get("wrong") else "")
 
 
-def compare_times(tried: dict[str, Any], present: dict[str, Any]) -> str:
-    """The change of the work of all threads and of the time that passes, as geometric means over positions."""
+def compare_times(changed: dict[str, Any], present: dict[str, Any]) -> str:
+    """The change of processor time and wall-clock time, as geometric means over positions."""
     text = []
     for name, kind in (("work", "seconds"), ("time", "passed")):
-        logs = [math.log(more / less) for more, less in zip(tried[kind], present[kind], strict=True)]
+        logs = [math.log(more / less) for more, less in zip(changed[kind], present[kind], strict=True)]
         text.append(f"{name} {percent(math.exp(fmean(logs)) - 1)} ± {100 * interval(logs):.1f}")
     return ", ".join(text)
 
 
 def describe_match(result: dict[str, Any]) -> str:
-    """The score of a match in percent with its 95 % interval, the mean margin, and games lost by the clock."""
+    """The score of a match in percent with its 95 % interval, the mean margin, and time-outs."""
     shares = [points / 2 for points in result["points"]]
     text = f"{100 * fmean(shares):.1f} % ± {100 * interval(shares):.1f} of {2 * len(shares)} games"
     text += f", margin {signed(fmean(result['margins']) / 2)}"
@@ -79,29 +81,31 @@ def describe_match(result: dict[str, Any]) -> str:
 
 
 def describe(results: Results, constant: Constant, measure: str, value: str, present: str) -> str:
-    """What another value changes, or nothing if it was not measured."""
-    tried, base = results.find(constant, measure, value), results.find(constant, measure, present)
-    if tried is None or (base is None and measure not in MATCHES):
+    """Describe the effect of another value; empty if it was not measured."""
+    changed, base = results.find(constant, measure, value), results.find(constant, measure, present)
+    if changed is None or (base is None and measure not in MATCHES):
         return ""
     if measure in MATCHES:
-        return describe_match(tried)
+        return describe_match(changed)
     assert base is not None
-    return compare_times(tried, base) if measure.endswith("threads") else compare_searches(tried, base)
+    return compare_times(changed, base) if measure.endswith("threads") else compare_searches(changed, base)
 
 
 def describe_all(results: Results, constant: Constant, value: str, present: str) -> str:
-    """What another value changes under each measure that tells the two apart."""
+    """Describe the effect of another value under each measure."""
     effects = {measure: describe(results, constant, measure, value, present) for measure in constant.measures}
-    told = [f"{measure} {effect}" for measure, effect in effects.items() if effect]
-    return f"`{value}`: {'; '.join(told)}" if told else ""
+    descriptions = [f"{measure} {effect}" for measure, effect in effects.items() if effect]
+    return f"`{value}`: {'; '.join(descriptions)}" if descriptions else ""
 
 
 def print_tables(results: Results, present: dict[Constant, str]) -> None:
-    """One table for each area: a row for each constant, with what each other value changes."""
+    """Print one table per area, with one row per constant."""
     for area, constants in AREAS.items():
         print(f"\n## {area}\n\n| constant | value | instead | why | command |\n|---|---|---|---|---|")
         for constant in (each for each in constants if each in present):
-            told = [describe_all(results, constant, value, present[constant]) for value in constant.tried]
+            descriptions = [
+                describe_all(results, constant, value, present[constant]) for value in constant.alternatives
+            ]
             name = f"`{constant.name}` in {Path(constant.file).name}"
-            cells = (name, f"`{present[constant]}`", "<br>".join(filter(None, told)), constant.why)
+            cells = (name, f"`{present[constant]}`", "<br>".join(filter(None, descriptions)), constant.why)
             print(f"| {' | '.join(cells)} | `constants.py {shlex.quote(constant.name)}` |")

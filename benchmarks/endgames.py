@@ -1,10 +1,9 @@
-"""Solve the problems of an OBF file and say how long it takes, here and on a machine of known speed.
+"""Solve the problems of an OBF file and print the time, here and on a machine of known speed.
 
     python benchmarks/endgames.py FILE.obf [FIRST LAST] [--threads N] [--hash MB]
 
-FIRST and LAST count the problems of the file from 1.  The speed of a shared machine changes from minute to minute: the
-yardstick, perft, is run between problems, and each time is scaled by what it gave before and after to a machine
-where it gives 168 M leaves a second.
+FIRST and LAST count the problems from 1.  The speed of a shared machine varies, so perft runs between problems as a
+yardstick, and each time is scaled by its rate to a machine with 168 M leaves per second.
 """
 
 import argparse
@@ -17,22 +16,22 @@ from awello.formats.obf import parse_obf
 from awello.kernel import U
 from awello.rules.game import perft
 
-REFERENCE = 168e6  # leaves a second
+REFERENCE = 168e6  # leaves per second
 PLIES = 10
 
 
-def yardstick() -> float:
-    """Leaves a second of perft, the best of three."""
+def measure_perft_speed() -> float:
+    """Measure the leaves per second of perft, the best of three runs."""
     start, rates = Position.start(Game.OTHELLO), []
     for _ in range(3):
-        begun = time.perf_counter()
+        started = time.perf_counter()
         leaves = perft(int(Game.OTHELLO), U(start.own), U(start.opp), PLIES)
-        rates.append(leaves / (time.perf_counter() - begun))
+        rates.append(leaves / (time.perf_counter() - started))
     return max(rates)
 
 
 def main() -> None:
-    """Solve, print a line for each problem, and the totals."""
+    """Solve the problems and print one line for each, and the totals."""
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
     parser.add_argument("file", type=Path)
     parser.add_argument("range", type=int, nargs="*", default=[1, 1000])
@@ -43,11 +42,11 @@ def main() -> None:
     totals = [0.0, 0.0, 0.0]
     print(" #  empty  score  moves right  seconds    nodes M  yardstick M/s  scaled s")
     with Engine(threads=args.threads, hash=args.hash) as engine:
-        before = yardstick()
+        before = measure_perft_speed()
         for number, problem in enumerate(parse_obf(args.file.read_text("utf-8"))[first - 1 : last], first):
             engine.clear()
             *_, found = engine.solve(problem.position)
-            after = yardstick()
+            after = measure_perft_speed()
             speed, before = (before + after) / 2, after
             scaled = found.seconds * speed / REFERENCE
             totals = [total + more for total, more in zip(totals, (found.seconds, found.nodes, scaled), strict=True)]

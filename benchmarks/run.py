@@ -1,7 +1,6 @@
-"""Measure what must be fast, print one table and write results.json beside this file; nothing here can fail.
+"""Measure what must be fast, print one table and write results.json beside this file.  There are no thresholds.
 
-Each row is the best of several runs on one core.  Machines differ, and the first row is the yardstick: other
-rows are compared across machines after dividing them by it.
+Each row is the best of several runs on one core.  To compare machines, divide the rows by the first one.
 """
 
 import json
@@ -20,7 +19,7 @@ from rich.table import Table
 from awello import Game, Position, __version__, parse_transcript
 from awello.arena.match import Match, play_match
 from awello.bits import bit, bit_scan, clear_lowest_bit, flips_of, moves_of, popcount
-from awello.engine.bench import GAMES, measure
+from awello.engine.bench import GAMES, run_bench
 from awello.engine.engine import Engine
 from awello.evaluate.patterns import PatternRow, StageWeights, evaluate_mobility, evaluate_row, fill_row, update_row
 from awello.evaluate.perceptron_weights import load_perceptron
@@ -35,7 +34,7 @@ from awello.search.root import analyse
 
 @dataclass(frozen=True)
 class Row:
-    """A line of the table: what was measured, how often a second, and by which command one can repeat it."""
+    """A row of the table: the name of a measurement, its rate, and the command that repeats it."""
 
     name: str
     rate: float
@@ -44,17 +43,17 @@ class Row:
 
 
 def best_rate(work: Callable[[], int], runs: int) -> float:
-    """The most that one run did in a second."""
+    """The best rate per second of several runs."""
     rates = []
     for _ in range(runs):
-        begun = time.perf_counter()
+        started = time.perf_counter()
         done = work()
-        rates.append(done / (time.perf_counter() - begun))
+        rates.append(done / (time.perf_counter() - started))
     return max(rates)
 
 
 def perft_row(game: Game, depth: int) -> Row:
-    """Leaves a second from the start of a game, every leaf played."""
+    """Leaves per second from the start of a game, with every leaf played."""
     start = Position.start(game)
     rate = best_rate(lambda: perft(int(game), U(start.own), U(start.opp), depth), 5)
     option = f" --variant {game.variant}" if game > Game.ABAPA else ""
@@ -67,13 +66,13 @@ def perft_row(game: Game, depth: int) -> Row:
 
 
 def match_row() -> Row:
-    """Games a second between two random players."""
+    """Games per second between two random players."""
     rate = best_rate(lambda: play_match(Match(Game.OTHELLO, "random", "random", 100)).games, 3)
     return Row("games of random players", rate, "games/s", "awello match othello random random --games 1000")
 
 
 def search_row(spec: str, depth: int) -> Row:
-    """Nodes a second of a search without pruning, five plies into a game."""
+    """Nodes per second of a search without pruning, five plies into a game."""
     position, evaluator = parse_transcript("f5d6c3d3c4").final, Evaluator(Game.OTHELLO, Heuristic("positional"))
     rate = best_rate(lambda: analyse(position, spec, depth, evaluator).nodes, 3)
     return Row(
@@ -81,23 +80,23 @@ def search_row(spec: str, depth: int) -> Row:
     )
 
 
-def thinking_row(depth: int) -> Row:
-    """Milliseconds a move of alpha-beta against random."""
+def move_time_row(depth: int) -> Row:
+    """Milliseconds per move of alpha-beta against random."""
     spec = f"alphabeta:positional@{depth}"
     mean, _ = play_match(Match(Game.OTHELLO, spec, "random", games=20)).mean_ms()
     return Row(f"{spec} against random", mean, "ms a move", f"awello match othello {spec} random --games 20")
 
 
 def champion_row() -> Row:
-    """Nodes a second of the champion on its fixed set; the name carries the signature of the search."""
-    runs = [list(measure()) for _ in range(3)]
+    """Nodes per second of the champion on the bench set; the name contains the signature."""
+    runs = [list(run_bench()) for _ in range(3)]
     nodes, seconds = sum(row.nodes for row in runs[0]), min(sum(row.seconds for row in run) for run in runs)
     return Row(f"champion, signature {nodes:,}", nodes / seconds / 1e6, "M nodes/s", "awello bench")
 
 
 @kernel("int64(uint64, uint64, PatternRow, PatternRow, StageWeights)")
-def judge_moves(own: U, opp: U, row: PatternRow, child: PatternRow, weights: StageWeights) -> int:
-    """Judge the board after each move of a position; how many there are."""
+def evaluate_moves(own: U, opp: U, row: PatternRow, child: PatternRow, weights: StageWeights) -> int:
+    """Evaluate the board after each move of a position; return the number of moves."""
     moves, total = moves_of(own, opp), 0
     count = popcount(moves)
     while moves != U(0):
@@ -110,38 +109,38 @@ def judge_moves(own: U, opp: U, row: PatternRow, child: PatternRow, weights: Sta
 
 
 @kernel("int64(uint64[:, ::1], PatternRow[::1], PatternRow, StageWeights)")
-def judge_all(boards: "npt.NDArray[U]", rows: "npt.NDArray[Any]", child: PatternRow, weights: StageWeights) -> int:
-    """Judge the moves of all boards a hundred times; how many were judged."""
+def evaluate_all(boards: "npt.NDArray[U]", rows: "npt.NDArray[Any]", child: PatternRow, weights: StageWeights) -> int:
+    """Evaluate the moves of all boards a hundred times; return the number of evaluations."""
     count = 0
     for _ in range(100):
         for place in range(boards.shape[0]):
-            count += judge_moves(boards[place, 0], boards[place, 1], rows[place], child, weights)
+            count += evaluate_moves(boards[place, 0], boards[place, 1], rows[place], child, weights)
     return count
 
 
 def evaluation_row() -> Row:
-    """Boards a second that patterns and moves are looked up for, each made by a move from its parent's row."""
+    """Pattern evaluations per second, each with an incremental update from the parent's row."""
     positions = [position for game in GAMES for position in parse_transcript(game).positions()]
     chosen = [position for position in positions if stage_of(position.empties) == stage_of(30)]
     boards = np.array([(position.own, position.opp) for position in chosen], np.uint64)
     rows, weights = PatternRow.new_array(len(chosen)), StageWeights.view(load_pattern_weights()[stage_of(30)])
     for row, position in zip(rows, chosen, strict=True):
         fill_row(position.own, position.opp, row)
-    rate = best_rate(lambda: judge_all(boards, rows, PatternRow.new(), weights), 10)
+    rate = best_rate(lambda: evaluate_all(boards, rows, PatternRow.new(), weights), 10)
     return Row("evaluations by patterns, each after a move", rate / 1e6, "M/s", "make bench")
 
 
 def awale_rows() -> list[Row]:
-    """Milliseconds of Awalé's champion from the start to two depths with DiffScore, and nodes a second to a third."""
+    """Milliseconds of Awalé's champion to two depths with DiffScore, and nodes per second to a third."""
     start, rows = Position.start(Game.TOURNAMENT), []
     with Engine(start.game, hash=16, heuristic=Heuristic("diffscore")) as engine:
         for depth, runs in ((12, 40), (14, 40), (16, 10)):
             times, nodes = [], 0
             for _ in range(runs):
                 engine.clear()
-                begun = time.perf_counter()
+                started = time.perf_counter()
                 *_, found = engine.analyse(start, Limit(depth=depth))
-                times.append(time.perf_counter() - begun)
+                times.append(time.perf_counter() - started)
                 nodes = found.nodes
             name = f"champion:diffscore of Awalé to depth {depth}"
             rows.append(Row(name, 1000 * min(times), "ms", "make bench"))
@@ -149,7 +148,7 @@ def awale_rows() -> list[Row]:
 
 
 def playouts_row(game: Game, tree: MonteCarloTree) -> Row:
-    """Rounds a second of a tree that grows by random games or a network, from the start of a game."""
+    """Rounds per second of a tree search with random games or a network, from the start of a game."""
     name = {MonteCarloTree: "uct", PpafTree: "ppaf", PerceptronTree: "puct"}[type(tree)]
     rate = best_rate(lambda: tree.analyse(Position.start(game), 0.1, None, 1).leaves, 10)
     return Row(f"{name}, {game}", rate / 1e3, "thousand rounds/s", "make bench")
@@ -158,7 +157,7 @@ def playouts_row(game: Game, tree: MonteCarloTree) -> Row:
 def main() -> None:
     """Measure everything."""
     rows = [perft_row(Game.OTHELLO, 11), perft_row(Game.ABAPA, 10), perft_row(Game.ROMEIN, 10), match_row()]
-    rows += [search_row("minimax", 8), search_row("negamax", 8), thinking_row(8), thinking_row(10), champion_row()]
+    rows += [search_row("minimax", 8), search_row("negamax", 8), move_time_row(8), move_time_row(10), champion_row()]
     rows += [evaluation_row(), *awale_rows()]
     for game in (Game.TOURNAMENT, Game.OTHELLO):
         rows += [

@@ -1,4 +1,4 @@
-"""The champion of Awalé: its search against a plain one, proofs against solved endgames, repetition, limits."""
+"""The engine for Awalé: its search against a plain one, exact values against tablebases, repetition, limits."""
 
 import random
 import threading
@@ -12,10 +12,10 @@ from test_heuristics import positions
 from awello import Game, Match, Position, make_player, parse_position, play_match
 from awello.engine import tablebase
 from awello.engine.awale_search import AwaleWorker
-from awello.engine.awale_state import UNIT
+from awello.engine.awale_state import SEED_VALUE
 from awello.engine.engine import Engine
-from awello.engine.retrograde import OFFSET
-from awello.engine.tablebase import evenly, load_or_build, seeds_on_board
+from awello.engine.retrograde import LEVEL_OFFSETS
+from awello.engine.tablebase import load_or_build, seeds_on_board, split_captures_evenly
 from awello.engine.threads import SearchRequest
 from awello.errors import ConfigError
 from awello.evaluate.awale_network import ROWS, UNITS
@@ -30,17 +30,17 @@ DIFFSCORE = Heuristic("diffscore")
 
 
 @pytest.fixture(scope="module", autouse=True)
-def own_folder(tmp_path_factory: pytest.TempPathFactory) -> object:
-    """Tables of these tests lie in a folder of their own, small ones."""
+def separate_folder(tmp_path_factory: pytest.TempPathFactory) -> object:
+    """Keep small tablebases of these tests in a separate folder."""
     with pytest.MonkeyPatch.context() as patch:
         folder = tmp_path_factory.mktemp("tables")
         patch.setattr(tablebase, "user_cache_folder", lambda: folder)
-        patch.setattr(tablebase, "SMALL", 6)
+        patch.setattr(tablebase, "DEFAULT_SEEDS", 6)
         yield folder
 
 
 def worker_of(engine: Engine) -> AwaleWorker:
-    worker = engine.team.workers[0]
+    worker = engine.search_threads.workers[0]
     assert isinstance(worker, AwaleWorker)
     return worker
 
@@ -49,69 +49,69 @@ def random_weights(seed: int) -> np.ndarray:
     return np.random.default_rng(seed).integers(-99, 100, (ROWS, UNITS)).astype(np.int16)
 
 
-def teach(engine: Engine, weights: np.ndarray) -> None:
-    """Give an engine other weights."""
-    worker_of(engine).evaluate_by(to_awale_network_weights(weights))
+def set_weights_of(engine: Engine, weights: np.ndarray) -> None:
+    """Use other weights in an engine."""
+    worker_of(engine).set_weights(to_awale_network_weights(weights))
 
 
 # ---- a plain search -------------------------------------------------------------------------------------------------
 def children(position: Position) -> list[tuple[int, Position]]:
-    """What each move captures, and the position after it."""
+    """The seeds that each move captures, and the position after it."""
     return [
         (seeds_on_board(position) - seeds_on_board(after), after)
-        for after in (evenly(position.after(move)) for move in position.legal_moves())
+        for after in (split_captures_evenly(position.after(move)) for move in position.legal_moves())
     ]
 
 
-def final(position: Position) -> int:
-    """What the mover still gets when the game is over."""
+def final_value(position: Position) -> int:
+    """The value of a finished game."""
     rows = sum(pits_of(position.own)), sum(pits_of(position.opp))
     stopped = position.game == Game.TOURNAMENT and sum(rows) <= 6
-    return 0 if stopped else UNIT * (rows[0] - rows[1])
+    return 0 if stopped else SEED_VALUE * (rows[0] - rows[1])
 
 
-def known(position: Position) -> int | None:
-    """What needs no search: the end of the game, or a solved endgame."""
+def known_value(position: Position) -> int | None:
+    """The value at the end of the game or from the tablebase, else None."""
     if not position.legal_moves():
-        return final(position)
-    base = load_or_build(position.game)
-    return UNIT * base.value(position) if base.covers(position) else None
+        return final_value(position)
+    tablebase = load_or_build(position.game)
+    return SEED_VALUE * tablebase.value(position) if tablebase.covers(position) else None
 
 
-def captures(position: Position, weights: np.ndarray) -> int:
-    """The value at the horizon: stand still, or capture and go on."""
-    value = known(position)
+def plain_quiescence(position: Position, weights: np.ndarray) -> int:
+    """The value at the horizon: the evaluation, or a capture and what follows."""
+    value = known_value(position)
     if value is None:
-        after = [UNIT * gain - captures(child, weights) for gain, child in children(position) if gain]
+        after = [SEED_VALUE * gain - plain_quiescence(child, weights) for gain, child in children(position) if gain]
         value = max([worth_of_pits(position.own, position.opp, weights), *after])
     return value
 
 
-def plain(position: Position, depth: int, weights: np.ndarray | None) -> int:
-    """The value by the definition."""
-    if (value := known(position)) is not None:
+def plain_search(position: Position, depth: int, weights: np.ndarray | None) -> int:
+    """The value by plain minimax."""
+    if (value := known_value(position)) is not None:
         return value
     if weights is not None and depth == 0:
-        return captures(position, weights)
+        return plain_quiescence(position, weights)
     if weights is None and depth <= 1:
-        return UNIT * max(gain for gain, _ in children(position)) if depth else 0
-    return max(UNIT * gain - plain(child, depth - 1, weights) for gain, child in children(position))
+        return SEED_VALUE * max(gain for gain, _ in children(position)) if depth else 0
+    return max(SEED_VALUE * gain - plain_search(child, depth - 1, weights) for gain, child in children(position))
 
 
 @pytest.mark.parametrize("game", VARIANTS)
 def test_values_are_those_of_a_plain_search(game: Game) -> None:
     weights = random_weights(int(game))
     with Engine(game, hash=1, heuristic=DIFFSCORE) as simple, Engine(game, hash=1) as learnt:
-        teach(learnt, weights)
-        for position in map(evenly, positions(game, 10)):
+        set_weights_of(learnt, weights)
+        for position in map(split_captures_evenly, positions(game, 10)):
             if load_or_build(game).covers(position):
                 continue
             for depth in (1, 2, 3, 4):
                 for engine, judge in ((simple, None), (learnt, weights)):
-                    engine.clear()  # what deeper searches found is better, not the same
-                    *_, found = engine.analyse(position, Limit(depth=depth), best=6)
+                    engine.clear()  # entries of deeper searches would change the values
+                    *_, found = engine.analyse(position, Limit(depth=depth), multipv=6)
                     expected = {
-                        move: (UNIT * gain - plain(child, depth - 1, judge)) / UNIT
+                        move: (SEED_VALUE * gain - plain_search(child, depth - 1, judge)) / SEED_VALUE
                         for move, (gain, child) in zip(position.legal_moves(), children(position), strict=True)
                     }
                     assert dict(found.candidates) == expected
@@ -119,26 +119,28 @@ def test_values_are_those_of_a_plain_search(game: Game) -> None:
 
 
 @pytest.mark.parametrize("game", VARIANTS)
-def test_what_it_calls_exact_is_what_the_endgames_say(game: Game) -> None:
-    table = np.zeros(int(OFFSET[10]), np.uint8)
+def test_exact_values_match_the_tablebase(game: Game) -> None:
+    table = np.zeros(int(LEVEL_OFFSETS[10]), np.uint8)
     for level in range(7 if game == Game.TOURNAMENT else 1, 10):
         tablebase.solve_level(game, table, level, 1, lambda passes: None)
-    judge, chance, proved, some = tablebase.Tablebase(game, 9, table), random.Random(3), 0, 0
+    judge, rng, proved, some = tablebase.Tablebase(game, 9, table), random.Random(3), 0, 0
     with Engine(game, hash=4) as engine:
         for _ in range(200):
             pits = [0] * 12
-            for _ in range(chance.randint(7, 9)):
-                pits[chance.randrange(12)] += 1
-            position = evenly(parse_position("-".join(map(str, [*pits, 48 - sum(pits), 0])) + "-S", game))
+            for _ in range(rng.randint(7, 9)):
+                pits[rng.randrange(12)] += 1
+            position = split_captures_evenly(
+                parse_position("-".join(map(str, [*pits, 48 - sum(pits), 0])) + "-S", game)
+            )
             if position.over:
                 continue
-            *_, found = engine.analyse(position, Limit(depth=9), best=1)
+            *_, found = engine.analyse(position, Limit(depth=9), multipv=1)
             if found.exact:
                 proved += 1
                 assert found.value == judge.value(position)
                 assert judge.values(position)[found.move] == found.value
                 assert found.exact_moves == (found.move,)
-            *_, found = engine.analyse(position, Limit(depth=9), best=6)
+            *_, found = engine.analyse(position, Limit(depth=9), multipv=6)
             some += 0 < len(found.exact_moves) < len(found.candidates)
             assert (found.move in found.exact_moves) == found.exact
             values = dict(found.candidates)
@@ -149,7 +151,7 @@ def test_what_it_calls_exact_is_what_the_endgames_say(game: Game) -> None:
 
 # ---- repetition -----------------------------------------------------------------------------------------------------
 @pytest.mark.parametrize("game", VARIANTS)
-def test_a_position_that_came_before_ends_the_game(game: Game) -> None:
+def test_a_repeated_position_ends_the_game(game: Game) -> None:
     seen = 0
     with Engine(game, hash=1) as engine:
         for position in positions(game, 40):
@@ -160,14 +162,14 @@ def test_a_position_that_came_before_ends_the_game(game: Game) -> None:
             position = replace(position, past=position.past | {(again.own, again.opp, again.side)})
             assert position.after(quiet[0]).over
             engine.clear()
-            *_, found = engine.analyse(position, Limit(depth=4), best=6)
+            *_, found = engine.analyse(position, Limit(depth=4), multipv=6)
             left = sum(pits_of(position.after(quiet[0]).opp)) - sum(pits_of(position.after(quiet[0]).own))
             assert dict(found.candidates)[quiet[0]] == (left if game == Game.ABAPA else 0)
             seen += 1
     assert seen > 10
 
 
-def test_many_positions_before_do_not_overflow() -> None:
+def test_a_long_past_does_not_overflow() -> None:
     position = Position.start(Game.ABAPA)
     past = frozenset((own << 8 | 1, 1, side) for own in range(400) for side in (0, 1))
     with Engine(Game.ABAPA, hash=1) as engine:
@@ -176,10 +178,10 @@ def test_many_positions_before_do_not_overflow() -> None:
 
 
 # ---- the engine and the player --------------------------------------------------------------------------------------
-def test_inside_the_endgames_every_move_has_its_value() -> None:
+def test_tablebase_positions_have_exact_values_for_all_moves() -> None:
     position = parse_position("0-0-0-0-0-1-1-0-0-0-0-0-23-23-S", Game.ROMEIN)
     with Engine(Game.ROMEIN, hash=1) as engine:
-        (found,) = engine.analyse(position, Limit(seconds=5), best=6)
+        (found,) = engine.analyse(position, Limit(seconds=5), multipv=6)
         assert (found.value, found.exact, found.move) == (2, True, 5)
         assert set(found.exact_moves) == set(position.legal_moves())
         (outcome,) = engine.solve(position, wld=True)
@@ -207,7 +209,7 @@ def test_threads_search_together_and_end() -> None:
         stream = engine.analyse(position)
         next(stream)
         engine.stop()
-        list(stream)  # comes to an end
+        list(stream)  # must end
     assert threading.active_count() == before
 
 
@@ -225,22 +227,22 @@ def test_a_cleared_engine_searches_as_a_new_one() -> None:
     assert searched[0] == searched[2]
 
 
-def test_no_endgame_is_looked_up_that_its_own_table_does_not_hold() -> None:
+def test_lookups_stay_within_the_tablebase() -> None:
     with Engine(Game.ABAPA, hash=1) as engine:
         worker = worker_of(engine)
-        moreover = worker.base.seeds + 2  # a larger table may be built while an engine is at work
-        worker.prepare(SearchRequest(Position.start(Game.ABAPA), U(63), -1, 1, 1, moreover), 1, 0)
-        assert worker.state.tablebase_seeds == worker.base.seeds
+        more_seeds = worker.tablebase.seeds + 2  # a larger tablebase may be built while the engine runs
+        worker.prepare(SearchRequest(Position.start(Game.ABAPA), U(63), -1, 1, 1, more_seeds), 1, 0)
+        assert worker.state.tablebase_seeds == worker.tablebase.seeds
 
 
-def test_moves_are_left_out_however_often_they_are_named() -> None:
+def test_excluded_moves_may_be_repeated() -> None:
     start = Position.start(Game.ABAPA)
     with Engine(Game.ABAPA, hash=1) as engine:
         best = engine.choose(start, Clock(), Limit(depth=4)).move
         assert engine.choose(start, Clock(), Limit(depth=4), [best, best]).move != best
 
 
-def test_the_one_move_that_is_left_is_searched_all_the_same() -> None:
+def test_a_single_remaining_move_is_searched() -> None:
     start = Position.start(Game.ABAPA)
     with Engine(Game.ABAPA, hash=1) as engine:
         found = engine.choose(start, Clock(), Limit(depth=6), start.legal_moves()[1:])
@@ -254,8 +256,8 @@ def test_the_champion_beats_random(game: Game) -> None:
     assert result.wins == 4 and result.forfeits == (0, 0)
 
 
-def test_only_diffscore_can_stand_in_for_what_was_learnt() -> None:
-    with pytest.raises(ConfigError, match="does not use h3"):
+def test_diffscore_is_the_only_heuristic() -> None:
+    with pytest.raises(ConfigError, match="'h3' does not fit"):
         make_player("champion:h3").begin(Game.ABAPA, 0)
     make_player("champion:diffscore,hash=1").begin(Game.ABAPA, 0)
 

@@ -14,13 +14,13 @@ from waiting import TIMEOUT
 
 from awello import Game, Position
 from awello.engine import tablebase
-from awello.engine.awale import estimate
+from awello.engine.awale_kernels import estimate
 from awello.engine.awale_search import NO_REDUCTIONS, AwaleWorker
-from awello.engine.awale_state import UNIT
+from awello.engine.awale_state import SEED_VALUE
 from awello.engine.awale_transposition_table import ENTRY_BYTES
 from awello.engine.engine import Engine
 from awello.engine.tablebase import load_or_build, seeds_on_board
-from awello.engine.threads import NO_LIMIT
+from awello.engine.threads import NO_NODE_LIMIT
 from awello.engine.transposition_table import TranspositionTable
 from awello.errors import ConfigError
 from awello.evaluate.awale_network import (
@@ -49,7 +49,7 @@ from awello.rules.awale import ROW, START, pits_of
 def small(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Small tables of endgames, few games, short lessons."""
     monkeypatch.setattr(tablebase, "user_cache_folder", lambda: tmp_path)
-    monkeypatch.setattr(tablebase, "SMALL", 7)
+    monkeypatch.setattr(tablebase, "DEFAULT_SEEDS", 7)
     monkeypatch.setattr(awale_network, "GAMES", 8)
     monkeypatch.setattr(awale_network, "DEPTH", 2)
     monkeypatch.setattr(awale_network, "BATCH", 256)
@@ -77,7 +77,7 @@ def test_the_network_is_read_right() -> None:
 def test_no_sum_leaves_its_type() -> None:
     rows = np.full((ROWS, UNITS), MAX_WEIGHT, np.int16)
     rows[OUTPUT_ROW] = MAX_OUTPUT_WEIGHT
-    assert estimate(U(START), U(START), 48, to_awale_network_weights(rows)) == UNIT * 48
+    assert estimate(U(START), U(START), 48, to_awale_network_weights(rows)) == SEED_VALUE * 48
 
 
 def test_whole_numbers_say_what_the_network_says() -> None:
@@ -86,7 +86,7 @@ def test_whole_numbers_say_what_the_network_says() -> None:
     weights = to_awale_network_weights(network.weights())
     for (own, opp), judged in zip(boards, network.judge(boards), strict=True):
         seeds = sum(pits_of(int(own))) + sum(pits_of(int(opp)))
-        found = estimate(own, opp, seeds, weights) / UNIT
+        found = estimate(own, opp, seeds, weights) / SEED_VALUE
         assert abs(found - max(-seeds, min(seeds, judged))) < 0.25
 
 
@@ -100,14 +100,14 @@ def test_places_are_those_that_the_search_reads() -> None:
 @pytest.mark.parametrize("game", [Game.ABAPA, Game.TOURNAMENT, Game.ROMEIN])
 def test_values_mix_searches_with_the_rest_of_the_game(game: Game) -> None:
     base = load_or_build(game)
-    worker = AwaleWorker(0, base, TranspositionTable(1, bucket=ENTRY_BYTES), None)
-    worker.state.limit, worker.state.tablebase_seeds = NO_LIMIT, base.seeds
+    worker = AwaleWorker(0, base, TranspositionTable(1, bucket_bytes=ENTRY_BYTES), None)
+    worker.state.max_nodes, worker.state.tablebase_seeds = NO_NODE_LIMIT, base.seeds
     worker.state.reduce_from_depth = NO_REDUCTIONS
     games = []
     for trust in (0.0, 0.6):
         played = PlayedPosition.new_array(LONGEST)
-        worker.table.clear()
-        worker.forget()
+        worker.tt.clear()
+        worker.clear()
         start, chance = U(START), np.array([9], np.uint64)
         games.append(played[: play_one(start, start, played, chance, 5, 2, 40, trust, worker.state)])
     searched, mixed = games

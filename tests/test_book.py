@@ -1,4 +1,4 @@
-"""The opening book: drop-out expansion by its definition, files; and moves that lost, which are not played twice."""
+"""The opening book: drop-out expansion and files; and moves that lost games, which are avoided."""
 
 from pathlib import Path
 
@@ -7,20 +7,20 @@ from conftest import awello, fresh_awello
 
 from awello import Game, Match, Position, make_player, parse_position, play_match
 from awello.engine.avoided_moves import AvoidedMoves
-from awello.engine.book import PER_SEED, OpeningBook, format_book, load_book, parse_book, shipped_book
+from awello.engine.book import PLIES_PER_SEED, OpeningBook, format_book, load_book, parse_book, shipped_book
 from awello.errors import ConfigError
 from awello.limits import Clock
 from awello.rules.awale import START, pits_of
 
-ROOT = (START, START)
+ROOT_KEY = (START, START)
 
 
 def row_balance(position: Position) -> float:
-    """A simple judge: the seeds in one's row less the opponent's, a tenth each."""
+    """A simple evaluation: a tenth of the seeds in the mover's row less the opponent's."""
     return (sum(pits_of(position.own)) - sum(pits_of(position.opp))) / 10
 
 
-def grown(game: Game, times: int) -> OpeningBook:
+def expanded_book(game: Game, times: int) -> OpeningBook:
     book = OpeningBook(game)
     for _ in range(times):
         book.expand(row_balance)
@@ -28,29 +28,29 @@ def grown(game: Game, times: int) -> OpeningBook:
 
 
 def plain_value(book: OpeningBook, key: tuple[int, int]) -> float:
-    """The value of a position by the definition."""
+    """The value of a position by plain minimax."""
     if not book.is_expanded(key):
         return book.values[key]
     return max(gain - plain_value(book, child) for gain, child in book.moves(key).values())
 
 
-def cheapest(book: OpeningBook, key: tuple[int, int], cost: float) -> list[tuple[float, tuple[int, int]]]:
-    """Every leaf below a position with the cost of every way to it."""
+def leaf_costs(book: OpeningBook, key: tuple[int, int], cost: float) -> list[tuple[float, tuple[int, int]]]:
+    """List the leaves below a position with the cost of every path to them."""
     if not book.is_expanded(key):
         return [(cost, key)]
     best, found = plain_value(book, key), []
     for gain, child in book.moves(key).values():
         loss = best - (gain - plain_value(book, child))
-        found += cheapest(book, child, cost + 1 + PER_SEED * loss)
+        found += leaf_costs(book, child, cost + 1 + PLIES_PER_SEED * loss)
     return found
 
 
 @pytest.mark.parametrize("game", [Game.ABAPA, Game.ROMEIN])
 def test_the_leaf_of_least_cost_is_expanded(game: Game) -> None:
-    book = grown(game, 1)
+    book = expanded_book(game, 1)
     for _ in range(25):
-        assert book.value(ROOT) == pytest.approx(plain_value(book, ROOT))
-        least = min(cost for cost, key in cheapest(book, ROOT, 0.0) if book.moves(key))
+        assert book.value(ROOT_KEY) == pytest.approx(plain_value(book, ROOT_KEY))
+        least = min(cost for cost, key in leaf_costs(book, ROOT_KEY, 0.0) if book.moves(key))
         (cost, key), *_ = book.leaves()
         assert cost == pytest.approx(least)
         assert book.expand(row_balance) == key and book.is_expanded(key)
@@ -58,13 +58,13 @@ def test_the_leaf_of_least_cost_is_expanded(game: Game) -> None:
 
 def test_the_first_move_is_the_rightmost_pit() -> None:
     for game in (Game.ROMEIN, Game.TOURNAMENT):
-        assert set(grown(game, 3).worths(ROOT)) == {5}
+        assert set(expanded_book(game, 3).move_values(ROOT_KEY)) == {5}
         assert (shipped_book(game).choose(Position.start(game)) or (None,))[0] == 5
-    assert len(grown(Game.ABAPA, 1).worths(ROOT)) == 6
+    assert len(expanded_book(Game.ABAPA, 1).move_values(ROOT_KEY)) == 6
 
 
 def test_a_book_is_read_as_it_was_written(tmp_path: Path) -> None:
-    book = grown(Game.ABAPA, 10)
+    book = expanded_book(Game.ABAPA, 10)
     file = tmp_path / "abapa.book"
     file.write_text(format_book(book))
     assert load_book(file, Game.ABAPA).values == book.values
@@ -74,8 +74,8 @@ def test_a_book_is_read_as_it_was_written(tmp_path: Path) -> None:
             parse_book(text, Game.ABAPA, "it")
 
 
-def test_a_book_says_nothing_of_what_it_does_not_know() -> None:
-    book = grown(Game.ABAPA, 1)
+def test_unknown_positions_have_no_book_move() -> None:
+    book = expanded_book(Game.ABAPA, 1)
     start = Position.start(Game.ABAPA)
     assert book.choose(start.play("C")) is None
     move, value = book.choose(start) or (None, None)
@@ -92,7 +92,7 @@ def test_the_champion_opens_by_its_book() -> None:
         assert (bookless.choose(Position.start(game), Clock()).analysis or pytest.fail()).depth == 1
 
 
-def test_the_command_expands_and_goes_on(tmp_path: Path) -> None:
+def test_the_command_expands_and_resumes(tmp_path: Path) -> None:
     file = tmp_path / "small.book"
     command = ("book", "expand", "awale", "--variant", "romein", "--depth", "2", "--out", str(file))
     assert fresh_awello(*command, "--positions", "3").returncode == 0
@@ -104,20 +104,20 @@ def test_the_command_expands_and_goes_on(tmp_path: Path) -> None:
     assert shown.returncode == 0 and shown.stdout.split()[0] == "F"
 
 
-# ---- what was lost before -------------------------------------------------------------------------------------------
+# ---- avoided moves --------------------------------------------------------------------------------------------------
 def test_moves_that_lost_are_kept(tmp_path: Path) -> None:
     file = tmp_path / "lost.jsonl"
-    experience, position = AvoidedMoves(file), Position.start(Game.TOURNAMENT)
-    assert experience.of(position) == {}
-    experience.note(position, 3, -4.5)
-    assert AvoidedMoves(file).of(position) == {3: -4.5}
-    assert AvoidedMoves(file).of(Position.start(Game.ABAPA)) == {}
+    avoided, position = AvoidedMoves(file), Position.start(Game.TOURNAMENT)
+    assert avoided.moves_at(position) == {}
+    avoided.add(position, 3, -4.5)
+    assert AvoidedMoves(file).moves_at(position) == {3: -4.5}
+    assert AvoidedMoves(file).moves_at(Position.start(Game.ABAPA)) == {}
     file.write_text(file.read_text() + "{}\n")
     with pytest.raises(ConfigError, match="line 2"):
         AvoidedMoves(file)
 
 
-def test_a_lost_line_is_not_lost_twice(tmp_path: Path) -> None:
+def test_lost_games_are_not_repeated(tmp_path: Path) -> None:
     file = tmp_path / "lost.jsonl"
     spec, opponent = f"champion@1,hash=1,book=false,remember={file}", "alphabeta:diffscore@7"
     lost = []
@@ -126,14 +126,14 @@ def test_a_lost_line_is_not_lost_twice(tmp_path: Path) -> None:
         if result.losses:
             lost.append(result.records[0].moves)
     assert len(lost) == len(set(lost)), "each lost game differs from all before"
-    assert not lost or len(AvoidedMoves(file).lost) >= 1
+    assert not lost or len(AvoidedMoves(file).moves) >= 1
 
 
 def test_a_move_that_lost_is_played_when_all_others_are_worse(tmp_path: Path) -> None:
     position = parse_position("0-0-0-0-0-1-1-0-0-0-0-0-23-23-S", Game.ABAPA)
-    experience = AvoidedMoves(tmp_path / "lost.jsonl")
+    avoided = AvoidedMoves(tmp_path / "lost.jsonl")
     for move in position.legal_moves():
-        experience.note(position, move, -1.0 - move)
+        avoided.add(position, move, -1.0 - move)
     player = make_player(f"champion@4,hash=1,remember={tmp_path / 'lost.jsonl'}")
     player.begin(Game.ABAPA, 0)
     assert player.choose(position, Clock()).move == position.legal_moves()[0]

@@ -1,4 +1,4 @@
-"""The sweep of constants: what it replaces in a source, and that every constant it names is still there."""
+"""The sweep of constants: replacing values in sources, and that every listed constant exists."""
 
 import ast
 import json
@@ -51,17 +51,18 @@ def test_a_name_that_is_missing_or_assigned_twice_is_refused(name: str) -> None:
 def test_every_swept_constant_exists_once(constant: Constant) -> None:
     source = constants.source_of(constant)
     present = constants.value_in(source, constant.name)
-    assert constant.tried and constant.measures and len({present, *constant.tried}) == len(constant.tried) + 1
-    for value in constant.tried:
+    assert constant.alternatives and constant.measures
+    assert len({present, *constant.alternatives}) == len(constant.alternatives) + 1
+    for value in constant.alternatives:
         ast.parse(constants.replace_value(source, constant.name, value))
 
 
 def test_a_copy_is_restored(tmp_path: Path) -> None:
-    constant = next(each for each in constants_list.ALL if each.name == "STRETCH")
-    copy, seen = constants.Copy(tmp_path), list[str]()
+    constant = next(each for each in constants_list.ALL if each.name == "MAX_OVERTIME_FACTOR")
+    copy, seen = constants.PackageCopy(tmp_path), list[str]()
     file = tmp_path / "awello" / constant.file
 
-    class Watching(constants.Running):
+    class Watching(constants.MeasuringProcesses):
         def run(self, command: list[str], folder: Path) -> dict[str, object]:
             seen.append(constants.value_in((folder / "awello" / constant.file).read_text("utf-8"), constant.name))
             raise RuntimeError

@@ -1,4 +1,4 @@
-"""The champion against plain judges, and its promises: threads, stops, tables, limits."""
+"""The engine against plain minimax, and its threads, stops, tables, limits and levels."""
 
 import itertools
 import random
@@ -20,11 +20,11 @@ from awello import PASS, Clock, Game, Match, Position, format_transcript, make_p
 from awello.analysis import Analysis
 from awello.arena import game as game_loop
 from awello.engine.engine import SEARCHES, Engine
-from awello.engine.levels import HIGHEST, level_of
+from awello.engine.levels import MAX_LEVEL, level_of
 from awello.engine.othello_search import OthelloIterativeSearch
-from awello.engine.probcut import SURE, probcut_terms
+from awello.engine.probcut import NO_SELECTIVITY, load_probcut_terms
 from awello.engine.threads import SearchRequest
-from awello.engine.time_management import UNLIMITED, time_budget
+from awello.engine.time_management import UNLIMITED, allocate_time
 from awello.errors import AwelloError, ConfigError, NotationError, SpecError
 from awello.evaluate import patterns
 from awello.evaluate.weights import load_pattern_weights, stage_of
@@ -38,44 +38,44 @@ SUITES = ROOT / "../shared/data/suites"
 
 @pytest.fixture(scope="module")
 def engine() -> Iterator[Engine]:
-    with Engine(hash=16) as made:
-        yield made
+    with Engine(hash=16) as engine:
+        yield engine
 
 
-def last_of(answers: Iterator[Analysis]) -> Analysis:
+def last_analysis(answers: Iterator[Analysis]) -> Analysis:
     *_, final = answers
     return final
 
 
 # ---- solutions ------------------------------------------------------------------------------------------------------
 @pytest.mark.parametrize("game", judges.BOARDS, ids=str)
-def test_the_engine_solves_as_the_plain_judge(game: Game) -> None:
-    chance = random.Random(6)
-    with Engine(game, hash=1) as made:
+def test_scores_match_plain_minimax(game: Game) -> None:
+    rng = random.Random(6)
+    with Engine(game, hash=1) as engine:
         for empties in (1, 2, 3, 5, 7, 8):
             for _ in range(3):
-                position = judges.random_position(game, min(empties, 7) if game == Game.OTHELLO else empties, chance)
+                position = judges.random_position(game, min(empties, 7) if game == Game.OTHELLO else empties, rng)
                 exact = judges.solve(position)
-                found = last_of(made.solve(position))
-                assert (found.value, found.exact, found.certainty) == (exact, True, 100)
+                found = last_analysis(engine.solve(position))
+                assert (found.value, found.exact, found.confidence) == (exact, True, 100)
                 assert -judges.solve(position.after(found.move)) == exact
-                assert last_of(made.solve(position, wld=True)).value == (exact > 0) - (exact < 0)
+                assert last_analysis(engine.solve(position, wld=True)).value == (exact > 0) - (exact < 0)
                 end = position
-                for move in found.line:
+                for move in found.pv:
                     end = end.play(move)
                 assert end.over
                 assert judges.final_score(end) == (exact if end.side == position.side else -exact)
 
 
 def test_small_boards_from_the_start() -> None:
-    with Engine(Game.OTHELLO4, hash=1) as made:
-        found = last_of(made.solve(Position.start(Game.OTHELLO4)))
+    with Engine(Game.OTHELLO4, hash=1) as engine:
+        found = last_analysis(engine.solve(Position.start(Game.OTHELLO4)))
     assert found.value == judges.solve(Position.start(Game.OTHELLO4)) == -10
 
 
 # ---- the search to a depth ------------------------------------------------------------------------------------------
 def static_value(position: Position) -> int:
-    """The value of a position in whole discs, as the search rounds it."""
+    """The evaluation of a position, rounded to whole discs as in the search."""
     row, weights = patterns.PatternRow.new(), load_pattern_weights()[stage_of(position.empties)]
     patterns.fill_row(position.own, position.opp, row)
     value = int(patterns.evaluate_row.py_func(row, patterns.StageWeights.view(weights)))  # type: ignore[attr-defined]
@@ -87,14 +87,14 @@ def static_value(position: Position) -> int:
 
 @pytest.mark.parametrize("empties", [14, 20, 33, 46, 56])
 def test_a_full_search_is_minimax(empties: int, engine: Engine) -> None:
-    chance = random.Random(empties)
+    rng = random.Random(empties)
     for depth in (1, 2, 3):
-        position = judges.random_position(Game.OTHELLO, empties, chance)
+        position = judges.random_position(Game.OTHELLO, empties, rng)
         engine.clear()
         values = {
             move: -judges.search(position.after(move), depth - 1, static_value) for move in position.legal_moves()
         }
-        found = last_of(engine.analyse(position, Limit(depth=depth), best=len(values)))
+        found = last_analysis(engine.analyse(position, Limit(depth=depth), multipv=len(values)))
         assert dict(found.candidates) == values
         assert found.value == max(values.values()) and not found.exact and found.depth == depth
         assert found.exact_moves == ()
@@ -102,10 +102,11 @@ def test_a_full_search_is_minimax(empties: int, engine: Engine) -> None:
 
 def test_best_moves_come_in_order(engine: Engine) -> None:
     position = judges.random_position(Game.OTHELLO, 12, random.Random(2))
-    found = last_of(engine.analyse(position, best=3))
+    found = last_analysis(engine.analyse(position, multipv=3))
     assert len(found.candidates) == 3 and found.exact
     assert found.exact_moves == tuple(move for move, _ in found.candidates)
-    values = sorted((-last_of(engine.solve(position.after(m))).value for m in position.legal_moves()), reverse=True)
+    children = [position.after(move) for move in position.legal_moves()]
+    values = sorted((-last_analysis(engine.solve(child)).value for child in children), reverse=True)
     assert [value for _, value in found.candidates] == values[:3]
 
 
@@ -117,7 +118,7 @@ def test_a_heuristic_can_evaluate() -> None:
         make_player("champion:nothing@3").begin(Game.OTHELLO, 0)
 
 
-def test_answers_grow_and_a_pass_is_answered(engine: Engine) -> None:
+def test_analyses_deepen_and_a_pass_is_analysed(engine: Engine) -> None:
     answers = list(engine.analyse(Position.start(), Limit(depth=6)))
     assert [answer.depth for answer in answers] == [1, 2, 3, 4, 5, 6]
     nodes = [answer.nodes for answer in answers]
@@ -127,14 +128,14 @@ def test_answers_grow_and_a_pass_is_answered(engine: Engine) -> None:
         list(engine.analyse(finished))
     passing = parse_position("X" * 62 + "O- O")
     assert passing.legal_moves() == (PASS,)
-    found = last_of(engine.analyse(passing))
-    assert found.move == PASS == found.line[0]
+    found = last_analysis(engine.analyse(passing))
+    assert found.move == PASS == found.pv[0]
     assert found.value == judges.solve(passing)
     assert found.exact_moves == (PASS,)
 
 
-def test_another_game_is_refused(engine: Engine) -> None:
-    with pytest.raises(AwelloError, match="made for othello"):
+def test_invalid_settings_and_other_games_are_refused(engine: Engine) -> None:
+    with pytest.raises(AwelloError, match="plays othello, not othello6"):
         list(engine.analyse(Position.start(Game.OTHELLO6)))
     with pytest.raises(ConfigError, match="threads"):
         Engine(threads=0)
@@ -142,7 +143,7 @@ def test_another_game_is_refused(engine: Engine) -> None:
         Engine(hash=0)
 
 
-NO_POSITIONS = [
+INVALID_POSITIONS = [
     Position(Game.OTHELLO, 0x0000001810000000, 0x0000001008000000),
     Position(Game.OTHELLO, -1, 0),
     Position(Game.OTHELLO, 1 << 64, 0),
@@ -156,39 +157,39 @@ NO_POSITIONS = [
 ]
 
 
-@pytest.mark.parametrize("position", NO_POSITIONS, ids=range(len(NO_POSITIONS)))
-def test_what_is_no_position_is_refused(position: Position) -> None:
-    with Engine(position.game, hash=1) as made:
-        for ask in (
-            lambda: made.analyse(position),
-            lambda: made.solve(position),
-            lambda: made.choose(position, Clock(1.0)),
-            lambda: made.decide(position, Limit(depth=1)),
-            lambda: made.ponder(position),
+@pytest.mark.parametrize("position", INVALID_POSITIONS, ids=range(len(INVALID_POSITIONS)))
+def test_invalid_positions_are_refused(position: Position) -> None:
+    with Engine(position.game, hash=1) as engine:
+        for search in (
+            lambda: engine.analyse(position),
+            lambda: engine.solve(position),
+            lambda: engine.choose(position, Clock(1.0)),
+            lambda: engine.find_best_move(position, Limit(depth=1)),
+            lambda: engine.ponder(position),
         ):
             with pytest.raises(NotationError):
-                ask()
+                search()
 
 
-def test_what_is_no_limit_is_refused(engine: Engine) -> None:
+def test_invalid_limits_are_refused(engine: Engine) -> None:
     wrong: list[dict[str, Any]] = [{"depth": -1}, {"depth": 10**9}, {"nodes": -1}, {"nodes": 1 << 62}]
     for settings in [*wrong, {"seconds": -0.1}, {"seconds": float("nan")}]:
         with pytest.raises(SpecError, match="choose 0"):
             Limit(**settings)
     for limit in (Limit(depth=0), Limit(level=31), Limit(level=-1)):
-        for ask in (engine.analyse, engine.decide):
+        for search in (engine.analyse, engine.find_best_move):
             with pytest.raises(SpecError, match="choose"):
-                ask(Position.start(), limit)
-    with pytest.raises(SpecError, match="best 0 moves"):
-        engine.analyse(Position.start(), best=0)
+                search(Position.start(), limit)
+    with pytest.raises(SpecError, match="multipv 0"):
+        engine.analyse(Position.start(), multipv=0)
 
 
-def test_no_memory_is_said(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_running_out_of_memory_is_an_error(monkeypatch: pytest.MonkeyPatch) -> None:
     def refuse(*given: Any) -> None:
         raise MemoryError
 
     monkeypatch.setitem(SEARCHES, "othello", (refuse, OthelloIterativeSearch))
-    with pytest.raises(ConfigError, match="no memory for a table of 9 MiB"):
+    with pytest.raises(ConfigError, match="not enough memory for a hash size of 9 MiB"):
         Engine(hash=9)
 
 
@@ -196,72 +197,78 @@ def test_no_memory_is_said(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_boards_of_very_few_discs(board: str, engine: Engine) -> None:
     position = parse_position(f"{'-' * 27}{board}".ljust(64, "-") + " X")
     for depth in (1, 2, 9):
-        found = last_of(engine.analyse(position, Limit(depth=depth)))
+        found = last_analysis(engine.analyse(position, Limit(depth=depth)))
         assert found.move in position.legal_moves()
 
 
 @pytest.mark.parametrize("board", ["OX--OXXOOXOO-XXO O", "-X-O-XO-OOXXOOOO X", "X-O-XXO-XXX-X-OX O"])
-def test_an_estimate_promises_no_more_than_there_is(board: str) -> None:
-    with Engine(Game.OTHELLO4, hash=1) as made:
-        answers = list(made.analyse(parse_position(board), Limit(depth=3)))
+def test_estimates_stay_within_the_largest_score(board: str) -> None:
+    with Engine(Game.OTHELLO4, hash=1) as engine:
+        answers = list(engine.analyse(parse_position(board), Limit(depth=3)))
     assert max(abs(found.value) for found in answers) == 16
 
 
-def test_moves_that_are_none_cannot_be_left_out(engine: Engine) -> None:
+def test_illegal_excluded_moves_are_ignored(engine: Engine) -> None:
     start = Position.start()
-    found = engine.choose(start, Clock(), Limit(depth=2), without=(PASS, 99, 10**9, start.legal_moves()[0]), best=9)
+    found = engine.choose(
+        start, Clock(), Limit(depth=2), excluded_moves=(PASS, 99, 10**9, start.legal_moves()[0]), multipv=9
+    )
     assert {move for move, _ in found.candidates} == set(start.legal_moves()[1:])
     passing = parse_position("X" * 62 + "O- O")
-    assert engine.decide(passing, Limit(depth=1)) == PASS == engine.choose(passing, Clock(), without=(PASS,)).move
+    assert (
+        engine.find_best_move(passing, Limit(depth=1))
+        == PASS
+        == engine.choose(passing, Clock(), excluded_moves=(PASS,)).move
+    )
 
 
 # ---- threads, stops, limits -----------------------------------------------------------------------------------------
 def late_positions(count: int, empties: int, seed: int) -> list[Position]:
-    chance = random.Random(seed)
-    return [judges.random_position(Game.OTHELLO, empties, chance) for _ in range(count)]
+    rng = random.Random(seed)
+    return [judges.random_position(Game.OTHELLO, empties, rng) for _ in range(count)]
 
 
 def test_threads_find_the_same_values() -> None:
     with Engine(threads=1, hash=4) as one, Engine(threads=3, hash=4) as three:
         for position in late_positions(6, 17, 8):
-            alone, together = last_of(one.solve(position)), last_of(three.solve(position))
+            alone, together = last_analysis(one.solve(position)), last_analysis(three.solve(position))
             assert alone.value == together.value and together.exact
-            assert -last_of(one.solve(position.after(together.move))).value == alone.value
-        question = SearchRequest(Position.start(), judges.moves_word(Position.start()), -64, 64, 9, SURE)
-        for made in (one, three):
-            made.clear()
-            made.team.begin()
-        assert one.team.ask(question)[0] == three.team.ask(question)[0]
+            assert -last_analysis(one.solve(position.after(together.move))).value == alone.value
+        question = SearchRequest(Position.start(), judges.moves_word(Position.start()), -64, 64, 9, NO_SELECTIVITY)
+        for engine in (one, three):
+            engine.clear()
+            engine.search_threads.start()
+        assert one.search_threads.search(question)[0] == three.search_threads.search(question)[0]
 
 
 def test_any_table_gives_the_same_scores() -> None:
     sizes = [Engine(hash=size) for size in (1, 64)]
     for position in late_positions(4, 18, 9):
-        assert len({last_of(made.solve(position)).value for made in sizes}) == 1
+        assert len({last_analysis(engine.solve(position)).value for engine in sizes}) == 1
 
 
 def stop_at_random(rounds: int, threads: int, seed: int) -> None:
-    """Start and stop searches; whatever claims to be exact must be so, and no thread may stay."""
-    chance, before = random.Random(seed), threading.active_count()
+    """Start and stop searches at random; exact values must be correct and no thread may remain."""
+    rng, before = random.Random(seed), threading.active_count()
     positions = late_positions(10, 16, seed)
-    with Engine(threads=threads, hash=2) as made:
-        exact = {position: last_of(made.solve(position)).value for position in positions}
+    with Engine(threads=threads, hash=2) as engine:
+        exact = {position: last_analysis(engine.solve(position)).value for position in positions}
         for _ in range(rounds):
-            position = chance.choice(positions)
-            answers = made.analyse(position)
+            position = rng.choice(positions)
+            answers = engine.analyse(position)
             found = next(answers)
-            timer = threading.Timer(chance.random() * 0.02, made.stop)
+            timer = threading.Timer(rng.random() * 0.02, engine.stop)
             timer.start()
             for found in answers:  # noqa: B007  (the last one counts)
                 pass
             timer.join()
             assert found.move in position.legal_moves()
             assert not found.exact or found.value == exact[position]
-            if chance.random() < 0.3:
-                made.ponder(position)
-                time.sleep(chance.random() * 0.005)  # any moment will do
-            if chance.random() < 0.2:
-                made.clear()
+            if rng.random() < 0.3:
+                engine.ponder(position)
+                time.sleep(rng.random() * 0.005)  # stops at any time
+            if rng.random() < 0.2:
+                engine.clear()
     assert threading.active_count() == before
 
 
@@ -275,7 +282,7 @@ def test_stopping_two_hundred_times_leaves_nothing_behind(threads: int) -> None:
     stop_at_random(200, threads, 2)
 
 
-def test_a_stream_that_is_left_stops(engine: Engine) -> None:
+def test_a_closed_stream_stops_the_search(engine: Engine) -> None:
     answers = engine.analyse(Position.start())
     next(answers)
     before = threading.active_count()
@@ -283,111 +290,111 @@ def test_a_stream_that_is_left_stops(engine: Engine) -> None:
     assert threading.active_count() == before - 1
     first, second = engine.analyse(Position.start()), engine.analyse(Position.start(), Limit(depth=3))
     next(first)
-    assert last_of(second).depth == 3, "a new question ends the one before"
+    assert last_analysis(second).depth == 3, "a new search ends the previous one"
     list(first)
 
 
-def test_a_search_that_is_stopped_again_and_again_has_its_first_answer() -> None:
+def test_a_search_has_an_analysis_however_often_it_is_stopped() -> None:
     over, answers = threading.Event(), 0
-    with Engine(hash=1, threads=2) as made:
+    with Engine(hash=1, threads=2) as engine:
 
         def halt() -> None:
             while not over.wait(0.0001):
-                made.stop()
+                engine.stop()
 
         stopping = threading.Thread(target=halt)
         stopping.start()
         for position in late_positions(30, 20, 4):
-            answers += len(list(made.analyse(position, best=8))) > 0
-            assert made.decide(position, Limit(depth=5)) in position.legal_moves()
+            answers += len(list(engine.analyse(position, multipv=8))) > 0
+            assert engine.find_best_move(position, Limit(depth=5)) in position.legal_moves()
         over.set()
         stopping.join()
     assert answers == 30
 
 
-def test_threads_may_ask_the_same_engine() -> None:
+def test_threads_can_share_an_engine() -> None:
     positions, wrong = late_positions(12, 9, 5), list[Position]()
     exact = {position: judges.solve(position) for position in positions[:3]}
-    with Engine(hash=1) as made:
+    with Engine(hash=1) as engine:
 
-        def ask() -> None:
+        def search_all() -> None:
             for position in positions * 6:
-                found = last_of(made.analyse(position, best=3))
+                found = last_analysis(engine.analyse(position, multipv=3))
                 if found.move not in position.legal_moves():
                     wrong.append(position)
                 if found.exact and found.value != exact.get(position, found.value):
                     wrong.append(position)
 
-        asking = [threading.Thread(target=ask) for _ in range(3)]
-        for thread in asking:
+        threads = [threading.Thread(target=search_all) for _ in range(3)]
+        for thread in threads:
             thread.start()
-        for thread in asking:
+        for thread in threads:
             thread.join()
     assert not wrong
 
 
-def test_an_engine_that_is_forgotten_ponders_no_more() -> None:
+def test_a_deleted_engine_stops_pondering() -> None:
     before = threading.active_count()
-    made = Engine(hash=1)
-    made.ponder(Position.start())
+    engine = Engine(hash=1)
+    engine.ponder(Position.start())
     assert threading.active_count() == before + 1
-    del made
+    del engine
     wait_until(lambda: threading.active_count() == before)
 
 
-def test_threads_that_ask_at_once_share_the_weights(tmp_path: Path) -> None:
-    file = tmp_path / "new.npz"  # that nobody has asked for before
+def test_concurrent_loads_share_the_weights(tmp_path: Path) -> None:
+    file = tmp_path / "new.npz"  # not loaded before
     file.write_bytes(data_file("patterns.npz").read_bytes())
     start, found = threading.Barrier(8), list[int]()
 
-    def ask() -> None:
+    def load() -> None:
         start.wait()
         found.append(address_of(load_pattern_weights(file)))
 
-    asking = [threading.Thread(target=ask) for _ in range(8)]
-    for thread in asking:
+    threads = [threading.Thread(target=load) for _ in range(8)]
+    for thread in threads:
         thread.start()
-    for thread in asking:
+    for thread in threads:
         thread.join()
     assert found == [address_of(load_pattern_weights(file))] * 8
 
 
 def test_limits_are_kept(engine: Engine) -> None:
     engine.clear()
-    few_nodes = last_of(engine.analyse(Position.start(), Limit(nodes=20_000)))
+    few_nodes = last_analysis(engine.analyse(Position.start(), Limit(nodes=20_000)))
     assert 0 < few_nodes.nodes <= 20_000
-    assert last_of(engine.analyse(Position.start(), Limit(nodes=1))).depth >= 1
-    quick = last_of(engine.analyse(Position.start(), Limit(seconds=0.05)))
+    assert last_analysis(engine.analyse(Position.start(), Limit(nodes=1))).depth >= 1
+    quick = last_analysis(engine.analyse(Position.start(), Limit(seconds=0.05)))
     assert quick.move in Position.start().legal_moves()
-    assert last_of(engine.analyse(Position.start(), Limit(seconds=0))).depth == 1
+    assert last_analysis(engine.analyse(Position.start(), Limit(seconds=0))).depth == 1
 
 
 # ---- levels and clock -----------------------------------------------------------------------------------------------
 def test_levels_rise() -> None:
-    levels = [level_of(number) for number in range(HIGHEST + 1)]
+    levels = [level_of(number) for number in range(MAX_LEVEL + 1)]
     for lower, higher in itertools.pairwise(levels):
-        assert (lower.depth, lower.exact) <= (higher.depth, higher.exact)
-    assert levels[12].solving_certainty(20) == SURE and levels[12].solving_certainty(30) is None
-    assert levels[0].solving_certainty(1) is None
+        assert (lower.depth, lower.exact_empties) <= (higher.depth, higher.exact_empties)
+    assert levels[12].endgame_selectivity(20) == NO_SELECTIVITY and levels[12].endgame_selectivity(30) is None
+    assert levels[0].endgame_selectivity(1) is None
     with pytest.raises(SpecError, match="no level 31: choose 0 to 30"):
         level_of(31)
 
 
 @given(st.floats(0, 10_000), st.floats(0, 60), st.floats(0, 60))
 def test_no_move_takes_more_than_the_clock_has(seconds: float, increment: float, moves: float) -> None:
-    allowed = time_budget(Clock(seconds, increment), moves)
-    assert allowed.aim >= 0 and 0 <= allowed.most <= seconds
-    assert time_budget(Clock(), moves) == UNLIMITED
+    budget = allocate_time(Clock(seconds, increment), moves)
+    assert budget.optimum >= 0 and 0 <= budget.maximum <= seconds
+    assert allocate_time(Clock(), moves) == UNLIMITED
 
 
 def test_more_time_is_given_early() -> None:
-    early, late = time_budget(Clock(60), 15), time_budget(Clock(60), 2)
-    assert early.aim < late.aim <= 15
+    early, late = allocate_time(Clock(60), 15), allocate_time(Clock(60), 2)
+    assert early.optimum < late.optimum <= 15
 
 
-def test_probable_cuts_have_what_they_need() -> None:
-    shares = list(probcut_terms().shares)
-    assert len(shares) == SURE and shares == sorted(shares)
+def test_probcut_margins_rise_with_selectivity() -> None:
+    parts = list(load_probcut_terms().margin_parts)
+    assert len(parts) == NO_SELECTIVITY and parts == sorted(parts)
 
 
 # ---- the player -----------------------------------------------------------------------------------------------------
@@ -399,7 +406,7 @@ def test_the_champion_beats_the_textbook_and_repeats_itself() -> None:
 
 
 def test_the_champion_plays_by_the_clock_and_ponders(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(game_loop, "time", SteppingTime(0.05))  # the champion is not charged for a busy machine
+    monkeypatch.setattr(game_loop, "time", SteppingTime(0.05))  # so that a busy machine costs no time
     before = threading.active_count()
     match = Match(Game.OTHELLO6, "champion,ponder=true,hash=1", "random", games=2, seed=1, clock=Clock(1.2))
     result = play_match(match)
@@ -409,13 +416,13 @@ def test_the_champion_plays_by_the_clock_and_ponders(monkeypatch: pytest.MonkeyP
 
 @pytest.mark.parametrize("game", [Game.OTHELLO, Game.ABAPA], ids=str)
 def test_the_champion_gives_away_no_more_than_its_slack(game: Game) -> None:
-    given, chance = 0, random.Random(4)
+    given, rng = 0, random.Random(4)
     player = make_player("champion@3,hash=1,slack=3,often=100")
     player.begin(game, 1)
     for plies in range(4, 16):
         position = Position.start(game)
         for _ in range(plies):
-            position = position.after(chance.choice(position.legal_moves()))
+            position = position.after(rng.choice(position.legal_moves()))
         choice = player.choose(position, Clock())
         assert choice.analysis
         values = dict(choice.analysis.candidates)
@@ -428,7 +435,7 @@ def test_the_champion_gives_away_no_more_than_its_slack(game: Game) -> None:
     assert given > 5
 
 
-def test_the_champion_gives_away_as_often_as_it_is_told() -> None:
+def test_the_champion_gives_away_as_often_as_set() -> None:
     def games(spec: str, seed: int) -> list[str]:
         match = Match(Game.OTHELLO6, f"champion@2,hash=1{spec}", "champion@2,hash=1", games=4, seed=seed)
         return [format_transcript(record) for record in play_match(match).records]
@@ -438,7 +445,7 @@ def test_the_champion_gives_away_as_often_as_it_is_told() -> None:
     assert games(",slack=4,often=50", 1) not in (games("", 1), games(",slack=4,often=50", 2))
 
 
-def test_the_champion_says_what_it_cannot_do() -> None:
+def test_invalid_champion_settings_are_refused() -> None:
     with pytest.raises(SpecError, match="no level 99"):
         make_player("champion@level=99").begin(Game.OTHELLO, 0)
     with pytest.raises(SpecError, match="champion@0 needs a depth"):
@@ -462,14 +469,14 @@ def problems(name: str) -> list[Any]:
 def test_published_problems(name: str, engine: Engine) -> None:
     for problem in problems(name):
         if problem.position.empties <= 18:
-            found = last_of(engine.solve(problem.position))
+            found = last_analysis(engine.solve(problem.position))
             assert found.value == problem.best_score and found.move in problem.best_moves
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("name", ["fforum-1-19.obf", "fforum-20-39.obf", "fforum-40-59.obf"])
 def test_all_published_problems_to_49(name: str) -> None:
-    with Engine(threads=2, hash=128) as made:
+    with Engine(threads=2, hash=128) as engine:
         for problem in problems(name)[:10] if "40" in name else problems(name):
-            found = last_of(made.solve(problem.position))
+            found = last_analysis(engine.solve(problem.position))
             assert found.value == problem.best_score and found.move in problem.best_moves

@@ -1,4 +1,4 @@
-"""The kernels of the champion against twins and plain judges: patterns, memory, table, stability, last squares."""
+"""The kernels of the engine against twins and plain minimax: patterns, memory, tables, stability, last squares."""
 
 import random
 from collections.abc import Iterator
@@ -16,7 +16,7 @@ from awello.bits import multiply_shift
 from awello.engine import last_empties, transposition_table
 from awello.engine.endgame import solve_few_empties
 from awello.engine.engine import Engine
-from awello.engine.othello_search import OthelloWorker, edge_table
+from awello.engine.othello_search import OthelloWorker, build_edge_table
 from awello.engine.stability import stable_discs
 from awello.engine.transposition_table import hash_of
 from awello.evaluate import patterns
@@ -26,29 +26,29 @@ from awello.memory import address_of, load8
 
 
 def worker_of(game: Game) -> OthelloWorker:
-    with Engine(game, hash=1) as made:
-        made.team.begin()
-        worker = made.team.workers[0]
+    with Engine(game, hash=1) as engine:
+        engine.search_threads.start()
+        worker = engine.search_threads.workers[0]
         assert isinstance(worker, OthelloWorker)
         return worker
 
 
 def compiled(instruction: Any) -> Any:
-    """An instruction as a function that Python can call."""
+    """Compile an instruction to a function that Python can call."""
     return numba.njit(lambda *words: instruction(*words))
 
 
 # ---- hashes ---------------------------------------------------------------------------------------------------------
 def test_boards_that_resemble_each_other_have_different_hashes() -> None:
-    """A hash in which changes of some squares cancelled each other made searches take one board for another."""
+    """In an old hash, changes of some squares cancelled each other, so different boards collided."""
     own, opp, worker = 0x78795808000814E0, 0x8786A7F73F372B1F, worker_of(Game.OTHELLO)
     multipliers = worker.state.multipliers
     seen = {int(hash_of(U(own), U(opp), multipliers)): (own, opp)}
-    chance = random.Random(1)
+    rng = random.Random(1)
     for _ in range(100_000):
         mine, theirs = own, opp
-        for square in chance.sample((28, 29, 30, 31, 32, 33, 56, 57, 58, 59, 60, 61, 62, 63), 4):
-            colour = chance.randrange(3)
+        for square in rng.sample((28, 29, 30, 31, 32, 33, 56, 57, 58, 59, 60, 61, 62, 63), 4):
+            colour = rng.randrange(3)
             mine = mine & ~(1 << square) | (colour == 1) << square
             theirs = theirs & ~(1 << square) | (colour == 2) << square
         key = int(hash_of(U(mine), U(theirs), multipliers))
@@ -63,10 +63,10 @@ def test_flips_are_found_step_by_step_and_by_rays(emit: Any) -> None:
     if emit is bits.emit_ray_flips and not bits.HAS_VECTOR_LEADING_ZEROS:
         pytest.skip("this processor does not count leading zeros of vectors")
     flips = compiled(instruction("uint64(uint64, uint64, int64)", emit)(bits.flips_of.py_func))  # type: ignore[attr-defined]
-    chance = random.Random(8)
+    rng = random.Random(8)
     for _ in range(3000):
-        square, discs = chance.randrange(64), chance.getrandbits(64) | chance.getrandbits(64)
-        own = discs & chance.getrandbits(64) & ~(1 << square)
+        square, discs = rng.randrange(64), rng.getrandbits(64) | rng.getrandbits(64)
+        own = discs & rng.getrandbits(64) & ~(1 << square)
         opp = discs & ~own & ~(1 << square)
         plain = bits.flips_of.py_func(U(own), U(opp), square)  # type: ignore[attr-defined]
         assert flips(U(own), U(opp), square) == plain
@@ -74,9 +74,9 @@ def test_flips_are_found_step_by_step_and_by_rays(emit: Any) -> None:
 
 # ---- patterns -------------------------------------------------------------------------------------------------------
 def random_game(seed: int) -> Iterator[tuple[Position, int]]:
-    chance, position = random.Random(seed), Position.start()
+    rng, position = random.Random(seed), Position.start()
     while not position.over:
-        move = chance.choice(position.legal_moves())
+        move = rng.choice(position.legal_moves())
         yield position, move
         position = position.after(move)
 
@@ -134,78 +134,81 @@ def test_bytes_of_memory() -> None:
 
 def bucket_of(key: int, worker: OthelloWorker) -> transposition_table.TableBucket:
     """The bucket of a key in the worker's table."""
-    return transposition_table.TableBucket.view(worker.table.words.reshape(-1, 8)[(key >> 20) % worker.table.buckets])
+    return transposition_table.TableBucket.view(worker.tt.words.reshape(-1, 8)[(key >> 20) % worker.tt.buckets])
 
 
-def entry(key: int, depth: int, worker: OthelloWorker, age: int = 0) -> transposition_table.TableBucket:
-    """Remember something of this depth under a key; its bucket."""
+def store_entry(key: int, depth: int, worker: OthelloWorker, age: int = 0) -> transposition_table.TableBucket:
+    """Store an entry of this depth under a key; return its bucket."""
     bucket = bucket_of(key, worker)
-    transposition_table.remember(bucket, U(key), -4, 6, 10, 20, depth, 3, age)
+    transposition_table.store_tt(bucket, U(key), -4, 6, 10, 20, depth, 3, age)
     return bucket
 
 
-def test_the_table_remembers_all_parts() -> None:
+def test_the_table_stores_all_fields() -> None:
     worker = worker_of(Game.OTHELLO)
     key = 0x9234567890ABCDEF
-    data = int(transposition_table.recall(entry(key, 21, worker), U(key)))
+    data = int(transposition_table.probe_tt(store_entry(key, 21, worker), U(key)))
     assert (
-        transposition_table.lower_of(data),
-        transposition_table.upper_of(data),
+        transposition_table.lower_bound_of(data),
+        transposition_table.upper_bound_of(data),
         transposition_table.depth_of(data),
-        transposition_table.certainty_of(data),
+        transposition_table.selectivity_of(data),
     ) == (
         -4,
         6,
         21,
         3,
     )
-    assert (transposition_table.move_of(data), transposition_table.second_of(data)) == (10, 20)
-    assert transposition_table.recall(bucket_of(key, worker), U(key ^ 1)) == 0
+    assert (transposition_table.move_of(data), transposition_table.second_move_of(data)) == (10, 20)
+    assert transposition_table.probe_tt(bucket_of(key, worker), U(key ^ 1)) == 0
 
 
 def test_a_torn_entry_is_not_found() -> None:
     worker = worker_of(Game.OTHELLO)
     key = 0x9234567890ABCDEF
-    bucket = entry(key, 21, worker)
+    bucket = store_entry(key, 21, worker)
     stored = next(stored for stored in bucket.entries if stored.packed)
     stored.packed ^= U(1 << 50)
-    assert transposition_table.recall(bucket, U(key)) == 0
+    assert transposition_table.probe_tt(bucket, U(key)) == 0
 
 
-def test_a_shallow_search_does_not_wipe_out_a_deep_one() -> None:
+def test_a_shallow_search_does_not_replace_a_deep_one() -> None:
     worker, key = worker_of(Game.OTHELLO), 0x9234567890ABCDEF
     for depth, known in ((20, 20), (8, 20), (21, 21)):
-        assert transposition_table.depth_of(int(transposition_table.recall(entry(key, depth, worker), U(key)))) == known
+        assert (
+            transposition_table.depth_of(int(transposition_table.probe_tt(store_entry(key, depth, worker), U(key))))
+            == known
+        )
 
 
 def test_old_and_shallow_entries_go_first() -> None:
     worker = worker_of(Game.OTHELLO)
     keys = [number << 56 | 7 << 30 for number in range(1, 7)]
     for number, (key, depth, age) in enumerate(zip(keys, (9, 30, 12, 15, 8, 11), (2, 1, 2, 2, 2, 2), strict=True)):
-        entry(key, depth, worker, age)
+        store_entry(key, depth, worker, age)
         if number == 4:
-            assert not transposition_table.recall(bucket_of(keys[1], worker), U(keys[1])), "the old one is gone"
-    known = [bool(transposition_table.recall(bucket_of(key, worker), U(key))) for key in keys]
+            assert not transposition_table.probe_tt(bucket_of(keys[1], worker), U(keys[1])), "the old entry is replaced"
+    known = [bool(transposition_table.probe_tt(bucket_of(key, worker), U(key))) for key in keys]
     assert known == [True, False, True, True, False, True]
 
 
 @settings(max_examples=30, deadline=None)
 @given(st.integers(0, 10**6), st.integers(1, 25))
 def test_stable_discs_are_never_turned(seed: int, empties: int) -> None:
-    chance = random.Random(seed)
-    position = judges.random_position(Game.OTHELLO, empties, chance)
-    stable = int(stable_discs(U(position.own), U(position.opp), edge_table()))
+    rng = random.Random(seed)
+    position = judges.random_position(Game.OTHELLO, empties, rng)
+    stable = int(stable_discs(U(position.own), U(position.opp), build_edge_table()))
     assert stable & ~position.own == 0
     side = position.side
     for _ in range(10):
         later = position
         while not later.over:
-            later = later.after(chance.choice(later.legal_moves()))
+            later = later.after(rng.choice(later.legal_moves()))
             assert (later.second if side else later.first) & stable == stable
 
 
 def test_edges_that_are_stable() -> None:
-    edges = edge_table().stable
+    edges = build_edge_table().stable
     assert edges[0b00000111 << 8] == 0b111, "from a corner on"
     assert edges[0b00000110 << 8] == 0, "not without it"
     assert edges[0b00111100 << 8 | 0b11000011] == 0b00111100, "a full edge"
@@ -213,23 +216,23 @@ def test_edges_that_are_stable() -> None:
 
 # ---- the last squares -----------------------------------------------------------------------------------------------
 def test_the_last_move_is_counted() -> None:
-    chance, count = random.Random(1), compiled(last_empties.last_flips)
+    rng, count = random.Random(1), compiled(last_empties.count_last_flips)
     for _ in range(300):
-        square = chance.randrange(64)
-        own = chance.getrandbits(64) & ~(1 << square)
+        square = rng.randrange(64)
+        own = rng.getrandbits(64) & ~(1 << square)
         opp = ~own & ~(1 << square) & (1 << 64) - 1
         turned = int(count(U(own), U(opp), square))
         position = Position(Game.OTHELLO, own, opp)
         legal = square in position.legal_moves()
         assert turned == (position.opp.bit_count() - position.after(square).own.bit_count() if legal else 0)
-        assert turned == last_empties.last_flips.py_func(U(own), U(opp), square)  # type: ignore[attr-defined]
+        assert turned == last_empties.count_last_flips.py_func(U(own), U(opp), square)  # type: ignore[attr-defined]
 
 
 @pytest.mark.parametrize("game", judges.BOARDS, ids=str)
-def test_few_squares_are_solved_as_by_the_plain_judge(game: Game) -> None:
-    chance, worker = random.Random(4), worker_of(game)
+def test_few_squares_match_plain_minimax(game: Game) -> None:
+    rng, worker = random.Random(4), worker_of(game)
     for empties in [*range(1, 7)] * 12:
-        position = judges.random_position(game, empties, chance)
+        position = judges.random_position(game, empties, rng)
         exact = judges.solve(position)
         for alpha in (-64, -11, -1, 0, 1, exact - 1, exact, exact + 3, 63):
             bound = solve_few_empties(

@@ -101,7 +101,7 @@ def test_choices_are_legal(runner_pool: PoolRunner, game: Game, spec: str) -> No
     choice, done = runner_pool.ask(ChooseTask(record, spec, seed=3))
     legal = [record.final.format_move(move) for move in record.final.legal_moves()]
     assert done == {"type": "done"}
-    assert choice["move"] in legal and choice["line"][0] == choice["move"]
+    assert choice["move"] in legal and choice["pv"][0] == choice["move"]
     assert (choice["value"] is None) == (not spec.startswith("champion") and not choice["exact"])
     assert (choice["depth"] is None) == (spec == "greedy")
 
@@ -118,7 +118,7 @@ def test_a_pass_and_a_finished_game_need_no_process() -> None:
     assert passing.final.legal_moves() == (PASS,)
     pool = EnginePool(0)
     choice, done = asyncio.run(ask(pool, ChooseTask(passing, "nobody")))
-    assert (choice["move"], choice["line"], done["type"]) == ("pass", ["pass"], "done")
+    assert (choice["move"], choice["pv"], done["type"]) == ("pass", ["pass"], "done")
     for task in (ChooseTask(play(Game.OTHELLO4), "greedy"), AnalyseTask(play(Game.ABAPA), 1)):
         (error,) = asyncio.run(ask(pool, task))
         assert (error["type"], error["code"]) == ("error", "game_over")
@@ -183,7 +183,7 @@ def test_the_end_of_othello_is_exact(runner_pool: PoolRunner) -> None:
     values = {move["move"]: move["value"] for move in last["moves"] if move["exact"]}
     moves = position.legal_moves()
     assert values == {position.format_move(move): -solve(reference_at(position.after(move))) for move in moves}
-    assert last["exact"] and last["value"] == solve(reference_at(position)) and last["certainty"] == 100
+    assert last["exact"] and last["value"] == solve(reference_at(position)) and last["confidence"] == 100
 
 
 def test_the_end_of_awale_is_exact_and_counts_seeds_taken(runner_pool: PoolRunner) -> None:
@@ -262,7 +262,7 @@ def test_a_review_of_awale(runner_pool: PoolRunner) -> None:
     assert done["type"] == "done" and [item["ply"] for item in judgements] == [7, 6, 5, 4, 3, 2, 1]
     for item, position, move in zip(judgements[::-1], record.positions(), record.moves, strict=False):
         assert (item["side"], item["move"]) == (position.side, position.format_move(move))
-        assert item["loss"] >= 0 and item["line"]
+        assert item["loss"] >= 0 and item["pv"]
 
 
 # --- who comes when ---------------------------------------------------------------------------------------------------

@@ -1,4 +1,4 @@
-"""The tour of the engine in the docs: its figures, quotes, names and constants are those of the code."""
+"""The tour of the engine in the docs: its figures, quotes, names and constants match the code."""
 
 import re
 import runpy
@@ -21,7 +21,7 @@ def blocks(language: str) -> list[str]:
 
 
 def is_quoted(block: str, source: str) -> bool:
-    """Whether a source holds these lines one after the other, at whatever indentation."""
+    """Whether a source contains these lines in sequence, at any indentation."""
     return any(indent(dedent(block), " " * depth) in source for depth in range(0, 17, 4))
 
 

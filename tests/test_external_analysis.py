@@ -74,7 +74,7 @@ def test_our_engine_analyses_for_us(spec: str, limit: Limit, position: Position)
         depths = [analysis.depth for analysis in found]
         assert depths == sorted(depths) and depths[-1] >= 4
         assert limit.seconds or depths[-1] == 4
-        assert found[-1].move in position.legal_moves() and found[-1].line[0] == found[-1].move
+        assert found[-1].move in position.legal_moves() and found[-1].pv[0] == found[-1].move
         assert found[-1].candidates == ((found[-1].move, found[-1].value),)
 
 
@@ -118,7 +118,7 @@ def test_the_command_takes_another_engine() -> None:
 def test_lines_of_nboard_are_read_as_programs_write_them(answering: Answering) -> None:
     answer = "search F5D6 +1.25 0 12@73% text\nbook f5 -2 17 20\nsearch f5 3 0 100%W\n=== f5 3.00 0.0"
     found = list(answering("nboard", answer).analyse(Position.start(), Limit(depth=3)))
-    assert [(each.value, each.depth, each.certainty, each.exact, len(each.line)) for each in found] == [
+    assert [(each.value, each.depth, each.confidence, each.exact, len(each.pv)) for each in found] == [
         (1.25, 12, 73, False, 2),
         (-2, 20, 100, False, 1),
         (3, 60, 100, False, 1),
@@ -127,7 +127,7 @@ def test_lines_of_nboard_are_read_as_programs_write_them(answering: Answering) -
 
 def test_the_answer_tells_the_value_if_no_other_line_does(answering: Answering) -> None:
     (found,) = answering("nboard", "=== D3/-1.50/2").analyse(Position.start(), Limit(depth=3))
-    assert (found.value, found.depth, found.line) == (-1.5, 0, (19,))
+    assert (found.value, found.depth, found.pv) == (-1.5, 0, (19,))
 
 
 @pytest.mark.parametrize(
@@ -151,7 +151,7 @@ def test_a_line_ends_before_its_first_illegal_move(answering: Answering) -> None
     (found,) = answering("uci", "info depth 2 nodes 7 score cp -50 pv A b c\nbestmove A").analyse(
         Position.start(Game.ABAPA), Limit(depth=2)
     )
-    assert (found.line, found.value, found.depth) == ((0, 1), -0.5, 2)
+    assert (found.pv, found.value, found.depth) == ((0, 1), -0.5, 2)
 
 
 def test_another_move_than_the_analysed_one_has_no_analysis(answering: Answering) -> None:

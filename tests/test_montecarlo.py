@@ -37,7 +37,7 @@ def test_counts_add_up(make: type[MonteCarloTree], game: Game) -> None:
         assert 0 <= points <= 2 * visits
         assert tree.nodes[node].first_child > node
     end = position
-    for move in found.line:
+    for move in found.pv:
         end = end.play(move)
 
 

@@ -1,4 +1,4 @@
-"""Unreachable positions: every search accepts them; without compilation, memory accesses are checked."""
+"""Every search on positions that no game reaches, compiled and, with checked memory accesses, uncompiled."""
 
 import random
 import sys
@@ -10,7 +10,7 @@ from awello import Game
 from awello.engine.tablebase import load_or_build
 
 sys.path.append(str(ROOT / "benchmarks"))
-import fortress_odd
+import stress_odd
 
 CHECK = """
 import numpy as np
@@ -45,15 +45,15 @@ assert refused(lambda: patterns.stage_weights_at(8))
 
 @pytest.mark.parametrize("game", Game, ids=str)
 def test_searches_handle_odd_positions(game: Game) -> None:
-    chance, searches = random.Random(int(game)), fortress_odd.Searches(game)
-    positions = [*fortress_odd.fixed_positions(game), *(fortress_odd.odd_position(game, chance) for _ in range(10))]
+    rng, searches = random.Random(int(game)), stress_odd.AllSearches(game)
+    positions = [*stress_odd.fixed_positions(game), *(stress_odd.odd_position(game, rng) for _ in range(10))]
     assert sum(map(searches.run, positions)) > 100
 
 
 def test_no_search_accesses_memory_outside_its_arrays() -> None:
     for game in (Game.ABAPA, Game.TOURNAMENT, Game.ROMEIN):
-        load_or_build(game)  # built by compiled kernels
-    done = run("benchmarks/fortress_odd.py", "--positions", "3", NUMBA_DISABLE_JIT="1")
+        load_or_build(game)  # built here, with compiled kernels
+    done = run("benchmarks/stress_odd.py", "--positions", "3", NUMBA_DISABLE_JIT="1")
     assert done.returncode == 0, done.stderr
     assert len(done.stdout.splitlines()) == len(Game)
 

@@ -236,7 +236,7 @@ def test_forbidden_moves_and_limits() -> None:
     assert search.analyse(position, Limit(depth=3), forbidden=(19, 26)).move in (37, 44)
     assert search.analyse(position, Limit(depth=1), forbidden=position.legal_moves()).move in position.legal_moves()
     found = search.analyse(position, Limit(nodes=2000))
-    assert found.nodes <= 2000 and found.depth >= 2 and found.line[0] == found.move
+    assert found.nodes <= 2000 and found.depth >= 2 and found.pv[0] == found.move
     quick = search.analyse(position, Limit(), seconds=0.0)
     assert quick.depth == 1
 

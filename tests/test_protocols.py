@@ -451,7 +451,7 @@ def test_what_the_command_refuses() -> None:
     for words, part in (
         (["chess"], "is not one of 'nboard', 'gtp', 'uci'"),
         (["gtp", "--level", "31"], "no level 31"),
-        (["gtp", "--threads", "99"], "99 threads"),
+        (["gtp", "--threads", "99"], "99 is not a valid number of threads"),
         (["nboard", "--weights", "no-such-file"], "no-such-file"),
     ):
         ended = awello("engine", *words)

@@ -338,7 +338,7 @@ def test_counts_add_up(game: Game) -> None:
         if children[0].move != PASS:
             assert children["visits"].sum() == tree.nodes[node].visits - 1
     end = position
-    for move in found.line:
+    for move in found.pv:
         end = end.play(move)
     again = tree.analyse(position, 60.0, 1500, 0)
     assert again.candidates == found.candidates, "the tree is cleared before each decision"

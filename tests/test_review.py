@@ -54,7 +54,7 @@ class FakeEngine:
         values = {move: self.value(position.after(move), exact) for move in position.legal_moves()}
         move = max(values, key=lambda move: values[move])
         for value in (values[move] - 1, values[move]):  # only the last result counts
-            yield Analysis(move, value, exact, 1, 1, 1, 0.0, line=(move,))
+            yield Analysis(move, value, exact, 1, 1, 1, 0.0, pv=(move,))
 
     def value(self, after: Position, exact: bool) -> float:
         return -solve(reference_at(after)) if exact else after.opp.bit_count() - after.own.bit_count()
@@ -71,7 +71,7 @@ class ScriptedEngine:
         assert answer, f"unexpected analysis of {position!r}"
         name, value, exact = answer
         move = position.parse_move(name)
-        yield Analysis(move, value, exact, 1, 1, 1, 0.0, line=(move,))
+        yield Analysis(move, value, exact, 1, 1, 1, 0.0, pv=(move,))
 
 
 def random_game(seed: int, start: Position | None = None) -> Record:
@@ -286,7 +286,7 @@ def analyse_json(*words: str, command: Callable[..., Any] = awello, **more: str)
 def test_the_command_with_json() -> None:
     found = analyse_json(GAME, *WORDS)
     assert (found["game"]["game"], found["game"]["start"], found["complete"]) == ("othello4", None, True)
-    assert found["moves"][0].keys() >= {"ply", "side", "move", "value", "best", "best_value", "loss", "exact", "line"}
+    assert found["moves"][0].keys() >= {"ply", "side", "move", "value", "best", "best_value", "loss", "exact", "pv"}
     names = [move["move"] for move in found["moves"]]
     assert names == found["game"]["moves"]
     assert "".join(name for name in names if name != "pass") == GAME

@@ -259,8 +259,8 @@ def test_a_folder_that_others_could_fill_is_not_used(
 def test_tables_of_endgames_do_without_a_cache(temporary: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (temporary / "file").touch()
     monkeypatch.setattr(tablebase, "user_cache_folder", lambda: temporary / "file")
-    assert tablebase.load_or_build(Game.ABAPA).seeds == tablebase.SMALL
-    assert tablebase.find(Game.ABAPA) is not None
+    assert tablebase.load_or_build(Game.ABAPA).seeds == tablebase.DEFAULT_SEEDS
+    assert tablebase.find_tablebase(Game.ABAPA) is not None
 
 
 def test_a_server_refuses_an_archive_that_cannot_be_opened(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -77,7 +77,7 @@ def test_an_analysis(client: TestClient, command: Any) -> None:
     found = client.post("/api/analyse", json={"game": "othello4", "start": start, "seconds": 10}).json()
     solved = command("solve", "othello", start)
     assert solved.keys() - found.keys() == {"score"} and not found.keys() - solved.keys()
-    same = ("position", "value", "exact", "certainty")
+    same = ("position", "value", "exact", "confidence")
     assert {name: found[name] for name in same} == {name: solved[name] for name in same}
     assert solved["score"] == solved["value"] == -10
 

@@ -12,10 +12,10 @@ from awello.arena.openings import load_openings, random_opening
 from awello.arena.runner import Runner
 from awello.cli.selfplay import parse_plies
 from awello.engine.awale_search import AwaleWorker
-from awello.engine.awale_state import PAST
+from awello.engine.awale_state import PAST_PLIES
 from awello.engine.engine import Engine
 from awello.engine.othello_search import OthelloWorker
-from awello.engine.probcut import SURE
+from awello.engine.probcut import NO_SELECTIVITY
 from awello.engine.threads import SearchRequest
 from awello.errors import ConfigError, SpecError
 from awello.formats.detection import detect_game
@@ -56,21 +56,28 @@ def test_the_engine_decides_as_the_champion_of_the_level_does(game: Game) -> Non
             position = Record(Position.start(game), random_opening(game, 4 * seed + 3, str(seed))).final
             limit, moves = Limit(level=1 + seed % 6), []
             if len(position.legal_moves()) > 1:
-                for decide in (engine.decide, lambda *asked: engine.choose(asked[0], Clock(), asked[1]).move):
+                for find_best_move in (
+                    engine.find_best_move,
+                    lambda *asked: engine.choose(asked[0], Clock(), asked[1]).move,
+                ):
                     engine.clear()
-                    moves.append(decide(position, limit))
+                    moves.append(find_best_move(position, limit))
                 assert moves[0] == moves[1]
 
 
 def prepared(engine: Engine, position: Position) -> list[int]:
     """What a thread knows of a position and its past before it searches it."""
-    worker, empties = engine.team.workers[0], 64 - (position.own | position.opp).bit_count()
-    engine.team.begin()
-    question = SearchRequest(position, U(sum(1 << move for move in position.legal_moves())), -3, 3, 5, SURE)
+    worker, empties = engine.search_threads.workers[0], 64 - (position.own | position.opp).bit_count()
+    engine.search_threads.start()
+    question = SearchRequest(position, U(sum(1 << move for move in position.legal_moves())), -3, 3, 5, NO_SELECTIVITY)
     worker.prepare(question, 1, 0)
     if isinstance(worker, AwaleWorker):
-        rows = worker.state.rows
-        known = [*rows["own"][:PAST].tolist(), *rows["opp"][:PAST].tolist(), int(rows[PAST].quiet_moves)]
+        rows = worker.state.stack
+        known = [
+            *rows["own"][:PAST_PLIES].tolist(),
+            *rows["opp"][:PAST_PLIES].tolist(),
+            int(rows[PAST_PLIES].quiet_moves),
+        ]
     else:
         assert isinstance(worker, OthelloWorker)
         known = list(worker.state.pattern_rows[empties].indices)
@@ -102,8 +109,8 @@ class Counting(Engine):
 
     visited = 0
 
-    def decide(self, position: Position, limit: Limit) -> int:
-        move = super().decide(position, limit)
+    def find_best_move(self, position: Position, limit: Limit) -> int:
+        move = super().find_best_move(position, limit)
         self.visited += self.nodes
         return move
 

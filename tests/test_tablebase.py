@@ -1,4 +1,4 @@
-"""The solved endgames of Awalé: published counts, every entry against its moves, play that keeps its promise, files."""
+"""The endgame tablebases of Awalé: published counts, every entry against its moves, play by the tablebase, files."""
 
 import json
 import random
@@ -11,8 +11,8 @@ from conftest import awello, fresh_awello
 
 from awello import Game, Position
 from awello.engine import tablebase
-from awello.engine.retrograde import OFFSET, VALUE, rank, successor, unrank
-from awello.engine.tablebase import Tablebase, build
+from awello.engine.retrograde import LEVEL_OFFSETS, VALUE_OF_CODE, next_position, rank, unrank
+from awello.engine.tablebase import Tablebase, build_tablebase
 from awello.errors import AwelloError, ConfigError
 from awello.kernel import U
 from awello.memory import address_of, compare_and_swap8, fetch_and_subtract8
@@ -27,8 +27,8 @@ COUNTS = {  # wins, draws and losses of the mover
 
 
 @pytest.fixture(autouse=True)
-def own_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Tables of these tests lie in a folder of their own."""
+def separate_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Keep the tablebases of these tests in a separate folder."""
     monkeypatch.setattr(tablebase, "user_cache_folder", lambda: tmp_path)
 
 
@@ -36,10 +36,10 @@ def own_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 def test_positions_are_numbered_one_after_the_other() -> None:
     for seeds in (1, 2, 5, 7):
         own, opp = unrank(0, seeds)
-        for index in range(int(OFFSET[seeds + 1] - OFFSET[seeds])):
+        for index in range(int(LEVEL_OFFSETS[seeds + 1] - LEVEL_OFFSETS[seeds])):
             assert rank(own, opp) == index and unrank(index, seeds) == (own, opp)
             assert seeds_in(own) + seeds_in(opp) == seeds
-            own, opp = successor(own, opp)
+            own, opp = next_position(own, opp)
 
 
 def test_bytes_that_threads_share() -> None:
@@ -55,11 +55,11 @@ def test_bytes_that_threads_share() -> None:
 
 # ---- values ---------------------------------------------------------------------------------------------------------
 @numba.njit
-def wrong_entries(game, table, seeds):  # type: ignore[no-untyped-def]
-    """How many positions of a level are not worth the best of their moves."""
+def count_wrong_entries(game, table, seeds):  # type: ignore[no-untyped-def]
+    """Count the positions of a level whose value is not that of their best move."""
     own, opp = unrank(0, seeds)
     wrong = 0
-    for index in range(OFFSET[seeds], OFFSET[seeds + 1]):
+    for index in range(LEVEL_OFFSETS[seeds], LEVEL_OFFSETS[seeds + 1]):
         moves, best = legal_moves(game, own, opp), -100
         if moves == U(0):
             best = seeds if own != U(0) else -seeds
@@ -67,18 +67,18 @@ def wrong_entries(game, table, seeds):  # type: ignore[no-untyped-def]
             if moves >> U(pit) & U(1):
                 child, other, prize = sow(game, own, opp, pit)
                 gain = seeds_in(prize)
-                best = max(best, gain - VALUE[table[OFFSET[seeds - gain] + rank(child, other)]])
-        wrong += best != VALUE[table[index]]
-        own, opp = successor(own, opp)
+                best = max(best, gain - VALUE_OF_CODE[table[LEVEL_OFFSETS[seeds - gain] + rank(child, other)]])
+        wrong += best != VALUE_OF_CODE[table[index]]
+        own, opp = next_position(own, opp)
     return wrong
 
 
 def check_entries(game: Game, seeds: int) -> None:
-    base = build(game, seeds)
+    base = build_tablebase(game, seeds)
     first = 7 if game == Game.TOURNAMENT else 1
-    assert not (game == Game.TOURNAMENT and base.table[: OFFSET[7]].any()), "at six seeds the game has stopped"
+    assert not (game == Game.TOURNAMENT and base.table[: LEVEL_OFFSETS[7]].any()), "at six seeds the game has stopped"
     for level in range(first, seeds + 1):
-        assert wrong_entries(int(game), base.table, level) == 0
+        assert count_wrong_entries(int(game), base.table, level) == 0
 
 
 @pytest.mark.parametrize("game", VARIANTS, ids=str)
@@ -96,76 +96,76 @@ def test_every_entry_is_the_best_of_its_moves_to_14(game: Game) -> None:
 @pytest.mark.parametrize("threads", [1, 3])
 def test_published_counts(game: Game, threads: int) -> None:
     seeds, expected = COUNTS[game]
-    values = VALUE[build(game, seeds, threads).table[OFFSET[seeds] : OFFSET[seeds + 1]]]
+    values = VALUE_OF_CODE[build_tablebase(game, seeds, threads).table[LEVEL_OFFSETS[seeds] : LEVEL_OFFSETS[seeds + 1]]]
     assert ((values > 0).sum(), (values == 0).sum(), (values < 0).sum()) == expected
 
 
 def test_a_short_queue_gives_the_same_values(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    whole = build(Game.ABAPA, 8).table
+    whole = build_tablebase(Game.ABAPA, 8).table
     monkeypatch.setattr(tablebase, "user_cache_folder", lambda: tmp_path / "other")
-    monkeypatch.setattr(tablebase, "QUEUE", 64)
-    assert (VALUE[build(Game.ABAPA, 8).table] == VALUE[whole]).all()
+    monkeypatch.setattr(tablebase, "QUEUE_LENGTH", 64)
+    assert (VALUE_OF_CODE[build_tablebase(Game.ABAPA, 8).table] == VALUE_OF_CODE[whole]).all()
 
 
 # ---- play -----------------------------------------------------------------------------------------------------------
 def play_out(base: Tablebase, position: Position, chance: random.Random) -> int:
-    """What the mover wins more than the opponent when both play from the table; endless play wins nothing."""
+    """The margin of the mover when both sides play by the tablebase; endless play counts 0."""
     first = position
     while not position.over:
         position = position.after(base.choose(position, chance))
     if position.repeated:
-        assert base.value(position) == 0, "a win must not circle"
+        assert base.value(position) == 0, "a won position must not cycle"
         score = ((position.first >> 48), (position.second >> 48))
     else:
         score = position.score()
     return score[first.side] - score[1 - first.side]
 
 
-def keep_promises(game: Game, seeds: int, count: int) -> None:
-    base, chance = build(game, seeds), random.Random(seeds)
+def check_play(game: Game, seeds: int, count: int) -> None:
+    base, chance = build_tablebase(game, seeds), random.Random(seeds)
     for _ in range(count):
         level = chance.randint(7 if game == Game.TOURNAMENT else 1, seeds)
-        own, opp = unrank(chance.randrange(int(OFFSET[level + 1] - OFFSET[level])), level)
+        own, opp = unrank(chance.randrange(int(LEVEL_OFFSETS[level + 1] - LEVEL_OFFSETS[level])), level)
         position = Position(game, int(own), int(opp))
         assert play_out(base, position, chance) == base.value(position)
 
 
 @pytest.mark.parametrize("game", VARIANTS, ids=str)
-def test_play_keeps_the_promise(game: Game) -> None:
-    keep_promises(game, 10, 150)
+def test_play_reaches_the_value(game: Game) -> None:
+    check_play(game, 10, 150)
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("game", VARIANTS, ids=str)
-def test_play_keeps_the_promise_from_a_thousand_positions(game: Game) -> None:
-    keep_promises(game, 14, 1000)
+def test_play_reaches_the_value_from_a_thousand_positions(game: Game) -> None:
+    check_play(game, 14, 1000)
 
 
 # ---- files ----------------------------------------------------------------------------------------------------------
 @pytest.mark.parametrize("game", VARIANTS, ids=str)
 def test_every_choice_is_legal_and_keeps_the_value(game: Game) -> None:
-    base = build(game, 7)
+    base = build_tablebase(game, 7)
     for seeds in (1, 2, 3, 7):
         own, opp = unrank(0, seeds)
-        for _ in range(min(2000, int(OFFSET[seeds + 1] - OFFSET[seeds]))):
+        for _ in range(min(2000, int(LEVEL_OFFSETS[seeds + 1] - LEVEL_OFFSETS[seeds]))):
             position = Position(game, int(own), int(opp))
             if not position.over:
                 move = base.choose(position)
                 assert base.values(position)[move] == base.value(position)
-            own, opp = successor(own, opp)
+            own, opp = next_position(own, opp)
 
 
 def test_a_table_is_kept_and_grows() -> None:
-    assert tablebase.find(Game.ABAPA) is None
-    small = build(Game.ABAPA, 5)
-    found = tablebase.find(Game.ABAPA)
-    assert found and found.seeds == 5 and (found.table == small.table).all() and tablebase.check(Game.ABAPA)
-    large = build(Game.ABAPA, 7)
-    assert (large.table[: OFFSET[6]] == small.table).all()
-    assert build(Game.ABAPA, 3).seeds == 3
-    kept = tablebase.find(Game.ABAPA)
+    assert tablebase.find_tablebase(Game.ABAPA) is None
+    small = build_tablebase(Game.ABAPA, 5)
+    found = tablebase.find_tablebase(Game.ABAPA)
+    assert found and found.seeds == 5 and (found.table == small.table).all() and tablebase.verify_tablebase(Game.ABAPA)
+    large = build_tablebase(Game.ABAPA, 7)
+    assert (large.table[: LEVEL_OFFSETS[6]] == small.table).all()
+    assert build_tablebase(Game.ABAPA, 3).seeds == 3
+    kept = tablebase.find_tablebase(Game.ABAPA)
     assert kept and kept.seeds == 7, "a smaller one does not replace it"
-    assert tablebase.load_or_build(Game.ABAPA).seeds == tablebase.SMALL
+    assert tablebase.load_or_build(Game.ABAPA).seeds == tablebase.DEFAULT_SEEDS
 
 
 def test_an_interrupted_build_keeps_finished_levels() -> None:
@@ -177,32 +177,32 @@ def test_an_interrupted_build_keeps_finished_levels() -> None:
             raise KeyboardInterrupt
 
     with pytest.raises(KeyboardInterrupt):
-        build(Game.ROMEIN, 9, step=step)
-    kept = tablebase.find(Game.ROMEIN)
-    assert kept and 1 <= kept.seeds < 9 and tablebase.check(Game.ROMEIN)
-    build(Game.ROMEIN, 9)
+        build_tablebase(Game.ROMEIN, 9, step=step)
+    kept = tablebase.find_tablebase(Game.ROMEIN)
+    assert kept and 1 <= kept.seeds < 9 and tablebase.verify_tablebase(Game.ROMEIN)
+    build_tablebase(Game.ROMEIN, 9)
     shares: list[float] = []
-    build(Game.ROMEIN, 10, step=shares.append)
-    assert sum(shares) == pytest.approx(tablebase.PARTS)
+    build_tablebase(Game.ROMEIN, 10, step=shares.append)
+    assert sum(shares) == pytest.approx(tablebase.PROGRESS_PARTS)
 
 
 def test_a_damaged_file_is_noticed() -> None:
-    build(Game.ABAPA, 4)
-    file = tablebase._file(Game.ABAPA)
+    build_tablebase(Game.ABAPA, 4)
+    file = tablebase._table_file(Game.ABAPA)
     content = bytearray(file.read_bytes())
     content[-1] ^= 1
     file.write_bytes(content)
-    assert not tablebase.check(Game.ABAPA)
+    assert not tablebase.verify_tablebase(Game.ABAPA)
     file.write_bytes(content[:-1])
     with pytest.raises(AwelloError, match="damaged: remove it"):
-        tablebase.find(Game.ABAPA)
+        tablebase.find_tablebase(Game.ABAPA)
 
 
-def test_wrong_wishes() -> None:
+def test_invalid_builds_are_refused() -> None:
     with pytest.raises(ConfigError, match="choose 1 to 28"):
-        build(Game.ABAPA, 29)
+        build_tablebase(Game.ABAPA, 29)
     with pytest.raises(ConfigError, match="for Awalé"):
-        build(Game.OTHELLO, 5)
+        build_tablebase(Game.OTHELLO, 5)
 
 
 # ---- the commands ---------------------------------------------------------------------------------------------------
@@ -222,7 +222,7 @@ def test_positions_are_solved_from_the_command_line() -> None:
     assert wrong.returncode == 2 and "standard input, line 1" in wrong.stderr
 
 
-def test_beyond_the_table_a_search_says_what_it_can() -> None:
+def test_positions_beyond_the_tablebase_are_searched() -> None:
     found = json.loads(awello("solve", "awale", "start", "--time", "100ms", "--json").stdout)
     assert not found["exact"] and found["best"] in "ABCDEF" and abs(found["score"]) < 10
 
@@ -238,7 +238,7 @@ def test_files_of_diagrams(tmp_path: Path) -> None:
 
 def test_tables_are_built_and_shown() -> None:
     done = fresh_awello("tablebase", "build", "--seeds", "4", "--variant", "romein", "--json")
-    assert json.loads(done.stdout)["positions"] == OFFSET[5]
+    assert json.loads(done.stdout)["positions"] == LEVEL_OFFSETS[5]
     shown = json.loads(fresh_awello("tablebase", "show", "--json").stdout)
     assert shown["romein"]["whole"] and shown["romein"]["seeds"] >= 4
     assert awello("tablebase", "build", "--seeds", "4", "--variant", "nonsense").returncode == 2

@@ -14,7 +14,7 @@ from awello.engine.awale_state import INFINITY
 from awello.engine.awale_transposition_table import ENTRY_BYTES
 from awello.engine.bench import GAMES
 from awello.engine.engine import Engine
-from awello.engine.retrograde import OFFSET
+from awello.engine.retrograde import LEVEL_OFFSETS
 from awello.engine.tablebase import Tablebase, solve_level
 from awello.engine.threads import SearchRequest, SearchThreads
 from awello.engine.transposition_table import TranspositionTable
@@ -92,27 +92,27 @@ def trace_engine() -> None:
     with Engine(hash=1) as engine:
         for text, limit in (("f5f6e6f4e3c5c4e7c6e2", Limit(depth=3)), (ENDGAME, Limit())):
             position = parse_transcript(text).final
-            for found in engine.analyse(position, limit, best=2):
-                print(found.depth, found.candidates, found.nodes, found.line)
+            for found in engine.analyse(position, limit, multipv=2):
+                print(found.depth, found.candidates, found.nodes, found.pv)
 
 
 def trace_awale() -> None:
     """Print the endgame tablebases of Awalé, one byte per position, and the results of a search that uses them."""
     for number in range(awale.ABAPA, awale.ROMEIN + 1):
-        table = np.zeros(int(OFFSET[4]), np.uint8)
+        table = np.zeros(int(LEVEL_OFFSETS[4]), np.uint8)
         for level in range(1, 4):
             solve_level(Game(number), table, level, 1, lambda passes: None)
         print(number, table.tobytes().hex())
         position = parse_position("1-0-5-2-13-2-1-1-0-2-14-3-2-2-N", Game(number))
         for weights in (None, load_awale_network_weights()):
             worker = AwaleWorker(
-                0, Tablebase(Game(number), 3, table), TranspositionTable(1, bucket=ENTRY_BYTES), weights
+                0, Tablebase(Game(number), 3, table), TranspositionTable(1, bucket_bytes=ENTRY_BYTES), weights
             )
-            team = SearchThreads([worker], worker.table)
-            team.begin()
+            team = SearchThreads([worker], worker.tt)
+            team.start()
             for depth in (2, 4):
-                found = team.ask(SearchRequest(position, U(63), -INFINITY, INFINITY, depth, 3))
-                print(found, team.nodes, team.best_move(position.after(found.move)))
+                found = team.search(SearchRequest(position, U(63), -INFINITY, INFINITY, depth, 3))
+                print(found, team.nodes, team.probe_best_move(position.after(found.move)))
         played, row = PlayedPosition.new_array(LONGEST), U(0x010201)
         count = play_one(row, row, played, np.array([7], np.uint64), 1, 1, 64, 0.5, worker.state)
         print(played[:count].tolist())
@@ -123,7 +123,7 @@ def trace_random_games() -> None:
     for game in (Game.OTHELLO6, Game.ABAPA):
         for tree in (MonteCarloTree(1 << 10), PpafTree(1 << 10)):
             found = tree.analyse(Position.start(game), 600.0, 12, 1)
-            print(game, found.candidates, found.nodes, found.line)
+            print(game, found.candidates, found.nodes, found.pv)
 
 
 def trace_archive() -> None:
@@ -141,7 +141,7 @@ def trace_networks() -> None:
     for game in (Game.OTHELLO4, Game.ABAPA):
         network = new_perceptron(game, 2, np.random.default_rng(1))
         found = PerceptronTree(1 << 10, network=network).analyse(Position.start(game), 600.0, 12, 1)
-        print(game, [(move, round(value, 5)) for move, value in found.candidates], found.nodes, found.line)
+        print(game, [(move, round(value, 5)) for move, value in found.candidates], found.nodes, found.pv)
         lesson = PerceptronSelfPlay(game, network, 3).play(np.random.default_rng(2))
         for words, policy, value in zip(lesson.words, lesson.policies, lesson.values, strict=True):
             print(*words.tolist(), policy.round(5).tolist(), round(float(value), 5))

@@ -4,7 +4,7 @@ from rich.console import Console
 from rich.table import Table
 
 from awello.cli.app import Json, Threads, app, print_json, progress
-from awello.engine.bench import GAMES, measure
+from awello.engine.bench import GAMES, run_bench
 
 
 @app.command()
@@ -13,7 +13,7 @@ def bench(threads: Threads = 1, json: Json = False) -> None:
 
     rows = []
     with progress("bench", 3 * len(GAMES)) as step:
-        for row in measure(threads):
+        for row in run_bench(threads):
             rows.append(row)
             step()
     nodes, seconds = sum(row.nodes for row in rows), sum(row.seconds for row in rows)
@@ -23,7 +23,7 @@ def bench(threads: Threads = 1, json: Json = False) -> None:
     table = Table("search", "empty", "value", "nodes", "M nodes/s")
     for row in rows:
         rate = row.nodes / row.seconds / 1e6
-        table.add_row(row.what, str(row.position.empties), f"{row.value:+.0f}", f"{row.nodes:,}", f"{rate:.1f}")
+        table.add_row(row.description, str(row.position.empties), f"{row.value:+.0f}", f"{row.nodes:,}", f"{rate:.1f}")
     Console().print(table)
     word = "signature" if threads == 1 else "nodes"
     print(f"{word} {nodes:,} in {seconds:.2f} s, {nodes / seconds / 1e6:.1f} M nodes/s")

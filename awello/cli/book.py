@@ -74,7 +74,7 @@ def show(
     known = shipped_book(chosen) if book is None else load_book(book, chosen)
     position = parse_transcript(moves, Position.start(chosen)).final
     key = position.board_words
-    worths = known.worths(key) if known.is_expanded(key) else {}
+    worths = known.move_values(key) if known.is_expanded(key) else {}
     rows = sorted(((position.format_move(move), worth) for move, worth in worths.items()), key=lambda row: -row[1])
     text = "\n".join(f"{name} {worth:+.2f}" for name, worth in rows) or "the book does not know this position"
     print_result({"moves": moves, "worths": dict(rows)}, text, json)

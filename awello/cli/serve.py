@@ -90,10 +90,10 @@ def check_archive(place: str) -> None:
 
 def check_tables() -> None:
     """Refuse a damaged table of endgames here, not in each engine process."""
-    from awello.engine.tablebase import find
+    from awello.engine.tablebase import find_tablebase
     from awello.rules.game import Game
 
-    find(Game.ABAPA)
+    find_tablebase(Game.ABAPA)
 
 
 @contextmanager

@@ -184,7 +184,7 @@ def format_row(number: int, solved: SolvedProblem, width: int = 80) -> str:
     """A result as a line of the table, with as much of the best line as the width has room for."""
     position, analysis = solved.problem.position, solved.analysis
     shown = min(SHOWN, max(0, (width - HEADER.index("best line") + 1) // len("a1 ")))
-    line = " ".join(position.format_move(move) for move in analysis.line[:shown])
+    line = " ".join(position.format_move(move) for move in analysis.pv[:shown])
     rate = format_rate(analysis.nodes, analysis.seconds)
     row = (
         f"{number:>3} {position.empties:>7} {solved.format_score():>5} {solved.best or '-':<4} {MARKS[solved.right]} "
@@ -216,7 +216,7 @@ def format_rate(nodes: int, seconds: float) -> str:
 def describe(found: SolvedProblem) -> str:
     """What is known so far, for the live line."""
     analysis = found.analysis
-    return f"{found.best} {found.format_score()}, {analysis.certainty} % sure, {format_count(analysis.nodes)} nodes"
+    return f"{found.best} {found.format_score()}, {analysis.confidence} % sure, {format_count(analysis.nodes)} nodes"
 
 
 # ---- Awalé -----------------------------------------------------------------------------------------------------------

@@ -1,1 +1,1 @@
-"""The champion: tables, exact endgames, midgame search, threads and clock."""
+"""The engine: search, exact endgames, tablebase, opening book, threads and time management."""

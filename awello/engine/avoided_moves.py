@@ -1,8 +1,8 @@
-"""What the champion learnt from games it lost: moves that it should not play again.
+"""Moves that lost games before, which the champion avoids.
 
-After a lost game it looks back, last move first, for a position where another move promises more than the game
-brought.  There the move played is written down with what it was worth; earlier moves are not to blame.  When the
-position comes again, that move is left out, unless everything else is worse.
+After a lost game it searches the positions again, last move first, for one where another move promises more than the
+result of the game.  The move played there is stored with its value; earlier moves are not blamed.  When the position
+occurs again, the move is left out unless all others are worse.
 """
 
 import json
@@ -18,39 +18,39 @@ Board = tuple[Game, int, int]
 
 @dataclass
 class AvoidedMoves:
-    """Moves that lost, by position, with what they turned out to be worth."""
+    """Moves that lost games, by position, with their values from the result of the game."""
 
     file: Path | None = None
-    """Where they are kept from one program to the next."""
-    lost: dict[Board, dict[int, float]] = field(default_factory=dict)
+    """The file that stores them; None keeps them in memory."""
+    moves: dict[Board, dict[int, float]] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         try:
             lines = self.file.read_text("utf-8").splitlines() if self.file is not None and self.file.exists() else []
         except UnicodeDecodeError:
-            raise ConfigError(f"{self.file} is not text: choose another file") from None
+            raise ConfigError(f"{self.file} is not a text file: choose another file") from None
         for number, line in enumerate(lines, 1):
             try:
                 entry = json.loads(line)
                 game = find_game(entry["game"], entry.get("size"), entry.get("variant"))
                 position = parse_position(entry["position"], game)
-                self._enter(position, position.parse_move(entry["move"]), float(entry["worth"]))
+                self._set(position, position.parse_move(entry["move"]), float(entry["worth"]))
             except (ValueError, KeyError, TypeError) as error:
-                raise ConfigError(f"{self.file}, line {number}: no move that lost: {error}") from None
+                raise ConfigError(f"{self.file}, line {number}: invalid entry: {error}") from None
 
-    def of(self, position: Position) -> dict[int, float]:
-        """The moves that lost in a position before, and what they were worth."""
-        return self.lost.get((position.game, *position.board_words), {})
+    def moves_at(self, position: Position) -> dict[int, float]:
+        """The moves to avoid in a position, with their values."""
+        return self.moves.get((position.game, *position.board_words), {})
 
-    def note(self, position: Position, move: int, worth: float) -> None:
-        """Write down a move that lost."""
-        self._enter(position, move, worth)
+    def add(self, position: Position, move: int, value: float) -> None:
+        """Add a move that lost a game."""
+        self._set(position, move, value)
         if self.file is not None:
             text, name = format_position(position), position.format_move(move)
-            entry = {**position.game.options, "position": text, "move": name, "worth": worth}
+            entry = {**position.game.options, "position": text, "move": name, "worth": value}
             self.file.parent.mkdir(parents=True, exist_ok=True)
             with self.file.open("a", encoding="utf-8") as file:
                 file.write(json.dumps(entry) + "\n")
 
-    def _enter(self, position: Position, move: int, worth: float) -> None:
-        self.lost.setdefault((position.game, *position.board_words), {})[move] = worth
+    def _set(self, position: Position, move: int, value: float) -> None:
+        self.moves.setdefault((position.game, *position.board_words), {})[move] = value

@@ -1,7 +1,7 @@
-"""Awalé's search: the memory of a thread, the question put to the kernels, and one search from start to end.
+"""Awalé's search: the state of a thread, its calls into the kernels, and one search from start to end.
 
-Inside the table of solved endgames there is nothing to search: every move has its value.  Outside it a search goes ply
-by ply, and ends when its value needed no estimate: then it is proved.
+Positions in the endgame tablebase need no search.  Elsewhere the search goes ply by ply and ends when a value needed no
+estimate, which proves it.
 """
 
 from collections.abc import Iterator
@@ -11,13 +11,13 @@ from pathlib import Path
 import numpy as np
 
 from awello.analysis import Analysis
-from awello.engine.awale import CYCLE, search_root_at, stored_pit
-from awello.engine.awale_state import DEEPEST, NONE, PAST, UNIT, AwaleState
+from awello.engine.awale_kernels import MIN_CYCLE_PLIES, probe_best_pit, search_root_at
+from awello.engine.awale_state import MAX_DEPTH, NO_PIT, PAST_PLIES, SEED_VALUE, AwaleState
 from awello.engine.awale_transposition_table import ENTRY_BYTES
-from awello.engine.iterative_search import IterativeSearch, Step
-from awello.engine.levels import FULL_WIDTH, level_of
-from awello.engine.state import NO_MOVE
+from awello.engine.iterative_search import IterativeSearch, PlanStep
+from awello.engine.levels import MAX_FULL_WIDTH_DEPTH, level_of
 from awello.engine.tablebase import Tablebase, load_or_build, seeds_on_board
+from awello.engine.thread_state import NO_MOVE
 from awello.engine.threads import SearchRequest, SearchResult, SearchThreads, SearchWorker
 from awello.engine.transposition_table import TranspositionTable
 from awello.errors import ConfigError
@@ -31,156 +31,171 @@ from awello.position import Position
 from awello.rules.awale import ROW
 from awello.rules.game import Game
 
-TOGETHER = 12  # the depth from which more than one thread pays: shallower searches end before helpers have begun
-# The depth from which late quiet moves are searched less deep, in searches beyond FULL_WIDTH: a smaller one
-# reaches deeper in the same time but overlooks more.
+MIN_PARALLEL_DEPTH = 12  # shallower searches use one thread: they end before others have started
+# In searches deeper than MAX_FULL_WIDTH_DEPTH, the depth from which late quiet moves are reduced: a smaller one reaches
+# deeper in the same time but overlooks more.
 REDUCE_FROM_DEPTH = 3
-NO_REDUCTIONS = DEEPEST + 1
-FADING = 3  # bits that the history of refutations loses between searches: new refutations soon outweigh it, ties do not
-LINE = 40  # moves of a line that are shown
-SEEDS_PER_LEVEL = 2  # a level knows the endgames of so many seeds for each of its plies
-STRIDE = 4  # plies between the searches on the way to a depth: fewer searches, but each with a worse order of moves
+NO_REDUCTIONS = MAX_DEPTH + 1
+HISTORY_DECAY_SHIFT = 3  # bits by which history values are shifted right between searches
+MAX_PV_MOVES = 40  # of a principal variation
+TABLEBASE_SEEDS_PER_LEVEL = 2  # a level looks up endgames of this many seeds per level
+DEPTH_STEP = 4  # plies between the searches on the way to a depth: a larger step has a worse move order
 
 
 class AwaleWorker(SearchWorker):
-    """The memory of one thread that searches Awalé."""
+    """A thread that searches Awalé."""
 
     def __init__(
-        self, number: int, base: Tablebase, table: TranspositionTable, weights: AwaleNetworkWeights | None
+        self, number: int, tablebase: Tablebase, tt: TranspositionTable, weights: AwaleNetworkWeights | None
     ) -> None:
-        super().__init__(AwaleState.new_array(1), table)
-        self.number, self.rows, self.history = number, self.fields["rows"][0], self.fields["history"]
-        self.recalled: Position | None = None
-        self.base, self.table = base, table  # kept as long as their addresses are used
-        self.state.game = int(base.game)
-        self.state.table, self.state.table_mask = address_of(table.words), table.buckets - 1
-        self.state.tablebase = address_of(base.table)
-        self.evaluate_by(weights)
+        super().__init__(AwaleState.new_array(1), tt)
+        self.number, self.stack, self.history = number, self.fields["stack"][0], self.fields["history"]
+        self.loaded_position: Position | None = None
+        self.tablebase, self.tt = tablebase, tt  # kept alive for the state
+        self.state.game = int(tablebase.game)
+        self.state.tt, self.state.tt_mask = address_of(tt.words), tt.buckets - 1
+        self.state.tablebase = address_of(tablebase.table)
+        self.set_weights(weights)
 
-    def evaluate_by(self, weights: AwaleNetworkWeights | None) -> None:
-        """Use learnt weights, or DiffScore, which looks at the captures of one more move."""
-        self.weights = weights  # kept as long as their address is used
+    def set_weights(self, weights: AwaleNetworkWeights | None) -> None:
+        """Use trained weights or, without them, DiffScore, which looks at the captures of one more move."""
+        self.weights = weights  # kept alive for the state
         self.state.weights = 0 if weights is None else address_of(np.asarray(weights.rows))
         self.state.horizon = 1 if weights is None else 0
 
-    def prepare(self, question: SearchRequest, threads: int, age: int) -> None:
-        seeds = min(question.certainty, self.base.seeds)  # a larger table may be built meanwhile
-        selective = self.weights is not None and question.depth > FULL_WIDTH
+    def prepare(self, request: SearchRequest, threads: int, age: int) -> None:
+        seeds = min(request.selectivity, self.tablebase.seeds)  # a larger tablebase may have been built meanwhile
+        selective = self.weights is not None and request.depth > MAX_FULL_WIDTH_DEPTH
         reduce_from_depth = REDUCE_FROM_DEPTH if selective else NO_REDUCTIONS
-        best_pit = NONE if question.first == NO_MOVE else question.first
-        self.set(stop=0, guesses=0, best_pit=best_pit, tablebase_seeds=seeds, reduce_from_depth=reduce_from_depth)
-        if question.position is not self.recalled:  # a search leaves the rows before its root as they were
-            self._recall_past(question.position)
-            self.recalled = question.position
+        root_best_pit = NO_PIT if request.first_move == NO_MOVE else request.first_move
+        self.set(
+            stop=0, estimates=0, root_best_pit=root_best_pit, tablebase_seeds=seeds, reduce_from_depth=reduce_from_depth
+        )
+        if request.position is not self.loaded_position:  # a search does not change the frames before its root
+            self._load_past(request.position)
+            self.loaded_position = request.position
 
-    def _recall_past(self, position: Position) -> None:
-        """Write the positions since the last capture before the root; only whose turn it was matters in their order."""
-        rows = self.rows[PAST::-1]  # the root, then backwards
+    def _load_past(self, position: Position) -> None:
+        """Write the positions since the last capture into the frames before the root.
+
+        Only the parity of their plies matters, not their order.
+        """
+        frames = self.stack[PAST_PLIES::-1]  # the root, then backwards
         for field in ("own", "opp", "quiet_moves"):
-            rows[field] = 0
+            frames[field] = 0
         boards: tuple[list[tuple[int, int]], list[tuple[int, int]]] = [], []
         for own, opp, side in position.past:
             boards[side != position.side].append((own & int(ROW), opp & int(ROW)))
         for theirs, pairs in enumerate(boards):
-            places = rows[CYCLE - 2 + theirs :: 2][: len(pairs)]
+            places = frames[MIN_CYCLE_PLIES - 2 + theirs :: 2][: len(pairs)]
             places["own"], places["opp"] = np.array(pairs[: len(places)], np.uint64).reshape(-1, 2).T
         if position.past:
-            rows["quiet_moves"][0] = min(CYCLE + 2 * len(position.past), PAST)
+            frames["quiet_moves"][0] = min(MIN_CYCLE_PLIES + 2 * len(position.past), PAST_PLIES)
 
-    def search(self, question: SearchRequest) -> SearchResult:
-        own, opp = U(question.position.own) & ROW, U(question.position.opp) & ROW
-        depth = min(DEEPEST, question.depth + self.number % 2)  # every other thread looks one ply further
-        value = search_root_at(own, opp, question.moves, question.alpha, question.beta, depth, self.address)
-        return SearchResult(int(value), self.get("best_pit"), not self.get("guesses"))
+    def search(self, request: SearchRequest) -> SearchResult:
+        own, opp = U(request.position.own) & ROW, U(request.position.opp) & ROW
+        depth = min(MAX_DEPTH, request.depth + self.number % 2)  # every other thread searches one ply deeper
+        value = search_root_at(own, opp, request.moves, request.alpha, request.beta, depth, self.address)
+        return SearchResult(int(value), self.get("root_best_pit"), not self.get("estimates"))
 
-    def best_move(self, position: Position) -> int:
-        pit = int(stored_pit(U(position.own) & ROW, U(position.opp) & ROW, self.address))
-        return NO_MOVE if pit == NONE else pit
+    def probe_best_move(self, position: Position) -> int:
+        pit = int(probe_best_pit(U(position.own) & ROW, U(position.opp) & ROW, self.address))
+        return NO_MOVE if pit == NO_PIT else pit
 
-    def pays_together(self, question: SearchRequest) -> bool:
-        return question.depth >= TOGETHER
+    def is_worth_sharing(self, request: SearchRequest) -> bool:
+        return request.depth >= MIN_PARALLEL_DEPTH
 
-    def begin(self) -> None:
-        super().begin()
-        self.history[:] >>= FADING
+    def start(self) -> None:
+        super().start()
+        self.history[:] >>= HISTORY_DECAY_SHIFT
 
-    def forget(self) -> None:
+    def clear(self) -> None:
         self.history[:] = 0
-        self.rows.view(np.uint8)[:] = 0
-        self.recalled = None
+        self.stack.view(np.uint8)[:] = 0
+        self.loaded_position = None
 
 
-def awale_threads(
-    game: Game, threads: int, size: int, heuristic: Heuristic | None, weights: Path | None, multipliers: tuple[int, ...]
+def create_awale_threads(
+    game: Game,
+    threads: int,
+    hash_mib: int,
+    heuristic: Heuristic | None,
+    weights: Path | None,
+    multipliers: tuple[int, ...],
 ) -> SearchThreads:
-    """The threads of an engine with a table of so many MiB; a heuristic can only be DiffScore."""
+    """Create the threads of an engine; the only heuristic is DiffScore."""
     if heuristic is not None and heuristic.name != "diffscore":
-        raise ConfigError(f"the champion of Awalé does not use {heuristic.name}: leave it out, or choose diffscore")
-    table, base = TranspositionTable(size, multipliers, bucket=ENTRY_BYTES), load_or_build(game)
+        raise ConfigError(
+            f"heuristic '{heuristic.name}' does not fit the champion of Awalé: leave it out, or choose diffscore"
+        )
+    tt, tablebase = TranspositionTable(hash_mib, multipliers, bucket_bytes=ENTRY_BYTES), load_or_build(game)
     learnt = load_awale_network_weights(weights) if heuristic is None else None
-    return SearchThreads([AwaleWorker(number, base, table, learnt) for number in range(threads)], table)
+    return SearchThreads([AwaleWorker(number, tablebase, tt, learnt) for number in range(threads)], tt)
 
 
 class AwaleIterativeSearch(IterativeSearch):
-    """A position of Awalé that is being searched; how sure to be is up to how many seeds endgames are known."""
+    """A search of an Awalé position; `selectivity` is the largest number of seeds to look up in the tablebase."""
 
-    WINDOW = UNIT // 4
+    ASPIRATION_WINDOW = SEED_VALUE // 4
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        self.base, self.seeds = load_or_build(self.position.game), seeds_on_board(self.position)
-        self.most = UNIT * self.seeds
+        self.tablebase, self.seeds = load_or_build(self.position.game), seeds_on_board(self.position)
+        self.max_value = SEED_VALUE * self.seeds
 
-    def plan(self, limit: Limit) -> Iterator[Step]:
-        known, depths = self.base.seeds, range(1, DEEPEST + 1)
+    def plan(self, limit: Limit) -> Iterator[PlanStep]:
+        known, depths = self.tablebase.seeds, range(1, MAX_DEPTH + 1)
         if limit.level is not None:
-            depths, known = range(1, level_of(limit.level).depth + 1), min(known, SEEDS_PER_LEVEL * limit.level)
+            depths, known = (
+                range(1, level_of(limit.level).depth + 1),
+                min(known, TABLEBASE_SEEDS_PER_LEVEL * limit.level),
+            )
         elif limit.depth is not None:
-            deepest = min(limit.depth, DEEPEST)
-            depths = range(1 + (deepest - 1) % STRIDE, deepest + 1, STRIDE)  # only the last depth counts
+            deepest = min(limit.depth, MAX_DEPTH)
+            depths = range(1 + (deepest - 1) % DEPTH_STEP, deepest + 1, DEPTH_STEP)  # only the last depth counts
         for depth in depths:
-            if self.found and all(found.proved for found in self.found):
+            if self.results and all(result.proved for result in self.results):
                 return
             yield depth, known
 
     def solve(self, wld: bool) -> Iterator[Analysis]:
-        for answer in self.deepen(Limit()):
-            yield self._outcome(answer) if wld and answer.exact else answer
+        for analysis in self.deepen(Limit()):
+            yield self._to_outcome(analysis) if wld and analysis.exact else analysis
 
-    def _outcome(self, answer: Analysis) -> Analysis:
-        """Whether the game is won, drawn or lost, with the seeds already taken."""
-        final = self.position.lead + answer.value
+    def _to_outcome(self, analysis: Analysis) -> Analysis:
+        """Reduce an exact value to win, draw or loss, with the seeds already taken."""
+        final = self.position.lead + analysis.value
         value = float((final > 0) - (final < 0))
-        return replace(answer, value=value, candidates=((answer.move, value),), exact_moves=(answer.move,))
+        return replace(analysis, value=value, candidates=((analysis.move, value),), exact_moves=(analysis.move,))
 
-    def search_moves(self, depth: int, certainty: int) -> list[SearchResult]:
-        if self.seeds > certainty:
-            return super().search_moves(depth, certainty)
-        values, best = self.base.values(self.position), self.base.choose(self.position)
+    def search_multipv(self, depth: int, selectivity: int) -> list[SearchResult]:
+        if self.seeds > selectivity:
+            return super().search_multipv(depth, selectivity)
+        values, best = self.tablebase.values(self.position), self.tablebase.choose(self.position)
         values = {move: value for move, value in values.items() if self.moves >> move & 1}
         order = sorted(values, key=lambda move: (-values[move], move != best))
-        return [SearchResult(UNIT * values[move], move, True) for move in order[: self.best]]
+        return [SearchResult(SEED_VALUE * values[move], move, True) for move in order[: self.multipv]]
 
-    def found_before_stop(self) -> SearchResult | None:
-        move = self.team.workers[0].get("best_pit")
-        if self.best > 1 or not self.found or move in (NONE, self.found[0].move):
+    def find_partial_result(self) -> SearchResult | None:
+        move = self.search_threads.workers[0].get("root_best_pit")
+        if self.multipv > 1 or not self.results or move in (NO_PIT, self.results[0].move):
             return None
-        return SearchResult(self.found[0].value, move)
+        return SearchResult(self.results[0].value, move)
 
-    def answer(self, depth: int, certainty: int) -> Analysis:
-        value, move, exact = self.found[0]
-        line = (move, *self._line(self.position.after(move)))
-        candidates = tuple((found.move, found.value / UNIT) for found in self.found)
-        nodes, seconds = self.team.nodes, self.elapsed()
-        proved = tuple(found.move for found in self.found if found.proved)
-        return Analysis(move, value / UNIT, exact, depth, nodes, 0, seconds, candidates, line, exact_moves=proved)
+    def make_analysis(self, depth: int, selectivity: int) -> Analysis:
+        value, move, exact = self.results[0]
+        pv = (move, *self._extend_pv(self.position.after(move)))
+        candidates = tuple((result.move, result.value / SEED_VALUE) for result in self.results)
+        nodes, seconds = self.search_threads.nodes, self.elapsed()
+        proved = tuple(result.move for result in self.results if result.proved)
+        return Analysis(move, value / SEED_VALUE, exact, depth, nodes, 0, seconds, candidates, pv, exact_moves=proved)
 
-    def _line(self, position: Position) -> tuple[int, ...]:
-        """The best line: what the search remembers, then what the endgames know."""
-        line = list(self.remembered_line(position, LINE))
-        for move in line:
+    def _extend_pv(self, position: Position) -> tuple[int, ...]:
+        """Read the principal variation from the transposition table, then from the tablebase."""
+        pv = list(self.read_pv(position, MAX_PV_MOVES))
+        for move in pv:
             position = position.after(move)
-        while not position.over and self.base.covers(position) and len(line) < LINE:
-            line.append(self.base.choose(position))
-            position = position.after(line[-1])
-        return tuple(line)
+        while not position.over and self.tablebase.covers(position) and len(pv) < MAX_PV_MOVES:
+            pv.append(self.tablebase.choose(position))
+            position = position.after(pv[-1])
+        return tuple(pv)

@@ -1,62 +1,58 @@
-"""What a thread that searches Awalé keeps besides numbers: one record, passed down the search as one pointer."""
+"""The state of a thread that searches Awalé."""
 
 from typing import Annotated
 
-from awello.engine.state import ThreadState
+from awello.engine.thread_state import ThreadState
 from awello.kernel import U
 from awello.layout import Layout, record_at
 
-UNIT = (
-    16  # parts of a seed in which values count: fine enough for estimates, and all values fit into 12 bits of the table
-)
-INFINITY = 1 << 11  # more than any value: 48 seeds are 768 UNITs
-DEEPEST = 100  # plies of the deepest search: more rows cost only memory, and the table has 7 bits for a depth
-PAST = (
-    256  # rows for positions of the game before the root: more than games without a capture last; older are forgotten
-)
-NONE = 7  # no pit, in three bits
+SEED_VALUE = 16  # the value of a seed: fine enough for estimates, and all values fit into 12 bits of a TT entry
+INFINITY = 1 << 11  # more than any value: 48 seeds are worth 768
+MAX_DEPTH = 100  # of a search; TT entries have 7 bits for it
+PAST_PLIES = 256  # frames for positions of the game before the root; older ones are dropped
+NO_PIT = 7  # fits into three bits
 
 
-class PlyRow(Layout):
-    """What the search keeps for one position on the way from the root."""
+class StackFrame(Layout):
+    """The search stack entry of one ply."""
 
     moves: Annotated[list[int], 6]
-    """The keys of the moves in the order in which they are tried; `awale.pit_of` gives the pit of a key."""
+    """The keys of the moves in the order in which they are searched; `pit_of` gives the pit of a key."""
     own: U
     opp: U
     quiet_moves: int
-    """Moves without a capture that lead here: only positions since the last capture can come again."""
+    """Moves since the last capture: only positions after it can be repeated."""
     killer: U
-    """The quiet move that last refuted a position at this ply, by its `awale.sowing_of`; 0 if there is none yet."""
+    """The quiet move that last refuted a position at this ply, by its `sowing_index`; 0 if there is none."""
 
 
 class AwaleState(ThreadState):
     """The state of one search thread."""
 
-    guesses: int
-    """How often an estimate was used: a value found without any is proved."""
-    best_pit: int
-    """The move to try first at the root, later the best one found there, or NONE."""
+    estimates: int
+    """How often an estimate was used: a value found without one is proved."""
+    root_best_pit: int
+    """Before a search the move to search first at the root, after it the best one, or NO_PIT."""
     game: int
     """The number of the variant."""
-    table: int
-    """The address of the transposition table, which threads share; its length is chosen at run time."""
-    table_mask: int
-    """The number of its entries, a power of two, less one."""
+    tt: int
+    """The address of the transposition table, which all threads share."""
+    tt_mask: int
+    """The number of its entries, a power of two, minus one."""
     tablebase: int
-    """The address of the solved endgames, a byte for each position."""
+    """The address of the endgame tablebase, one byte per position."""
     tablebase_seeds: int
-    """Positions of up to so many seeds are looked up there."""
+    """Positions of up to this many seeds are looked up there."""
     weights: int
-    """The address of the learnt `AwaleNetworkWeights`, which threads share; 0 for DiffScore."""
+    """The address of the trained `AwaleNetworkWeights`, which all threads share; 0 for DiffScore."""
     horizon: int
-    """The depth at which positions are judged instead of searched: 0, or 1 for DiffScore, which plays the last move."""
+    """The depth at which positions are evaluated: 0, or 1 for DiffScore, which plays the last move itself."""
     reduce_from_depth: int
-    """Late quiet moves are searched a ply less deep from this depth on."""
+    """From this depth on, late quiet moves are reduced by a ply."""
     history: Annotated[list[int], 6 * 64]
-    """By `awale.sowing_of`, how often and how deep in the tree a pit with so many seeds refuted a position."""
-    rows: Annotated[list[PlyRow], PAST + DEEPEST + 1]
-    """By ply; the root is at ply PAST, behind the positions of the game since the last capture."""
+    """By `sowing_index`: how often, weighted by depth, a pit with this many seeds refuted a position."""
+    stack: Annotated[list[StackFrame], PAST_PLIES + MAX_DEPTH + 1]
+    """By ply; the root is at ply PAST_PLIES, after the positions of the game since the last capture."""
 
 
 awale_state_at = record_at(AwaleState)

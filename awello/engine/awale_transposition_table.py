@@ -1,35 +1,35 @@
-"""Awalé's transposition table: what is known of positions met, in one word each.
+"""The transposition table (TT) of Awalé, with entries of one word.
 
-Threads share the table without locks, because reading or writing one word is atomic.  A new entry replaces whatever
-holds its place.  From the lowest bit up, an entry holds
+Threads share the table without locks, because reading or writing one word is atomic.  A new entry always replaces the
+old one.  From the lowest bit up, an entry holds
 
-| bits | what |
+| bits | field |
 |---|---|
 | 3 | the best pit |
-| 7 | the depth searched; SOLVED if the value needed no estimate, 0 in an empty entry |
+| 7 | the depth of the search; SOLVED_DEPTH if the value needed no estimate, 0 in an empty entry |
 | 2 | whether the value is exact or a bound |
 | 12 | the value, above -INFINITY |
 | 40 | the upper bits of the position's hash |
 
-The lower bits of the hash choose the place.  One lookup in 2^40 finds what belongs to another position (see
-`engine.table` for positions that are constructed), so a move from the table is checked before it is played.
+The lower bits of the hash choose the entry.  One lookup in 2^40 finds the entry of another position (see
+`engine.transposition_table` for constructed collisions), so the legality of a move from the table is checked.
 """
 
 from awello.bits import to_signed
-from awello.engine.awale_state import INFINITY, NONE, AwaleState
+from awello.engine.awale_state import INFINITY, NO_PIT, AwaleState
 from awello.kernel import U, kernel
 from awello.layout import Layout, record_at
 
-LOWER, UPPER, EXACT = 1, 2, 3  # the value is at least, at most, or exactly what an entry says
-SOLVED = 127  # the depth of a proved value, deeper than any search asks for
-VERIFIED = U(0xFFFFFFFFFF000000)  # the 40 bits of the hash that an entry keeps: all that the other fields leave
+BOUND_LOWER, BOUND_UPPER, BOUND_EXACT = 1, 2, 3  # the value of an entry is a lower or upper bound, or exact
+SOLVED_DEPTH = 127  # the depth of a proved value, deeper than any search
+HASH_MASK = U(0xFFFFFFFFFF000000)  # the 40 bits of the hash in an entry
 DEPTH_SHIFT, BOUND_SHIFT, VALUE_SHIFT = U(3), U(10), U(12)
-PIT_BITS, DEPTH_BITS, BOUND_BITS, VALUE_BITS = U(7), U(127), U(3), U(4095)
-NOTHING_KNOWN = U(NONE)  # its depth is 0, so it never answers a search, and its move is illegal
+PIT_MASK, DEPTH_MASK, BOUND_MASK, VALUE_MASK = U(7), U(127), U(3), U(4095)
+EMPTY_ENTRY = U(NO_PIT)  # its depth of 0 suffices for no search, and its move is illegal
 
 
 class AwaleEntry(Layout):
-    """A place of the table.  Records behind an address, for the length of the table is chosen at run time."""
+    """An entry of the table.  Entries are accessed by address, because the table size is chosen at run time."""
 
     word: U
 
@@ -39,47 +39,47 @@ entry_at = record_at(AwaleEntry)
 
 
 @kernel("int64(uint64, AwaleState)", inline=True)
-def place_of(key: U, state: AwaleState) -> int:
-    """The address of a hash's entry."""
-    return state.table + ENTRY_BYTES * (to_signed(key) & state.table_mask)
+def entry_address(key: U, state: AwaleState) -> int:
+    """The address of the entry of a hash."""
+    return state.tt + ENTRY_BYTES * (to_signed(key) & state.tt_mask)
 
 
 @kernel("uint64(uint64, AwaleState)", inline=True)
-def recall(key: U, state: AwaleState) -> U:
+def probe_tt(key: U, state: AwaleState) -> U:
     """The entry of the position with this hash, or NOTHING_KNOWN."""
-    entry = entry_at(place_of(key, state)).word
-    return entry if (entry ^ key) & VERIFIED == U(0) else NOTHING_KNOWN
+    entry = entry_at(entry_address(key, state)).word
+    return entry if (entry ^ key) & HASH_MASK == U(0) else EMPTY_ENTRY
 
 
 @kernel("void(uint64, int64, int64, int64, int64, AwaleState)", inline=True)
-def remember(key: U, value: int, bound: int, depth: int, pit: int, state: AwaleState) -> None:
-    """Write the entry of the position with this hash."""
+def store_tt(key: U, value: int, bound: int, depth: int, pit: int, state: AwaleState) -> None:
+    """Store an entry."""
     entry = U(value + INFINITY) << VALUE_SHIFT | U(bound) << BOUND_SHIFT | U(depth) << DEPTH_SHIFT | U(pit)
-    entry_at(place_of(key, state)).word = key & VERIFIED | entry
+    entry_at(entry_address(key, state)).word = key & HASH_MASK | entry
 
 
 @kernel("int64(uint64)", inline=True)
 def entry_pit(entry: U) -> int:
-    """The best move known."""
-    return to_signed(entry & PIT_BITS)
+    """The best move."""
+    return to_signed(entry & PIT_MASK)
 
 
 @kernel("int64(uint64)", inline=True)
 def entry_depth(entry: U) -> int:
     """The plies searched, or SOLVED."""
-    return to_signed(entry >> DEPTH_SHIFT & DEPTH_BITS)
+    return to_signed(entry >> DEPTH_SHIFT & DEPTH_MASK)
 
 
 @kernel("int64(uint64)", inline=True)
 def entry_value(entry: U) -> int:
     """The value, or a bound on it."""
-    return to_signed(entry >> VALUE_SHIFT & VALUE_BITS) - INFINITY
+    return to_signed(entry >> VALUE_SHIFT & VALUE_MASK) - INFINITY
 
 
 @kernel("boolean(uint64, int64, int64, int64)", inline=True)
-def answers(entry: U, alpha: int, beta: int, depth: int) -> bool:
-    """Whether the value of an entry is good enough for a search to a depth in the window (alpha, beta)."""
+def settles_window(entry: U, alpha: int, beta: int, depth: int) -> bool:
+    """Whether an entry determines the value of a search to a depth in the window (alpha, beta)."""
     if entry_depth(entry) < depth:
         return False
-    bound, value = to_signed(entry >> BOUND_SHIFT & BOUND_BITS), entry_value(entry)
-    return bool(bound == EXACT or (value >= beta if bound == LOWER else value <= alpha))
+    bound, value = to_signed(entry >> BOUND_SHIFT & BOUND_MASK), entry_value(entry)
+    return bool(bound == BOUND_EXACT or (value >= beta if bound == BOUND_LOWER else value <= alpha))

@@ -1,6 +1,6 @@
-"""A fixed set of searches whose total number of nodes is the signature of the search.
+"""A fixed set of searches whose total node count is the signature of the search.
 
-A change that should only make the search faster keeps the signature; one that changes it is measured in games.
+A change that only makes the search faster keeps the signature; a change that alters it must be measured in games.
 """
 
 import time
@@ -19,30 +19,39 @@ GAMES = (
     "c4e3f4c5c6d6f5e6e7c7f6d7f3f8e2b4d8e8g8b6f7g5g6h6b5g3g4c8b8h3d3a5a3a4c3a2a6a7b3f2f1d2b2g7h8h7h5a1h4c2h2e1b7a8d1c1b1g1g2h1",
     "d3c5d6c3b5b6c4a5c6e6c7b4a6a7d7e7f6c8a3e8b3c2f8e2e3f7d8g8f5f3f4g3g4f2d2d1h2h5h3g5g7h4h6g6f1e1c1a4a8a2a1b2b8b7b1g2g1h1h7h8",
 )
-DEPTH, OPENING, MIDGAME, ENDGAME = 14, 14, 26, 40  # plies searched; plies played before each of the three searches
-HASH = 64
+BENCH_DEPTH, OPENING_PLIES, MIDGAME_PLIES, ENDGAME_PLIES = (
+    14,
+    14,
+    26,
+    40,
+)  # plies searched; plies played before each of the three searches
+HASH_MIB = 64
 
 
 @dataclass(frozen=True)
 class BenchSearch:
-    """One search of the set."""
+    """The result of one search of the set."""
 
     position: Position
-    what: str
+    description: str
     value: float
     nodes: int
     seconds: float
 
 
-def measure(threads: int = 1) -> Iterator[BenchSearch]:
-    """Search the whole set, each position with an empty table."""
-    with Engine(threads=threads, hash=HASH) as engine:
+def run_bench(threads: int = 1) -> Iterator[BenchSearch]:
+    """Run all searches of the set, each with an empty transposition table."""
+    with Engine(threads=threads, hash=HASH_MIB) as engine:
         for game in GAMES:
             positions = list(parse_transcript(game).positions())
-            for plies, limit in ((OPENING, Limit(depth=DEPTH)), (MIDGAME, Limit(depth=DEPTH)), (ENDGAME, Limit())):
+            for plies, limit in (
+                (OPENING_PLIES, Limit(depth=BENCH_DEPTH)),
+                (MIDGAME_PLIES, Limit(depth=BENCH_DEPTH)),
+                (ENDGAME_PLIES, Limit()),
+            ):
                 position = positions[plies]
                 engine.clear()
-                begun = time.perf_counter()
+                started = time.perf_counter()
                 *_, last = engine.analyse(position, limit)
-                what = f"{DEPTH} plies" if limit.depth else "to the end"
-                yield BenchSearch(position, what, last.value, last.nodes, time.perf_counter() - begun)
+                description = f"{BENCH_DEPTH} plies" if limit.depth else "to the end"
+                yield BenchSearch(position, description, last.value, last.nodes, time.perf_counter() - started)

@@ -1,13 +1,13 @@
-"""An opening book of Awalé: positions with the values that deep searches gave them, grown by drop-out expansion.
+"""An opening book of Awalé: positions with values from deep searches, built by drop-out expansion.
 
-A book is used until an opponent drops out of it, so it should be deep where play is good and shallow where it is not.
-Drop-out expansion (Lincke 2000) therefore always expands the leaf of least cost: a ply costs one, and a move that is
-worse than the best of its position as many plies as it gives away seeds, times `PER_SEED`.  All moves of the leaf are
-searched and their values backed up to the root.
+A book is used until the opponent leaves it, so it should be deep after good moves and shallow after bad ones.  Drop-out
+expansion (Lincke 2000) always expands the leaf of least cost.  A ply costs one; a move that is worse than the best
+costs `PLIES_PER_SEED` more for each seed it gives away.  All moves of the leaf are searched and their values are backed
+up to the root.
 
-Positions are rows without the seeds taken, from the mover's view.  That the rightmost pit is the one first move that
-does not lose is known from the solution of the game (Romein and Bal 2002), under whose rules and those nearest to them
-no other is looked at.
+Positions are rows without the captured seeds, from the mover's view.  The rightmost pit is the only first move that
+does not lose in the solved game (Romein and Bal 2002), so the book looks at no other one under its rules and those
+nearest to them.
 """
 
 import heapq
@@ -16,18 +16,18 @@ from dataclasses import dataclass, field
 from functools import cache
 from pathlib import Path
 
-from awello.engine.tablebase import evenly
+from awello.engine.tablebase import split_captures_evenly
 from awello.errors import ConfigError
 from awello.folders import data_file
 from awello.position import Position, format_position, parse_position
 from awello.rules.awale import START, TOTAL_SEEDS, pits_of
 from awello.rules.game import Game
 
-PER_SEED = 2.0
-FIRST_MOVE = {Game.ROMEIN: 5, Game.TOURNAMENT: 5}
+PLIES_PER_SEED = 2.0
+ONLY_FIRST_MOVE = {Game.ROMEIN: 5, Game.TOURNAMENT: 5}
 
-Key = tuple[int, int]
-Judge = Callable[[Position], float]
+BookKey = tuple[int, int]
+PositionEvaluator = Callable[[Position], float]
 
 
 @dataclass
@@ -35,47 +35,47 @@ class OpeningBook:
     """The positions of a book with their searched values, in seeds still to be won."""
 
     game: Game
-    values: dict[Key, float] = field(default_factory=dict)
-    _backed: dict[Key, float] = field(default_factory=dict, init=False, repr=False, compare=False)
+    values: dict[BookKey, float] = field(default_factory=dict)
+    _backed_up: dict[BookKey, float] = field(default_factory=dict, init=False, repr=False, compare=False)
 
-    def moves(self, key: Key) -> dict[int, tuple[int, Key]]:
-        """The moves of a position that the book looks at: what each captures, and where it leads."""
+    def moves(self, key: BookKey) -> dict[int, tuple[int, BookKey]]:
+        """The moves of a position in the book, each with the seeds it captures and the position after it."""
         position = Position(self.game, *key)
         legal = position.legal_moves()
-        if key == (START, START) and self.game in FIRST_MOVE:
-            legal = (FIRST_MOVE[self.game],)
+        if key == (START, START) and self.game in ONLY_FIRST_MOVE:
+            legal = (ONLY_FIRST_MOVE[self.game],)
         children = ((move, position.after(move).board_words) for move in legal)
         before = sum(map(sum, map(pits_of, key)))
         return {move: (before - sum(map(sum, map(pits_of, child))), child) for move, child in children}
 
-    def is_expanded(self, key: Key) -> bool:
-        """Whether the book knows what each move of a position is worth."""
+    def is_expanded(self, key: BookKey) -> bool:
+        """Whether the book has a value for each move of a position."""
         moves = self.moves(key) if key in self.values else {}
         return bool(moves) and all(child in self.values for _, child in moves.values())
 
-    def worths(self, key: Key) -> dict[int, float]:
-        """What each move of an expanded position is worth."""
+    def move_values(self, key: BookKey) -> dict[int, float]:
+        """The value of each move of an expanded position."""
         return {move: gain - self.value(child) for move, (gain, child) in self.moves(key).items()}
 
-    def value(self, key: Key) -> float:
-        """The value of a position with all that the book knows below it."""
-        if key not in self._backed:
-            self._backed[key] = self.values[key]  # where a line circles, the search stands
+    def value(self, key: BookKey) -> float:
+        """The value of a position, backed up from the positions below it."""
+        if key not in self._backed_up:
+            self._backed_up[key] = self.values[key]  # used if a line of play returns here
             if self.is_expanded(key):
-                self._backed[key] = max(self.worths(key).values())
-        return self._backed[key]
+                self._backed_up[key] = max(self.move_values(key).values())
+        return self._backed_up[key]
 
     def choose(self, position: Position) -> tuple[int, float] | None:
-        """The best move of a position and its value, if the book knows it."""
+        """Return the best move of a position and its value, or None if it is not in the book."""
         key = position.board_words
         if not self.is_expanded(key):
             return None
-        worths = self.worths(key)
-        best = max((move for move in worths if move in position.legal_moves()), key=lambda move: worths[move])
-        return best, worths[best]
+        move_values = self.move_values(key)
+        best = max((move for move in move_values if move in position.legal_moves()), key=lambda move: move_values[move])
+        return best, move_values[best]
 
-    def leaves(self) -> Iterator[tuple[float, Key]]:
-        """The positions that are not expanded, by their cost."""
+    def leaves(self) -> Iterator[tuple[float, BookKey]]:
+        """Yield the positions that are not expanded, by rising cost."""
         queue, seen = [(0.0, (START, START))], set()
         while queue:
             cost, key = heapq.heappop(queue)
@@ -85,28 +85,30 @@ class OpeningBook:
             if not self.is_expanded(key):
                 yield cost, key
                 continue
-            worths = self.worths(key)
-            best = max(worths.values())
+            move_values = self.move_values(key)
+            best = max(move_values.values())
             for move, (_, child) in self.moves(key).items():
-                heapq.heappush(queue, (cost + 1 + PER_SEED * (best - worths[move]), child))
+                heapq.heappush(queue, (cost + 1 + PLIES_PER_SEED * (best - move_values[move]), child))
 
-    def expand(self, judge: Judge) -> Key | None:
-        """Search all moves of the leaf of least cost; the leaf, or None if there is nothing left to expand."""
+    def expand(self, evaluate: PositionEvaluator) -> BookKey | None:
+        """Search all moves of the leaf of least cost.  Return the leaf, or None if there is none left."""
         for _, key in self.leaves():
             if moves := self.moves(key):
                 self.values.setdefault(key, 0.0)
                 for _, child in moves.values():
                     if child not in self.values:
                         position = Position(self.game, *child)
-                        self.values[child] = judge(evenly(position)) if position.legal_moves() else position.margin
-                self._backed.clear()
+                        self.values[child] = (
+                            evaluate(split_captures_evenly(position)) if position.legal_moves() else position.margin
+                        )
+                self._backed_up.clear()
                 return key
         return None
 
 
-# ---- files: a line for each position, its diagram and its value -----------------------------------------------------
+# ---- files: one line per position, with its diagram and its value ---------------------------------------------------
 def format_book(book: OpeningBook) -> str:
-    """A book as text."""
+    """Format a book as text."""
     lines = [f"% an opening book of Awalé, {book.game}: positions and their values in seeds still to be won"]
     for (own, opp), value in book.values.items():
         taken = TOTAL_SEEDS - sum(pits_of(own)) - sum(pits_of(opp))
@@ -116,7 +118,7 @@ def format_book(book: OpeningBook) -> str:
 
 
 def parse_book(text: str, game: Game, name: str) -> OpeningBook:
-    """The book of a text; `ConfigError` names the line that is wrong."""
+    """Parse a book; `ConfigError` names the wrong line."""
     book = OpeningBook(game)
     for number, line in enumerate(text.splitlines(), 1):
         if content := line.split("%")[0].split():
@@ -124,21 +126,21 @@ def parse_book(text: str, game: Game, name: str) -> OpeningBook:
                 diagram, value = content
                 book.values[parse_position(diagram, game).board_words] = float(value)
             except ValueError as error:
-                raise ConfigError(f"{name}, line {number}: no position and value: {error}") from None
+                raise ConfigError(f"{name}, line {number}: expected a position and a value: {error}") from None
     return book
 
 
 def load_book(file: Path, game: Game) -> OpeningBook:
-    """The book of a file; an empty one if there is none."""
+    """Read a book from a file; return an empty book if the file does not exist."""
     if not file.exists():
         return OpeningBook(game)
     try:
         return parse_book(file.read_text("utf-8"), game, str(file))
     except UnicodeDecodeError:
-        raise ConfigError(f"{file} is no book: choose another file") from None
+        raise ConfigError(f"{file} is not a book: choose another file") from None
 
 
 @cache
 def shipped_book(game: Game) -> OpeningBook:
-    """The book that Awello ships for a game; an empty one if there is none."""
+    """Return the shipped book of a game, or an empty one."""
     return load_book(data_file(f"{game}.book"), game)

@@ -1,160 +1,160 @@
-"""Exact search of the last eleven empty squares, where no evaluation pays: fastest first, and a small table.
+"""Exact search of the last eleven empty squares, without evaluation.
 
-*Fastest first* tries the moves that leave the opponent the fewest answers: they have the smallest trees, and they are
-often the best.  The small table stays in the processor's cache, one for each thread.  It stores whole boards, not
-hashes, so it never takes one board for another; an empty entry is a board without discs, which is never searched.  Like
-the kernels of the last five squares, `solve_few_empties`
-answers whether the score exceeds alpha; for the opponent, who asks
-the same question the other way round, alpha is -alpha - 1, which is `~alpha`.
+*Fastest first* searches the moves with the fewest replies first: they have the smallest trees and are often the best.
+The endgame table fits into the processor's cache, one per thread.  It stores whole boards, not hashes, so there are no
+collisions; an empty entry is a board without discs, which is never searched.
+
+Like the kernels of the last five squares, `solve_few_empties` searches null windows: it finds out whether the score
+exceeds alpha.  The opponent's alpha is -alpha - 1, which is `~alpha`.
 """
 
 from awello.bits import bit, bit_scan, clear_lowest_bit, moves_of, popcount, to_signed
 from awello.engine.last_empties import (
-    NONE,
+    NO_SCORE,
     STABILITY_ALPHA_PER_EMPTY,
-    is_out_of_reach,
-    last1,
-    last2,
-    last3,
-    last4,
-    last5,
+    is_stability_cutoff,
+    solve_1,
+    solve_2,
+    solve_3,
+    solve_4,
+    solve_5,
 )
 from awello.engine.othello_state import (
-    SMALL_TABLE_BITS,
+    ENDGAME_TT_BITS,
+    EndgameEntry,
     MoveList,
     OthelloState,
-    SolvedEntry,
     empty_squares,
-    make_move,
-    odd_quarters,
+    fill_move,
+    odd_quadrants,
     set_key,
     square_of,
     take_first,
 )
-from awello.engine.state import NO_MOVE
-from awello.engine.transposition_table import OFFSET
+from awello.engine.thread_state import NO_MOVE
+from awello.engine.transposition_table import SCORE_OFFSET
 from awello.kernel import U, kernel
 from awello.rules.othello import score as final_score
 
-FEW = 11  # empty squares up to which this search is used: with more, an order by evaluation saves more than it costs
-STABILITY_ENDGAME_SLACK = 4  # discs below 2 * empties from which stable discs are counted (see `last`)
-CHILD_LOOKUP_EMPTIES = 7  # empty squares from which children are looked up first: with fewer, a search is as cheap
-OWN_MULTIPLIER, OPP_MULTIPLIER = U(0x9E3779B97F4A7C15), U(0xC2B2AE3D27D4EB4F)  # odd numbers that choose an entry
+FEW_EMPTIES = 11  # empty squares up to which this search is used: with more, evaluation pays for move ordering
+STABILITY_ENDGAME_SLACK = 4  # stable discs are counted if alpha is at least 2 * empties minus this
+MIN_CHILD_LOOKUP_EMPTIES = 7  # with fewer, searching a child is as cheap as a lookup
+OWN_MULTIPLIER, OPP_MULTIPLIER = U(0x9E3779B97F4A7C15), U(0xC2B2AE3D27D4EB4F)  # odd numbers, to index the table
 CORNERS = U(0x8100000000000081)
-# The key of a move, the smaller the earlier: each answer that it leaves, each corner among them, and less if it is in a
-# quarter of the board with an odd number of empty squares, where the mover will also play last.
-KEY_PER_ANSWER, KEY_PER_CORNER, KEY_IN_ODD_QUARTER = 16, 24, -8
+# The key of a move, the smallest first: each reply, each corner among the replies, and a bonus for a quadrant with an
+# odd number of empty squares, where the mover also plays last.
+KEY_PER_REPLY, KEY_PER_CORNER, KEY_IN_ODD_QUADRANT = 16, 24, -8
 
 
 @kernel("int64(uint64, uint64, uint64, int64, OthelloState)")
 def solve_up_to_four(own: U, opp: U, empty: U, alpha: int, state: OthelloState) -> int:
-    """Up to four empty squares."""
+    """Solve up to four empty squares."""
     empties = popcount(empty)
     if empties == 4:
-        return last4(own, opp, empty, alpha, state)
-    first, second = bit_scan(empty), bit_scan(clear_lowest_bit(empty))
+        return solve_4(own, opp, empty, alpha, state)
+    first, second_move = bit_scan(empty), bit_scan(clear_lowest_bit(empty))
     if empties == 3:
-        return last3(own, opp, alpha, first, second, bit_scan(clear_lowest_bit(clear_lowest_bit(empty))), state)
+        return solve_3(own, opp, alpha, first, second_move, bit_scan(clear_lowest_bit(clear_lowest_bit(empty))), state)
     if empties == 2:
-        return last2(own, opp, alpha, first, second)
+        return solve_2(own, opp, alpha, first, second_move)
     if empties == 1:
-        return last1(own, opp, alpha, first)
+        return solve_1(own, opp, alpha, first)
     return popcount(own) - popcount(opp)
 
 
 @kernel("uint64(uint64, uint64)", inline=True)
-def small_index(own: U, opp: U) -> U:
-    """The index of the entry where the small table may hold a board."""
-    return (own * OWN_MULTIPLIER + opp * OPP_MULTIPLIER) >> U(64 - SMALL_TABLE_BITS)
+def endgame_tt_index(own: U, opp: U) -> U:
+    """The index of the entry of a board."""
+    return (own * OWN_MULTIPLIER + opp * OPP_MULTIPLIER) >> U(64 - ENDGAME_TT_BITS)
 
 
-@kernel("boolean(SolvedEntry, uint64, uint64)", inline=True)
-def holds(entry: SolvedEntry, own: U, opp: U) -> bool:
-    """Whether an entry belongs to a board."""
+@kernel("boolean(EndgameEntry, uint64, uint64)", inline=True)
+def holds(entry: EndgameEntry, own: U, opp: U) -> bool:
+    """Whether an entry is that of a board."""
     return bool(entry.own == own and entry.opp == opp)
 
 
-@kernel("void(SolvedEntry, uint64, uint64, int64, int64, int64)", inline=True)
-def store_bounds(entry: SolvedEntry, own: U, opp: U, lower: int, upper: int, best_move: int) -> None:
-    """Write an entry over whatever was there."""
+@kernel("void(EndgameEntry, uint64, uint64, int64, int64, int64)", inline=True)
+def store_bounds(entry: EndgameEntry, own: U, opp: U, lower: int, upper: int, best_move: int) -> None:
+    """Overwrite an entry."""
     entry.own, entry.opp = own, opp
     entry.lower, entry.upper, entry.best_move = lower, upper, best_move
 
 
 @kernel("int64(uint64, int64, uint64)", inline=True)
-def fastest_first_key(answers: U, square: int, odd: U) -> int:
-    """The key of a move by the answers it leaves; `odd` are the squares of odd quarters."""
-    key = KEY_PER_ANSWER * popcount(answers) + KEY_PER_CORNER * popcount(answers & CORNERS)
-    return key + KEY_IN_ODD_QUARTER if bit(square) & odd != U(0) else key
+def fastest_first_key(replies: U, square: int, odd: U) -> int:
+    """The key of a move by its replies; `odd` are the squares of odd quadrants."""
+    key = KEY_PER_REPLY * popcount(replies) + KEY_PER_CORNER * popcount(replies & CORNERS)
+    return key + KEY_IN_ODD_QUADRANT if bit(square) & odd != U(0) else key
 
 
 @kernel("int64(uint64, uint64, uint64, uint64, MoveList)", inline=True)
 def list_fastest_first(own: U, opp: U, empty: U, moves: U, listed: MoveList) -> int:
-    """List moves by the answers they leave; their number."""
-    count, odd = U(0), odd_quarters(empty)
+    """List moves with keys from their replies; return their number."""
+    count, odd = U(0), odd_quadrants(empty)
     while moves != U(0):
         square = bit_scan(moves)
         moves = clear_lowest_bit(moves)
         move = listed.moves[count]
-        make_move(own, opp, empty, square, move)
-        set_key(move, fastest_first_key(move.answers, square, odd))
+        fill_move(own, opp, empty, square, move)
+        set_key(move, fastest_first_key(move.replies, square, odd))
         count += U(1)
     return to_signed(count)
 
 
 @kernel("int64(uint64, uint64, int64, int64, MoveList, OthelloState)", inline=True)
 def bound_by_children(own: U, opp: U, alpha: int, count: int, listed: MoveList, state: OthelloState) -> int:
-    """A lower bound above alpha that the small table knows through a listed move, or NONE."""
+    """Return a lower bound above alpha from the entries of the children, or NO_SCORE."""
     for index in range(count):
         move = listed.moves[U(index)]
         next_own, next_opp = opp ^ move.flips, own | move.flips | bit(square_of(move))
-        child = state.small_table[small_index(next_own, next_opp)]
+        child = state.endgame_tt[endgame_tt_index(next_own, next_opp)]
         if holds(child, next_own, next_opp) and -int(child.upper) > alpha:
             return -int(child.upper)
-    return NONE
+    return NO_SCORE
 
 
 @kernel("int64(uint64, uint64, uint64, int64, OthelloState)")
 def solve_few_empties(own: U, opp: U, moves: U, alpha: int, state: OthelloState) -> int:
-    """A bound on the score that says whether it exceeds alpha, with up to FEW empty squares; `moves` are legal."""
-    # Step 1. The last squares; no move: the game is over, or the opponent's turn.
+    """Solve up to FEW_EMPTIES empty squares: return a bound that tells whether the score exceeds alpha."""
+    # Step 1. The last squares, a pass or the end of the game.
     empty = empty_squares(own, opp, state)
     empties = popcount(empty)
     if empties <= 4:
         return solve_up_to_four(own, opp, empty, alpha, state)
     if moves == U(0):
-        answers = moves_of(opp, own) & empty
-        if answers == U(0):
+        replies = moves_of(opp, own) & empty
+        if replies == U(0):
             return final_score(own, opp, state.squares)
-        return -solve_few_empties(opp, own, answers, ~alpha, state)
+        return -solve_few_empties(opp, own, replies, ~alpha, state)
     if empties == 5:
-        return last5(own, opp, empty, moves, alpha, state)
+        return solve_5(own, opp, empty, moves, alpha, state)
     state.nodes += 1
-    # Step 2. The opponent's stable discs may settle it.
+    # Step 2. Stability cutoff.
     settling = STABILITY_ALPHA_PER_EMPTY * empties - STABILITY_ENDGAME_SLACK
-    if alpha >= settling and is_out_of_reach(own, opp, alpha, state):
+    if alpha >= settling and is_stability_cutoff(own, opp, alpha, state):
         return alpha
-    # Step 3. What the small table knows.
-    entry = state.small_table[small_index(own, opp)]
-    lower, upper, hint = -OFFSET, OFFSET, NO_MOVE
+    # Step 3. The endgame table.
+    entry = state.endgame_tt[endgame_tt_index(own, opp)]
+    lower, upper, tt_move = -SCORE_OFFSET, SCORE_OFFSET, NO_MOVE
     if holds(entry, own, opp):
-        lower, upper, hint = int(entry.lower), int(entry.upper), int(entry.best_move)
+        lower, upper, tt_move = int(entry.lower), int(entry.upper), int(entry.best_move)
         if lower > alpha:
             return lower
         if upper <= alpha:
             return upper
-    # Step 4. The move that was best before.
-    best, best_move, listed = NONE, NO_MOVE, state.move_lists[U(empties)]
-    if hint != NO_MOVE and moves & bit(hint) != U(0):
-        make_move(own, opp, empty, hint, listed.current)
+    # Step 4. The best move of the entry.
+    best, best_move, listed = NO_SCORE, NO_MOVE, state.move_lists[U(empties)]
+    if tt_move != NO_MOVE and moves & bit(tt_move) != U(0):
+        fill_move(own, opp, empty, tt_move, listed.current)
         flips = listed.current.flips
-        next_own, next_opp = opp ^ flips, own | flips | bit(hint)
-        best, best_move = -solve_few_empties(next_own, next_opp, listed.current.answers, ~alpha, state), hint
-        moves ^= bit(hint)
-    # Step 5. The others, fastest first, until one exceeds alpha.
+        next_own, next_opp = opp ^ flips, own | flips | bit(tt_move)
+        best, best_move = -solve_few_empties(next_own, next_opp, listed.current.replies, ~alpha, state), tt_move
+        moves ^= bit(tt_move)
+    # Step 5. The other moves, fastest first, until one exceeds alpha.
     if best <= alpha:
         count = list_fastest_first(own, opp, empty, moves, listed)
-        if empties >= CHILD_LOOKUP_EMPTIES:
+        if empties >= MIN_CHILD_LOOKUP_EMPTIES:
             bound = bound_by_children(own, opp, alpha, count, listed, state)
             if bound > alpha:
                 return bound
@@ -163,10 +163,10 @@ def solve_few_empties(own: U, opp: U, moves: U, alpha: int, state: OthelloState)
             count -= 1
             flips = listed.current.flips
             next_own, next_opp = opp ^ flips, own | flips | bit(square)
-            score = -solve_few_empties(next_own, next_opp, listed.current.answers, ~alpha, state)
+            score = -solve_few_empties(next_own, next_opp, listed.current.replies, ~alpha, state)
             if score > best:
                 best, best_move = score, square
-    # Step 6. Remember.
+    # Step 6. Store the bounds.
     if best > alpha:
         lower = best
     else:

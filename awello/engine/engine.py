@@ -1,11 +1,11 @@
-"""The champion: what a position is worth and what to play, as a stream of answers that grow better.
+"""The engine: searches positions and streams analyses, each deeper than the one before.
 
     with Engine(threads=2, hash=128) as engine:
         for analysis in engine.analyse(position, Limit(seconds=5)):
             print(analysis.depth, analysis.value, position.format_move(analysis.move))
 
-The search runs in a thread of its own and can be stopped at any time; the last complete answer stands.  An engine does
-one search at a time: a new one ends the one before.  Invalid positions and limits raise `AwelloError`.
+The search runs in a background thread and can be stopped at any time; the last complete analysis stands.  An engine
+runs one search at a time: starting a new one stops the previous one.  Invalid positions and limits raise `AwelloError`.
 """
 
 import math
@@ -19,13 +19,13 @@ from queue import SimpleQueue
 from typing import Self, TypeVar
 
 from awello.analysis import Analysis
-from awello.engine.awale_search import AwaleIterativeSearch, awale_threads
+from awello.engine.awale_search import AwaleIterativeSearch, create_awale_threads
 from awello.engine.iterative_search import IterativeSearch
-from awello.engine.levels import USUAL, level_of
-from awello.engine.othello_search import OthelloIterativeSearch, othello_threads
-from awello.engine.othello_state import MOST_THREADS
+from awello.engine.levels import DEFAULT_LEVEL, level_of
+from awello.engine.othello_search import OthelloIterativeSearch, create_othello_threads
+from awello.engine.othello_state import MAX_THREADS
 from awello.engine.threads import SearchStopped
-from awello.engine.time_management import SPARE, UNLIMITED, TimeBudget, moves_left, time_budget
+from awello.engine.time_management import RESERVED_TIME_SHARE, UNLIMITED, TimeBudget, allocate_time, estimate_moves_left
 from awello.engine.transposition_table import PUBLIC_MULTIPLIERS, draw_multipliers
 from awello.errors import AwelloError, ConfigError, SpecError
 from awello.evaluate.settings import Heuristic
@@ -33,49 +33,52 @@ from awello.limits import Clock, Limit
 from awello.position import Position
 from awello.rules.game import PASS, Game
 
-HASH, LEAST_HASH, MOST_HASH = 64, 1, 1 << 16  # MiB of the table
-SMALL_BOARDS = Heuristic("mobility", corners=4)  # the patterns are learnt on 8x8
+DEFAULT_HASH_MIB, MIN_HASH_MIB, MAX_HASH_MIB = 64, 1, 1 << 16  # size of the transposition table
+SMALL_BOARD_HEURISTIC = Heuristic("mobility", corners=4)  # the patterns are trained on 8x8
 
-SEARCHES = {"othello": (othello_threads, OthelloIterativeSearch), "awale": (awale_threads, AwaleIterativeSearch)}
+SEARCHES = {
+    "othello": (create_othello_threads, OthelloIterativeSearch),
+    "awale": (create_awale_threads, AwaleIterativeSearch),
+}
 
-Answers = Iterator[Analysis]
-Told = SimpleQueue[Analysis | BaseException | None]
+AnalysisStream = Iterator[Analysis]
+AnalysisQueue = SimpleQueue[Analysis | BaseException | None]
 Result = TypeVar("Result")
 
 
 class Engine:
-    """Searches positions of one game, and keeps what it found in its table from one to the next.
+    """Searches positions of one game and keeps its transposition table from one search to the next.
 
-    With `secret` the hash of the table is drawn at random: colliding positions cannot be constructed, but node counts
-    and what a search to a depth finds can differ from one engine to the next.
+    `hash` is the size of the table in MiB.  With `secret`, the hash function is drawn at random: nobody can construct
+    colliding positions, but node counts and the results of depth-limited searches can differ between engines.
     """
 
     def __init__(
         self,
         game: Game | str = Game.OTHELLO,
         threads: int = 1,
-        hash: int = HASH,
+        hash: int = DEFAULT_HASH_MIB,
         heuristic: Heuristic | str | None = None,
         weights: Path | None = None,
         secret: bool = False,
     ) -> None:
-        if not 1 <= threads <= MOST_THREADS:
-            raise ConfigError(f"{threads} threads: choose 1 to {MOST_THREADS}")
-        if not LEAST_HASH <= hash <= MOST_HASH:
-            raise ConfigError(f"a table of {hash} MiB: choose {LEAST_HASH} to {MOST_HASH}")
-        game = Game(game)  # type: ignore[arg-type]  # a name too
+        if not 1 <= threads <= MAX_THREADS:
+            raise ConfigError(f"{threads} is not a valid number of threads: choose 1 to {MAX_THREADS}")
+        if not MIN_HASH_MIB <= hash <= MAX_HASH_MIB:
+            raise ConfigError(f"{hash} is not a valid hash size: choose {MIN_HASH_MIB} to {MAX_HASH_MIB} MiB")
+        game = Game(game)  # type: ignore[arg-type]  # accepts a name too
         heuristic = Heuristic(heuristic) if isinstance(heuristic, str) else heuristic
         if heuristic is None and game in (Game.OTHELLO4, Game.OTHELLO6):
-            heuristic = SMALL_BOARDS
+            heuristic = SMALL_BOARD_HEURISTIC
         self.game = game
-        make, self._search = SEARCHES[game.family]
+        create_threads, self._search = SEARCHES[game.family]
         multipliers = draw_multipliers() if secret else PUBLIC_MULTIPLIERS
         try:
-            self.team = make(game, threads, hash, heuristic, weights, multipliers)
+            self.search_threads = create_threads(game, threads, hash, heuristic, weights, multipliers)
         except MemoryError:
-            raise ConfigError(f"there is no memory for a table of {hash} MiB: choose a smaller one") from None
-        self._threads: tuple[threading.Thread, ...] = ()
-        self._asking = threading.RLock()  # held by whoever ends a search or begins one
+            raise ConfigError(f"not enough memory for a hash size of {hash} MiB: choose a smaller one") from None
+        self._background_threads: tuple[threading.Thread, ...] = ()
+        self._lock = threading.RLock()  # held while a search is started or ended
 
     def __enter__(self) -> Self:
         return self
@@ -84,58 +87,61 @@ class Engine:
         self.close()
 
     def __del__(self, is_finalizing: Callable[[], bool] = sys.is_finalizing) -> None:
-        if hasattr(self, "team") and not is_finalizing():  # a search in the background would never end
-            self.team.stop()
+        if hasattr(self, "search_threads") and not is_finalizing():  # a background search would never end
+            self.search_threads.stop()
 
     def close(self) -> None:
-        """End whatever is searched or pondered, and its threads."""
+        """Stop searching and pondering, and join the threads."""
         self.stop()
-        with self._asking:
-            self.stop()  # a search that began meanwhile has not heard the first
-            threads, self._threads = self._threads, ()
+        with self._lock:
+            self.stop()  # a search that started meanwhile missed the first stop
+            threads, self._background_threads = self._background_threads, ()
             for thread in threads:
                 if isinstance(thread, threading.Timer):
                     thread.cancel()
                 if thread.ident is not None and thread is not threading.current_thread():
-                    thread.join()  # without a number, Ctrl-C came before it had begun
+                    thread.join()  # ident is None if Ctrl-C came before it started
 
     def stop(self) -> None:
-        """End the search under way, from any thread; its stream ends with the last complete answer."""
-        self.team.stop()
+        """Stop the current search; its stream ends with the last complete analysis.  May be called from any thread."""
+        self.search_threads.stop()
 
     def clear(self) -> None:
-        """Forget everything that earlier searches found."""
+        """Clear the transposition table and all other results of earlier searches."""
         self.stop()
-        with self._asking:
+        with self._lock:
             self.close()
-            self.team.forget()
+            self.search_threads.clear()
 
     @property
     def nodes(self) -> int:
-        """The positions visited by the search under way, or by the last one."""
-        return self.team.nodes
+        """Positions visited by the current or last search."""
+        return self.search_threads.nodes
 
-    # ---- what to ask ------------------------------------------------------------------------------------------------
-    def analyse(self, position: Position, limit: Limit | None = None, best: int = 1) -> Answers:
-        """Growing answers within a limit, without one until the game is solved; the values of the `best` moves."""
+    # ---- searching --------------------------------------------------------------------------------------------------
+    def analyse(self, position: Position, limit: Limit | None = None, multipv: int = 1) -> AnalysisStream:
+        """Analyse a position within a limit; without one, until the game is solved.
+
+        Yields an analysis after each depth, with values for the best `multipv` moves.
+        """
         limit = limit or Limit()
-        most = math.inf if limit.seconds is None else limit.seconds
-        return self._stream(position, limit, TimeBudget(math.inf, most), best)
+        maximum = math.inf if limit.seconds is None else limit.seconds
+        return self._analyses(position, limit, TimeBudget(math.inf, maximum), multipv)
 
-    def solve(self, position: Position, wld: bool = False) -> Answers:
-        """Growing answers up to the exact score; with `wld` only whether it is won (1), drawn (0) or lost (-1)."""
-        return self._stream(position, Limit(), UNLIMITED, 1, lambda thinking: thinking.solve(wld))
+    def solve(self, position: Position, wld: bool = False) -> AnalysisStream:
+        """Search for the exact score; with `wld` only for a win (1), draw (0) or loss (-1)."""
+        return self._analyses(position, Limit(), UNLIMITED, 1, lambda search: search.solve(wld))
 
     def choose(
         self,
         position: Position,
         clock: Clock,
         limit: Limit | None = None,
-        without: Iterable[int] = (),
-        best: int = 1,
+        excluded_moves: Iterable[int] = (),
+        multipv: int = 1,
     ) -> Analysis:
-        """The last answer of `think`."""
-        *_, last = self.think(position, clock, limit, without, best)
+        """Return the last analysis of `think`."""
+        *_, last = self.think(position, clock, limit, excluded_moves, multipv)
         return last
 
     def think(
@@ -143,97 +149,104 @@ class Engine:
         position: Position,
         clock: Clock,
         limit: Limit | None = None,
-        without: Iterable[int] = (),
-        best: int = 1,
-    ) -> Answers:
-        """Growing answers in the time that the clock allows and within the limit; some moves may be left out."""
+        excluded_moves: Iterable[int] = (),
+        multipv: int = 1,
+    ) -> AnalysisStream:
+        """Search within the limit and the time that the clock allows.
+
+        `excluded_moves` are left out unless there are no others.
+        """
         self._check_position(position)
-        allowed = time_budget(clock, moves_left(position))
+        budget = allocate_time(clock, estimate_moves_left(position))
         if limit is not None and limit.seconds is not None:
-            allowed = TimeBudget(allowed.aim, min(allowed.most, limit.seconds * (1 - SPARE)))
+            budget = TimeBudget(budget.optimum, min(budget.maximum, limit.seconds * (1 - RESERVED_TIME_SHARE)))
         if limit is None:
-            limit = Limit(level=USUAL) if allowed == UNLIMITED else Limit()
+            limit = Limit(level=DEFAULT_LEVEL) if budget == UNLIMITED else Limit()
         if len(position.legal_moves()) == 1:
             limit = Limit(depth=1)
-        return self._stream(position, limit, allowed, best, without=without)
+        return self._analyses(position, limit, budget, multipv, excluded_moves=excluded_moves)
 
-    def decide(self, position: Position, limit: Limit) -> int:
-        """The move within a depth or a level, at once and nothing else: no thread to stop, no line to follow."""
+    def find_best_move(self, position: Position, limit: Limit) -> int:
+        """Return the best move for a depth or a level, without an analysis and without a background thread."""
         self._check(position, limit)
         if position.legal_moves() == (PASS,):
             return PASS
-        return self._at_once(lambda: self._search(self.team, position).decide(limit))
+        return self._search_uninterrupted(lambda: self._search(self.search_threads, position).find_best_move(limit))
 
     def ponder(self, position: Position) -> None:
-        """Search in the background until the next question, `stop` or `close`: the table remembers what it finds."""
+        """Search in the background until the next search, `stop` or `close`, to fill the transposition table."""
         self._check_position(position)
         self.stop()
-        with self._asking:
+        with self._lock:
             self.close()
             if not position.over:
-                self.team.begin()
-                answers = self._search(self.team, position.skip_pass()).deepen(Limit())
-                self._begin(threading.Thread(target=_listen, args=(answers, SimpleQueue()), daemon=True))
+                self.search_threads.start()
+                stream = self._search(self.search_threads, position.skip_pass()).deepen(Limit())
+                queue: AnalysisQueue = SimpleQueue()  # never read
+                self._start_threads(threading.Thread(target=_enqueue_analyses, args=(stream, queue), daemon=True))
 
-    # ---- how it is answered -----------------------------------------------------------------------------------------
+    # ---- threads and streams ----------------------------------------------------------------------------------------
     def _check_position(self, position: Position) -> None:
         if position.game != self.game:
-            raise AwelloError(f"this engine was made for {self.game}, not for {position.game}")
+            raise AwelloError(f"this engine plays {self.game}, not {position.game}: create another one")
         position.check()
 
-    def _check(self, position: Position, limit: Limit, best: int = 1) -> None:
-        """Refuse what cannot be searched: kernels believe what they are told."""
+    def _check(self, position: Position, limit: Limit, multipv: int = 1) -> None:
+        """Refuse invalid input: kernels do not check theirs."""
         self._check_position(position)
         if position.over:
             raise AwelloError("the game is over: there is nothing to search")
         if limit.level is not None:
             level_of(limit.level)
         if limit.depth == 0:
-            raise SpecError("a depth of 0: choose at least 1")
-        if best < 1:
-            raise SpecError(f"the best {best} moves: choose at least 1")
+            raise SpecError("depth 0 is too small: choose at least 1")
+        if multipv < 1:
+            raise SpecError(f"multipv {multipv} is too small: choose at least 1")
 
-    def _begin(self, *threads: threading.Thread) -> None:
-        self._threads = threads
+    def _start_threads(self, *threads: threading.Thread) -> None:
+        self._background_threads = threads
         for thread in threads:
             thread.start()
 
-    def _stream(
+    def _analyses(
         self,
         position: Position,
         limit: Limit,
-        allowed: TimeBudget,
-        best: int,
-        think: "Callable[[IterativeSearch], Answers] | None" = None,
-        without: Iterable[int] = (),
-    ) -> Answers:
-        """The answers of a thread that thinks until it has finished or is stopped; there is always a first one."""
-        self._check(position, limit, best)
-        searched, left_out = position.skip_pass(), frozenset(without)
+        budget: TimeBudget,
+        multipv: int,
+        run: "Callable[[IterativeSearch], AnalysisStream] | None" = None,
+        excluded_moves: Iterable[int] = (),
+    ) -> AnalysisStream:
+        """Stream the analyses of a search, by `deepen` unless `run` is given; there is always at least one."""
+        self._check(position, limit, multipv)
+        searched, excluded = position.skip_pass(), frozenset(excluded_moves)
 
-        def answers(allowed: TimeBudget) -> Answers:
-            thinking = self._search(self.team, searched, best, allowed, left_out)
-            return think(thinking) if think else thinking.deepen(limit)
+        def start(budget: TimeBudget) -> AnalysisStream:
+            search = self._search(self.search_threads, searched, multipv, budget, excluded)
+            return run(search) if run else search.deepen(limit)
 
-        found = self._think(answers, limit.nodes, allowed)
-        return found if searched is position else (_before_pass(answer) for answer in found)
+        stream = self._start_stream(start, limit.nodes, budget)
+        return stream if searched is position else (_prepend_pass(analysis) for analysis in stream)
 
-    def _think(self, answers: Callable[[TimeBudget], Answers], nodes: int | None, allowed: TimeBudget) -> Answers:
-        """The first answer at once, the others from a thread."""
-        queue: Told = SimpleQueue()
+    def _start_stream(
+        self, start: Callable[[TimeBudget], AnalysisStream], max_nodes: int | None, budget: TimeBudget
+    ) -> AnalysisStream:
+        """Compute the first analysis in this thread and the others in a background thread."""
+        queue: AnalysisQueue = SimpleQueue()
         self.stop()
-        with self._asking:
+        with self._lock:
             self.close()
-            self.team.begin(nodes)
-            stream = answers(allowed)
+            self.search_threads.start(max_nodes)
+            stream = start(budget)
             try:
-                first, threads = next(stream), [threading.Thread(target=_listen, args=(stream, queue), daemon=True)]
+                first = next(stream)
+                threads = [threading.Thread(target=_enqueue_analyses, args=(stream, queue), daemon=True)]
             except SearchStopped:
-                first, threads = self._at_once(lambda: next(answers(UNLIMITED))), []
+                first, threads = self._search_uninterrupted(lambda: next(start(UNLIMITED))), []
                 queue.put(None)
-            if threads and allowed.most < threading.TIMEOUT_MAX:
-                threads.append(threading.Timer(max(0.0, allowed.most), self.stop))
-            self._begin(*threads)
+            if threads and budget.maximum < threading.TIMEOUT_MAX:
+                threads.append(threading.Timer(max(0.0, budget.maximum), self.stop))
+            self._start_threads(*threads)
         try:
             yield first
             while (item := queue.get()) is not None:
@@ -241,33 +254,33 @@ class Engine:
                     raise item
                 yield item
         finally:
-            self._end(tuple(threads))
+            self._end_stream(tuple(threads))
 
-    def _at_once(self, find: Callable[[], Result]) -> Result:
-        """What a short search finds, however often it is stopped."""
+    def _search_uninterrupted(self, find: Callable[[], Result]) -> Result:
+        """Run a short search again until it finishes without being stopped."""
         self.stop()
-        with self._asking:
+        with self._lock:
             while True:
                 self.close()
-                self.team.begin()
+                self.search_threads.start()
                 with suppress(SearchStopped):
                     return find()
 
-    def _end(self, threads: tuple[threading.Thread, ...]) -> None:
-        """End a search that nobody listens to any more; whoever is about to ask something else does it for us."""
-        if self._asking.acquire(blocking=False):
+    def _end_stream(self, threads: tuple[threading.Thread, ...]) -> None:
+        """End a search whose stream is closed.  If the lock is taken, another search is starting and ends it."""
+        if self._lock.acquire(blocking=False):
             try:
-                if threads and self._threads == threads:
+                if threads and self._background_threads == threads:
                     self.close()
             finally:
-                self._asking.release()
+                self._lock.release()
 
 
-def _listen(answers: Answers, queue: Told) -> None:
-    """Hand the answers of a search over as they come, then None; whatever goes wrong is raised by who receives it."""
+def _enqueue_analyses(stream: AnalysisStream, queue: AnalysisQueue) -> None:
+    """Put the analyses of a search into the queue, then None; errors are raised by the receiver."""
     try:
-        for answer in answers:
-            queue.put(answer)
+        for analysis in stream:
+            queue.put(analysis)
     except SearchStopped:
         pass
     except BaseException as error:
@@ -276,8 +289,8 @@ def _listen(answers: Answers, queue: Told) -> None:
         queue.put(None)
 
 
-def _before_pass(answer: Analysis) -> Analysis:
-    """The answer for the one who must pass."""
-    value, line = -answer.value, (PASS, *answer.line)
-    proved = (PASS,) if answer.exact else ()
-    return replace(answer, move=PASS, value=value, candidates=((PASS, value),), line=line, exact_moves=proved)
+def _prepend_pass(analysis: Analysis) -> Analysis:
+    """The analysis of a position whose only move is a pass, from that of the position after it."""
+    value, pv = -analysis.value, (PASS, *analysis.pv)
+    proved = (PASS,) if analysis.exact else ()
+    return replace(analysis, move=PASS, value=value, candidates=((PASS, value),), pv=pv, exact_moves=proved)

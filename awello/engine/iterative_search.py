@@ -1,4 +1,4 @@
-"""One search from its first ply to its last, ply by ply: what Othello and Awalé have in common."""
+"""Iterative deepening with aspiration windows, for Othello and Awalé."""
 
 import time
 from abc import ABC, abstractmethod
@@ -7,132 +7,143 @@ from dataclasses import dataclass, field
 from typing import ClassVar
 
 from awello.analysis import Analysis
-from awello.engine.state import NO_MOVE
+from awello.engine.thread_state import NO_MOVE
 from awello.engine.threads import SearchRequest, SearchResult, SearchStopped, SearchThreads
-from awello.engine.time_management import UNLIMITED, TimeBudget, is_time_for_more
+from awello.engine.time_management import UNLIMITED, TimeBudget, has_time_for_next_depth
 from awello.kernel import U
 from awello.limits import Limit
 from awello.position import Position
 from awello.rules.game import PASS, legal_moves
 
-Step = tuple[int, int]  # a depth and how sure to be
-# A window that was too narrow opens so many times its width: more, and the next search is wider than it need be; less,
-# and it may fail again.
-WIDENING = 4
+PlanStep = tuple[int, int]  # a depth and a selectivity
+# When a search fails, its window grows by this many times its width.  A larger factor makes the next search wider than
+# necessary, a smaller one makes it fail again.
+WINDOW_GROWTH = 4
 
 
 @dataclass
 class IterativeSearch(ABC):
-    """A position that is being searched, and what is known of it."""
+    """One search of a position, and its results so far."""
 
-    WINDOW: ClassVar[int]
-    """How far on either side of the last value the next one is looked for."""
-    most: int = field(init=False)
-    """The largest value there can be."""
+    ASPIRATION_WINDOW: ClassVar[int]
+    """Half the width of the first window, around the last value."""
+    max_value: int = field(init=False)
+    """The largest possible value."""
 
-    team: SearchThreads
+    search_threads: SearchThreads
     position: Position
-    best: int = 1
-    """How many moves are given a value."""
-    allowed: TimeBudget = UNLIMITED
-    without: Collection[int] = ()
+    multipv: int = 1
+    """The number of best moves to evaluate."""
+    budget: TimeBudget = UNLIMITED
+    excluded_moves: Collection[int] = ()
     """Moves to leave out, unless there are no others."""
-    begun: float = field(default_factory=time.perf_counter)
+    started: float = field(default_factory=time.perf_counter)
 
     def __post_init__(self) -> None:
         legal = int(legal_moves(int(self.position.game), U(self.position.own), U(self.position.opp)))
-        left_out = sum(1 << move for move in set(self.without) if move >= 0 and legal >> move & 1)
-        self.moves = legal & ~left_out or legal
-        self.found: list[SearchResult] = []
+        excluded = sum(1 << move for move in set(self.excluded_moves) if move >= 0 and legal >> move & 1)
+        self.moves = legal & ~excluded or legal
+        self.results: list[SearchResult] = []
 
     @abstractmethod
-    def plan(self, limit: Limit) -> Iterator[Step]:
-        """The searches that a limit asks for, the later the better."""
+    def plan(self, limit: Limit) -> Iterator[PlanStep]:
+        """Yield the searches for a limit; each is more accurate than the one before."""
 
     @abstractmethod
     def solve(self, wld: bool) -> Iterator[Analysis]:
-        """Answers up to the exact value; with `wld` only whether the game is won (1), drawn (0) or lost (-1)."""
+        """Yield analyses up to the exact value; with `wld` only win (1), draw (0) or loss (-1)."""
 
     @abstractmethod
-    def answer(self, depth: int, certainty: int) -> Analysis:
-        """What has been found, as others see it."""
+    def make_analysis(self, depth: int, selectivity: int) -> Analysis:
+        """Make an analysis of the results so far."""
 
     def deepen(self, limit: Limit) -> Iterator[Analysis]:
         """An answer for each search of the plan, as long as the next one can be finished in time."""
         last, before = 0.0, 0.0
-        for depth, certainty in self.plan(limit):
+        for depth, selectivity in self.plan(limit):
             elapsed = self.elapsed()
-            if self.found and not is_time_for_more(self.allowed, elapsed, last, before):
+            if self.results and not has_time_for_next_depth(self.budget, elapsed, last, before):
                 break
             try:
-                self.found = self.search_moves(depth, certainty)
+                self.results = self.search_multipv(depth, selectivity)
             except SearchStopped:
-                if not (better := self.found_before_stop()):
+                if not (better := self.find_partial_result()):
                     raise
-                self.found = [better]
-                yield self.answer(depth, certainty)
+                self.results = [better]
+                yield self.make_analysis(depth, selectivity)
                 return
-            yield self.answer(depth, certainty)
+            yield self.make_analysis(depth, selectivity)
             last, before = self.elapsed() - elapsed, last
 
-    def decide(self, limit: Limit) -> int:
-        """The move that the last search of the plan finds, and nothing else: for games by the thousand."""
-        for depth, certainty in self.plan(limit):
+    def find_best_move(self, limit: Limit) -> int:
+        """Return the move of the last search of the plan.  Cheaper than `deepen`, for mass self-play."""
+        for depth, selectivity in self.plan(limit):
             try:
-                self.found = self.search_moves(depth, certainty)
+                self.results = self.search_multipv(depth, selectivity)
             except SearchStopped:
-                if not self.found:
+                if not self.results:
                     raise
                 break
-        return self.found[0].move
+        return self.results[0].move
 
-    def found_before_stop(self) -> SearchResult | None:
-        """A move that a search had found to be better than the best of the one before, when it was stopped."""
+    def find_partial_result(self) -> SearchResult | None:
+        """After a stop: a move proved better than the best move of the previous depth, if there is one."""
         return None
 
-    def search_moves(self, depth: int, certainty: int) -> list[SearchResult]:
-        """The value of the best moves: each search leaves out those that are known to be better."""
-        left, known = self.moves, self.found
-        found: list[SearchResult] = []
-        while left and len(found) < self.best:
-            guess = known[len(found)] if len(found) < len(known) else None
+    def search_multipv(self, depth: int, selectivity: int) -> list[SearchResult]:
+        """Find the best moves one by one: each search leaves out the better ones."""
+        left, previous = self.moves, self.results
+        results: list[SearchResult] = []
+        while left and len(results) < self.multipv:
+            guess = previous[len(results)] if len(results) < len(previous) else None
             if guess is not None and not left >> guess.move & 1:
                 guess = SearchResult(guess.value, NO_MOVE)
-            found.append(self.find(left, depth, certainty, guess))
-            left &= ~(1 << found[-1].move)
-        return sorted(found, key=lambda item: -item.value)
+            results.append(self.find_best(left, depth, selectivity, guess))
+            left &= ~(1 << results[-1].move)
+        return sorted(results, key=lambda result: -result.value)
 
-    def ask(self, moves: int, alpha: int, beta: int, depth: int, certainty: int, first: int) -> SearchResult:
-        """The value of these moves in a window, and the best of them."""
-        return self.team.ask(SearchRequest(self.position, U(moves), alpha, beta, depth, certainty, first))
+    def search_window(
+        self, moves: int, alpha: int, beta: int, depth: int, selectivity: int, first_move: int
+    ) -> SearchResult:
+        """Search some moves in a window."""
+        return self.search_threads.search(
+            SearchRequest(self.position, U(moves), alpha, beta, depth, selectivity, first_move)
+        )
 
-    def find(self, moves: int, depth: int, certainty: int, guess: SearchResult | None) -> SearchResult:
-        """The best of some moves, searched in a window round the guess that opens where it is too narrow."""
-        low, high, first = -self.most, self.most, NO_MOVE
+    def find_best(self, moves: int, depth: int, selectivity: int, guess: SearchResult | None) -> SearchResult:
+        """Find the best of some moves; the guess comes from an earlier search."""
+        return self.aspiration_search(moves, depth, selectivity, guess)
+
+    def aspiration_search(self, moves: int, depth: int, selectivity: int, guess: SearchResult | None) -> SearchResult:
+        """Find the best of some moves in a window around the guess, which is widened when the search fails."""
+        low, high, first_move = -self.max_value, self.max_value, NO_MOVE
         if guess is not None:
-            low, high = max(low, guess.value - self.WINDOW), min(high, guess.value + self.WINDOW)
-            first = guess.move
+            low, high = max(low, guess.value - self.ASPIRATION_WINDOW), min(high, guess.value + self.ASPIRATION_WINDOW)
+            first_move = guess.move
         while True:
-            found = self.ask(moves, low, high, depth, certainty, first)
-            if found.value <= low > -self.most:
-                low = max(-self.most, found.value - WIDENING * self.WINDOW)
-            elif found.value >= high < self.most:
-                high, first = min(self.most, found.value + WIDENING * self.WINDOW), found.move
-            else:  # on small boards an estimate may promise more than there is
-                return found._replace(value=max(-self.most, min(found.value, self.most)))
+            result = self.search_window(moves, low, high, depth, selectivity, first_move)
+            if result.value <= low > -self.max_value:
+                low = max(-self.max_value, result.value - WINDOW_GROWTH * self.ASPIRATION_WINDOW)
+            elif result.value >= high < self.max_value:
+                high, first_move = (
+                    min(self.max_value, result.value + WINDOW_GROWTH * self.ASPIRATION_WINDOW),
+                    result.move,
+                )
+            else:  # on small boards an estimate may exceed the largest score
+                return result._replace(value=max(-self.max_value, min(result.value, self.max_value)))
 
     def elapsed(self) -> float:
-        """Seconds since the search began."""
-        return time.perf_counter() - self.begun
+        """Seconds since the start of the search."""
+        return time.perf_counter() - self.started
 
-    def remembered_line(self, position: Position, most: int) -> tuple[int, ...]:
-        """The best line from a position as far as the table remembers it, of so many moves at most."""
-        line: list[int] = []
-        while len(line) < most:
+    def read_pv(self, position: Position, max_moves: int) -> tuple[int, ...]:
+        """Read the principal variation from the transposition table."""
+        pv: list[int] = []
+        while len(pv) < max_moves:
             moves = position.legal_moves()
-            move = PASS if moves == (PASS,) else self.team.best_move(position)
+            move = PASS if moves == (PASS,) else self.search_threads.probe_best_move(position)
             if move not in moves:
                 break
-            line.append(move)
+            pv.append(move)
             position = position.after(move)
-        return tuple(line)
+        return tuple(pv)

@@ -1,7 +1,7 @@
-"""Levels of strength, 0 to 30: how deep the champion looks, and from where it plays perfectly.
+"""Playing levels, 0 to 30: the search depth, and the number of empty squares from which play is perfect.
 
-Level n searches n plies (level 0 one), up to level 8 without leaving anything out and above with probable cuts.  It
-solves the game with certainty once `exact` squares or fewer are empty, and with 95 % certainty three squares earlier.
+Level n searches n plies (level 0: one).  Up to level 8 the search is full width, above it uses probable cuts.  The game
+is solved exactly once `exact_empties` squares or fewer are empty, and with 95 % confidence three squares earlier.
 
 | level | plies | perfect from |
 |-------|-------|--------------|
@@ -15,10 +15,10 @@ solves the game with certainty once `exact` squares or fewer are empty, and with
 
 from dataclasses import dataclass
 
-from awello.engine.probcut import SURE
+from awello.engine.probcut import NO_SELECTIVITY
 from awello.errors import SpecError
 
-HIGHEST, USUAL = 30, 12
+MAX_LEVEL, DEFAULT_LEVEL = 30, 12
 OPPONENTS = {
     "othello": (
         "champion@level=1,slack=24,often=75",
@@ -39,35 +39,37 @@ OPPONENTS = {
         "champion@3s",
     ),
 }
-"""Opponents for people, the weakest first: weak ones give discs or seeds away now and then."""
-FULL_WIDTH = 8  # the last level that leaves nothing out
-SELECTIVE = 3  # squares before the exact endgame where a selective one begins
-MIDGAME_CERTAINTY, ENDGAME_CERTAINTY = 1, 3
-# Empty squares from which a level solves the game: so many times the level, but no more than EXACT_BASE and one for
-# every EXACT_LEVELS levels, which keeps the solution as quick as the search before it.
-EXACT_PER_LEVEL, EXACT_BASE, EXACT_LEVELS = 2, 14, 2
+"""Opponents for human players, the weakest first; the weak ones sometimes give away discs or seeds."""
+MAX_FULL_WIDTH_DEPTH = 8  # searches up to this depth use no probable cuts or reductions
+SELECTIVE_EXTRA_EMPTIES = 3  # squares before the exact endgame from which a selective one is searched
+MIDGAME_SELECTIVITY, ENDGAME_SELECTIVITY = 1, 3
+# Empty squares from which a level solves the game: EXACT_EMPTIES_PER_LEVEL for each level, but at most
+# EXACT_EMPTIES_BASE and one for every LEVELS_PER_EXACT_EMPTY levels, so that solving takes no longer than searching.
+EXACT_EMPTIES_PER_LEVEL, EXACT_EMPTIES_BASE, LEVELS_PER_EXACT_EMPTY = 2, 14, 2
 
 
 @dataclass(frozen=True)
 class Level:
-    """What a level means."""
+    """The settings of a level."""
 
     depth: int
-    certainty: int
-    """Of the search to a depth."""
-    exact: int
+    selectivity: int
+    """Of the midgame search."""
+    exact_empties: int
     """Empty squares from which the game is solved."""
 
-    def solving_certainty(self, empties: int) -> int | None:
-        """How sure to be when searching to the end of the game, or None if it is too far."""
-        if empties <= self.exact:
-            return SURE
-        return ENDGAME_CERTAINTY if self.exact and empties <= self.exact + SELECTIVE else None
+    def endgame_selectivity(self, empties: int) -> int | None:
+        """The selectivity of a search to the end of the game, or None if the end is too far away."""
+        if empties <= self.exact_empties:
+            return NO_SELECTIVITY
+        selective = self.exact_empties > 0 and empties <= self.exact_empties + SELECTIVE_EXTRA_EMPTIES
+        return ENDGAME_SELECTIVITY if selective else None
 
 
 def level_of(number: int) -> Level:
-    """The level of a number."""
-    if not 0 <= number <= HIGHEST:
-        raise SpecError(f"no level {number}: choose 0 to {HIGHEST}")
-    certainty = SURE if number <= FULL_WIDTH else MIDGAME_CERTAINTY
-    return Level(max(1, number), certainty, min(EXACT_PER_LEVEL * number, EXACT_BASE + number // EXACT_LEVELS))
+    """The settings of a level; `SpecError` if there is no such level."""
+    if not 0 <= number <= MAX_LEVEL:
+        raise SpecError(f"no level {number}: choose 0 to {MAX_LEVEL}")
+    selectivity = NO_SELECTIVITY if number <= MAX_FULL_WIDTH_DEPTH else MIDGAME_SELECTIVITY
+    exact_empties = min(EXACT_EMPTIES_PER_LEVEL * number, EXACT_EMPTIES_BASE + number // LEVELS_PER_EXACT_EMPTY)
+    return Level(max(1, number), selectivity, exact_empties)

@@ -1,8 +1,8 @@
-"""Othello's search: the memory of a thread, the question put to the kernels, and one search from start to end.
+"""Othello's search: the state of a thread, its calls into the kernels, and one search from start to end.
 
-A search to the end of the game asks whether the score exceeds a number, again and again; each answer narrows the
-bounds until they meet.  It is done first quickly, with probable cuts, and then ever more surely: the value and the move
-of a quick search are where the next one begins to ask, and its best moves are in the table.
+A search to the end of the game uses null windows only: each one asks whether the score exceeds a number and narrows the
+bounds until they meet.  Quick passes with probable cuts come first.  Each pass starts at the value and the move of the
+one before and finds its best moves in the transposition table.
 """
 
 from collections.abc import Iterator
@@ -14,15 +14,15 @@ import numpy as np
 import numpy.typing as npt
 
 from awello.analysis import Analysis
-from awello.engine.iterative_search import IterativeSearch, Step
-from awello.engine.levels import FULL_WIDTH, MIDGAME_CERTAINTY, level_of
+from awello.engine.iterative_search import IterativeSearch, PlanStep
+from awello.engine.levels import MAX_FULL_WIDTH_DEPTH, MIDGAME_SELECTIVITY, level_of
 from awello.engine.midgame import search_at
-from awello.engine.othello_state import BOARDS, BusyTable, OthelloState
-from awello.engine.probcut import PERCENT, SURE, probcut_terms
-from awello.engine.stability import EdgeTable, fill_edges
-from awello.engine.state import NO_MOVE
+from awello.engine.othello_state import EMPTIES_SLOTS, BusyTable, OthelloState
+from awello.engine.probcut import CONFIDENCE_PERCENT, NO_SELECTIVITY, load_probcut_terms
+from awello.engine.stability import EdgeTable, fill_edge_table
+from awello.engine.thread_state import NO_MOVE
 from awello.engine.threads import SearchRequest, SearchResult, SearchStopped, SearchThreads, SearchWorker
-from awello.engine.transposition_table import TranspositionTable, stored_move
+from awello.engine.transposition_table import TranspositionTable, probe_best_move
 from awello.evaluate.patterns import fill_row
 from awello.evaluate.settings import Evaluator, Heuristic
 from awello.evaluate.weights import Weights, load_pattern_weights, stage_of
@@ -32,24 +32,25 @@ from awello.memory import address_of
 from awello.position import Position
 from awello.rules.game import PASS, Game, squares_of
 
-TOGETHER_SOLVING, TOGETHER = 15, 9  # the depths from which more than one thread pays
-# How much the evaluation counts in the order of moves.  Where a solution is near, small trees are preferred in all
-# searches: their best moves are the first that the solution tries.
-KEY_PER_DISC, KEY_PER_DISC_NEAR, NEAR_SOLUTION = 10, 4, 30
-SCALES = {"positional": 8, "absolute": 128, "mobility": 128, "mixed": 16, "tactical": 8}  # UNITs of a heuristic's point
-PASSES = (1, 2)  # certainties of the quick passes of a solution, one after the other
-NEAR_END = 18  # up to so many empty squares a glance is enough before a solution
-STRAIGHT = 13  # up to so many empty squares a solution needs no quick passes
-AHEAD = 10  # a search without a depth goes over to solving when so many squares lie beyond it
-LEAST_DEPTH = 6  # plies searched before a solution begins
-LINE_NODES = 1 << 22  # what the rest of a solved line may cost
+MIN_PARALLEL_SOLVE_DEPTH, MIN_PARALLEL_DEPTH = 15, 9  # shallower searches use one thread
+# The weight of the evaluation in move ordering.  Near the end all searches prefer small trees, because the solution
+# tries their best moves first.
+KEY_PER_DISC, KEY_PER_DISC_NEAR_END, NEAR_END_EMPTIES = 10, 4, 30
+# UNITs of a disc for one point of a heuristic.
+HEURISTIC_SCALES = {"positional": 8, "absolute": 128, "mobility": 128, "mixed": 16, "tactical": 8}
+SELECTIVE_PASSES = (1, 2)  # selectivities of the quick passes before the exact one
+SHORT_PLAN_EMPTIES = 18  # with at most this many, only the first and last depths are searched before solving
+DIRECT_SOLVE_EMPTIES = 13  # with at most this many, a solution needs no quick passes
+SOLVE_AHEAD_PLIES = 10  # solving starts when the depth is this many plies from the end
+MIN_DEPTH_BEFORE_SOLVING = 6  # plies searched before solving starts
+MAX_PV_NODES = 1 << 22  # nodes for extending the PV of a solved game
 
 
 @cache
-def edge_table() -> EdgeTable:
-    """The stable discs of every edge."""
+def build_edge_table() -> EdgeTable:
+    """Return the table of stable discs on edges, computed once."""
     table = EdgeTable.new()
-    fill_edges(table)
+    fill_edge_table(table)
     return table
 
 
@@ -59,127 +60,140 @@ class OthelloWorker(SearchWorker):
     state: OthelloState
 
     def __init__(
-        self, game: Game, table: TranspositionTable, evaluator: Heuristic | Weights, busy: "npt.NDArray[Any]"
+        self, game: Game, tt: TranspositionTable, evaluator: Heuristic | Weights, busy_table: "npt.NDArray[Any]"
     ) -> None:
-        super().__init__(OthelloState.new_array(1), table)
+        super().__init__(OthelloState.new_array(1), tt)
         self.pattern_rows = self.state.pattern_rows
-        self.table, self.busy, self.evaluator = table, busy, evaluator  # kept as long as their addresses are used
-        self.board = 0, 0
-        self.state.table, self.state.table_mask = address_of(table.words), U(table.buckets - 1)
-        self.state.busy, self.state.squares = address_of(busy), squares_of(int(game))
-        self.state.stable_edges, self.state.probcut = edge_table(), probcut_terms()
-        self._evaluate_by(game, evaluator)
+        self.tt, self.busy_table, self.evaluator = tt, busy_table, evaluator  # kept alive for the state
+        self.root_board = 0, 0
+        self.state.tt, self.state.tt_mask = address_of(tt.words), U(tt.buckets - 1)
+        self.state.busy_table, self.state.squares = address_of(busy_table), squares_of(int(game))
+        self.state.stable_edges, self.state.probcut = build_edge_table(), load_probcut_terms()
+        self._set_evaluator(game, evaluator)
 
-    def _evaluate_by(self, game: Game, evaluator: Heuristic | Weights) -> None:
-        """Use a heuristic, or learnt patterns."""
+    def _set_evaluator(self, game: Game, evaluator: Heuristic | Weights) -> None:
+        """Use a heuristic, or the trained patterns."""
         state = self.state
         if isinstance(evaluator, Heuristic):
             self.settings = Evaluator(game, evaluator)
             state.game, state.heuristic = int(game), self.settings.heuristic
-            state.heuristic_settings, state.heuristic_scale = self.settings.address, SCALES[evaluator.name]
+            state.heuristic_settings, state.heuristic_scale = self.settings.address, HEURISTIC_SCALES[evaluator.name]
             return
-        for empties in range(BOARDS):  # a board that was set up by hand may hold fewer discs than the start
+        for empties in range(EMPTIES_SLOTS):  # a position set up by hand may have fewer discs than the start
             state.weights[empties] = address_of(evaluator[stage_of(empties)])
 
-    def prepare(self, question: SearchRequest, threads: int, age: int) -> None:
-        board, empties = (question.position.own, question.position.opp), question.position.empties
-        if board != self.board:  # a search leaves the row of its root as it was
-            fill_row(*board, self.pattern_rows[empties])
-            self.board = board
-        key_per_disc = KEY_PER_DISC if empties > NEAR_SOLUTION else KEY_PER_DISC_NEAR
-        self.set(certainty=question.certainty, root_empties=empties, best_move=question.first)
-        self.set(threads=threads, table_age=age, key_per_disc=key_per_disc, path=0, stop=0)
+    def prepare(self, request: SearchRequest, threads: int, age: int) -> None:
+        root_board, empties = (request.position.own, request.position.opp), request.position.empties
+        if root_board != self.root_board:  # a search restores the row of its root
+            fill_row(*root_board, self.pattern_rows[empties])
+            self.root_board = root_board
+        key_per_disc = KEY_PER_DISC if empties > NEAR_END_EMPTIES else KEY_PER_DISC_NEAR_END
+        self.set(selectivity=request.selectivity, root_empties=empties, root_best_move=request.first_move)
+        self.set(thread_count=threads, tt_age=age, key_per_disc=key_per_disc, path_hashes=0, stop=0)
 
-    def search(self, question: SearchRequest) -> SearchResult:
-        own, opp = U(question.position.own), U(question.position.opp)
-        value = search_at(own, opp, question.moves, question.alpha, question.beta, question.depth, self.address)
-        return SearchResult(int(value), self.get("best_move"))
+    def search(self, request: SearchRequest) -> SearchResult:
+        own, opp = U(request.position.own), U(request.position.opp)
+        value = search_at(own, opp, request.moves, request.alpha, request.beta, request.depth, self.address)
+        return SearchResult(int(value), self.get("root_best_move"))
 
-    def best_move(self, position: Position) -> int:
-        return int(stored_move(U(position.own), U(position.opp), self.address))
+    def probe_best_move(self, position: Position) -> int:
+        return int(probe_best_move(U(position.own), U(position.opp), self.address))
 
-    def pays_together(self, question: SearchRequest) -> bool:
-        solving = question.depth >= question.position.empties
-        return question.depth >= (TOGETHER_SOLVING if solving else TOGETHER)
+    def is_worth_sharing(self, request: SearchRequest) -> bool:
+        solving = request.depth >= request.position.empties
+        return request.depth >= (MIN_PARALLEL_SOLVE_DEPTH if solving else MIN_PARALLEL_DEPTH)
 
-    def begin(self) -> None:
-        super().begin()
-        self.busy["hashes"][:] = 0
+    def start(self) -> None:
+        super().start()
+        self.busy_table["hashes"][:] = 0
 
-    def forget(self) -> None:
-        self.fields["small_table"].view(np.uint8)[:] = 0
+    def clear(self) -> None:
+        self.fields["endgame_tt"].view(np.uint8)[:] = 0
 
 
-def othello_threads(
-    game: Game, threads: int, size: int, heuristic: Heuristic | None, weights: Path | None, multipliers: tuple[int, ...]
+def create_othello_threads(
+    game: Game,
+    threads: int,
+    hash_mib: int,
+    heuristic: Heuristic | None,
+    weights: Path | None,
+    multipliers: tuple[int, ...],
 ) -> SearchThreads:
-    """The threads of an engine with a table of so many MiB; without a heuristic they judge by learnt patterns."""
-    table, busy = TranspositionTable(size, multipliers), BusyTable.new_array(1)
+    """Create the threads of an engine; without a heuristic they evaluate by trained patterns."""
+    tt, busy_table = TranspositionTable(hash_mib, multipliers), BusyTable.new_array(1)
     evaluator = heuristic or load_pattern_weights(weights)
-    workers = [OthelloWorker(game, table, evaluator, busy) for _ in range(threads)]
+    workers = [OthelloWorker(game, tt, evaluator, busy_table) for _ in range(threads)]
     for number, worker in enumerate(workers):
-        worker.state.thread = number
+        worker.state.thread_index = number
         worker.state.thread_states[:threads] = [other.address for other in workers]
-    return SearchThreads(workers, table)
+    return SearchThreads(workers, tt)
 
 
 class OthelloIterativeSearch(IterativeSearch):
-    """A position of Othello that is being searched."""
+    """A search of an Othello position."""
 
-    WINDOW = 3
+    ASPIRATION_WINDOW = 3
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        self.empties, self.most = self.position.empties, self.position.game.points
+        self.empties, self.max_value = self.position.empties, self.position.game.points
 
-    # ---- plans: the searches that follow one another, each a depth and a certainty ----------------------------------
-    def plan(self, limit: Limit) -> Iterator[Step]:
+    # ---- plans ------------------------------------------------------------------------------------------------------
+    def plan(self, limit: Limit) -> Iterator[PlanStep]:
         if limit.level is not None:
             level = level_of(limit.level)
-            sure = level.solving_certainty(self.empties)
-            return self.plan_depth(level.depth, level.certainty) if sure is None else self.plan_solution(sure)
+            selectivity = level.endgame_selectivity(self.empties)
+            return (
+                self.plan_depth(level.depth, level.selectivity)
+                if selectivity is None
+                else self.plan_solution(selectivity)
+            )
         if limit.depth is not None:
-            return self.plan_depth(limit.depth, SURE if limit.depth <= FULL_WIDTH else MIDGAME_CERTAINTY)
-        return self.plan_solution(SURE)
+            return self.plan_depth(
+                limit.depth, NO_SELECTIVITY if limit.depth <= MAX_FULL_WIDTH_DEPTH else MIDGAME_SELECTIVITY
+            )
+        return self.plan_solution(NO_SELECTIVITY)
 
-    def plan_depth(self, depth: int, certainty: int) -> Iterator[Step]:
-        """Ply by ply to a depth; to the end of the game if that is no further."""
+    def plan_depth(self, depth: int, selectivity: int) -> Iterator[PlanStep]:
+        """Search ply by ply to a depth; if it reaches the end of the game, solve."""
         if depth >= self.empties:
-            return self.plan_solution(SURE)
-        return ((plies, SURE if plies <= FULL_WIDTH else certainty) for plies in range(1, depth + 1))
+            return self.plan_solution(NO_SELECTIVITY)
+        return (
+            (plies, NO_SELECTIVITY if plies <= MAX_FULL_WIDTH_DEPTH else selectivity) for plies in range(1, depth + 1)
+        )
 
-    def plan_solution(self, certainty: int) -> Iterator[Step]:
-        """Ply by ply until the end of the game is in reach, then to the end, more and more surely."""
-        depths = range(1, min(self.empties, max(LEAST_DEPTH, self.empties - AHEAD)))
-        for plies in depths if self.empties > NEAR_END else sorted({*depths[:1], *depths[-1:]}):
-            yield plies, SURE if plies <= FULL_WIDTH else MIDGAME_CERTAINTY
-        for sure in PASSES if self.empties > STRAIGHT else ():
-            if sure < certainty:
-                yield self.empties, sure
-        yield self.empties, certainty
+    def plan_solution(self, selectivity: int) -> Iterator[PlanStep]:
+        """Search ply by ply until the end of the game is near, then to the end with rising accuracy."""
+        depths = range(1, min(self.empties, max(MIN_DEPTH_BEFORE_SOLVING, self.empties - SOLVE_AHEAD_PLIES)))
+        for plies in depths if self.empties > SHORT_PLAN_EMPTIES else sorted({*depths[:1], *depths[-1:]}):
+            yield plies, NO_SELECTIVITY if plies <= MAX_FULL_WIDTH_DEPTH else MIDGAME_SELECTIVITY
+        for selective in SELECTIVE_PASSES if self.empties > DIRECT_SOLVE_EMPTIES else ():
+            if selective < selectivity:
+                yield self.empties, selective
+        yield self.empties, selectivity
 
     # ---- the search -------------------------------------------------------------------------------------------------
     def solve(self, wld: bool) -> Iterator[Analysis]:
-        """The plan of a solution; with `wld` the last passes only ask whether the game is won or drawn."""
-        for depth, certainty in self.plan_solution(SURE):
+        """Follow the plan of a solution; with `wld` the last passes only ask whether the game is won or drawn."""
+        for depth, selectivity in self.plan_solution(NO_SELECTIVITY):
             if wld and depth == self.empties:
-                self.found = [self.outcome(certainty)]
+                self.results = [self.solve_outcome(selectivity)]
             else:
-                self.found = self.search_moves(depth, certainty)
-            yield self.answer(depth, certainty, wld)
+                self.results = self.search_multipv(depth, selectivity)
+            yield self.make_analysis(depth, selectivity, wld)
 
-    def find(self, moves: int, depth: int, certainty: int, guess: SearchResult | None) -> SearchResult:
-        search = self.solve_by_bounds if depth >= self.empties else super().find
-        return search(moves, depth, certainty, guess)
+    def find_best(self, moves: int, depth: int, selectivity: int, guess: SearchResult | None) -> SearchResult:
+        search = self.solve_by_bounds if depth >= self.empties else self.aspiration_search
+        return search(moves, depth, selectivity, guess)
 
-    def solve_by_bounds(self, moves: int, depth: int, certainty: int, guess: SearchResult | None) -> SearchResult:
-        """The score of a search to the end: questions of one number each, until the bounds meet.  Scores are even."""
-        lower, upper = -self.most, self.most
+    def solve_by_bounds(self, moves: int, depth: int, selectivity: int, guess: SearchResult | None) -> SearchResult:
+        """Find the score of a search to the end: null windows narrow the bounds until they meet.  Scores are even."""
+        lower, upper = -self.max_value, self.max_value
         score, move, _ = guess or SearchResult(0, NO_MOVE)
         score = min(upper, max(lower, score - score % 2))
         while lower < upper:
             beta = score + 2 if score == lower else score
-            value, best, _ = self.ask(moves, beta - 1, beta, depth, certainty, move)
+            value, best, _ = self.search_window(moves, beta - 1, beta, depth, selectivity, move)
             if value >= beta:
                 score = lower = value + value % 2
                 move = best
@@ -187,48 +201,50 @@ class OthelloIterativeSearch(IterativeSearch):
                 score = upper = value - value % 2
         return SearchResult(score, move if move != NO_MOVE else moves.bit_length() - 1)
 
-    def outcome(self, certainty: int) -> SearchResult:
-        """Whether the game is won (1), drawn (0) or lost (-1), and by which move."""
-        first = self.found[0].move if self.found else NO_MOVE
-        value, move, _ = self.ask(self.moves, 0, 1, self.empties, certainty, first)
+    def solve_outcome(self, selectivity: int) -> SearchResult:
+        """Find out whether the game is won (1), drawn (0) or lost (-1), and the move."""
+        first_move = self.results[0].move if self.results else NO_MOVE
+        value, move, _ = self.search_window(self.moves, 0, 1, self.empties, selectivity, first_move)
         if value >= 1:
             return SearchResult(1, move)
-        value, move, _ = self.ask(self.moves, -1, 0, self.empties, certainty, first)
+        value, move, _ = self.search_window(self.moves, -1, 0, self.empties, selectivity, first_move)
         return SearchResult(0 if value >= 0 else -1, move)
 
-    # ---- the answer -------------------------------------------------------------------------------------------------
-    def answer(self, depth: int, certainty: int, wld: bool = False) -> Analysis:
-        value, move, _ = self.found[0]
-        nodes, seconds = self.team.nodes, self.elapsed()
-        exact = depth >= self.empties and certainty == SURE
+    # ---- results ----------------------------------------------------------------------------------------------------
+    def make_analysis(self, depth: int, selectivity: int, wld: bool = False) -> Analysis:
+        value, move, _ = self.results[0]
+        nodes, seconds = self.search_threads.nodes, self.elapsed()
+        exact = depth >= self.empties and selectivity == NO_SELECTIVITY
         if exact and not wld:
-            line = self.solved_line(move, value)
+            pv = self.solve_pv(move, value)
         else:
-            line = (move, *self.remembered_line(self.position.after(move), self.empties))
-        candidates = tuple((found.move, float(found.value)) for found in self.found)
-        proved = tuple(found.move for found in self.found if exact)
-        sure = PERCENT[certainty]
-        return Analysis(move, float(value), exact, depth, nodes, 0, seconds, candidates, line, sure, proved)
+            pv = (move, *self.read_pv(self.position.after(move), self.empties))
+        candidates = tuple((result.move, float(result.value)) for result in self.results)
+        proved = tuple(result.move for result in self.results if exact)
+        confidence = CONFIDENCE_PERCENT[selectivity]
+        return Analysis(move, float(value), exact, depth, nodes, 0, seconds, candidates, pv, confidence, proved)
 
-    def solved_line(self, move: int, value: int) -> tuple[int, ...]:
-        """The best line to the end of the game: in each position a move that has the score."""
-        line, position, value = [move], self.position.after(move), -value
-        self.team.allow(LINE_NODES)
+    def solve_pv(self, move: int, value: int) -> tuple[int, ...]:
+        """Extend the principal variation to the end of the game: in each position find a move that has the score."""
+        pv, position, value = [move], self.position.after(move), -value
+        self.search_threads.limit_nodes(MAX_PV_NODES)
         try:
             while moves := position.legal_moves():
                 if moves == (PASS,):
                     move = PASS
                 else:
-                    word, first = sum(1 << move for move in moves), self.team.best_move(position)
-                    first = first if first in moves else NO_MOVE
-                    question = SearchRequest(position, U(word), value - 1, value, position.empties, SURE, first)
-                    move = self.team.ask(question).move
-                line.append(move)
+                    word, first_move = sum(1 << move for move in moves), self.search_threads.probe_best_move(position)
+                    first_move = first_move if first_move in moves else NO_MOVE
+                    request = SearchRequest(
+                        position, U(word), value - 1, value, position.empties, NO_SELECTIVITY, first_move
+                    )
+                    move = self.search_threads.search(request).move
+                pv.append(move)
                 position, value = position.after(move), -value
         except SearchStopped:
-            if self.team.stopped:
+            if self.search_threads.stopped:
                 raise
-            line += self.remembered_line(position, self.empties)
+            pv += self.read_pv(position, self.empties)
         finally:
-            self.team.allow(None)
-        return tuple(line)
+            self.search_threads.limit_nodes(None)
+        return tuple(pv)

@@ -1,10 +1,10 @@
 """Multi-ProbCut: when a shallow search may stand for a deep one (M. Buro, 1997).
 
-The difference between a shallow and a deep search of the same position is spread like an error of measurement.  If
-the shallow value lies outside the window by enough standard deviations, the deep search would with the corresponding
-certainty lie outside too, and is left out.  The deviation is a linear function of the empty squares and of both
-depths, one for searches to a depth and one for searches to the end; `awello probcut` measures it on positions of play
-and fits the coefficients in `data/probcut.json`.
+The difference between a shallow and a deep search of the same position is distributed like a measurement error.  If the
+shallow value lies outside the window by enough standard deviations, the deep value very probably does too, and the deep
+search is skipped.  The deviation is a linear function of the empty squares and of both depths, one for searches to a
+depth and one for searches to the end.  `awello probcut` measures it on positions of play and fits the coefficients in
+`data/probcut.json`.
 """
 
 import json
@@ -16,47 +16,47 @@ from awello.folders import data_file
 from awello.kernel import U, kernel
 from awello.layout import Layout
 
-SURE = 6  # the certainty of a search without probable cuts
-DEVIATIONS = (0.7, 1.0, 1.5, 2.0, 2.6, 3.3)  # that a shallow value must be outside the window, by certainty
-PERCENT = (52, 68, 87, 95, 99, 99, 100)  # of normal errors that are smaller, which is how certainty is shown
-TERMS = ("constant", "empties", "difference", "shallow")  # what the deviation depends on
-# Plies of a deep search for every two of the shallow one: the fewer, the surer the shallow one, and the dearer.
-DEEP_PLIES_PER_TWO = 4
-SOLVING_PLIES_OFF = 8  # plies that are taken off a search to the end first, because its last plies are quick
-SHARES = 128  # parts of a standard deviation in which margins are counted
+NO_SELECTIVITY = 6  # the selectivity of a search without probable cuts; lower ones cut more
+MARGIN_DEVIATIONS = (0.7, 1.0, 1.5, 2.0, 2.6, 3.3)  # distance of a shallow value from the window, by selectivity
+CONFIDENCE_PERCENT = (52, 68, 87, 95, 99, 99, 100)  # share of smaller normal errors, by selectivity
+DEVIATION_TERMS = ("constant", "empties", "difference", "shallow")  # names of the terms of a deviation
+# Plies of a deep search for every two of the shallow one: fewer make the shallow search more accurate and more costly.
+DEEP_PLIES_PER_2_SHALLOW = 4
+SOLVE_DEPTH_REDUCTION = 8  # taken off the depth of a search to the end first, because its last plies are quick
+MARGIN_PARTS = 128  # units in which a standard deviation is counted
 
 
 class DeviationTerms(Layout):
-    """What the deviation between a shallow and a deep search depends on, in UNITs of a disc."""
+    """Coefficients of the deviation between a shallow and a deep search, in UNITs of a disc."""
 
     constant: int
     empties: int
-    """For each empty square."""
+    """Per empty square."""
     difference: int
-    """For each ply by which the searches differ."""
+    """Per ply of difference between the depths."""
     shallow: int
-    """For each ply of the shallow search."""
+    """Per ply of the shallow search."""
 
 
 class ProbCutTerms(Layout):
     """The measured coefficients of probable cuts."""
 
     depth: DeviationTerms
-    """Of searches to a depth."""
+    """For searches to a depth."""
     end: DeviationTerms
-    """Of searches to the end of the game."""
-    least: int
+    """For searches to the end of the game."""
+    min_deviation: int
     """The smallest deviation, in UNITs of a disc."""
-    shares: Annotated[list[int], SURE]
-    """By certainty, the SHARES of a deviation that a shallow value must be outside the window."""
+    margin_parts: Annotated[list[int], NO_SELECTIVITY]
+    """By selectivity, the distance of a shallow value from the window, in MARGIN_PARTS of a deviation."""
 
 
 @kernel("int64(int64, boolean)", inline=True)
 def shallow_depth(depth: int, solving: bool) -> int:
-    """The depth of the search that foretells one of `depth`: half of it with the same parity, less for a solution."""
+    """The depth of the shallow search: half the deep one with the same parity, less for a solution."""
     if solving:
-        return max(0, (depth - SOLVING_PLIES_OFF) // DEEP_PLIES_PER_TWO * 2)
-    return depth // DEEP_PLIES_PER_TWO * 2 + (depth & 1)
+        return max(0, (depth - SOLVE_DEPTH_REDUCTION) // DEEP_PLIES_PER_2_SHALLOW * 2)
+    return depth // DEEP_PLIES_PER_2_SHALLOW * 2 + (depth & 1)
 
 
 @kernel("int64(int64, int64, int64, ProbCutTerms)", inline=True)
@@ -64,22 +64,22 @@ def deviation_of(empties: int, depth: int, shallow: int, probcut: ProbCutTerms) 
     """The standard deviation between a shallow and a deep search, in UNITs of a disc."""
     terms = probcut.depth if depth < empties else probcut.end
     linear = terms.constant + terms.empties * empties + terms.difference * (depth - shallow) + terms.shallow * shallow
-    return max(linear, probcut.least)
+    return max(linear, probcut.min_deviation)
 
 
 @kernel("int64(int64, int64, int64, int64, ProbCutTerms)", inline=True)
-def margin_of(certainty: int, empties: int, depth: int, shallow: int, probcut: ProbCutTerms) -> int:
-    """By how many UNITs a shallow search must lie outside a window to stand for a deep one."""
-    return probcut.shares[U(certainty)] * deviation_of(empties, depth, shallow, probcut) // SHARES
+def margin_of(selectivity: int, empties: int, depth: int, shallow: int, probcut: ProbCutTerms) -> int:
+    """The distance in UNITs by which a shallow value must be outside the window for a probable cut."""
+    return probcut.margin_parts[U(selectivity)] * deviation_of(empties, depth, shallow, probcut) // MARGIN_PARTS
 
 
 @cache
-def probcut_terms() -> ProbCutTerms:
-    """The coefficients that were measured."""
+def load_probcut_terms() -> ProbCutTerms:
+    """Load the measured coefficients."""
     measured, terms = json.loads(data_file("probcut.json").read_text("utf-8")), ProbCutTerms.new()
     for kind in ("depth", "end"):
-        for term in TERMS:
+        for term in DEVIATION_TERMS:
             setattr(getattr(terms, kind), term, round(DISC_VALUE * measured[kind][term]))
-    terms.least = round(DISC_VALUE * measured["least"])
-    terms.shares[:] = [round(SHARES * deviations) for deviations in DEVIATIONS]
+    terms.min_deviation = round(DISC_VALUE * measured["least"])
+    terms.margin_parts[:] = [round(MARGIN_PARTS * deviations) for deviations in MARGIN_DEVIATIONS]
     return terms

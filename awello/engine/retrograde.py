@@ -1,14 +1,14 @@
-"""Awalé solved backwards: the value of every position of few seeds, and for a win a move that makes progress.
+"""Retrograde analysis of Awalé: the value of every position of few seeds, and for a win a move that makes progress.
 
 Positions of n seeds are numbered by the combinatorial number system: with s_i the seeds in pits 0 to i, the index is
-the sum of C(s_i + i, i + 1).  A level (all positions of n seeds) needs only lower levels and itself.  A value is the
-seeds that the mover will still win less the opponent's.  Wins are settled from the largest value down: a position is
-worth v if a capture earns v or a quiet move reaches one worth -v that is settled already; it is worth -v if every quiet
-move reaches one worth v or more and no capture earns more than -v.  What is never settled is 0: nobody can force
-anything (retrograde analysis, Romein and Bal 2003).
+the sum of C(s_i + i, i + 1).  A level (all positions of n seeds) depends only on itself and lower levels.  A value is
+the seeds that the mover will still win, less the opponent's.  Positions are settled from the largest value down.  A
+position has value v if a capture earns v or a quiet move leads to a settled position of value -v.  It has value -v if
+every quiet move leads to a position of value v or more and no capture earns more than -v.  Positions that are never
+settled have value 0, because neither side can force anything (Romein and Bal 2003).
 
-One byte holds both value and move.  The move of a win is the one by which it was settled, so it leads to a position
-settled earlier, and so does every reply: play that follows it cannot circle.
+One byte holds value and move.  The move of a win is the one that settled it.  It leads to a position settled earlier,
+and so does every reply, so play by the tablebase cannot cycle.
 """
 
 from math import comb
@@ -36,48 +36,52 @@ from awello.rules.awale import (
     sow,
 )
 
-MOST_SEEDS = 28  # what one byte can hold: 29 losses and draws, 6 * 28 wins, 57 captures of open positions, WAITING
-WIN = MOST_SEEDS + 1  # the first code of a win; the codes below are minus the value of a loss or draw
-OPEN = WIN + 6 * MOST_SEEDS  # the first code of a position that is not settled yet
-NOTHING = OPEN + MOST_SEEDS + 1  # open, and the best capture is worth 0; OPEN itself: no capture so far
-WAITING = 255  # won by a quiet move, but the queue was full
-RETRACTIONS = 32  # the sowings that can end in a position: at most one for each seed
-QUEUE = 1 << 17  # positions that can wait in a part of a level: 3 MiB; with fewer a level is scanned again more often
+MAX_SEEDS = 28  # fits a byte: 29 losses and draws, 6 * 28 wins, 57 captures of open positions, WAITING_CODE
+FIRST_WIN_CODE = MAX_SEEDS + 1  # of wins; the codes below are minus the value of a loss or draw
+FIRST_OPEN_CODE = FIRST_WIN_CODE + 6 * MAX_SEEDS  # of positions that are not settled yet
+OPEN_ZERO_CODE = FIRST_OPEN_CODE + MAX_SEEDS + 1  # open with a best capture of 0; FIRST_OPEN_CODE: without a capture
+WAITING_CODE = 255  # won by a quiet move, but the queue was full
+MAX_RETRACTIONS = 32  # of one position: at most one per seed
+QUEUE_LENGTH = 1 << 17  # per part of a level: 3 MiB; with a shorter queue levels are scanned more often
 
-OFFSET = np.array([comb(seeds + 11, 12) for seeds in range(MOST_SEEDS + 2)], np.int64)  # where a level begins
-RANK = np.array([[comb(seeds + pit, pit + 1) for seeds in range(32)] for pit in range(12)], np.int64)
-VALUE = np.array(
-    [-code if code < WIN else (code - WIN) // 6 + 1 if code < OPEN else 0 for code in range(256)], np.int64
+# The index where each level begins.
+LEVEL_OFFSETS = np.array([comb(seeds + 11, 12) for seeds in range(MAX_SEEDS + 2)], np.int64)
+BINOMIALS = np.array([[comb(seeds + pit, pit + 1) for seeds in range(32)] for pit in range(12)], np.int64)
+VALUE_OF_CODE = np.array(
+    [-code for code in range(FIRST_WIN_CODE)]
+    + [(code - FIRST_WIN_CODE) // 6 + 1 for code in range(FIRST_WIN_CODE, FIRST_OPEN_CODE)]
+    + [0] * (256 - FIRST_OPEN_CODE),
+    np.int64,
 )
 
 Bytes = npt.NDArray[np.uint8]
 
 
 class SettledPosition(Layout):
-    """A position whose value is known, and whose predecessors are still to be looked at."""
+    """A settled position whose predecessors are not examined yet."""
 
     own: U
     opp: U
     is_lost: int
-    """Whether its mover loses, else wins."""
+    """1 if its mover loses, 0 if its mover wins."""
 
 
 class Retraction(Layout):
-    """A position from which a quiet move leads to a settled one."""
+    """A predecessor of a settled position by a quiet move."""
 
     own: U
     opp: U
     index: int
-    """Its number in the level."""
+    """Its index in the level."""
     pit: int
     """The quiet move."""
 
 
 class LevelPart(Layout):
-    """The work of one thread on a level: positions [begin, end), and the queue of those that it has settled.
+    """A part of a level for one thread: the positions [begin, end) and the queue of settled ones.
 
-    The codes and counts of a level are bytes behind an address: their number is known only at run time, and threads
-    swap single bytes.
+    Codes and counts are accessed by address, because their number is known only at run time and threads swap single
+    bytes.
     """
 
     game: int
@@ -85,17 +89,17 @@ class LevelPart(Layout):
     begin: int
     end: int
     codes: int
-    """The address of the level's codes in the table."""
+    """The address of the level's codes."""
     counts: int
-    """The address of the numbers of quiet moves that are not refuted yet, four bits for each position."""
+    """The address of the counts of quiet moves that are not refuted yet, four bits per position."""
     value: int
-    """What is being settled: positions worth plus or minus this."""
-    is_full: int
-    """Whether positions were left out because the queue was full."""
+    """Positions of plus or minus this value are being settled."""
+    overflowed: int
+    """1 if positions were skipped because the queue was full."""
     block_begin: int
-    """A scan goes by blocks of positions that share the opponent's row: the number of the block's first, ..."""
+    """A scan goes by blocks of positions with the same opponent's row: the index of the first one, ..."""
     block_end: int
-    """... that of the next block's first, ..."""
+    """... of the first one of the next block, ..."""
     block_seeds: int
     """... the seeds in the mover's row ..."""
     block_opp: U
@@ -104,23 +108,23 @@ class LevelPart(Layout):
     """Positions taken from the queue so far."""
     tail: U
     """Positions put into the queue so far."""
-    room: U
-    """The length of the queue that is used, a power of two, less one."""
-    retractions: Annotated[list[Retraction], RETRACTIONS]
-    queue: Annotated[list[SettledPosition], QUEUE]
+    queue_mask: U
+    """The length of the queue, a power of two, minus one."""
+    retractions: Annotated[list[Retraction], MAX_RETRACTIONS]
+    queue: Annotated[list[SettledPosition], QUEUE_LENGTH]
 
 
 # ---- codes ----------------------------------------------------------------------------------------------------------
 @kernel("int64(int64, int64)", inline=True)
 def win_code(value: int, pit: int) -> int:
-    """The code of a win and the move by which it was settled."""
-    return WIN + 6 * (value - 1) + pit
+    """The code of a win and the move that settled it."""
+    return FIRST_WIN_CODE + 6 * (value - 1) + pit
 
 
 @kernel("int64(int64)", inline=True)
 def capture_code(value: int) -> int:
-    """The code of an open position whose best capture is worth so much."""
-    return NOTHING + value
+    """The code of an open position with this value of its best capture."""
+    return OPEN_ZERO_CODE + value
 
 
 # ---- the number of a position ---------------------------------------------------------------------------------------
@@ -130,23 +134,23 @@ def rank(own: U, opp: U) -> int:
     sums = own * ONES
     index = 0
     for pit in range(6):
-        index += RANK[U(pit), sums >> U(8 * pit) & BYTE]
+        index += BINOMIALS[U(pit), sums >> U(8 * pit) & BYTE]
     sums = (opp + (sums >> U(40) & BYTE)) * ONES
     for pit in range(5):
-        index += RANK[U(pit + 6), sums >> U(8 * pit) & BYTE]
+        index += BINOMIALS[U(pit + 6), sums >> U(8 * pit) & BYTE]
     return index
 
 
 @kernel("UniTuple(uint64, 2)(int64, int64)")
 def unrank(index: int, seeds: int) -> tuple[U, U]:
-    """The position of an index in the level of so many seeds."""
+    """The position of an index in a level."""
     own, opp = U(0), U(0)
     below = seeds
     for pit in range(10, -1, -1):
         seeds = below
-        while RANK[U(pit), U(below)] > index:
+        while BINOMIALS[U(pit), U(below)] > index:
             below -= 1
-        index -= RANK[U(pit), U(below)]
+        index -= BINOMIALS[U(pit), U(below)]
         byte = U(seeds - below) << U(8 * ((pit + 1) % 6))
         if pit >= 5:
             opp |= byte
@@ -156,69 +160,69 @@ def unrank(index: int, seeds: int) -> tuple[U, U]:
 
 
 @kernel("UniTuple(uint64, 2)(uint64, uint64)", inline=True)
-def successor(own: U, opp: U) -> tuple[U, U]:
+def next_position(own: U, opp: U) -> tuple[U, U]:
     """The position after this one in its level."""
     first = own & BYTE
     high = own ^ first
     if high != U(0):
         one = U(1) << (U(bit_scan(high)) & U(56))
         return high - one + ((first + U(1)) * (one >> U(8))), opp
-    one = U(1) << (U(bit_scan(opp | U(1) << U(48))) & U(56))  # past the last position nothing matters
+    one = U(1) << (U(bit_scan(opp | U(1) << U(48))) & U(56))  # after the last position the result does not matter
     moved = (first + U(1)) << U(40) if one == U(1) else U(0)
     return moved, opp - one + (first + U(1)) * (one >> U(8))
 
 
 @kernel("int64(int64)", inline=True)
-def rows_of(seeds: int) -> int:
-    """How many rows hold so many seeds."""
-    return int(RANK[U(4), U(seeds + 1)])
+def count_rows(seeds: int) -> int:
+    """Count the rows of this many seeds."""
+    return int(BINOMIALS[U(4), U(seeds + 1)])
 
 
 @kernel("int64(int64)", inline=True)
-def rows_below(seeds: int) -> int:
-    """How many rows hold fewer seeds."""
-    return int(RANK[U(5), U(seeds)])
+def count_rows_below(seeds: int) -> int:
+    """Count the rows of fewer seeds."""
+    return int(BINOMIALS[U(5), U(seeds)])
 
 
 @kernel("void(uint64[::1], int64)")
 def fill_rows(rows: Words, seeds: int) -> None:
-    """Every row of up to so many seeds, by their number, then in the order of `rank`."""
+    """Write all rows of up to this many seeds, by seeds and then by `rank`."""
     place = 0
     for level in range(seeds + 1):
         row = U(level) << U(40)
-        for _ in range(rows_of(level)):
+        for _ in range(count_rows(level)):
             rows[place] = row
             place += 1
-            row, _ = successor(row, U(0))
+            row, _ = next_position(row, U(0))
 
 
 # ---- a level --------------------------------------------------------------------------------------------------------
 @kernel("void(uint8[::1], uint8[::1], LevelPart)")
-def prepare(table: Bytes, counts: Bytes, part: LevelPart) -> None:
-    """Give each position of a part its best capture, and count its quiet moves."""
+def prepare_part(table: Bytes, counts: Bytes, part: LevelPart) -> None:
+    """Set the best capture of each position of a part, and count its quiet moves."""
     game, seeds = part.game, part.seeds
-    base = U(OFFSET[seeds])
+    base = U(LEVEL_OFFSETS[seeds])
     own, opp = unrank(part.begin, seeds)
     for number in range(part.begin, part.end):
         index = U(number)
-        best, quiet = OPEN - NOTHING, 0
+        best, quiet = FIRST_OPEN_CODE - OPEN_ZERO_CODE, 0
         moves = legal_moves(game, own, opp)
         if moves == U(0):
             best = seeds if own != U(0) else -seeds
         while moves != U(0):
-            child, other, prize = sow(game, own, opp, bit_scan(moves))
+            child, other, captures = sow(game, own, opp, bit_scan(moves))
             moves = clear_lowest_bit(moves)
             if child == U(0):
-                best = seeds  # an opponent with nothing left to sow: the mover gets everything
-            elif prize != U(0):
-                gain = seeds_in(prize)
-                best = max(best, gain - VALUE[table[U(OFFSET[U(seeds - gain)] + rank(child, other))]])
+                best = seeds  # the opponent has nothing left to sow: the mover gets all seeds
+            elif captures != U(0):
+                gain = seeds_in(captures)
+                best = max(best, gain - VALUE_OF_CODE[table[U(LEVEL_OFFSETS[U(seeds - gain)] + rank(child, other))]])
             else:
                 quiet += 1
         table[base + index] = capture_code(best)
         byte = index >> U(1)
         counts[byte] = counts[byte] | quiet << 4 if index & U(1) else quiet
-        own, opp = successor(own, opp)
+        own, opp = next_position(own, opp)
 
 
 @kernel("int64(int64, LevelPart)", inline=True)
@@ -229,34 +233,34 @@ def code_at(index: int, part: LevelPart) -> int:
 
 @kernel("boolean(int64, LevelPart)", inline=True)
 def has_quiet_moves(index: int, part: LevelPart) -> bool:
-    """Whether a quiet move is left that is not refuted yet."""
+    """Whether a quiet move is not refuted yet."""
     return bool(load8(part.counts, U(index >> 1)) >> U((index & 1) * 4) & U(15) != U(0))
 
 
 @kernel("boolean(int64, LevelPart)", inline=True)
 def refute_quiet_move(index: int, part: LevelPart) -> bool:
-    """Count one quiet move less; whether it was the last."""
+    """Subtract one quiet move; return whether it was the last."""
     nibble = (index & 1) * 4
     return bool(fetch_and_subtract8(part.counts + (index >> 1), 1 << nibble) >> nibble & 15 <= 1)
 
 
 @kernel("int64(uint64, uint64, LevelPart)")
-def quiet_win(own: U, opp: U, part: LevelPart) -> int:
-    """The last quiet move to a position settled as lost by the value that is being settled."""
+def find_quiet_win(own: U, opp: U, part: LevelPart) -> int:
+    """Return the last quiet move to a position settled as lost with the current value."""
     moves, found = legal_moves(part.game, own, opp), 0
     while moves != U(0):
         pit = bit_scan(moves)
         moves = clear_lowest_bit(moves)
-        child, other, prize = sow(part.game, own, opp, pit)
-        if prize == U(0) and code_at(rank(child, other), part) == part.value:
+        child, other, captures = sow(part.game, own, opp, pit)
+        if captures == U(0) and code_at(rank(child, other), part) == part.value:
             found = pit
     return found
 
 
-# ---- taking moves back ----------------------------------------------------------------------------------------------
+# ---- retractions ----------------------------------------------------------------------------------------------------
 @kernel("int64(uint64, uint64, LevelPart)")
 def list_retractions(own: U, opp: U, part: LevelPart) -> int:
-    """Take back every quiet move that can have led here, and ask for the bytes before; the number of retractions."""
+    """List the retractions of all quiet moves to a position, prefetch their bytes, and return their number."""
     count = U(0)
     origins = ~(own + ANY) & FLAGS
     while origins != U(0):
@@ -283,94 +287,95 @@ def list_retractions(own: U, opp: U, part: LevelPart) -> int:
 @kernel("void(uint64, uint64, int64, LevelPart)", inline=True)
 def enqueue(own: U, opp: U, is_lost: int, part: LevelPart) -> None:
     """Put a settled position into the queue."""
-    place = part.queue[part.tail & part.room]
+    place = part.queue[part.tail & part.queue_mask]
     place.own, place.opp, place.is_lost = own, opp, is_lost
     part.tail += U(1)
 
 
 @kernel("void(Retraction, int64, int64, int64, int64, LevelPart)", inline=True)
-def settle_one(origin: Retraction, old: int, new: int, waiting: int, is_lost: int, part: LevelPart) -> None:
-    """Settle a position unless another thread has changed its code; if the queue is full, mark it for the next scan."""
-    if part.tail - part.head > part.room:
+def settle_position(origin: Retraction, old: int, new: int, waiting: int, is_lost: int, part: LevelPart) -> None:
+    """Settle a position unless another thread has changed its code; with a full queue, mark it for the next scan."""
+    if part.tail - part.head > part.queue_mask:
         compare_and_swap8(part.codes + origin.index, old, waiting)
-        part.is_full = 1
+        part.overflowed = 1
     elif compare_and_swap8(part.codes + origin.index, old, new):
         enqueue(origin.own, origin.opp, is_lost, part)
 
 
 @kernel("void(LevelPart)")
-def take_back(part: LevelPart) -> None:
-    """Settle what follows from the positions in the queue, oldest first, until it is empty."""
+def propagate(part: LevelPart) -> None:
+    """Settle the predecessors of the positions in the queue, until it is empty."""
     while part.head != part.tail:
-        settled = part.queue[part.head & part.room]
-        own, opp, is_lost = settled.opp, settled.own, settled.is_lost  # the last mover comes first
+        settled = part.queue[part.head & part.queue_mask]
+        own, opp, is_lost = settled.opp, settled.own, settled.is_lost  # from the view of the previous mover
         part.head += U(1)
         if opp == U(0):
-            continue  # no quiet move leaves the opponent nothing
+            continue  # no quiet move leaves the opponent without seeds
         for number in range(list_retractions(own, opp, part)):
             origin = part.retractions[U(number)]
             code = code_at(origin.index, part)
-            if code < OPEN:
+            if code < FIRST_OPEN_CODE:
                 continue
-            # A quiet move to a lost position wins; a position loses if its last quiet move leads to a won one.
+            # A quiet move to a lost position wins.  A position is lost if its last quiet move leads to a won one.
             if is_lost:
-                settle_one(origin, code, win_code(part.value, origin.pit), WAITING, 0, part)
+                settle_position(origin, code, win_code(part.value, origin.pit), WAITING_CODE, 0, part)
             elif refute_quiet_move(origin.index, part) and code <= capture_code(-part.value):
-                settle_one(origin, code, part.value, capture_code(-part.value), 1, part)
+                settle_position(origin, code, part.value, capture_code(-part.value), 1, part)
 
 
 # ---- scanning -------------------------------------------------------------------------------------------------------
 @kernel("void(LevelPart)")
 def begin_scan(part: LevelPart) -> None:
-    """Empty the queue, and find the block of the first position."""
+    """Empty the queue and find the block of the first position."""
     own, part.block_opp = unrank(part.begin, part.seeds)
     part.block_seeds = seeds_in(own)
     first_row = U(part.block_seeds) << U(40)
     part.block_begin = part.begin - (rank(own, part.block_opp) - rank(first_row, part.block_opp))
-    part.block_end = part.block_begin + rows_of(part.block_seeds)
+    part.block_end = part.block_begin + count_rows(part.block_seeds)
     part.head = part.tail = U(0)
-    part.is_full = 0
+    part.overflowed = 0
 
 
 @kernel("uint64(int64, uint64[::1], LevelPart)", inline=True)
 def seek(index: int, rows: Words, part: LevelPart) -> U:
-    """Move on to the block of a position; the mover's row."""
+    """Go to the block of a position and return the mover's row."""
     while index >= part.block_end:
-        own, part.block_opp = successor(U(part.block_seeds), part.block_opp)
+        own, part.block_opp = next_position(U(part.block_seeds), part.block_opp)
         part.block_seeds = seeds_in(own)
-        part.block_begin, part.block_end = part.block_end, part.block_end + rows_of(part.block_seeds)
-    return U(rows[U(rows_below(part.block_seeds) + index - part.block_begin)])
+        part.block_begin, part.block_end = part.block_end, part.block_end + count_rows(part.block_seeds)
+    return U(rows[U(count_rows_below(part.block_seeds) + index - part.block_begin)])
 
 
 @kernel("int64(uint64[::1], LevelPart)")
-def settle(rows: Words, part: LevelPart) -> int:
-    """Settle what is worth plus or minus the value of a part, beginning with what captures alone decide.
+def settle_part(rows: Words, part: LevelPart) -> int:
+    """Settle the positions of plus or minus the value of a part, starting with those that captures decide.
 
-    The answer is 1 if the queue was too short: then settle must run again.  Threads may share a level: the one that
-    swaps the byte of a position settles it.  Where a capture wins, the move stored means nothing: a player looks at
-    captures first.
+    Return 1 if the queue overflowed: then it must run again.  Threads may share a level: the one that swaps the byte of
+    a position settles it.  If a capture wins, the stored move is meaningless, because players look at captures first.
     """
     value = part.value
     begin_scan(part)
     for index in range(part.begin, part.end):
         code = code_at(index, part)
         loses = code == capture_code(-value)
-        if (code != capture_code(value) and code != WAITING and not loses) or (loses and has_quiet_moves(index, part)):
+        if (code != capture_code(value) and code != WAITING_CODE and not loses) or (
+            loses and has_quiet_moves(index, part)
+        ):
             continue
         own, new = seek(index, rows, part), value
         if not loses:
-            new = win_code(value, quiet_win(own, part.block_opp, part) if code == WAITING else 0)
+            new = win_code(value, find_quiet_win(own, part.block_opp, part) if code == WAITING_CODE else 0)
         if compare_and_swap8(part.codes + index, code, new):
             enqueue(own, part.block_opp, 1 if loses else 0, part)
-            if part.tail - part.head >= part.room >> U(1):
-                take_back(part)
-    take_back(part)
-    return part.is_full
+            if part.tail - part.head >= part.queue_mask >> U(1):
+                propagate(part)
+    propagate(part)
+    return part.overflowed
 
 
 @kernel("void(uint8[::1], int64)")
-def finish(table: Bytes, seeds: int) -> None:
-    """What is open at the end is worth nothing to anybody."""
-    for index in range(OFFSET[seeds], OFFSET[seeds + 1]):
-        if table[U(index)] >= OPEN:
+def settle_draws(table: Bytes, seeds: int) -> None:
+    """Set all open positions of a level to 0."""
+    for index in range(LEVEL_OFFSETS[seeds], LEVEL_OFFSETS[seeds + 1]):
+        if table[U(index)] >= FIRST_OPEN_CODE:
             table[U(index)] = 0

@@ -1,7 +1,8 @@
-"""Stable discs: those that no play can turn any more, which bounds the score of a game before its end.
+"""Stable discs, which can never be flipped and so bound the score before the end of the game.
 
-On an edge, stability is known exactly from a table of all edges.  Inside, a disc is stable if on each of its four
-lines it leans on a stable disc of its own or the line is full.  Together a lower bound, quick enough for every node.
+On an edge, a table of all edges gives the stable discs exactly.  Inside, a disc is stable if on each of its four lines
+it is next to a stable disc of its own colour or the line is full.  The result is a lower bound, cheap enough for every
+node.
 """
 
 from typing import Annotated
@@ -10,39 +11,42 @@ from awello.bits import bit, bit_scan, clear_lowest_bit, popcount, to_signed
 from awello.kernel import U, kernel
 from awello.layout import Layout, UInt8
 
-LEFT, RIGHT, RIM = U(0x0101010101010101), U(0x8080808080808080), U(0xFF818181818181FF)
-GATHER, SPREAD = U(0x0102040810204080), U(0x0002040810204081)  # multipliers: column a to a byte, and back
+COLUMN_A, COLUMN_H, BORDER = U(0x0101010101010101), U(0x8080808080808080), U(0xFF818181818181FF)
+COLUMN_TO_BYTE, BYTE_TO_COLUMN = (
+    U(0x0102040810204080),
+    U(0x0002040810204081),
+)  # multipliers
 EDGE = U(0xFF)
 
 
 class EdgeTable(Layout):
-    """For each edge, own discs on it that no play can turn; the index is own discs times 256 plus the opponent's."""
+    """Own stable discs of each edge; the index is the own discs times 256 plus the opponent's."""
 
     stable: Annotated[list[UInt8], 1 << 16]
 
 
 @kernel("uint64(uint64, uint64, int64)")
-def edge_after(own: U, opp: U, square: int) -> U:
-    """The mover's discs on an edge of eight after a move there, which may turn nothing."""
-    turned = bit(square)
+def play_on_edge(own: U, opp: U, square: int) -> U:
+    """The mover's discs on an edge after a move there, which may flip nothing."""
+    flipped = bit(square)
     for step in (1, -1):
         run, at = U(0), square + step
         while 0 <= at < 8 and opp & bit(at) != U(0):
             run, at = run | bit(at), at + step
         if 0 <= at < 8 and own & bit(at) != U(0):
-            turned |= run
-    return own | turned
+            flipped |= run
+    return own | flipped
 
 
 @kernel("uint64(uint64, uint64, EdgeTable)", inline=True)
-def edge_of(own: U, opp: U, edges: EdgeTable) -> U:
-    """The stable discs of one edge, given and answered as a byte."""
+def stable_edge(own: U, opp: U, edges: EdgeTable) -> U:
+    """The own stable discs of an edge, as bytes."""
     return U(edges.stable[own << U(8) | opp])
 
 
 @kernel("void(EdgeTable)")
-def fill_edges(edges: EdgeTable) -> None:
-    """Fill the table, the fullest edges first: the discs that each possible next move leaves stable."""
+def fill_edge_table(edges: EdgeTable) -> None:
+    """Fill the table, the fullest edges first: a disc is stable if it is stable after every possible move."""
     for filled in range(8, -1, -1):
         for own_number in range(256):
             for opp_number in range(256):
@@ -53,23 +57,23 @@ def fill_edges(edges: EdgeTable) -> None:
                 while empty != U(0) and stable != U(0):
                     square = bit_scan(empty)
                     empty = clear_lowest_bit(empty)
-                    mine = edge_after(own, opp, square) & EDGE
-                    stable &= edge_of(mine, opp & ~mine, edges)
-                    theirs = edge_after(opp, own, square) & EDGE
-                    stable &= edge_of(own & ~theirs, theirs, edges)
+                    mine = play_on_edge(own, opp, square) & EDGE
+                    stable &= stable_edge(mine, opp & ~mine, edges)
+                    theirs = play_on_edge(opp, own, square) & EDGE
+                    stable &= stable_edge(own & ~theirs, theirs, edges)
                 edges.stable[own << U(8) | opp] = to_signed(stable)
 
 
 @kernel("uint64(uint64)", inline=True)
 def column_of(word: U) -> U:
     """Column a as a byte."""
-    return (word & LEFT) * GATHER >> U(56)
+    return (word & COLUMN_A) * COLUMN_TO_BYTE >> U(56)
 
 
 @kernel("uint64(uint64)", inline=True)
-def as_column(edge: U) -> U:
+def to_column(edge: U) -> U:
     """A byte as column a."""
-    return (edge & U(127)) * SPREAD & LEFT | edge >> U(7) << U(56)
+    return (edge & U(127)) * BYTE_TO_COLUMN & COLUMN_A | edge >> U(7) << U(56)
 
 
 @kernel("uint64(uint64)", inline=True)
@@ -77,7 +81,7 @@ def full_rows(full: U) -> U:
     """The squares of rows without an empty square."""
     row = full & full >> U(1)
     row &= row >> U(2)
-    return (row & row >> U(4) & LEFT) * EDGE
+    return (row & row >> U(4) & COLUMN_A) * EDGE
 
 
 @kernel("uint64(uint64)", inline=True)
@@ -89,8 +93,8 @@ def full_columns(full: U) -> U:
 
 
 @kernel("uint64(uint64)", inline=True)
-def full_falling(full: U) -> U:
-    """The squares of diagonals like a1-h8 without an empty square: full to the rim both ways."""
+def full_diagonals(full: U) -> U:
+    """The squares of diagonals like a1-h8 without an empty square."""
     up = full & (full >> U(9) | U(0xFF80808080808080))
     down = full & (full << U(9) | U(0x01010101010101FF))
     up &= up >> U(18) | U(0xFFFFC0C0C0C0C0C0)
@@ -101,7 +105,7 @@ def full_falling(full: U) -> U:
 
 
 @kernel("uint64(uint64)", inline=True)
-def full_rising(full: U) -> U:
+def full_antidiagonals(full: U) -> U:
     """The squares of diagonals like h1-a8 without an empty square."""
     up = full & (full >> U(7) | U(0xFF01010101010101))
     down = full & (full << U(7) | U(0x80808080808080FF))
@@ -114,19 +118,19 @@ def full_rising(full: U) -> U:
 
 @kernel("uint64(uint64, uint64, EdgeTable)")
 def stable_discs(own: U, opp: U, edges: EdgeTable) -> U:
-    """Discs of `own` that can never be turned on an 8x8 board, or not all of them but no other."""
-    stable = edge_of(own & EDGE, opp & EDGE, edges)
-    stable |= edge_of(own >> U(56), opp >> U(56), edges) << U(56)
-    stable |= as_column(edge_of(column_of(own), column_of(opp), edges))
-    stable |= as_column(edge_of(column_of(own >> U(7)), column_of(opp >> U(7)), edges)) << U(7)
+    """Discs of `own` that can never be flipped on an 8x8 board; some may be missing."""
+    stable = stable_edge(own & EDGE, opp & EDGE, edges)
+    stable |= stable_edge(own >> U(56), opp >> U(56), edges) << U(56)
+    stable |= to_column(stable_edge(column_of(own), column_of(opp), edges))
+    stable |= to_column(stable_edge(column_of(own >> U(7)), column_of(opp >> U(7)), edges)) << U(7)
     full = own | opp
-    row, column, falling, rising = full_rows(full), full_columns(full), full_falling(full), full_rising(full)
-    inner = own & ~RIM
+    row, column, falling, rising = full_rows(full), full_columns(full), full_diagonals(full), full_antidiagonals(full)
+    inner = own & ~BORDER
     stable |= inner & row & column & falling & rising
     before = U(0)
     while stable != before:
         before = stable
-        leaning = inner & (row | stable >> U(1) | stable << U(1)) & (column | stable >> U(8) | stable << U(8))
-        leaning &= (falling | stable >> U(9) | stable << U(9)) & (rising | stable >> U(7) | stable << U(7))
-        stable |= leaning
+        supported = inner & (row | stable >> U(1) | stable << U(1)) & (column | stable >> U(8) | stable << U(8))
+        supported &= (falling | stable >> U(9) | stable << U(9)) & (rising | stable >> U(7) | stable << U(7))
+        stable |= supported
     return stable

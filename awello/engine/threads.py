@@ -1,4 +1,4 @@
-"""The threads of a search: each with its own memory, all with one table, and the first answer counts."""
+"""The threads of a search: each has its own state, all share one table, and the first result counts."""
 
 import threading
 from abc import ABC, abstractmethod
@@ -8,35 +8,36 @@ from typing import Any, NamedTuple
 
 import numpy.typing as npt
 
-from awello.engine.state import HALTED, NO_MOVE
+from awello.engine.thread_state import NO_MOVE, STOP_BIT
 from awello.engine.transposition_table import TranspositionTable
 from awello.kernel import U
 from awello.memory import address_of
 from awello.position import Position
 
-NO_LIMIT = 1 << 62
+NO_NODE_LIMIT = 1 << 62
 
 
 class SearchStopped(Exception):
-    """A search ended before it had an answer."""
+    """A search was stopped before it had a result."""
 
 
 @dataclass(frozen=True)
 class SearchRequest:
-    """What threads are to find out: the value of some moves of a position in a window."""
+    """A search for the threads to run: the value of some moves of a position in a window."""
 
     position: Position
     moves: U
     alpha: int
     beta: int
     depth: int
-    certainty: int
-    first: int = NO_MOVE
-    """The move to try first."""
+    selectivity: int
+    """Othello: the level of probable cuts.  Awalé: the largest number of seeds to look up in the tablebase."""
+    first_move: int = NO_MOVE
+    """The move to search first."""
 
 
 class SearchResult(NamedTuple):
-    """An answer: a value, the move that has it, and whether the search needed no estimate for it."""
+    """A value, the move that has it, and whether it was found without an estimate."""
 
     value: int
     move: int
@@ -44,15 +45,15 @@ class SearchResult(NamedTuple):
 
 
 class SearchWorker(ABC):
-    """One thread and its memory, an array of one state that extends `ThreadState`.
+    """One thread and its state, a record that extends `ThreadState`, in an array of length one.
 
-    Python takes 1 us for an attribute of a record.  So what each question touches is read and written by `fields`.
+    Accessing an attribute of a record takes Python 1 us, so `fields` serves the fields that each request touches.
     """
 
-    def __init__(self, memory: npt.NDArray[Any], table: TranspositionTable) -> None:
-        self.memory, self.address, self.state = memory, address_of(memory), memory[0]
-        self.fields = {name: memory[name] for name in memory.dtype.names or ()}
-        self.state.multipliers = table.multipliers
+    def __init__(self, records: npt.NDArray[Any], tt: TranspositionTable) -> None:
+        self.records, self.address, self.state = records, address_of(records), records[0]
+        self.fields = {name: records[name] for name in records.dtype.names or ()}
+        self.state.multipliers = tt.multipliers
 
     def set(self, **values: int | U) -> None:
         """Set fields of the state."""
@@ -60,103 +61,103 @@ class SearchWorker(ABC):
             self.fields[name][0] = value
 
     def get(self, name: str) -> int:
-        """The value of a field of the state."""
+        """Return a field of the state."""
         return int(self.fields[name][0])
 
     @abstractmethod
-    def prepare(self, question: SearchRequest, threads: int, age: int) -> None:
-        """Get ready to search."""
+    def prepare(self, request: SearchRequest, threads: int, age: int) -> None:
+        """Set up the state for a search."""
 
     @abstractmethod
-    def search(self, question: SearchRequest) -> SearchResult:
-        """The answer, unless the search is stopped."""
+    def search(self, request: SearchRequest) -> SearchResult:
+        """Run a search; the result is meaningless if it is stopped."""
 
     @abstractmethod
-    def best_move(self, position: Position) -> int:
-        """The best move that the table remembers for a position, or NO_MOVE."""
+    def probe_best_move(self, position: Position) -> int:
+        """Return the best move for a position in the transposition table, or NO_MOVE."""
 
     @abstractmethod
-    def pays_together(self, question: SearchRequest) -> bool:
-        """Whether a question is worth more than one thread."""
+    def is_worth_sharing(self, request: SearchRequest) -> bool:
+        """Whether a search is long enough for more than one thread."""
 
-    def begin(self) -> None:
-        """Count from zero."""
+    def start(self) -> None:
+        """Reset the node count."""
         self.set(nodes=0)
 
     @abstractmethod
-    def forget(self) -> None:
-        """Clear what this thread alone remembers."""
+    def clear(self) -> None:
+        """Clear the tables of this thread."""
 
-    def halt(self) -> None:
-        """End the search of this thread."""
-        self.set(stop=HALTED)
+    def stop(self) -> None:
+        """Stop the search of this thread."""
+        self.set(stop=STOP_BIT)
 
 
 class SearchThreads:
-    """All threads of an engine."""
+    """All search threads of an engine."""
 
-    def __init__(self, workers: Sequence[SearchWorker], table: TranspositionTable) -> None:
-        self.workers, self.table = workers, table
+    def __init__(self, workers: Sequence[SearchWorker], tt: TranspositionTable) -> None:
+        self.workers, self.tt = workers, tt
         self.stopped = False
 
-    def begin(self, nodes: int | None = None) -> None:
-        """Count from zero, and be ready to search again after a stop."""
+    def start(self, max_nodes: int | None = None) -> None:
+        """Reset the node count and the stop flag."""
         self.stopped = False
-        self.table.age = (self.table.age + 1) % 128  # what earlier searches found may be overwritten first
+        self.tt.age = (self.tt.age + 1) % 128  # entries of earlier searches are replaced first
         for worker in self.workers:
-            worker.begin()
-        self.allow(nodes)
+            worker.start()
+        self.limit_nodes(max_nodes)
 
-    def allow(self, nodes: int | None) -> None:
-        """Stop when so many more positions have been visited."""
+    def limit_nodes(self, max_nodes: int | None) -> None:
+        """Stop after visiting this many more positions."""
         for worker in self.workers:
-            more = max(1, nodes // len(self.workers)) if nodes is not None else NO_LIMIT
-            worker.set(limit=worker.get("nodes") + more)
+            more = max(1, max_nodes // len(self.workers)) if max_nodes is not None else NO_NODE_LIMIT
+            worker.set(max_nodes=worker.get("nodes") + more)
 
-    def forget(self) -> None:
+    def clear(self) -> None:
         """Clear all tables."""
-        self.table.clear()
+        self.tt.clear()
         for worker in self.workers:
-            worker.forget()
+            worker.clear()
 
     @property
     def nodes(self) -> int:
-        """The positions visited since the beginning."""
+        """Positions visited since `start`."""
         return sum(worker.get("nodes") for worker in self.workers)
 
     def stop(self) -> None:
-        """End the search, whichever thread asks."""
+        """Stop the search; may be called from any thread."""
         self.stopped = True
         for worker in self.workers:
-            worker.halt()
+            worker.stop()
 
-    def best_move(self, position: Position) -> int:
-        """The best move that the table remembers for a position, or NO_MOVE."""
-        return self.workers[0].best_move(position)
+    def probe_best_move(self, position: Position) -> int:
+        """Return the best move for a position in the transposition table, or NO_MOVE."""
+        return self.workers[0].probe_best_move(position)
 
-    def ask(self, question: SearchRequest) -> SearchResult:
-        """The answer of the first thread that finishes; `Stopped` if the search was stopped before."""
-        active = self.workers if self.workers[0].pays_together(question) else self.workers[:1]
+    def search(self, request: SearchRequest) -> SearchResult:
+        """Return the result of the first thread that finishes; `SearchStopped` if the search is stopped before."""
+        active = self.workers if self.workers[0].is_worth_sharing(request) else self.workers[:1]
         for worker in active:
-            worker.prepare(question, len(active), self.table.age)
+            worker.prepare(request, len(active), self.tt.age)
         if self.stopped:
             raise SearchStopped
-        found: list[SearchResult] = []
+        results: list[SearchResult] = []
 
-        def answer(worker: SearchWorker) -> None:
-            result = worker.search(question)
-            if worker.get("stop") < HALTED:  # neither ended from outside nor by its limit of nodes
-                found.append(result)
+        def run(worker: SearchWorker) -> None:
+            result = worker.search(request)
+            if worker.get("stop") < STOP_BIT:  # neither stopped from outside nor by its node limit
+                results.append(result)
                 for other in active:
                     if other is not worker:
-                        other.halt()
+                        other.stop()
 
-        helpers = [threading.Thread(target=answer, args=(worker,), daemon=True) for worker in active[1:]]
+        helpers = [threading.Thread(target=run, args=(worker,), daemon=True) for worker in active[1:]]
         for helper in helpers:
             helper.start()
-        answer(active[0])
+        run(active[0])
         for helper in helpers:
             helper.join()
-        if not found:
+        if not results:
             raise SearchStopped
-        return found[0]
+        return results[0]

@@ -16,7 +16,7 @@ import numpy as np
 
 from awello.engine.engine import Engine
 from awello.engine.othello_search import OthelloIterativeSearch
-from awello.engine.probcut import SURE, TERMS
+from awello.engine.probcut import DEVIATION_TERMS, NO_SELECTIVITY
 from awello.lab.report import Report
 from awello.limits import Limit
 from awello.position import Position
@@ -59,14 +59,14 @@ def sample(engine: Engine, empties: int, chance: random.Random) -> Position:
 def values_of(engine: Engine, position: Position) -> dict[int, int]:
     """The value of a position at each depth, and under the number of its empty squares the exact score."""
     engine.clear()
-    engine.team.begin()
-    thinking, values = OthelloIterativeSearch(engine.team, position), {}
+    engine.search_threads.start()
+    thinking, values = OthelloIterativeSearch(engine.search_threads, position), {}
     for depth in DEPTHS:
-        thinking.found = thinking.search_moves(depth, SURE)
-        values[depth] = thinking.found[0][0]
+        thinking.results = thinking.search_multipv(depth, NO_SELECTIVITY)
+        values[depth] = thinking.results[0][0]
     if thinking.empties <= SOLVED:
         for _ in thinking.solve(False):
-            values[thinking.empties] = thinking.found[0][0]
+            values[thinking.empties] = thinking.results[0][0]
     return values
 
 
@@ -95,7 +95,9 @@ def fit(deviations: dict[Pair, float]) -> DeviationFit:
     matrix, target = np.array([_terms(pair) for pair in deviations]), np.array(list(deviations.values()))
     solution, *_ = np.linalg.lstsq(matrix, target, rcond=None)
     error = float(np.sqrt(np.mean((matrix @ solution - target) ** 2)))
-    return DeviationFit({term: round(float(value), 4) for term, value in zip(TERMS, solution, strict=True)}, error)
+    return DeviationFit(
+        {term: round(float(value), 4) for term, value in zip(DEVIATION_TERMS, solution, strict=True)}, error
+    )
 
 
 def write(differences: Mapping[Pair, Sequence[int]], folder: Path) -> dict[str, DeviationFit]:

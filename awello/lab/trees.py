@@ -53,7 +53,7 @@ def describe_tree(tree: SearchTree) -> list[str]:
     return [
         _printable(f"{tree.label}: value {format_value(tree.value)} for {mover}"),
         counts,
-        f"line: {' '.join(tree.pv) or 'none'}; values from the view of {view}{side}",
+        f"pv: {' '.join(tree.pv) or 'none'}; values from the view of {view}{side}",
     ]
 
 

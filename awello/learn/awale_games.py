@@ -4,8 +4,8 @@ from typing import Any
 
 import numpy.typing as npt
 
-from awello.engine.awale import left_over, probe, search_root
-from awello.engine.awale_state import INFINITY, NONE, UNIT, AwaleState
+from awello.engine.awale_kernels import probe_tablebase, search_root, terminal_value
+from awello.engine.awale_state import INFINITY, NO_PIT, SEED_VALUE, AwaleState
 from awello.kernel import U, Words, kernel
 from awello.layout import Layout
 from awello.rules.awale import BYTE, legal_moves, seeds_in, sow
@@ -37,11 +37,11 @@ Played = npt.NDArray[Any]  # of PlayedPosition
 def search_position(own: U, opp: U, played: PlayedPosition, depth: int, state: AwaleState) -> None:
     """Note a position with the value and the capture of its best move, which is left in the state."""
     moves = legal_moves(state.game, own, opp)
-    state.best_pit = NONE
+    state.root_best_pit = NO_PIT
     search_root(own, opp, moves, -INFINITY, INFINITY, max(1, depth - GLANCE), state)
-    played.value = search_root(own, opp, moves, -INFINITY, INFINITY, depth, state) / UNIT
+    played.value = search_root(own, opp, moves, -INFINITY, INFINITY, depth, state) / SEED_VALUE
     played.own, played.opp = own, opp
-    _, _, prize = sow(state.game, own, opp, state.best_pit)
+    _, _, prize = sow(state.game, own, opp, state.root_best_pit)
     played.prize = seeds_in(prize)
 
 
@@ -50,9 +50,9 @@ def end_value(own: U, opp: U, state: AwaleState) -> float:
     """The value of the position in which a game ends: of a solved endgame, of the end by the rules, or nothing."""
     seeds = seeds_in(own + opp)
     if seeds <= state.tablebase_seeds:
-        return float(probe(own, opp, seeds, state.tablebase))
+        return float(probe_tablebase(own, opp, seeds, state.tablebase))
     if legal_moves(state.game, own, opp) == U(0):
-        return float(left_over(state.game, own, opp))
+        return float(terminal_value(state.game, own, opp))
     return 0.0
 
 
@@ -92,8 +92,8 @@ def play_one(
         else:
             search_position(own, opp, played[U(count)], depth, state)
             if random & BYTE >= U(wild):
-                pit = state.best_pit
-            played[U(count)].trust = trust if pit == state.best_pit else 0.0
+                pit = state.root_best_pit
+            played[U(count)].trust = trust if pit == state.root_best_pit else 0.0
             count += 1
         own, opp, _ = sow(state.game, own, opp, pit)
         moves = legal_moves(state.game, own, opp)

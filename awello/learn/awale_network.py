@@ -21,7 +21,7 @@ import numpy.typing as npt
 from awello.engine.awale_search import NO_REDUCTIONS, AwaleWorker
 from awello.engine.awale_transposition_table import ENTRY_BYTES
 from awello.engine.tablebase import load_or_build
-from awello.engine.threads import NO_LIMIT
+from awello.engine.threads import NO_NODE_LIMIT
 from awello.engine.transposition_table import TranspositionTable
 from awello.errors import ConfigError
 from awello.evaluate.awale_network import (
@@ -131,13 +131,13 @@ class TrainingRound:
 def play_games(game: Game, weights: AwaleNetworkWeights, games: int, seed: str) -> Examples:
     """The positions of some games whose best move captures nothing, and their values."""
     chance, base = random.Random(seed), load_or_build(game)
-    worker = AwaleWorker(0, base, TranspositionTable(1, bucket=ENTRY_BYTES), weights)
-    worker.state.limit, worker.state.tablebase_seeds = NO_LIMIT, base.seeds
+    worker = AwaleWorker(0, base, TranspositionTable(1, bucket_bytes=ENTRY_BYTES), weights)
+    worker.state.max_nodes, worker.state.tablebase_seeds = NO_NODE_LIMIT, base.seeds
     worker.state.reduce_from_depth = NO_REDUCTIONS
     played, words = PlayedPosition.new_array(LONGEST), np.array([chance.getrandbits(63) | 1], np.uint64)
     examples = []
     for _ in range(games):
-        worker.table.clear()
+        worker.tt.clear()
         opening = chance.randrange(1, OPENING)
         count = play_one(U(START), U(START), played, words, opening, DEPTH, WILD, TRUST, worker.state)
         examples.append(played[:count][played["prize"][:count] == 0])

@@ -6,7 +6,7 @@ import numpy.typing as npt
 from awello.bits import bit_scan, clear_lowest_bit, moves_of, popcount
 from awello.engine.midgame import search
 from awello.engine.othello_state import OthelloState
-from awello.engine.state import NO_MOVE
+from awello.engine.thread_state import NO_MOVE
 from awello.evaluate.patterns import (
     LANE_COUNT,
     LANE_STEPS,
@@ -61,5 +61,5 @@ def judge(owns: Words, opps: Words, depth: int, certainty: int, values: Reals, s
         own, opp = owns[place], opps[place]
         empties = 64 - popcount(own | opp)
         fill(own, opp, state.pattern_rows[U(empties)])
-        state.root_empties, state.best_move, state.certainty = empties, NO_MOVE, certainty
+        state.root_empties, state.root_best_move, state.selectivity = empties, NO_MOVE, certainty
         values[place] = search(own, opp, moves_of(own, opp), -64, 64, depth, state)

@@ -13,10 +13,10 @@ from queue import SimpleQueue
 import numpy as np
 import numpy.typing as npt
 
-from awello.engine.othello_search import KEY_PER_DISC_NEAR, OthelloWorker
+from awello.engine.othello_search import KEY_PER_DISC_NEAR_END, OthelloWorker
 from awello.engine.othello_state import BusyTable
-from awello.engine.probcut import SURE
-from awello.engine.threads import NO_LIMIT
+from awello.engine.probcut import NO_SELECTIVITY
+from awello.engine.threads import NO_NODE_LIMIT
 from awello.engine.transposition_table import TranspositionTable
 from awello.kernel import Words
 from awello.learn.boards import judge
@@ -35,21 +35,21 @@ class PositionLabeller:
         self.weights, self.jobs, self.free = weights, jobs, SimpleQueue[OthelloWorker]()
         for _ in range(jobs):
             worker = OthelloWorker(Game.OTHELLO, TranspositionTable(1), weights, BusyTable.new_array(1))
-            worker.state.limit, worker.state.threads, worker.state.table_age = NO_LIMIT, 1, 1
-            worker.state.key_per_disc = KEY_PER_DISC_NEAR
+            worker.state.max_nodes, worker.state.thread_count, worker.state.tt_age = NO_NODE_LIMIT, 1, 1
+            worker.state.key_per_disc = KEY_PER_DISC_NEAR_END
             self.free.put(worker)
 
     def values(self, own: Words, opp: Words, depth: int, step: Callable[[int], object]) -> Reals:
         """The values of positions of one number of empty squares; `step` is told how many have been found."""
         empties = 64 - int(np.bitwise_count(own[0] | opp[0])) if len(own) else 0
-        certainty = CERTAINTY_NEARLY if SOLVED < empties <= NEARLY else SURE
+        certainty = CERTAINTY_NEARLY if SOLVED < empties <= NEARLY else NO_SELECTIVITY
         depths = [empties] if empties <= NEARLY else [max(1, depth - 1), depth]
         values = np.empty((len(depths), len(own)), np.float32)
 
         def search_part(start: int) -> int:
             worker, part = self.free.get(), slice(start, start + PART)
-            worker.table.clear()
-            worker.forget()
+            worker.tt.clear()
+            worker.clear()
             for plies, found in zip(depths, values, strict=True):
                 judge(own[part], opp[part], plies, certainty, found[part], worker.state)
             self.free.put(worker)

@@ -78,7 +78,7 @@ def play_alone(engine: Engine, limit: Limit, opening: tuple[int, ...]) -> Record
     start, moves = Position.start(engine.game), list(opening)
     position = Record(start, opening).final
     while choices := position.legal_moves():
-        moves.append(choices[0] if len(choices) == 1 else engine.decide(position, limit))
+        moves.append(choices[0] if len(choices) == 1 else engine.find_best_move(position, limit))
         position = position.after(moves[-1])
     return Record(start, tuple(moves))
 

@@ -97,20 +97,20 @@ class ChampionPlayer(Player):
         analysis = engine.choose(position, clock, self.limit, lost)
         best = max(lost, key=lambda move: lost[move], default=analysis.move)
         if best in lost and (analysis.move in lost or lost[best] > analysis.value):
-            return replace(analysis, move=best, value=lost[best], candidates=((best, lost[best]),), line=(best,))
+            return replace(analysis, move=best, value=lost[best], candidates=((best, lost[best]),), pv=(best,))
         return analysis
 
     def _give_away(self, engine: "Engine", position: Position, clock: Clock) -> Analysis:
         """A move that gives something away, but no more than the slack; the best one if there is none."""
-        analysis = engine.choose(position, clock, self.limit, best=len(position.legal_moves()))
+        analysis = engine.choose(position, clock, self.limit, multipv=len(position.legal_moves()))
         weaker = [found for found in analysis.candidates if 0 < analysis.value - found[1] <= self.slack]
         if not weaker:
             return analysis
         move, value = self.chance.choice(weaker)
-        return replace(analysis, move=move, value=value, exact=move in analysis.exact_moves, line=(move,))
+        return replace(analysis, move=move, value=value, exact=move in analysis.exact_moves, pv=(move,))
 
     def _lost_before(self, position: Position) -> dict[int, float]:
-        return self.experience.of(position) if self.experience else {}
+        return self.experience.moves_at(position) if self.experience else {}
 
     def end(self) -> None:
         played, self.played = self.played, []
@@ -128,7 +128,7 @@ class ChampionPlayer(Player):
         for position, analysis in reversed(played):
             worth = final - position.lead
             if len(position.legal_moves()) > 1 and not analysis.exact:
-                other = engine.choose(position, Clock(), self.limit, [*experience.of(position), analysis.move])
+                other = engine.choose(position, Clock(), self.limit, [*experience.moves_at(position), analysis.move])
                 if other.move != analysis.move and other.value >= worth + LEAST_GAIN:
-                    experience.note(position, analysis.move, worth)
+                    experience.add(position, analysis.move, worth)
                     return

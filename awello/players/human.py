@@ -62,7 +62,7 @@ class HumanPlayer(Player):
         from awello.engine.engine import Engine
 
         self.engine = self.engine or Engine(position.game)
-        *_, found = self.engine.analyse(position, HINT, best=len(position.legal_moves()))
+        *_, found = self.engine.analyse(position, HINT, multipv=len(position.legal_moves()))
         values = [
             f"{position.format_move(move)} {format_value(position.lead + value, move in found.exact_moves)}"
             for move, value in found.candidates

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Annotated, Literal
 from pydantic import Field
 
 from awello.analysis import Analysis
-from awello.engine.time_management import SPARE, moves_left, time_budget
+from awello.engine.time_management import RESERVED_TIME_SHARE, allocate_time, estimate_moves_left
 from awello.errors import SpecError
 from awello.evaluate.otage_memory import MEMORY_FILE, OtageMemory, load_shipped_memory
 from awello.folders import lock_path
@@ -122,7 +122,7 @@ class OtagePlayer(Player):
         self.end()
         analysis = self._think(self.search, self.engine, position, clock)
         if self.ponder:
-            self._ponder(self.search, self.engine, position.after(analysis.move), analysis.line[1:2])
+            self._ponder(self.search, self.engine, position.after(analysis.move), analysis.pv[1:2])
         return Choice(analysis.move, analysis)
 
     def learn(self, record: Record, side: int) -> Mapping[str, int]:
@@ -174,9 +174,9 @@ class OtagePlayer(Player):
 
     def _think(self, search: IterativeDeepening, engine: "Engine", position: Position, clock: Clock) -> Analysis:
         begun, limit = time.perf_counter(), self.limit or (USUAL if math.isinf(clock.seconds) else Limit())
-        seconds = time_budget(clock, moves_left(position)).aim
+        seconds = allocate_time(clock, estimate_moves_left(position)).optimum
         if limit.seconds is not None:
-            seconds = min(seconds, limit.seconds * (1 - SPARE))
+            seconds = min(seconds, limit.seconds * (1 - RESERVED_TIME_SHARE))
         advice = self.tree.advise(position) if self.tree and self.book else None
         forbidden: tuple[int, ...] = ()
         if advice is not None and advice.move is not None:

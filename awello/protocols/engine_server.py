@@ -19,7 +19,7 @@ from queue import SimpleQueue
 from typing import ClassVar
 
 from awello.analysis import Analysis
-from awello.engine.engine import HASH, Engine
+from awello.engine.engine import DEFAULT_HASH_MIB, Engine
 from awello.engine.levels import level_of
 from awello.errors import AwelloError, NotationError
 from awello.formats.common import MAX_QUOTED_CHARS
@@ -45,7 +45,7 @@ class EngineServer(ABC):
 
     level: int | None = None
     threads: int = 1
-    hash: int = HASH
+    hash: int = DEFAULT_HASH_MIB
     weights: Path | None = None
     """For the game that the protocol starts with."""
 

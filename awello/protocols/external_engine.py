@@ -149,10 +149,10 @@ class ExternalEnginePlayer(Player, ABC):
 
 
 def read_analysis(
-    position: Position, moves: str, value: float | None, depth: int, exact: bool = False, certainty: int = 100
+    position: Position, moves: str, value: float | None, depth: int, exact: bool = False, confidence: int = 100
 ) -> Analysis | None:
     """What a program has found; None if the value or the first move is impossible."""
     line = play_names(split_transcript(moves, position.game)[0], position)[0].moves
     if not line or value is None or abs(position.lead + value) > position.game.points:
         return None
-    return Analysis(line[0], value, exact, depth, 0, 0, 0.0, ((line[0], value),), line, certainty, line[:exact])
+    return Analysis(line[0], value, exact, depth, 0, 0, 0.0, ((line[0], value),), line, confidence, line[:exact])

@@ -15,7 +15,7 @@ from typing import Annotated
 from pydantic import Field
 
 from awello.analysis import Analysis
-from awello.engine.levels import HIGHEST, USUAL
+from awello.engine.levels import DEFAULT_LEVEL, MAX_LEVEL
 from awello.errors import NotationError
 from awello.formats.common import parse_number
 from awello.formats.ggf import format_ggf, parse_ggf
@@ -40,7 +40,7 @@ class NBoardServer(EngineServer):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        self.level = USUAL if self.level is None else self.level
+        self.level = DEFAULT_LEVEL if self.level is None else self.level
         self.positions = [Position.start()]
 
     def refuse(self, line: str, why: str) -> None:
@@ -77,7 +77,7 @@ class NBoardServer(EngineServer):
 
     def _set(self, what: str, value: str) -> None:
         if what.lower() == "depth":
-            self.level = min(max(0, parse_whole(value, f"a depth from 0 to {HIGHEST}")), HIGHEST)
+            self.level = min(max(0, parse_whole(value, f"a depth from 0 to {MAX_LEVEL}")), MAX_LEVEL)
             self._say_name()
         elif what.lower() == "game":
             self.positions = list(parse_ggf(value).positions())
@@ -104,11 +104,11 @@ class NBoardServer(EngineServer):
 
         def show(analysis: Analysis) -> None:
             for move, value in analysis.candidates:
-                line = analysis.line if move == analysis.move else (move,)
+                line = analysis.pv if move == analysis.move else (move,)
                 self.say(f"search {_format_line(position, line)} {value:+.2f} 0 {_format_depth(analysis)}")
 
         best = max(1, min(best, len(position.legal_moves())))
-        found = self.search(self.engine.think(position, Clock(), self.limit, best=best), show)
+        found = self.search(self.engine.think(position, Clock(), self.limit, multipv=best), show)
         self.say(f"nodestats {found.nodes} {found.seconds:.2f}")
         return found
 
@@ -187,8 +187,8 @@ def _parse_search(position: Position, line: str) -> Analysis | None:
     if depth.startswith("100%"):
         return read_analysis(position, moves, parse_number(value), position.empties, depth == "100%")
     reached = re.match(r"([0-9]{1,2})(?:@([0-9]{1,2})%)?(?![0-9])", depth)
-    plies, certainty = (int(number or 100) for number in reached.groups()) if reached else (0, 100)
-    return read_analysis(position, moves, parse_number(value), plies, certainty=certainty)
+    plies, confidence = (int(number or 100) for number in reached.groups()) if reached else (0, 100)
+    return read_analysis(position, moves, parse_number(value), plies, confidence=confidence)
 
 
 def _format_line(position: Position, line: tuple[int, ...]) -> str:
@@ -198,5 +198,5 @@ def _format_line(position: Position, line: tuple[int, ...]) -> str:
 
 def _format_depth(analysis: Analysis) -> str:
     """How deep, and how sure: `12`, `24@95%`, and `100%` for an exact score."""
-    certainty = "" if analysis.certainty == 100 else f"@{analysis.certainty}%"
-    return "100%" if analysis.exact else f"{analysis.depth}{certainty}"
+    confidence = "" if analysis.confidence == 100 else f"@{analysis.confidence}%"
+    return "100%" if analysis.exact else f"{analysis.depth}{confidence}"

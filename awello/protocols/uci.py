@@ -13,9 +13,9 @@ from itertools import pairwise
 
 from awello.analysis import Analysis
 from awello.engine.book import shipped_book
-from awello.engine.engine import LEAST_HASH, MOST_HASH
-from awello.engine.othello_state import MOST_THREADS
-from awello.engine.time_management import moves_left, time_budget
+from awello.engine.engine import MAX_HASH_MIB, MIN_HASH_MIB
+from awello.engine.othello_state import MAX_THREADS
+from awello.engine.time_management import allocate_time, estimate_moves_left
 from awello.errors import NotationError
 from awello.formats.common import MAX_QUOTED_CHARS
 from awello.formats.transcript import format_transcript, parse_transcript
@@ -73,8 +73,8 @@ class UciServer(EngineServer):
         self.say(
             f"id name {NAME}",
             "id author The Awello developers",
-            f"option name Hash type spin default {self.hash} min {LEAST_HASH} max {MOST_HASH}",
-            f"option name Threads type spin default {self.threads} min 1 max {MOST_THREADS}",
+            f"option name Hash type spin default {self.hash} min {MIN_HASH_MIB} max {MAX_HASH_MIB}",
+            f"option name Threads type spin default {self.threads} min 1 max {MAX_THREADS}",
             "option name OwnBook type check default true",
             f"option name Variant type combo default {self.engine.game} {variants}",
             "uciok",
@@ -119,13 +119,13 @@ class UciServer(EngineServer):
             self.say(f"bestmove {NULL_MOVE}")
             return
         found = self._search(position, words, endless)
-        reply = f" ponder {position.after(found.move).format_move(found.line[1])}" if len(found.line) > 1 else ""
+        reply = f" ponder {position.after(found.move).format_move(found.pv[1])}" if len(found.pv) > 1 else ""
         self.say(f"bestmove {position.format_move(found.move)}{reply}")
 
     def _search(self, position: Position, words: list[str], endless: bool) -> Analysis:
         def show(analysis: Analysis) -> None:
             score = round(100 * (position.lead + analysis.value))
-            moves = format_transcript(Record(position, analysis.line))
+            moves = format_transcript(Record(position, analysis.pv))
             self.say(f"info depth {analysis.depth} score cp {score} pv {moves}")
 
         if endless:
@@ -173,7 +173,11 @@ class UciPlayer(ExternalEnginePlayer):
         program.hear(lambda line: line == "readyok")
 
     def ask(self, program: LineProcess, record: Record, clock: Clock) -> Told:
-        usual = USUAL_SECONDS if math.isinf(clock.seconds) else time_budget(clock, moves_left(record.final)).aim
+        usual = (
+            USUAL_SECONDS
+            if math.isinf(clock.seconds)
+            else allocate_time(clock, estimate_moves_left(record.final)).optimum
+        )
         limit = self.limit or Limit(seconds=usual)
         if limit.seconds is not None:
             limit = Limit(seconds=min(limit.seconds, clock.seconds))

@@ -169,4 +169,4 @@ def _review_move(ply: int, position: Position, move: int, after: PositionValue, 
 def _analyse(position: Position, engine: PositionAnalyser, limit: Limit) -> PositionValue:
     """Return the value from the engine's last result."""
     *_, last = engine.analyse(position, limit)
-    return PositionValue(position.lead + last.value, last.exact, last.line or (last.move,), last.depth)
+    return PositionValue(position.lead + last.value, last.exact, last.pv or (last.move,), last.depth)

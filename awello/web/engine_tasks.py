@@ -188,7 +188,7 @@ class TaskRunner:
         for analysis in self.get_engine(position.game).analyse(position, left, best):
             search.seconds, search.nodes = before + perf_counter() - started, nodes + analysis.nodes
             known = search.analysis
-            if known is None or (analysis.depth, analysis.certainty) >= (known.depth, known.certainty):
+            if known is None or (analysis.depth, analysis.confidence) >= (known.depth, known.confidence):
                 search.analysis = replace(analysis, seconds=search.seconds, nodes=search.nodes)
                 yield search.analysis
             if self.stopped.is_set():

@@ -76,12 +76,12 @@ interface View {
 }
 interface MoveValue { move: string; value: number; exact: boolean }
 interface Analysis {
-  value: number; exact: boolean; depth: number; certainty: number; nodes: number; seconds: number;
-  line: string[]; moves: MoveValue[]; spent: number; solved?: boolean; views?: Promise<View[]>;
+  value: number; exact: boolean; depth: number; confidence: number; nodes: number; seconds: number;
+  pv: string[]; moves: MoveValue[]; spent: number; solved?: boolean; views?: Promise<View[]>;
 }
 interface Judgement {
   ply: number; side: number; move: string; value: number; exact: boolean; loss: number; mark: string; best: string;
-  line: string[];
+  pv: string[];
 }
 interface SideSummary { moves: number; accuracy: number; mean_loss: number; inaccuracies: number; mistakes: number; blunders: number }
 interface Trial { node: GameNode; tried: string | null; loss: number | null }

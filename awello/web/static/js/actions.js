@@ -111,7 +111,7 @@ export function refuseMove({ move, reason }) {
 }
 
 function playBest() {
-  const best = state.game.at.analysis?.line[0];
+  const best = state.game.at.analysis?.pv[0];
   if (best && settings.engine && playable() && !reviewer.trial) playMove(best);
   else if (!settings.engine) actions.engine();
 }
@@ -212,7 +212,7 @@ async function tryMove(move) {
 export async function showAnswer(node) {
   reviewer.giveUp();
   await table.go(/** @type {GameNode} */ (node.parent));
-  await playLine(node.judgement?.line.slice(0, 1) ?? []);
+  await playLine(node.judgement?.pv.slice(0, 1) ?? []);
 }
 
 /** Leave the second try. */

@@ -64,7 +64,7 @@ export class AnalysisPanel {
     if (!mayShowHints(reviewer)) return t("analysis.hidden");
     if (!shown) return analyst.problem || t("analysis.begins");
     const words = [shown.exact ? t("analysis.exact") : t("analysis.depth", { depth: shown.depth })];
-    if (!shown.exact && shown.certainty < 100) words.push(t("analysis.certainty", { certainty: shown.certainty }));
+    if (!shown.exact && shown.confidence < 100) words.push(t("analysis.confidence", { confidence: shown.confidence }));
     if (shown.seconds > 0.05) words.push(t("analysis.speed", { speed: compact(shown.nodes / shown.seconds) }));
     return words.join(" · ");
   }
@@ -94,7 +94,7 @@ export class AnalysisPanel {
 
   /** The moves of the best line; its buttons stay, and say another move. @param {Analysis | null} shown */
   drawLine(shown) {
-    const moves = shown?.line ?? [];
+    const moves = shown?.pv ?? [];
     while (this.line.children.length > moves.length) this.line.lastChild?.remove();
     while (this.line.children.length < moves.length) this.line.append(this.stepOf(this.line.children.length));
     moves.forEach((move, place) => (this.line.children[place].textContent = move === "pass" ? t("move.pass") : move));
@@ -106,7 +106,7 @@ export class AnalysisPanel {
       onmouseenter: () => this.previewLine(place),
       onfocus: () => this.previewLine(place),
       onblur: () => this.leaveLine(),
-      onclick: () => this.shown && playLine(this.shown.line.slice(0, place + 1)),
+      onclick: () => this.shown && playLine(this.shown.pv.slice(0, place + 1)),
     });
   }
 
@@ -121,10 +121,10 @@ export class AnalysisPanel {
     const node = state.game.at;
     if (!shown) return;
     this.wanted = place;
-    shown.views ??= lineViews(state.game, node, shown.line);
+    shown.views ??= lineViews(state.game, node, shown.pv);
     const views = await shown.views.catch(() => []);
     if (this.wanted !== place || state.game.at !== node || !views[place]) return;
-    set({ preview: { view: views[place], moves: shown.line.slice(0, place + 1) } });
+    set({ preview: { view: views[place], moves: shown.pv.slice(0, place + 1) } });
   }
 
   // ---- the review -----------------------------------------------------------------------------------------------

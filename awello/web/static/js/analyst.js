@@ -88,7 +88,7 @@ export class Analyst extends EventTarget {
  */
 function keep(node, answer) {
   const known = node.analysis;
-  const better = known && (Number(known.exact) - Number(answer.exact) || known.depth - answer.depth || known.certainty - answer.certainty) > 0;
+  const better = known && (Number(known.exact) - Number(answer.exact) || known.depth - answer.depth || known.confidence - answer.confidence) > 0;
   if (!better) node.analysis = { ...answer, spent: known?.spent ?? 0 };
 }
 

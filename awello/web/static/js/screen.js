@@ -69,7 +69,7 @@ const showsValues = () => settings.engine && mayShowHints(reviewer);
 
 /** The marks of the user, and that of the engine. @param {GameNode} at */
 function allMarks(at) {
-  const line = showsValues() && settings.arrows ? at.analysis?.line ?? [] : [];
+  const line = showsValues() && settings.arrows ? at.analysis?.pv ?? [] : [];
   const best = line.find((move) => move !== "pass");
   return best ? [...state.marks, { from: best, to: null, by: "engine" }] : state.marks;
 }

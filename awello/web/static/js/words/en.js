@@ -100,7 +100,7 @@ export default {
   "analysis.begins": "The engine begins …",
   "analysis.exact": "exact",
   "analysis.depth": "depth {depth}",
-  "analysis.certainty": "{certainty} % certain",
+  "analysis.confidence": "{confidence} % confidence",
   "analysis.speed": "{speed} positions a second",
   "analysis.more": "Think longer",
   "move.pass": "pass",

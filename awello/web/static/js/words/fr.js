@@ -100,7 +100,7 @@ export default {
   "analysis.begins": "Le moteur commence…",
   "analysis.exact": "exact",
   "analysis.depth": "profondeur {depth}",
-  "analysis.certainty": "sûr à {certainty} %",
+  "analysis.confidence": "confiance de {confidence} %",
   "analysis.speed": "{speed} positions par seconde",
   "analysis.more": "Réfléchir plus longtemps",
   "move.pass": "passe",

@@ -1,8 +1,8 @@
-"""Boards of Othello that an attacker constructs so that a hash takes them for one another.
+"""Othello boards that an attacker could construct to collide in a hash table.
 
-Three kinds: boards made of the constants of a hash that multiplied the two words (if one factor is 0, the other does
-not matter), pairs with the same hash there because their factors are exchanged, and pairs with the same hash under the
-public multipliers of `engine.table`, found by lattice reduction.
+Three kinds: boards made of the constants of an old hash that multiplied the two words (if one factor is 0, the other
+does not matter), pairs with the same old hash because their factors are exchanged, and pairs with the same hash under
+the public multipliers of `engine.transposition_table`, found by lattice reduction.
 """
 
 import random
@@ -14,9 +14,9 @@ from awello.engine.transposition_table import PUBLIC_MULTIPLIERS
 from awello.kernel import U
 from awello.rules.othello import apply_symmetry
 
-FULL = (1 << 64) - 1
+WORD_MASK = (1 << 64) - 1
 OWN_FACTOR, OPP_FACTOR = 0x9E3779B97F4A7C15, 0xC2B2AE3D27D4EB4F  # xor-ed to the words before they were multiplied
-WIDE = 1 << 128
+HASH_MODULUS = 1 << 128
 MULTIPLIERS = PUBLIC_MULTIPLIERS[1] << 64 | PUBLIC_MULTIPLIERS[0], PUBLIC_MULTIPLIERS[3] << 64 | PUBLIC_MULTIPLIERS[2]
 
 EXTREMES = (  # boards that the public multipliers hash to 0, and to all ones
@@ -33,46 +33,46 @@ Vector = list[int]
 
 
 def product_hash(own: int, opp: int) -> int:
-    """The hash that multiplied both words."""
+    """The old hash, which multiplied both words."""
     product = (own ^ OWN_FACTOR) * (opp ^ OPP_FACTOR)
-    mixed = (product & FULL ^ product >> 64) * 0xBF58476D1CE4E5B9 & FULL
+    mixed = (product & WORD_MASK ^ product >> 64) * 0xBF58476D1CE4E5B9 & WORD_MASK
     return mixed ^ mixed >> 29
 
 
 def public_hash(own: int, opp: int) -> int:
-    """The hash of `engine.table` with its public multipliers."""
-    return (own * MULTIPLIERS[0] + opp * MULTIPLIERS[1]) % WIDE >> 64
+    """The hash of `engine.transposition_table` with its public multipliers."""
+    return (own * MULTIPLIERS[0] + opp * MULTIPLIERS[1]) % HASH_MODULUS >> 64
 
 
 # ---- weak factors ---------------------------------------------------------------------------------------------------
-def weak_boards(empties: int, chance: random.Random) -> Iterator[Position]:
-    """Boards one word of which is a constant of the hash or its complement, or a symmetric image of that."""
+def weak_boards(empties: int, rng: random.Random) -> Iterator[Position]:
+    """Yield boards with a word that is a constant of the old hash, its complement, or a symmetric image of these."""
     for constant in (OWN_FACTOR, OPP_FACTOR):
-        for word in (constant, ~constant & FULL):
+        for word in (constant, ~constant & WORD_MASK):
             for symmetry in range(8):
                 first = int(apply_symmetry(U(word), symmetry))
-                second = without_some(~first & FULL, empties, chance)
+                second = clear_random_bits(~first & WORD_MASK, empties, rng)
                 yield Position(Game.OTHELLO, first, second)
                 yield Position(Game.OTHELLO, second, first)
 
 
-def without_some(word: int, count: int, chance: random.Random) -> int:
-    """A word without so many of its bits."""
+def clear_random_bits(word: int, count: int, rng: random.Random) -> int:
+    """Clear `count` random bits of a word."""
     squares = [square for square in range(64) if word >> square & 1]
-    return word & ~sum(1 << square for square in chance.sample(squares, min(count, len(squares))))
+    return word & ~sum(1 << square for square in rng.sample(squares, min(count, len(squares))))
 
 
 # ---- equal products: x * y = y * x ----------------------------------------------------------------------------------
-def product_pair(empties: int, chance: random.Random) -> Pair:
-    """Two boards with the same hash, one factor of each being the other factor of the other."""
+def product_pair(empties: int, rng: random.Random) -> Pair:
+    """Make two boards with the same old hash by exchanging their factors."""
     full, free = [0, 0, 0, 0], []
     for square in range(64):
         own, opp = OWN_FACTOR >> square & 1, OPP_FACTOR >> square & 1
         if own == opp:
             free.append(square)
-    holes = set(chance.sample(free, empties))
+    holes = set(rng.sample(free, empties))
     for square in range(64):
-        own, opp, other = OWN_FACTOR >> square & 1, OPP_FACTOR >> square & 1, chance.randrange(2)
+        own, opp, other = OWN_FACTOR >> square & 1, OPP_FACTOR >> square & 1, rng.randrange(2)
         x, y = (own, opp) if square in holes else (other, other ^ (own == opp))
         for place, value in enumerate((x ^ own, y ^ opp, y ^ own, x ^ opp)):
             full[place] |= value << square
@@ -81,57 +81,57 @@ def product_pair(empties: int, chance: random.Random) -> Pair:
 
 # ---- equal upper halves of a linear hash ----------------------------------------------------------------------------
 def reduce_lattice(basis: list[Vector]) -> list[Vector]:
-    """Short vectors of a lattice of three dimensions: reduce pairs until nothing gets shorter (after Semaev 2001)."""
+    """Find short vectors of a three-dimensional lattice: reduce pairs until none gets shorter (after Semaev 2001)."""
     while True:
-        basis.sort(key=length_of)
-        before = length_of(basis[2])
+        basis.sort(key=squared_length)
+        before = squared_length(basis[2])
         for one in range(3):
             for other in range(3):
                 if one != other:
-                    dot, size = product_of(basis[one], basis[other]), length_of(basis[other])
+                    dot, size = inner_product(basis[one], basis[other]), squared_length(basis[other])
                     times = (2 * dot + size) // (2 * size)
                     basis[one] = [a - times * b for a, b in zip(basis[one], basis[other], strict=True)]
-        if max(map(length_of, basis)) >= before:
+        if max(map(squared_length, basis)) >= before:
             return basis
 
 
-def product_of(one: Vector, other: Vector) -> int:
+def inner_product(one: Vector, other: Vector) -> int:
     """The inner product of two vectors."""
     return sum(a * b for a, b in zip(one, other, strict=True))
 
 
-def length_of(vector: Vector) -> int:
+def squared_length(vector: Vector) -> int:
     """The square of the length of a vector."""
-    return product_of(vector, vector)
+    return inner_product(vector, vector)
 
 
-SHORT = reduce_lattice([[1, 0, MULTIPLIERS[0]], [0, 1, MULTIPLIERS[1]], [0, 0, WIDE]])
+SHORT = reduce_lattice([[1, 0, MULTIPLIERS[0]], [0, 1, MULTIPLIERS[1]], [0, 0, HASH_MODULUS]])
 
 
-def digits_of(first: int, second: int, chance: random.Random) -> list[tuple[int, int]] | None:
-    """Two numbers in digits -1, 0 and 1 for each square, never 1 and 1 or -1 and -1 on the same square."""
+def digits_of(first: int, second: int, rng: random.Random) -> list[tuple[int, int]] | None:
+    """Write two numbers in digits -1, 0 and 1 per square, never both 1 or both -1 on the same square."""
     digits = []
     for _ in range(64):
-        sign = chance.choice((-1, 1))
+        sign = rng.choice((-1, 1))
         pair = sign * (first & 1), (-sign if first & 1 else sign) * (second & 1)
         first, second = (first - pair[0]) // 2, (second - pair[1]) // 2
         digits.append(pair)
     return digits if first == second == 0 else None
 
 
-def public_pair(empties: int, chance: random.Random) -> Pair:
-    """Two boards with as many empty squares and the same hash under the public multipliers."""
+def public_pair(empties: int, rng: random.Random) -> Pair:
+    """Make two boards with the same number of empty squares and the same hash under the public multipliers."""
     while True:
-        times = [chance.randint(-3, 3) for _ in SHORT]
+        times = [rng.randint(-3, 3) for _ in SHORT]
         first, second, _ = (sum(map(mul, times, part)) for part in zip(*SHORT, strict=True))
-        digits = digits_of(first, second, chance) if first or second else None
-        found = _fill(digits, empties, chance) if digits else None
+        digits = digits_of(first, second, rng) if first or second else None
+        found = _fill(digits, empties, rng) if digits else None
         if found and public_hash(found[0].own, found[0].opp) == public_hash(found[1].own, found[1].opp):
             return found
 
 
-def _fill(digits: list[tuple[int, int]], empties: int, chance: random.Random) -> Pair | None:
-    """Boards whose words differ by these digits; all other squares are alike, and full but for some."""
+def _fill(digits: list[tuple[int, int]], empties: int, rng: random.Random) -> Pair | None:
+    """Make boards whose words differ by these digits; the other squares are equal, and most of them full."""
     words = [
         sum(1 << square for square in range(64) if digits[square][word] == sign) for sign in (-1, 1) for word in (0, 1)
     ]
@@ -139,18 +139,18 @@ def _fill(digits: list[tuple[int, int]], empties: int, chance: random.Random) ->
     holes = [empties - 64 + len(alike) + (words[place] | words[place + 1]).bit_count() for place in (0, 2)]
     if holes[0] != holes[1] or not 0 <= holes[0] <= len(alike):
         return None
-    for square in chance.sample(alike, len(alike) - holes[0]):
-        colour = chance.randrange(2)
+    for square in rng.sample(alike, len(alike) - holes[0]):
+        colour = rng.randrange(2)
         words[colour] |= 1 << square
         words[2 + colour] |= 1 << square
     return Position(Game.OTHELLO, words[0], words[1]), Position(Game.OTHELLO, words[2], words[3])
 
 
-# ---- how a board comes into the table -------------------------------------------------------------------------------
-def position_before(position: Position, chance: random.Random) -> Position | None:
-    """A position from which a move leads here: only positions below the one that is asked about enter the table."""
+# ---- positions to search --------------------------------------------------------------------------------------------
+def find_predecessor(position: Position, rng: random.Random) -> Position | None:
+    """Find a position with a move to this one: only positions below the root enter the table."""
     squares = [square for square in range(64) if position.opp >> square & 1]
-    for square in chance.sample(squares, len(squares)):
+    for square in rng.sample(squares, len(squares)):
         for step in (-9, -8, -7, -1, 1, 7, 8, 9):
             turned = square + step
             if 0 <= turned < 64 and position.opp >> turned & 1:
@@ -161,16 +161,16 @@ def position_before(position: Position, chance: random.Random) -> Position | Non
     return None
 
 
-def constructed_positions(chance: random.Random) -> list[Position]:
-    """Positions to ask about one after the other: below them lie boards that a hash takes for one another."""
-    empties = chance.choice((6, 8, 10, 12))
-    kind = chance.randrange(4)
+def constructed_positions(rng: random.Random) -> list[Position]:
+    """Make positions to search one after the other, with colliding boards below them."""
+    empties = rng.choice((6, 8, 10, 12))
+    kind = rng.randrange(4)
     if kind == 0:
-        boards = chance.sample(list(weak_boards(empties, chance)), 4)
+        boards = rng.sample(list(weak_boards(empties, rng)), 4)
     elif kind == 1:
-        word = chance.choice((OWN_FACTOR, ~OWN_FACTOR & FULL))
-        boards = [Position(Game.OTHELLO, word, without_some(~word & FULL, empties, chance)) for _ in range(4)]
+        word = rng.choice((OWN_FACTOR, ~OWN_FACTOR & WORD_MASK))
+        boards = [Position(Game.OTHELLO, word, clear_random_bits(~word & WORD_MASK, empties, rng)) for _ in range(4)]
     else:
-        boards = list(product_pair(empties, chance) if kind == 2 else public_pair(12, chance))
-    found = (position_before(board, chance) for board in boards)
+        boards = list(product_pair(empties, rng) if kind == 2 else public_pair(12, rng))
+    found = (find_predecessor(board, rng) for board in boards)
     return [position for position in found if position is not None and not position.over]

@@ -1,9 +1,9 @@
-"""Positions that no game reaches, and every search run on them.
+"""Run every search on positions that no game reaches.
 
-NUMBA_DISABLE_JIT=1 python benchmarks/fortress_odd.py [--positions 10] [--seed 1]
+NUMBA_DISABLE_JIT=1 python benchmarks/stress_odd.py [--positions 10] [--seed 1]
 
-Uncompiled, every access to memory is checked (`awello.memory`), and numpy checks the indices of arrays.  Moves and
-lines must be legal.  Besides the positions that are always tried, so many random ones of each game are.
+Without compilation every memory access is checked (`awello.memory`), and numpy checks array indices.  All moves must be
+legal.  Besides the fixed positions, `--positions` random ones of each game are searched.
 """
 
 import argparse
@@ -15,7 +15,7 @@ import numpy as np
 from awello import PASS, Game, Position
 from awello.analysis import Analysis
 from awello.engine.engine import Engine
-from awello.engine.othello_search import edge_table
+from awello.engine.othello_search import build_edge_table
 from awello.engine.stability import stable_discs
 from awello.evaluate.otage_memory import OtageMemory
 from awello.evaluate.perceptron_weights import Perceptron, new_perceptron
@@ -30,9 +30,11 @@ from awello.search.iterative_deepening import IterativeDeepening
 from awello.search.montecarlo import MonteCarloTree, PerceptronTree, PpafTree
 from awello.search.root import AlphaBetaEvaluator, analyse
 
-WIDE = "--X------OXO--OX-OXX-XXX-O----O--XXO--O--OXXXX-X-O-OXO-O-------- X"  # 35 legal moves; play gives 33 at most
-LIGHT = 0xAA55AA55AA55AA55  # the squares of one colour of a chessboard
-SEEDS_OF_PITS = (
+MANY_MOVES_BOARD = (
+    "--X------OXO--OX-OXX-XXX-O----O--XXO--O--OXXXX-X-O-OXO-O-------- X"  # 35 legal moves; games reach at most 33
+)
+LIGHT_SQUARES = 0xAA55AA55AA55AA55  # the squares of one colour of a chessboard
+ODD_PITS = (
     "48-0-0-0-0-0-0-0-0-0-0-0-0-0-S",
     "0-0-0-0-0-48-0-0-0-0-0-0-0-0-S",
     "0-0-0-0-0-0-0-0-0-0-0-48-0-0-S",
@@ -48,12 +50,12 @@ SEEDS_OF_PITS = (
 
 # ---- positions ------------------------------------------------------------------------------------------------------
 def fixed_positions(game: Game) -> Iterator[Position]:
-    """Extremes of a game: no disc, one disc, full boards, all in one pit and so on."""
+    """Yield extremes of a game: no disc, one disc, full boards, all seeds in one pit and so on."""
     if game.family == "awale":
-        yield from (parse_position(text, game) for text in SEEDS_OF_PITS)
+        yield from (parse_position(text, game) for text in ODD_PITS)
         return
     board, corner = BOARD_SQUARES[game.size], BOARD_SQUARES[game.size] & -BOARD_SQUARES[game.size]
-    light, ring = board & LIGHT, board & ~BOARD_SQUARES.get(game.size - 2, 0x0000001818000000)
+    light, ring = board & LIGHT_SQUARES, board & ~BOARD_SQUARES.get(game.size - 2, 0x0000001818000000)
     pairs = [(0, 0), (corner, 0), (0, corner), (board, 0), (board ^ corner, 0), (corner, board ^ corner)]
     pairs += [
         (light, board ^ light),
@@ -65,26 +67,26 @@ def fixed_positions(game: Game) -> Iterator[Position]:
         yield Position(game, own, opp)
         yield Position(game, opp, own, 1)
     if game == Game.OTHELLO:
-        yield parse_position(WIDE)
+        yield parse_position(MANY_MOVES_BOARD)
 
 
-def odd_position(game: Game, chance: random.Random) -> Position:
-    """Few colours in large areas, empty squares far apart, or most seeds in one pit."""
-    side = chance.randrange(2)
+def odd_position(game: Game, rng: random.Random) -> Position:
+    """Make a random position with large areas of one colour, scattered empty squares, or most seeds in one pit."""
+    side = rng.randrange(2)
     if game.family == "awale":
-        seeds, pile = [0] * 14, chance.randrange(12)
+        seeds, pile = [0] * 14, rng.randrange(12)
         for number in range(TOTAL_SEEDS):
-            seeds[pile if number < chance.choice((32, 40, 47)) else chance.randrange(14)] += 1
+            seeds[pile if number < rng.choice((32, 40, 47)) else rng.randrange(14)] += 1
         return parse_position("-".join(map(str, seeds)) + "-" + "SN"[side], game)
     board = BOARD_SQUARES[game.size]
-    masks = [chance.choice((LIGHT, 0x0F0F0F0F0F0F0F0F, 0xFFFFFFFF, 0x00FF00FF00FF00FF)) for _ in range(2)]
-    holes = sum(1 << square for square in chance.sample(range(64), chance.choice((1, 3, 6, 12, 40)))) & masks[0]
+    masks = [rng.choice((LIGHT_SQUARES, 0x0F0F0F0F0F0F0F0F, 0xFFFFFFFF, 0x00FF00FF00FF00FF)) for _ in range(2)]
+    holes = sum(1 << square for square in rng.sample(range(64), rng.choice((1, 3, 6, 12, 40)))) & masks[0]
     return Position(game, board & masks[1] & ~holes, board & ~masks[1] & ~holes, side)
 
 
 # ---- searches -------------------------------------------------------------------------------------------------------
-class Searches:
-    """Every search of a game."""
+class AllSearches:
+    """All searches of a game."""
 
     def __init__(self, game: Game) -> None:
         self.game, self.network = game, new_perceptron(game, 1, np.random.default_rng(1))
@@ -93,33 +95,33 @@ class Searches:
             self.engines.append(Engine(game, hash=1, heuristic=Heuristic("tactical")))
 
     def run(self, position: Position) -> int:
-        """Search a position in every way; how many answers there were."""
+        """Run every search on a position; return the number of analyses."""
         position.check()
         answers = [] if position.over else list(self.answers(position))
         for answer in answers:
             end = position
-            for move in answer.line or (answer.move,):
+            for move in answer.pv or (answer.move,):
                 assert move in end.legal_moves(), f"{position!r}: {answer}"
                 end = end.after(move)
         if self.game.family == "othello":
             words = U(position.own), U(position.opp)
             assert canonical(*words) == canonical(*canonical(*words))
-            stable = int(stable_discs(*words, edge_table()))
+            stable = int(stable_discs(*words, build_edge_table()))
             assert not stable & ~position.own
         return len(answers)
 
     def answers(self, position: Position) -> Iterator[Analysis]:
-        """What each search says."""
+        """Yield the analyses of each search."""
         empties = self.game.points - (position.own | position.opp).bit_count()
         for engine in self.engines:
-            yield from engine.analyse(position, Limit(depth=2), best=64)
+            yield from engine.analyse(position, Limit(depth=2), multipv=64)
             if self.game.family == "othello" and empties <= 6:
                 yield from engine.solve(position)
         if position.legal_moves() == (PASS,):
             return
         for name in heuristics_for(self.game):
-            known = AlphaBetaEvaluator(self.game, Heuristic(name, corners=3), 64, True, True)
-            yield analyse(position, "alphabeta_tt", 2, known)
+            evaluator = AlphaBetaEvaluator(self.game, Heuristic(name, corners=3), 64, True, True)
+            yield analyse(position, "alphabeta_tt", 2, evaluator)
             yield BudgetSearch(self.game, Heuristic(name)).search_depth(position, 2)
         for tree in (MonteCarloTree(1 << 9), PpafTree(1 << 9), self.network_tree()):
             yield tree.analyse(position, 600.0, 3, 1)
@@ -127,23 +129,23 @@ class Searches:
             yield IterativeDeepening(OtageMemory()).analyse(position, Limit(depth=2))
 
     def network_tree(self) -> MonteCarloTree:
-        """A tree that a network without knowledge judges."""
+        """A tree search with an untrained network."""
         network: Perceptron = self.network
         return PerceptronTree(1 << 9, network=network)
 
 
 def main() -> None:
-    """Run every search on odd positions of every game and print how many answers there were."""
+    """Run every search on odd positions of every game and print the number of analyses."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--positions", type=int, default=10)
     parser.add_argument("--seed", type=int, default=1)
     options = parser.parse_args()
-    chance = random.Random(options.seed)
+    rng = random.Random(options.seed)
     for game in Game:
-        searches = Searches(game)
-        positions = [*fixed_positions(game), *(odd_position(game, chance) for _ in range(options.positions))]
+        searches = AllSearches(game)
+        positions = [*fixed_positions(game), *(odd_position(game, rng) for _ in range(options.positions))]
         answers = sum(map(searches.run, positions))
-        print(f"{game}: {len(positions)} positions, {answers:,d} answers")
+        print(f"{game}: {len(positions)} positions, {answers:,d} analyses")
 
 
 if __name__ == "__main__":

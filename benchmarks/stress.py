@@ -1,0 +1,338 @@
+"""Stress test of the engine: random analyses of random positions, with stops, abandoned streams and invalid input.
+
+python benchmarks/stress.py [--analyses 10000] [--seed 1]
+python benchmarks/stress.py --seed 1 --only 4711
+
+Positions come from play, are random, invalid, constructed to collide in a hash table (`stress_collisions.py`), or
+unreachable (`stress_odd.py`).  Limits are of every kind.  Searches are stopped from other threads, abandoned, and
+interrupted by other searches, with up to three engines at the same time.  As on a server, their hash functions are
+secret.  Invalid positions and limits must be refused with one line; exact values are checked (`stress_checks.py`).  The
+analyses run in a separate process: a crash is counted and the test continues.  `--only` repeats one analysis alone, as
+far as it does not depend on the clock.  Needs Linux to read the memory use of a process.
+"""
+
+import argparse
+import ctypes
+import faulthandler
+import gc
+import math
+import multiprocessing
+import random
+import signal
+import sys
+import threading
+import time
+import traceback
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass, field
+from multiprocessing.connection import Connection
+from pathlib import Path
+from typing import Any
+
+from stress_checks import AnalysisChecker, load_endgames
+from stress_collisions import constructed_positions
+from stress_positions import damaged_text, invalid_position, random_limit, random_position
+
+from awello import PASS, Clock, Game, Position, parse_position
+from awello.analysis import Analysis
+from awello.cli.app import progress
+from awello.engine.engine import Engine
+from awello.errors import AwelloError
+from awello.limits import Limit
+
+MAX_ENGINES = 3  # engines that search at the same time
+WARMUP_ANALYSES = 500  # before memory is first measured
+MAX_LEAK_MB = 50.0  # allowed growth of memory
+MAX_LATENESS_SECONDS = 0.25  # after its limit, from which a search counts as late
+PROGRESS_TIMEOUT_SECONDS = 60.0  # without progress, after which the process is killed
+INVALID_LIMITS: list[dict[str, Any]] = [{"depth": -1}, {"depth": 0}, {"depth": 10**30}]
+INVALID_LIMITS += [{"nodes": -5}, {"nodes": 1 << 64}]
+INVALID_LIMITS += [{"seconds": -0.001}, {"seconds": math.nan}, {"seconds": -math.inf}, {"level": -1}, {"level": 31}]
+INVALID_ENGINES: list[dict[str, Any]] = [{"threads": 0}, {"threads": 10**9}, {"hash": -1}, {"hash": 1 << 40}]
+
+
+class StreamError(Exception):
+    """An exception thrown into a stream."""
+
+
+@dataclass
+class Tally:
+    """Counts and failures."""
+
+    counts: Counter[str] = field(default_factory=Counter)
+    failures: list[str] = field(default_factory=list)
+    latest: float = 0.0
+    """The delay of the latest search in seconds."""
+
+    def add(self, other: "Tally") -> None:
+        """Add another tally."""
+        self.counts += other.counts
+        self.failures += other.failures
+        self.latest = max(self.latest, other.latest)
+
+
+# ---- analyses -------------------------------------------------------------------------------------------------------
+class StressTest:
+    """The engines of one process and the tally of their analyses."""
+
+    def __init__(self, seed: int) -> None:
+        self.seed, self.tally = seed, Tally()
+        self.engines: dict[tuple[int, Game], Engine] = {}
+
+    def run_analysis(self, number: int, slot: int = 0) -> None:
+        """Run the analysis of a number: number and seed determine all of it but timing."""
+        rng = random.Random(f"{self.seed} {number}")
+        game = rng.choice(list(Game))
+        try:
+            engine = self.engine(game, rng, slot)
+            methods = self.analyse_random, self.solve_constructed, self.analyse_invalid, self.parse_damaged
+            rng.choices(methods, (75, 5, 12, 8))[0](engine, rng)
+        except Exception:
+            self.tally.failures.append(f"analysis {number}: {traceback.format_exc(limit=-3)}")
+        self.tally.counts["analyses"] += 1
+
+    def engine(self, game: Game, rng: random.Random, slot: int) -> Engine:
+        """The engine of a lane, from time to time a new one; the old one is closed, or just forgotten."""
+        if (slot, game) not in self.engines or rng.random() < 0.1:
+            old = self.engines.pop((slot, game), None)
+            if old is not None and rng.random() < 0.5:
+                old.close()
+            self.engines[slot, game] = Engine(game, rng.randint(1, 4), rng.choice((1, 2, 8)), secret=True)
+        return self.engines[slot, game]
+
+    @contextmanager
+    def expect_refusal(self) -> Iterator[None]:
+        """Expect a refusal with a message of one line."""
+        try:
+            yield
+        except AwelloError as error:
+            assert "\n" not in str(error) and 0 < len(str(error)) < 200, f"not one short line: {error!r}"
+            self.tally.counts["refused"] += 1
+        else:
+            raise AssertionError("this was not refused")
+
+    def analyse_random(self, engine: Engine, rng: random.Random) -> None:
+        """Analyse a random position, which may be over."""
+        position = random_position(engine.game, rng)
+        if position.over:
+            with self.expect_refusal():
+                list(engine.analyse(position, Limit(depth=3)))
+        else:
+            self.search(engine, position, rng)
+
+    def solve_constructed(self, engine: Engine, rng: random.Random) -> None:
+        """Solve boards that an attacker constructed."""
+        for position in constructed_positions(rng) if engine.game == Game.OTHELLO else ():
+            *_, last = engine.solve(position)
+            counts = AnalysisChecker(position, set(position.legal_moves()), 1, False).check(last)
+            self.tally.counts.update(counts, constructed=1)
+
+    def analyse_invalid(self, engine: Engine, rng: random.Random) -> None:
+        """Try invalid positions, limits and settings."""
+        position, none, what = Position.start(engine.game), invalid_position(engine.game, rng), rng.randrange(10)
+        methods: list[Callable[[Position, Limit], object]] = [
+            lambda position, limit: list(engine.analyse(position, limit)),
+            lambda position, limit: engine.choose(position, Clock(), limit),
+            lambda position, limit: engine.find_best_move(position, limit),
+            lambda position, limit: list(engine.solve(position)),
+            lambda position, limit: engine.ponder(position),
+        ]
+        with self.expect_refusal():
+            if what < 3:
+                methods[what](position, Limit(**rng.choice(INVALID_LIMITS)))
+            elif what == 3:
+                list(engine.analyse(position, multipv=rng.choice((0, -7))))
+            elif what == 4:
+                Engine(engine.game, **rng.choice(INVALID_ENGINES))
+            else:
+                methods[what - 5](none, Limit(depth=1))
+
+    def parse_damaged(self, engine: Engine, rng: random.Random) -> None:
+        """Parse a damaged text: it must be a valid position or be refused."""
+        try:
+            position = parse_position(damaged_text(engine.game, rng), rng.choice((engine.game, None)))
+        except AwelloError as error:
+            with self.expect_refusal():
+                raise error
+            return
+        position.check()
+        if position.game == engine.game and not position.over:
+            self.search(engine, position, rng)
+
+    def search(self, engine: Engine, position: Position, rng: random.Random) -> None:
+        """Search by a random method, with a stop and perhaps another search from other threads."""
+        limit, best, over = random_limit(rng), rng.choice((1, 1, 2, 40)), threading.Event()
+        stop = rng.choice((0.0, rng.uniform(0, 0.05), 0.2, 0.2))
+        again = rng.choice((0.0005, 0.02))  # a stop before the start of the search has no effect
+        other, delay = random_position(position.game, rng), rng.uniform(0, 0.03)
+        legal = position.legal_moves()
+        without = rng.sample([*legal, PASS, 99], 1) if rng.random() < 0.3 else []
+        clock = rng.choice((Clock(), Clock(rng.uniform(-1, 3)), Clock(0.0), Clock(math.nan)))
+        methods: list[Callable[[], Iterable[Analysis]]] = [
+            lambda: engine.analyse(position, limit, best),
+            lambda: engine.think(position, clock, rng.choice((None, limit)), without, best),
+            lambda: [engine.choose(position, clock, limit, without, best)],
+            lambda: engine.solve(position),
+            lambda: engine.solve(position, wld=True),
+        ]
+        rivals: list[Callable[[], object]] = [
+            engine.clear,
+            engine.close,
+            lambda: engine.ponder(other),
+            lambda: engine.find_best_move(other, Limit(depth=2)),
+            lambda: list(engine.analyse(other, Limit(depth=4))),
+        ]
+        method, rival = rng.choice((0, 0, 0, 1, 2, 3, 4)), rng.choice(rivals)
+
+        def halt() -> None:
+            over.wait(stop)
+            while not over.wait(again):
+                engine.stop()
+
+        def disturb() -> None:
+            over.wait(delay)
+            with suppress(AwelloError):  # the other position may be over
+                rival()
+
+        helpers = [threading.Thread(target=work) for work in (halt, disturb)[: 1 + (rng.random() < 0.2)]]
+        if rng.random() < 0.1:
+            engine.ponder(other)
+        begun = time.perf_counter()
+        for helper in helpers:
+            helper.start()
+        try:
+            if rng.random() < 0.05:
+                assert engine.find_best_move(position, limit) in legal
+            answers = self.read_stream(methods[method](), rng)
+        finally:
+            time_limit = limit.seconds if method == 0 and limit.seconds is not None else math.inf
+            late = time.perf_counter() - begun - min(stop, time_limit)
+            over.set()
+            for helper in helpers:
+                helper.join()
+        self.tally.latest = max(self.tally.latest, late)
+        self.tally.counts.update(late=int(late > MAX_LATENESS_SECONDS), answers=len(answers))
+        allowed_moves = set(legal) - (set(without) if method in (1, 2) else set())
+        checker = AnalysisChecker(position, allowed_moves or set(legal), best if method < 3 else 1, method == 4)
+        for answer in answers:
+            self.tally.counts.update(checker.check(answer))
+
+    def read_stream(self, stream: Iterable[Analysis], rng: random.Random) -> list[Analysis]:
+        """Read a stream; some are closed before the end, or an exception is thrown into them."""
+        max_analyses, answers = rng.choice((math.inf, math.inf, math.inf, 1, 2, 4)), list[Analysis]()
+        for answer in stream:
+            answers.append(answer)
+            if len(answers) >= max_analyses:
+                if hasattr(stream, "throw") and rng.random() < 0.3:
+                    with suppress(StreamError):
+                        stream.throw(StreamError())
+                break
+        assert answers, "there was no analysis"
+        return answers
+
+
+# ---- processes ------------------------------------------------------------------------------------------------------
+def measure_resources() -> tuple[float, int, int]:
+    """Return the memory of this process in MB, its threads and its open files."""
+    gc.collect()
+    with suppress(AttributeError, OSError):
+        ctypes.CDLL(None).malloc_trim(0)  # free memory that the allocator holds is not a leak
+    words, files = Path("/proc/self/status").read_text("utf-8").split(), [*Path("/proc/self/fd").iterdir()]
+    return int(words[words.index("VmRSS:") + 1]) / 1000, threading.active_count(), len(files)
+
+
+def run_analyses(channel: Connection, seed: int, numbers: range) -> None:
+    """Run analyses; send which ones start, the tally after them, and resources after the first ones and at the end."""
+    stress_test, done, measured = StressTest(seed), 0, False
+    for game in (Game.ABAPA, Game.TOURNAMENT, Game.ROMEIN):
+        load_endgames(game)
+    with ThreadPoolExecutor(MAX_ENGINES) as pool:
+        while done < len(numbers):
+            size = min(
+                random.Random(f"{seed} lanes {numbers[done]}").choice((1, 1, 2, MAX_ENGINES)), len(numbers) - done
+            )
+            some = numbers[done : done + size]
+            channel.send(some)
+            list(pool.map(stress_test.run_analysis, some, range(size)))
+            done, update, stress_test.tally = done + size, stress_test.tally, Tally()
+            channel.send(update)
+            if done == len(numbers) or (done >= WARMUP_ANALYSES and not measured):
+                stress_test.engines.clear()
+                measured = True
+                channel.send(measure_resources())
+
+
+def run_in_process(channel: Connection, seed: int, numbers: range) -> None:
+    """Run analyses in a separate process, which prints where it crashes and leaves Ctrl-C to its parent."""
+    faulthandler.enable()
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    run_analyses(channel, seed, numbers)
+
+
+def supervise(
+    seed: int, numbers: range, tally: Tally, step: Callable[[int], object], work: Any = run_in_process
+) -> list[Any]:
+    """Run all analyses, in a new process after each crash; return the resources of the last process."""
+    context, resources = multiprocessing.get_context("spawn"), list[Any]()
+    while numbers:
+        ours, theirs = context.Pipe()
+        process = context.Process(target=work, args=(theirs, seed, numbers), daemon=True)
+        process.start()
+        theirs.close()
+        some, resources = numbers[:1], []
+        try:
+            while ours.poll(PROGRESS_TIMEOUT_SECONDS):
+                update = ours.recv()
+                if isinstance(update, Tally):
+                    tally.add(update)
+                    step(len(some))
+                    numbers = numbers[len(some) :]
+                elif isinstance(update, range):
+                    some = update
+                else:
+                    resources.append(update)
+            crashed, how = True, f"made no progress for {PROGRESS_TIMEOUT_SECONDS:.0f} s"
+        except (EOFError, ConnectionError):
+            process.join()
+            crashed, how = bool(numbers) or process.exitcode != 0, f"ended with {process.exitcode}"
+        finally:
+            process.kill()
+        if crashed:
+            tally.counts["crashes"] += 1
+            tally.failures.append(f"analyses {[*some]}: the process {how}")
+            numbers = numbers[len(some) :]
+    return resources
+
+
+def main() -> None:
+    """Run the stress test and print its results."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--analyses", type=int, default=10_000)
+    parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--only", type=int, help="run only the analysis of this number")
+    options = parser.parse_args()
+    numbers = range(options.analyses) if options.only is None else range(options.only, options.only + 1)
+    tally, resources, begun = Tally(), list[Any](), time.perf_counter()
+    with suppress(KeyboardInterrupt), progress("analyses", len(numbers)) as step:
+        resources = supervise(options.seed, numbers, tally, step)
+    for failure in tally.failures:
+        print(failure)
+    counts = tally.counts
+    asked, compared = (
+        ("analyses", "answers", "refused", "constructed"),
+        ("exact scores", "best moves", "lines to the end"),
+    )
+    for names in (asked, compared):
+        print(", ".join(f"{counts[name]:,d} {name}" for name in names))
+    print(f"{counts['crashes']} crashes, {len(tally.failures)} faults, {time.perf_counter() - begun:.0f} s")
+    print(f"{counts['late']} searches more than {MAX_LATENESS_SECONDS} s late, the latest {tally.latest:.2f} s")
+    for megabytes, threads, files in resources:
+        print(f"at rest {megabytes:.0f} MB, {threads} threads, {files} open files")
+    sys.exit(bool(tally.failures) or (bool(resources) and resources[-1][0] - resources[0][0] > MAX_LEAK_MB))
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,136 @@
+"""Checks of the engine's answers: they must be legal, and correct where they claim to be exact.
+
+Othello scores come from the textbook's alpha-beta without a transposition table (`search.alphabeta_tt`) and, for the
+last squares, from the plain-Python twins of the tests, which share no code with the engine.  Awalé scores come from
+endgame tablebases with more seeds than the engine uses, which the tests compare entry by entry with the rules.
+"""
+
+import sys
+from collections import Counter
+from dataclasses import dataclass, replace
+from functools import cache, lru_cache
+from pathlib import Path
+
+import numpy as np
+
+from awello import Game, Position
+from awello.analysis import Analysis
+from awello.engine.retrograde import LEVEL_OFFSETS
+from awello.engine.tablebase import Tablebase, load_or_build, seeds_on_board, solve_level
+from awello.evaluate.heuristics import EXACT_SCALE
+from awello.evaluate.settings import Heuristic
+from awello.kernel import U
+from awello.search.alphabeta_tt import search
+from awello.search.root import AlphaBetaEvaluator
+
+sys.path.append(str(Path(__file__).parent.parent / "tests"))
+from reference_rules import BLACK, EMPTY, WHITE, ReferenceOthello
+
+MAX_SEARCH_EMPTIES, MAX_TWIN_EMPTIES = 13, 3  # empty squares up to which search and the twins give exact scores
+EXTRA_SEEDS = 2  # of the tablebases here, beyond the engine's
+
+
+@cache
+def load_endgames(game: Game) -> Tablebase:
+    """Build a tablebase of more seeds than the engine has, in memory."""
+    base = load_or_build(game)
+    table = np.zeros(LEVEL_OFFSETS[base.seeds + EXTRA_SEEDS + 1], np.uint8)
+    table[: len(base.table)] = base.table
+    for level in range(base.seeds + 1, base.seeds + EXTRA_SEEDS + 1):
+        solve_level(game, table, level, 1, lambda passes: None)
+    return Tablebase(game, base.seeds + EXTRA_SEEDS, table)
+
+
+def reference_at(position: Position) -> ReferenceOthello:
+    """Convert a position to a plain-Python twin."""
+    colours = ((EMPTY, BLACK, WHITE)[(position.first >> s & 1) + 2 * (position.second >> s & 1)] for s in range(64))
+    return ReferenceOthello(position.game.size, tuple(colours), position.side)
+
+
+def score_of(reference: ReferenceOthello) -> int:
+    """The score for the mover with best play, by plain minimax."""
+    if reference.over():
+        score = reference.score()
+        return score[reference.side] - score[1 - reference.side]
+    return max(-score_of(reference.play(move)) for move in reference.legal_moves())
+
+
+@lru_cache(10_000)
+def exact_value(position: Position) -> int | None:
+    """The value with best play, in Awalé of the seeds still to be won; None if it is not known."""
+    if position.game.family == "awale":
+        base = load_endgames(position.game)
+        return base.value(position) if base.covers(position) else None
+    if (empties := position.empties) > MAX_SEARCH_EMPTIES:
+        return None
+    if empties <= MAX_TWIN_EMPTIES:
+        return score_of(reference_at(position))
+    evaluator = AlphaBetaEvaluator(position.game, Heuristic("mobility"), 0, True, False)
+    most = EXACT_SCALE * position.game.points
+    words = U(position.own), U(position.opp)
+    value = search(int(position.game), *words, -most, most, 2 * empties, evaluator.heuristic, evaluator.search_state)
+    return int(value) // EXACT_SCALE
+
+
+def exact_move_value(position: Position, move: int) -> int | None:
+    """The exact value of a move, without the past of the game."""
+    after = replace(position.after(move), past=frozenset())
+    value = exact_value(after)
+    gain = seeds_on_board(position) - seeds_on_board(after) if position.game.family == "awale" else 0
+    return None if value is None else gain - value
+
+
+@dataclass
+class AnalysisChecker:
+    """Checks the analyses of a position."""
+
+    position: Position
+    allowed_moves: set[int]
+    """The moves that were not excluded."""
+    multipv: int
+    wld: bool
+
+    def check(self, analysis: Analysis) -> Counter[str]:
+        """Raise an error if an analysis cannot be correct; count what was compared."""
+        points, values = self.position.game.points, dict(analysis.candidates)
+        context = f"{self.position!r}: {analysis}"
+        assert analysis.move in self.allowed_moves and values.keys() <= self.allowed_moves, context
+        assert len(values) == len(analysis.candidates) in (1, min(self.multipv, len(self.allowed_moves))), context
+        assert analysis.value == values[analysis.move] == max(values.values()) and abs(analysis.value) <= points, (
+            context
+        )
+        assert analysis.exact == (analysis.move in analysis.exact_moves) and values.keys() >= set(
+            analysis.exact_moves
+        ), context
+        assert analysis.nodes >= 0 and analysis.depth > 0 and analysis.pv[0] == analysis.move, context
+        end = self.position
+        for move in analysis.pv:
+            assert move in end.legal_moves(), f"{context}, in {end!r}"
+            end = end.after(move)
+        return self.compare(analysis, end, context)
+
+    def compare(self, analysis: Analysis, end: Position, context: str) -> Counter[str]:
+        """Raise an error if an exact value is wrong; count what was compared."""
+        counts, move_values = (
+            Counter[str](),
+            {move: exact_move_value(self.position, move) for move in self.allowed_moves},
+        )
+        for move, value in analysis.candidates:
+            value_of_move = move_values[move]
+            if move in analysis.exact_moves and value_of_move is not None:
+                assert value == self.as_reported(value_of_move), f"{context}, but {move} has value {value_of_move}"
+                counts["exact scores"] += 1
+        known = [value_of_move for value_of_move in move_values.values() if value_of_move is not None]
+        if analysis.exact and len(known) == len(move_values):
+            assert analysis.value == self.as_reported(max(known)), f"{context}, but the moves have values {move_values}"
+            counts["best moves"] += 1
+        if analysis.exact and end.over and self.position.game.family == "othello" and not self.wld:
+            score = end.score()
+            assert analysis.value == score[self.position.side] - score[1 - self.position.side], f"{context}, {score}"
+            counts["lines to the end"] += 1
+        return counts
+
+    def as_reported(self, value: int) -> int:
+        """A value as the engine reports it: with `wld` as win, draw or loss, with the captured seeds."""
+        final = self.position.lead + value
+        return (final > 0) - (final < 0) if self.wld else value
