@@ -130,10 +130,10 @@ def test_a_disconnected_client_causes_no_error() -> None:
             raise RuntimeError('Cannot call "send" once a close message has been sent.')
 
     async def answer() -> None:
-        house = ClubService(None, ArchiveService(None))
+        club = ClubService(None, ArchiveService(None))
         gone: Any = Gone()
         channel = engine_connection.EngineConnection(
-            gone, EnginePool(0), RateLimits(*request_guard.NETWORK_BUDGET), house
+            gone, EnginePool(0), RateLimits(*request_guard.NETWORK_BUDGET), club
         )
         await channel._answer(1, AnalyseTask(random_record(Game.OTHELLO4, 1), 1.0))  # the game is over: one answer
 

@@ -40,8 +40,8 @@ class EngineConnection(MessageConnection):
         "stop": StopRequest,
     }
 
-    def __init__(self, socket: WebSocket, engines: EnginePool, budgets: RateLimits, house: ClubService) -> None:
-        self.engines, self.house, self.network = engines, house, network_of_client(socket)
+    def __init__(self, socket: WebSocket, engines: EnginePool, budgets: RateLimits, club: ClubService) -> None:
+        self.engines, self.club, self.network = engines, club, network_of_client(socket)
         super().__init__(
             socket,
             RateLimit(MESSAGE_BURST, MESSAGE_RATE),
@@ -66,7 +66,7 @@ class EngineConnection(MessageConnection):
         except AwelloError:
             self.invalid_count += 1
             raise
-        self.house.check_analysis_allowed(task.record, whole=isinstance(task, ReviewTask))
+        self.club.check_analysis_allowed(task.record, whole=isinstance(task, ReviewTask))
         return task
 
     async def _answer(self, request_id: RequestId, task: EngineTask) -> None:
@@ -85,7 +85,7 @@ class EngineConnection(MessageConnection):
 
 
 async def serve_engine(
-    socket: WebSocket, engines: EnginePool, budgets: RateLimits, connections: ConcurrencyLimit, house: ClubService
+    socket: WebSocket, engines: EnginePool, budgets: RateLimits, connections: ConcurrencyLimit, club: ClubService
 ) -> None:
     """Serve a connection to the engines, within the limits of connections in total and per network."""
     keys = {"": MAX_ENGINE_CONNECTIONS, network_of_client(socket): MAX_NETWORK_ENGINE_CONNECTIONS}
@@ -93,6 +93,6 @@ async def serve_engine(
     if not connections.acquire(keys):
         return await socket.close(TRY_AGAIN, "too many connections: close some, or try again later")
     try:
-        await EngineConnection(socket, engines, budgets, house).serve()
+        await EngineConnection(socket, engines, budgets, club).serve()
     finally:
         connections.release(keys)
