@@ -84,11 +84,11 @@ def row(page: Page, move: str) -> str:
 def test_explorer_follows_the_position(visitor: Visitor, place: str) -> None:
     page = visitor.open("#othello?moves=f5d6c3d3*")
     page.keyboard.press("e")
-    expect(page.locator("#explorer-head")).to_contain_text("game")
+    expect(page.locator("#explorer-summary")).to_contain_text("game")
     page.keyboard.press("Home")
     start = explore(Archive(place), Position.start())
     worth = f"{start.value:+d}".replace("-", "−")
-    expect(page.locator("#explorer-head")).to_have_text(f"26 games · worth {worth} in their tree")
+    expect(page.locator("#explorer-summary")).to_have_text(f"26 games · worth {worth} in their tree")
     expect(page.locator("#explore-f5 .explorer-value")).to_have_text(worth)
     expect(page.locator(".explorer-move")).to_have_count(1)
     assert row(page, "f5").startswith("f5: 26 games, 100 %, won ") and row(page, "f5").endswith(f"value {worth}")
@@ -98,8 +98,8 @@ def test_explorer_follows_the_position(visitor: Visitor, place: str) -> None:
     expect(page.locator(".explorer-bar span").first).to_have_class("explorer-first is-won")
     page.keyboard.press("End")
     expect(page.locator("#explore-c4 .explorer-opening")).to_have_text("Tiger")
-    expect(page.locator(".explorer-heads .explorer-value")).to_be_hidden()  # nobody finished a game from here
-    expect(page.locator("#explorer-head")).to_contain_text("Perpendicular")
+    expect(page.locator(".explorer-columns .explorer-value")).to_be_hidden()  # nobody finished a game from here
+    expect(page.locator("#explorer-summary")).to_contain_text("Perpendicular")
     page.keyboard.press("k")
     expect(page.locator("#explore-d3")).to_be_visible()
     expect(page.locator("#explore-d3 .explorer-bar span")).to_have_class("explorer-first")  # White lost that game
@@ -111,7 +111,7 @@ def test_explorer_plays_and_previews(visitor: Visitor) -> None:
     page.hover("#explore-d3")
     expect(page.locator(".board-drawing.is-preview")).to_be_visible()
     assert discs(page) == format_position(parse_transcript("f5d6c3d3").final).split()[0]
-    page.hover("#explorer-head")
+    page.hover("#explorer-summary")
     expect(page.locator(".board-drawing.is-preview")).to_have_count(0)
     page.click("#explore-d3")
     shows(page, "f5d6c3d3*")
@@ -122,17 +122,17 @@ def test_explorer_plays_and_previews(visitor: Visitor) -> None:
     page.keyboard.press("Enter")
     shows(page, "f5d6c3d3c4*")
     expect(page.locator("#explorer-rows button")).to_have_count(0)
-    expect(page.locator(".explorer .soft")).to_have_text("No game goes on from here.")
+    expect(page.locator(".explorer .muted")).to_have_text("No game goes on from here.")
     page.keyboard.press("u")
     expect(page.locator("#explore-c4")).to_be_visible()
 
 
 def test_positions_that_nobody_reached(visitor: Visitor) -> None:
     page = visitor.open("#romein")
-    expect(tab(page, "games").locator(".explorer .soft")).to_contain_text("bring files in below")
+    expect(tab(page, "games").locator(".explorer .muted")).to_contain_text("bring files in below")
     page = visitor.open("#abapa")
     tab(page, "games")
-    expect(page.locator("#explorer-head")).to_have_text("1 game")
+    expect(page.locator("#explorer-summary")).to_have_text("1 game")
     page.click(".explorer-move")
     expect(page.locator(".explorer-move")).to_have_count(1)
     page = visitor.open("#othello?moves=f5f4*")
@@ -141,8 +141,8 @@ def test_positions_that_nobody_reached(visitor: Visitor) -> None:
 
 # ---- games that are kept --------------------------------------------------------------------------------------------
 def kept_number(page: Page) -> int:
-    expect(page.locator("#kept")).to_contain_text("Kept in the archive as game")
-    return int(page.locator("#kept").inner_text().split()[-1])
+    expect(page.locator("#save-status")).to_contain_text("Kept in the archive as game")
+    return int(page.locator("#save-status").inner_text().split()[-1])
 
 
 def test_a_finished_game_is_kept_once(visitor: Visitor, place: str) -> None:
@@ -162,7 +162,7 @@ def test_a_finished_game_is_kept_once(visitor: Visitor, place: str) -> None:
     page.keyboard.press("y")
     assert kept_number(page) == number
     page.keyboard.press("u")
-    page.evaluate("() => import('/static/js/store.js').then(({ state }) => (state.game.kept = null))")
+    page.evaluate("() => import('/static/js/store.js').then(({ state }) => (state.game.saved = null))")
     again = moves_of(page)[len(page.evaluate("() => location.hash.split('*')[0].split('moves=')[1]")) // 2]
     click(page, again)
     assert kept_number(page) == number, "the same game has the same number, whatever the page remembers"
@@ -179,7 +179,7 @@ def test_another_ending_of_a_kept_game_is_an_analysis(visitor: Visitor, place: s
     replay(page, SHORT_GAME)
     expect(page.locator("#banner")).to_be_visible()
     assert "(" in query(page, "moves")
-    expect(page.locator("#kept")).to_have_count(0)
+    expect(page.locator("#save-status")).to_have_count(0)
     assert numbers(place) == before
 
 
@@ -208,17 +208,17 @@ def test_what_is_not_played_here_is_not_kept(visitor: Visitor, place: str) -> No
     page.keyboard.press("p")
     replay(page, SHORT_GAME)
     expect(page.locator("#banner")).to_be_visible()
-    expect(page.locator("#kept")).to_have_count(0)
+    expect(page.locator("#save-status")).to_have_count(0)
     page = visitor.open(SHORT)
     tab(page, "settings").locator("#setting-archive").uncheck()
     play_on(page, random.Random(3).choice, click)
     page.wait_for_load_state("networkidle")
-    expect(page.locator("#kept")).to_have_count(0)
+    expect(page.locator("#save-status")).to_have_count(0)
     assert numbers(place) == before
     page.check("#setting-archive")
     kept_number(page)
     page.click("#tab-play")
-    page.click("#choose-keeping")
+    page.click("#open-archive-settings")
     expect(page.locator("#setting-archive")).to_be_focused()
 
 
@@ -269,7 +269,7 @@ def test_list_of_games(visitor: Visitor, place: str) -> None:
     expect(page.locator("#clock-top .clock-player")).to_have_text("Ann")
     expect(page.locator("#clock-bottom .clock-player")).to_have_text("Zoé")
     assert kept_number(page) == 26
-    expect(page.locator("#choose-keeping")).to_have_count(0)
+    expect(page.locator("#open-archive-settings")).to_have_count(0)
     page.reload()
     expect(page.locator("#clock-bottom .clock-player")).to_have_text("Zoé")
 
@@ -354,15 +354,15 @@ def test_files_go_out(visitor: Visitor) -> None:
     panel = tab(page, "games")
     page.fill("#archive-player", "Bob")
     page.select_option("#files-format", "ggf")
-    page.click("#files-out")
-    expect(panel.locator("#files-said")).to_contain_text("not of abapa")
+    page.click("#files-export")
+    expect(panel.locator("#files-status")).to_contain_text("not of abapa")
     panel.locator("summary").click()
     page.select_option("#archive-game", "othello")
     page.select_option("#files-format", "wthor")
-    page.click("#files-out")
-    expect(panel.locator("#files-said")).to_contain_text("WTHOR holds games of one year")
+    page.click("#files-export")
+    expect(panel.locator("#files-status")).to_contain_text("WTHOR holds games of one year")
     page.select_option("#files-format", "ggf")
-    name, content = taken(page, "#files-out")
+    name, content = taken(page, "#files-export")
     assert (name, len(list(read_games(content)))) == ("awello.ggf", 25)
     tab(page, "position")
     for button, suffix in (("ggf", ".ggf"), ("transcripts", ".txt"), ("logbook", ".gam")):
@@ -412,7 +412,7 @@ def test_everyone(browser: Browser, address: str, mode: str) -> None:
         assert too_small(page) == []
         assert english_left(page) == []
         page.locator(".archive-game", has_text="Zoé").click()
-        expect(page.locator("#kept")).to_contain_text("archives")
+        expect(page.locator("#save-status")).to_contain_text("archives")
         assert serious(page, ".play-area") == []
 
 
@@ -429,10 +429,12 @@ def test_no_archive_and_a_broken_one(browser: Browser, tmp_path: Path) -> None:
                 broken.write_text("no database" * 1000)
             visitor.forgive(f"{REFUSAL}|status of 503")
             page = visitor.open(SHORT)
-            expect(tab(page, "games").locator("#explorer-head")).to_contain_text(told)
+            expect(tab(page, "games").locator("#explorer-summary")).to_contain_text(told)
             expect(page.locator("#archive-status")).to_contain_text(told)
             play_on(page, random.Random(4).choice, click)
             if words[0] == "--no-archive":
-                expect(page.locator("#kept")).to_have_count(0)
+                expect(page.locator("#save-status")).to_have_count(0)
             else:
-                expect(page.locator("#kept")).to_contain_text("This game was not kept: The archive cannot be used now")
+                expect(page.locator("#save-status")).to_contain_text(
+                    "This game was not kept: The archive cannot be used now"
+                )

@@ -67,7 +67,7 @@ def begin(first: Page, second: Page, kind: str, **terms: Any) -> None:
     """A game in which these two play, in this order."""
     offer(first, kind, side="0", **terms)
     second.click("#club-view-lobby")
-    second.locator("#club-seeks .club-row, .club-calls .primary").click()
+    second.locator("#club-seeks .club-row, .club-challenges .primary").click()
     expect(caption(first)).to_contain_text("Your turn")
 
 
@@ -103,7 +103,7 @@ def test_two_play_and_one_watches(browser: Browser, club: str, tmp_path: Path) -
         assert eyes.locator("#club-bar button, .board-cell.is-open").count() == 0
 
         walk(ann, "b1")
-        expect(bob.locator("#spoken")).to_contain_text("Black plays b1, flips 1")
+        expect(bob.locator("#live-region")).to_contain_text("Black plays b1, flips 1")
         expect(ann.locator("#club-resign")).to_be_visible()
         left = bob.locator("#clock-bottom .clock-time")
         was = left.inner_text()
@@ -132,7 +132,7 @@ def test_two_play_and_one_watches(browser: Browser, club: str, tmp_path: Path) -
         assert ann.evaluate("window.opened") == 0, "it was never Ann's turn, however slowly she saw it"
         for page in (bob, eyes):
             expect(page.locator("#banner strong")).to_have_text(ann.inner_text("#banner strong"))
-            expect(page.locator("#spoken")).to_contain_text(re.compile("wins|draw"))
+            expect(page.locator("#live-region")).to_contain_text(re.compile("wins|draw"))
         assert moves_of(ann) == moves_of(bob) == moves_of(eyes)
         expect(ann.locator("#club-ratings")).to_have_text(
             re.compile(r"Ann: 1500 → \d+ \([+−]\d+\)Bob: 1500 → \d+ \([+−]\d+\)")
@@ -154,14 +154,14 @@ def test_two_play_and_one_watches(browser: Browser, club: str, tmp_path: Path) -
         bob.click("#club-back")
         expect(bob.locator("#club-games")).to_contain_text("No game is played now")
 
-        bob.click("#club-view-ladder")
-        bob.select_option("#ladder-kind", "othello4")
-        expect(bob.locator("#ladder-status")).to_contain_text("No established ratings yet")
+        bob.click("#club-view-leaderboard")
+        bob.select_option("#leaderboard-kind", "othello4")
+        expect(bob.locator("#leaderboard-status")).to_contain_text("No established ratings yet")
         with sqlite3.connect(tmp_path / "club.sqlite") as books:  # as after many games
             books.execute("UPDATE ratings SET doubt = 100")
-        bob.click("#club-view-ladder")
-        expect(bob.locator("#ladder tbody tr")).to_have_count(2)
-        bob.locator("#ladder button", has_text="Ann").click()
+        bob.click("#club-view-leaderboard")
+        expect(bob.locator("#leaderboard tbody tr")).to_have_count(2)
+        bob.locator("#leaderboard button", has_text="Ann").click()
         expect(bob.locator("#club-pools tbody tr")).to_contain_text("Othello 4×4 · Blitz")
         lost, ended = bob.locator("#club-last .club-row").all_inner_texts()
         assert lost.startswith("Lost · Bob") and "–" in ended.splitlines()[1]
@@ -173,7 +173,7 @@ def test_two_play_and_one_watches(browser: Browser, club: str, tmp_path: Path) -
         bob.keyboard.press("Home")
         cell(bob, "d3").click()  # another first move: a variation, as in any game
         bob.wait_for_function("() => location.hash.includes('moves=')")
-        ann.click("#club-view-player")
+        ann.click("#club-view-profile")
         with ann.expect_download() as taken:
             ann.click("#club-download")
         assert taken.value.suggested_filename == "awello-Ann.ggf"
@@ -183,7 +183,7 @@ def test_two_play_and_one_watches(browser: Browser, club: str, tmp_path: Path) -
 def test_challenges_draws_and_several_games(browser: Browser, club: str) -> None:
     with coming(browser, club, "Ann", "Bob") as (ann, bob):
         offer(ann, "othello", "Nobody")
-        expect(ann.locator("#club-offer-problem")).to_contain_text("nobody")
+        expect(ann.locator("#club-offer-error")).to_contain_text("nobody")
         offer(ann, "abapa", "bob")
         expect(ann.locator("#club-seeks")).to_contain_text("You challenge bob")
         tab(bob, "play")
@@ -194,13 +194,13 @@ def test_challenges_draws_and_several_games(browser: Browser, club: str) -> None
         begin(ann, bob, "abapa", name="Bob", rated=False)
         play(ann, "C")
         bob.click("#club-draw-offer")
-        expect(ann.locator("#spoken")).to_contain_text("North offers a draw")
+        expect(ann.locator("#live-region")).to_contain_text("North offers a draw")
         ann.click("#club-draw-decline")
         expect(bob.locator("#club-draw-offer")).to_be_visible()
 
         offer(bob, "othello", "Ann", side="1")
         ann.click("#club-view-lobby")
-        ann.locator(".club-calls .primary").click()
+        ann.locator(".club-challenges .primary").click()
         other = ann.locator("#club-game-2")
         expect(other).to_have_text("Bob, Othello · your turn")
         other.click()
@@ -250,20 +250,20 @@ def test_games_go_on_after_a_restart(browser: Browser, tmp_path: Path, monkeypat
             begin(ann, bob, "othello")
             eyes.locator("#club-games .club-row").click()
             play(ann, "f5")
-            expect(bob.locator("#spoken")).to_contain_text("Black plays f5")
+            expect(bob.locator("#live-region")).to_contain_text("Black plays f5")
         for page in (ann, bob, eyes):
-            expect(page.locator("#club-bar .club-away")).to_be_visible()
+            expect(page.locator("#club-bar .club-offline")).to_be_visible()
         expect(bob.locator("#club-resign, #club-abort")).to_be_disabled()
         assert bob.locator(OPEN).count() == 0
         with serving(file, port):
             for page in (ann, bob, eyes):
-                expect(page.locator(".club-away:visible")).to_have_count(0)
+                expect(page.locator(".club-offline:visible")).to_have_count(0)
             bob.route_web_socket("**/api/club/live", lose_a_move)
             bob.reload()
             expect(bob.locator("#caption")).to_contain_text("Your turn")
             play(bob, "d6")
             for page in (ann, eyes):
-                expect(page.locator("#spoken")).to_contain_text("White plays d6")
+                expect(page.locator("#live-region")).to_contain_text("White plays d6")
             assert len(lost) == 1 and "pong" in said
             play(ann, "c3")
             expect(caption(bob)).to_contain_text("Your turn")
@@ -279,9 +279,9 @@ def test_the_way_in(browser: Browser, club: str) -> None:
         visitor.forgive(REFUSAL)
         page = visitor.open()
         panel = tab(page, "club")
-        password, problem = page.locator("#club-password"), page.locator("#club-problem")
+        password, problem = page.locator("#club-password"), page.locator("#club-login-error")
         expect(password).to_have_attribute("autocomplete", "current-password")
-        page.click("#club-other")
+        page.click("#club-switch-form")
         expect(page.locator("#club-name")).to_have_attribute("autocomplete", "username")
         expect(password).to_have_attribute("autocomplete", "new-password")
         for name, secret, words in [
@@ -290,25 +290,25 @@ def test_the_way_in(browser: Browser, club: str) -> None:
         ]:
             page.fill("#club-name", name)
             page.fill("#club-password", secret)
-            page.click("#club-enter")
+            page.click("#club-submit")
             expect(problem).to_contain_text(words)
         page.fill("#club-password", PASSWORD)
         page.keyboard.press("Enter")
-        expect(panel.locator(".club-who")).to_contain_text("You are Ann")
+        expect(panel.locator(".club-account")).to_contain_text("You are Ann")
         page.reload()
-        expect(tab(page, "club").locator(".club-who")).to_contain_text("You are Ann")
-        page.click("#club-leave")
-        expect(page.locator("#club-view-programs")).to_have_count(0)
+        expect(tab(page, "club").locator(".club-account")).to_contain_text("You are Ann")
+        page.click("#club-logout")
+        expect(page.locator("#club-view-bots")).to_have_count(0)
         page.fill("#club-name", "ann")
         page.fill("#club-password", "a wrong password")
-        page.click("#club-enter")
+        page.click("#club-submit")
         expect(problem).to_have_text("The name or the password is wrong.")
         assert serious(page, "#panel-club") == []
         tab(page, "settings").locator("#setting-language").select_option("fr")
         tab(page, "club")
         page.fill("#club-name", "ann")
         page.fill("#club-password", "a wrong password")
-        page.click("#club-enter")
+        page.click("#club-submit")
         expect(problem).to_have_text("Le nom ou le mot de passe est faux.")
         assert english_left(page) == []
 
@@ -320,9 +320,9 @@ def test_another_password(browser: Browser, club: str) -> None:
     with coming(browser, club, "Ann", **settings) as (page,), visiting(browser, club) as other:
         assert other.context.request.post(asked, data={"name": "Ann", "password": PASSWORD}).ok
         expect(page.locator("#password-open")).to_be_hidden()
-        page.click("#club-view-player")
+        page.click("#club-view-profile")
         page.locator("#password-open").press("Enter")
-        problem = page.locator("#password-problem")
+        problem = page.locator("#password-error")
         for old, new, words, field in [
             ("a wrong password", "another horse", "L’ancien mot de passe est faux.", "old"),
             (PASSWORD, "short", "au moins 10 lettres", "new"),
@@ -349,9 +349,9 @@ def test_programs(browser: Browser, club: str) -> None:
     """A program, a token that is shown once, and what becomes of it."""
     with coming(browser, club, "Ann", **ON_A_PHONE) as (page,):
         page.context.grant_permissions(["clipboard-read", "clipboard-write"])
-        page.click("#club-view-programs")
-        page.fill("#program-name", "rex")
-        page.click("#program-register")
+        page.click("#club-view-bots")
+        page.fill("#bot-name", "rex")
+        page.click("#bot-register")
         page.fill("#label-rex", "x")
         page.click("#make-rex")
         expect(page.locator("#token-rex")).to_be_visible()
@@ -363,10 +363,10 @@ def test_programs(browser: Browser, club: str) -> None:
         asked = f"{club}api/club/session"
         assert page.context.request.get(asked, headers=headers).json() == {"name": "rex", "program": True}
         page.click("#club-view-lobby")
-        page.click("#club-view-programs")
+        page.click("#club-view-bots")
         expect(page.locator("#token-rex")).to_have_count(0)
-        page.locator("#programs li button").click()
-        expect(page.locator("#programs li")).to_have_count(0)
+        page.locator("#bots li button").click()
+        expect(page.locator("#bots li")).to_have_count(0)
         assert page.context.request.get(asked, headers=headers).status == 401
 
 
@@ -374,8 +374,8 @@ def test_programs(browser: Browser, club: str) -> None:
 def test_everyone(browser: Browser, club: str) -> None:
     with coming(browser, club, "Ann", "Bob", **ON_A_PHONE) as (ann, bob):
         offer(ann, "othello", "Bob", side="0")
-        check(bob, "challenge", ".club-calls .primary")
-        bob.locator(".club-calls .primary").click()
+        check(bob, "challenge", ".club-challenges .primary")
+        bob.locator(".club-challenges .primary").click()
         ann.check("#chat-on")
         check(ann, "game", "#club-abort")
         play(ann, "f5")
@@ -383,7 +383,7 @@ def test_everyone(browser: Browser, club: str) -> None:
         bob.click("#club-resign")
         bob.click("#club-resign-yes")
         expect(ann.locator("#banner")).to_be_visible()
-        ann.click("#club-view-player")
+        ann.click("#club-view-profile")
         check(ann, "profile", "#club-last")
 
 
@@ -405,6 +405,6 @@ def test_without_a_club_there_is_no_trace_of_it(browser: Browser) -> None:
         page = visitor.open("#club/1")
         notice(page, "This link holds no game")
         play(page, "f5")
-        page.wait_for_selector("#seat-0 option[value=greedy]", state="attached")
+        page.wait_for_selector("#player-0 option[value=greedy]", state="attached")
         assert page.locator("[role=tab]").count() == 6 and not re.search(r'="[^"]*club', page.content())
         assert not [url for url in asked if "club" in url.partition("#")[0]]

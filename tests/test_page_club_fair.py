@@ -61,7 +61,7 @@ def test_an_opponent_who_comes_back(browser: Browser, club: str) -> None:
         expect(ann.locator("#club-gone")).to_be_visible()
         bob.goto(address)
         expect(ann.locator("#club-gone")).to_have_count(0)
-        expect(ann.locator("#spoken")).to_contain_text("Bob is back.")
+        expect(ann.locator("#live-region")).to_contain_text("Bob is back.")
 
 
 def test_a_player_is_blocked(browser: Browser, club: str) -> None:
@@ -76,7 +76,7 @@ def test_a_player_is_blocked(browser: Browser, club: str) -> None:
         ann.click("#club-view-lobby")
         expect(ann.locator("#club-seeks .club-row")).to_have_count(0)
         offer(eve, "othello", name="Ann")
-        expect(eve.locator("#club-offer-problem")).to_have_text("This player does not take challenges now.")
+        expect(eve.locator("#club-offer-error")).to_have_text("This player does not take challenges now.")
         ann.click("#club-member-Eve")
         ann.click("#club-block")
         notice(ann, "Eve can challenge you again.")

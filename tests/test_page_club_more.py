@@ -19,7 +19,7 @@ from awello.club.accounts import find_account
 from awello.club.store import ClubStore
 from awello.club.tournament_store import create_tournament, enter_tournament
 
-EVIL = "<script>window.bad = 1</script><img src=x onerror='window.bad = 1'> & \u202aça"
+EVIL = "<script>window.error = 1</script><img src=x onerror='window.error = 1'> & \u202aça"
 
 
 @pytest.fixture(autouse=True)
@@ -165,7 +165,7 @@ def test_two_talk(browser: Browser, club: str) -> None:
         ann.check("#chat-on")
         ann.fill("#chat-text", "hello")
         ann.keyboard.press("Enter")
-        expect(ann.locator("#chat-problem")).to_have_text("Bob has chat turned off: nothing was said.")
+        expect(ann.locator("#chat-error")).to_have_text("Bob has chat turned off: nothing was said.")
         assert ann.input_value("#chat-text") == "hello"
         bob.check("#chat-on")
         bob.reload()
@@ -175,13 +175,13 @@ def test_two_talk(browser: Browser, club: str) -> None:
         expect(ann.locator("#chat-log")).to_have_text("Ann hello")
         ann.fill("#chat-text", EVIL)
         ann.keyboard.press("Enter")
-        expect(ann.locator("#chat-problem")).to_contain_text("no control characters")
+        expect(ann.locator("#chat-error")).to_contain_text("no control characters")
         ann.fill("#chat-text", EVIL.replace("\u202a", ""))
         ann.keyboard.press("Enter")
         said = bob.locator("#chat-log bdi").last
         expect(said).to_have_text(EVIL.replace("\u202a", ""))
         expect(bob.locator("#chat-log :is(img, script)")).to_have_count(0)
-        assert bob.evaluate("window.bad") is None is ann.evaluate("window.bad")
+        assert bob.evaluate("window.error") is None is ann.evaluate("window.error")
         tab(ann, "play")
         bob.fill("#chat-text", "ffff <b>")  # letters are letters here, not keys of the page
         bob.keyboard.press("Enter")
@@ -194,4 +194,4 @@ def test_two_talk(browser: Browser, club: str) -> None:
         expect(ann.locator("#chat-log p")).to_have_count(3)
         ann.fill("#chat-text", "still there?")
         ann.keyboard.press("Enter")
-        expect(ann.locator("#chat-problem")).to_contain_text("turned off")
+        expect(ann.locator("#chat-error")).to_contain_text("turned off")

@@ -8,7 +8,7 @@ import pytest
 from axe_playwright_python.sync_playwright import Axe  # type: ignore[import-untyped]
 from browser import Visitor, caption, cell, click, notice, shows, tab, visiting
 from playwright.sync_api import Browser, Page, expect
-from test_words import ENGLISH, FRENCH
+from test_translations import ENGLISH, FRENCH
 
 TABS = ["play", "analysis", "games", "position", "lab", "settings"]
 PHONE = {"width": 360, "height": 740}
@@ -208,7 +208,7 @@ def test_keys(visitor: Visitor) -> None:
     expect(page.locator("#panel-analysis")).to_be_visible()
     press("?")
     rows = page.locator("#help tr")
-    shown = page.evaluate("() => import('/static/js/keys.js').then(({ KEYS }) => KEYS.length)")
+    shown = page.evaluate("() => import('/static/js/shortcuts.js').then(({ SHORTCUTS }) => SHORTCUTS.length)")
     assert rows.count() == shown
     press("Escape")
     expect(page.locator("#help")).to_be_hidden()
@@ -217,7 +217,7 @@ def test_keys(visitor: Visitor) -> None:
 def test_fields_keep_their_keys(visitor: Visitor) -> None:
     """Typing into fields, arrows in lists, tabs and choices are no commands."""
     page = visitor.open("#othello?moves=f5d6*")
-    page.focus("#seat-1")
+    page.focus("#player-1")
     page.keyboard.press("ArrowLeft")
     page.keyboard.press("Home")
     tab(page, "position")
@@ -231,10 +231,10 @@ def test_fields_keep_their_keys(visitor: Visitor) -> None:
     expect(page.locator("#panel-lab")).to_be_visible()
     page.keyboard.press("ArrowLeft")
     page.click("#edit")
-    page.focus("#editor-pen-X")
+    page.focus("#editor-tool-X")
     page.keyboard.press("ArrowRight")
-    expect(page.locator("#editor-pen-O")).to_be_checked()
-    expect(page.locator("#editor-pen-O")).to_be_focused()
+    expect(page.locator("#editor-tool-O")).to_be_checked()
+    expect(page.locator("#editor-tool-O")).to_be_focused()
     page.keyboard.press("g")
     page.keyboard.press("Enter")
     expect(page.locator("[role=gridcell]:focus")).to_have_count(1)
@@ -243,14 +243,14 @@ def test_fields_keep_their_keys(visitor: Visitor) -> None:
 
 
 STORE = """async () => {
-  const { changed, set, state, subscribe } = await import("/static/js/store.js");
+  const { notifyChange, setState, state, subscribe } = await import("/static/js/store.js");
   const heard = [];
   const unsubscribe = subscribe(["marks", "archive"], () => heard.push(state.marks.length));
-  set({ marks: [{ from: "f5", to: null, by: "user" }], preview: null });
-  set({ preview: null });
-  changed("archive");
+  setState({ marks: [{ from: "f5", to: null, by: "user" }], preview: null });
+  setState({ preview: null });
+  notifyChange("archive");
   unsubscribe();
-  set({ marks: [] });
+  setState({ marks: [] });
   return heard;
 }"""
 
@@ -260,10 +260,11 @@ def test_subscribers_are_called_once_for_what_they_show(visitor: Visitor) -> Non
 
 
 REFINE = """async () => {
-  const { changed, state } = await import("/static/js/store.js");
-  const { at } = state.game;
-  at.analysis = { ...at.analysis, depth: at.analysis.depth + 1, moves: at.analysis.moves.toReversed() };
-  changed("analysis");
+  const { notifyChange, state } = await import("/static/js/store.js");
+  const { current } = state.game;
+  const { depth, moves } = current.analysis;
+  current.analysis = { ...current.analysis, depth: depth + 1, moves: moves.toReversed() };
+  notifyChange("analysis");
 }"""
 
 
@@ -290,7 +291,7 @@ def test_focus_stays(visitor: Visitor) -> None:
 def test_order_of_tab(visitor: Visitor) -> None:
     """Tab goes from the top to the board, its buttons, the graph and the panels, and each thing once."""
     page = visitor.open("#othello?moves=f5d6*")
-    page.wait_for_selector("#seat-0 option[value=greedy]", state="attached")
+    page.wait_for_selector("#player-0 option[value=greedy]", state="attached")
     order = []
     for _ in range(60):
         page.keyboard.press("Tab")
@@ -303,7 +304,7 @@ def test_order_of_tab(visitor: Visitor) -> None:
     assert order[:4] == ["brand", "game-picker", "new-game", "help-button"]
     assert order[4].startswith("board-cell")
     places = [
-        order.index(name) for name in ("to-first", "undo", "flip", "graph-plot", "tab-play", "seat-0", "typed-move")
+        order.index(name) for name in ("to-first", "undo", "flip", "graph-plot", "tab-play", "player-0", "typed-move")
     ]
     assert places == sorted(places)
     assert order.count("moves-move") == 1
@@ -321,4 +322,4 @@ def test_refusals(visitor: Visitor) -> None:
     notice(page, "A is empty")
     click(page, "b")
     notice(page, "b is not your pit")
-    expect(page.locator("#spoken")).to_contain_text("not your pit")
+    expect(page.locator("#live-region")).to_contain_text("not your pit")

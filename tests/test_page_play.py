@@ -79,8 +79,8 @@ def test_a_move_stands_although_the_program_cannot_answer(visitor: Visitor) -> N
 def test_whole_game(visitor: Visitor, link: str, act: Callable[[Page, str], None]) -> None:
     page = visitor.open(link)
     record = play_on(page, random.Random(link).choice, act)
-    expect(page.locator("#spoken")).to_contain_text(" wins " if record.winner is not None else "A draw")
-    holdings = [page.locator(f"game-clock[data-side='{side}'] .clock-held").inner_text() for side in (0, 1)]
+    expect(page.locator("#live-region")).to_contain_text(" wins " if record.winner is not None else "A draw")
+    holdings = [page.locator(f"game-clock[data-side='{side}'] .clock-count").inner_text() for side in (0, 1)]
     assert tuple(map(int, holdings)) == record.final.holdings()
 
 
@@ -92,10 +92,10 @@ def test_passes(visitor: Visitor, moves: str, side: str, seat: str) -> None:
     page = visitor.open(f"#othello?moves={moves[:-2]}*")
     click(page, moves[-2:])
     expect(caption(page)).to_contain_text(f"{side} has no move and passes")
-    expect(page.locator("#spoken")).to_contain_text(f"{side} passes")
+    expect(page.locator("#live-region")).to_contain_text(f"{side} passes")
     shows(page, f"{moves}--*")
     page = visitor.open(f"#othello?moves={moves}*&{seat}=greedy")
-    expect(page.locator("#spoken")).to_contain_text(f"{side} passes")
+    expect(page.locator("#live-region")).to_contain_text(f"{side} passes")
     shows(page, f"{moves}--*")
     assert record_of(page).moves[len(moves) // 2] == PASS
 
@@ -234,10 +234,10 @@ def test_programs_pause_and_go_on(visitor: Visitor) -> None:
 def test_seats(visitor: Visitor) -> None:
     """A player from the list, one by its spec, and one that does not exist."""
     page = visitor.open("#othello")
-    page.select_option("#seat-1", "greedy")
+    page.select_option("#player-1", "greedy")
     click(page, "f5")
     answered(page, 2)
-    page.select_option("#seat-1", "other")
+    page.select_option("#player-1", "other")
     spec = page.get_by_label("Player spec of White")
     spec.fill("nobody@3")
     spec.press("Enter")
@@ -250,7 +250,7 @@ def test_seats(visitor: Visitor) -> None:
     page = visitor.open("#othello?second=nonsense%40%40")
     click(page, "f5")
     notice(page, "is no limit")
-    page.select_option("#seat-1", "human")
+    page.select_option("#player-1", "human")
     expect(caption(page)).to_contain_text("White to move")
     click(page, "d6")
     answered(page, 2)
@@ -260,7 +260,7 @@ def test_resign(visitor: Visitor) -> None:
     page = visitor.open("#othello?moves=f5d6*&second=greedy")
     page.click("#resign")
     expect(page.locator("#banner")).to_contain_text("White wins: Black resigned")
-    expect(page.locator("#spoken")).to_contain_text("Black resigned")
+    expect(page.locator("#live-region")).to_contain_text("Black resigned")
     expect(page.locator("#resign")).to_be_disabled()
     page.keyboard.press("k")
     shows(page, "f5*d6")
@@ -287,11 +287,11 @@ def test_clock(visitor: Visitor) -> None:
     expect(page.locator("#clock-bottom .clock-time")).to_have_text(re.compile(r"0:[0-5]\d"))
     click(page, "D")
     answered(page, 4)
-    left = page.evaluate("history.state.times.at(-1).left")
+    left = page.evaluate("history.state.times.at(-1).clocks")
     assert left[0] < 60
     page.reload()
     answered(page, 4)
-    assert page.evaluate("history.state.times.at(-1).left") == left
+    assert page.evaluate("history.state.times.at(-1).clocks") == left
 
 
 # ---- the laboratory -------------------------------------------------------------------------------------------------
@@ -308,4 +308,4 @@ def test_contest(visitor: Visitor) -> None:
     assert record_of(page).final.over
     expect(page.locator("#to-back")).to_be_disabled()
     panel.get_by_role("button", name="Draw the tree").click()
-    expect(panel.locator(".lab-picture")).to_be_visible()
+    expect(panel.locator(".search-tree-image")).to_be_visible()

@@ -172,16 +172,16 @@ def test_review(visitor: Visitor) -> None:
     expect(caption(page)).to_contain_text("Black: find a better move")
     assert page.evaluate("() => document.activeElement.getAttribute('role')") == "gridcell"
     click(page, "g7")
-    expect(page.locator(".trial")).to_contain_text("g7 loses too")
-    page.click("#trial-again")
+    expect(page.locator(".retry")).to_contain_text("g7 loses too")
+    page.click("#retry-again")
     best = re.search(r"best was (\w+)", blunder.inner_text())
     assert best
     click(page, best[1])
-    expect(page.locator(".trial.good")).to_contain_text(f"{best[1]} is right!")
-    page.click("#trial-leave")
-    expect(page.locator(".trial")).to_have_count(0)
+    expect(page.locator(".retry.good")).to_contain_text(f"{best[1]} is right!")
+    page.click("#retry-leave")
+    expect(page.locator(".retry")).to_have_count(0)
     blunder.get_by_role("button", name="Try again").click()
-    page.click("#trial-answer")
+    page.click("#retry-answer")
     page.wait_for_function("move => decodeURIComponent(location.hash).includes(`(${move}*)`)", arg=best[1])
 
 
@@ -195,7 +195,7 @@ def test_review_of_seeds(visitor: Visitor) -> None:
     mistake.get_by_role("button", name="Try again").click()
     expect(caption(page)).to_contain_text("find a better move")
     mistake.locator(".plain").click()
-    expect(page.locator(".trial")).to_have_count(0)
+    expect(page.locator(".retry")).to_have_count(0)
 
 
 # ---- setting up -----------------------------------------------------------------------------------------------------
@@ -358,23 +358,24 @@ LINKS = """async () => {
   const { Game } = await import("/static/js/game.js");
   const random = (bound) => Math.floor(Math.random() * bound);
   const names = { othello: () => "abcdefgh"[random(8)] + (1 + random(8)), abapa: () => "ABCDEFabcdef"[random(12)] };
-  const shape = (node, at) => [node.move, node === at, node.result, node.children.map((child) => shape(child, at))];
+  const shape = (node, current) =>
+    [node.move, node === current, node.result, node.children.map((child) => shape(child, current))];
   const wrong = [];
   for (let round = 0; round < 300; round += 1) {
     const kind = round % 2 ? "othello" : "abapa";
     const clock = round % 3 ? null : { seconds: random(300) + 1, increment: random(9) };
-    const seats = [["human", "greedy"], ["champion@level=4", "human"], ["uct@1s,c=0.5", "a b+c&d=e#f"]][random(3)];
-    const game = new Game({ game: kind, start: round % 4 ? null : "1-2-3 X", seats, clock });
+    const players = [["human", "greedy"], ["champion@level=4", "human"], ["uct@1s,c=0.5", "a b+c&d=e#f"]][random(3)];
+    const game = new Game({ game: kind, start: round % 4 ? null : "1-2-3 X", players, clock });
     const nodes = [game.root];
     for (let move = random(40); move > 0; move -= 1) {
-      game.at = nodes[random(nodes.length)];
+      game.current = nodes[random(nodes.length)];
       nodes.push(game.play(random(20) ? names[kind]() : "pass"));
     }
-    game.at = nodes[random(nodes.length)];
-    if (round % 5 === 0) game.at.tip.result = { loser: random(2), reason: random(2) ? "resigned" : "time" };
+    game.current = nodes[random(nodes.length)];
+    if (round % 5 === 0) game.current.tip.result = { loser: random(2), reason: random(2) ? "resigned" : "time" };
     const again = parseLink(formatLink(game));
-    const [here, there] = [game, again].map(({ game, start, seats, clock, root, at }) =>
-      JSON.stringify([game, start, seats, clock, shape(root, at)]));
+    const [here, there] = [game, again].map(({ game, start, players, clock, root, current }) =>
+      JSON.stringify([game, start, players, clock, shape(root, current)]));
     if (here !== there || formatLink(again) !== formatLink(game)) wrong.push(formatLink(game));
   }
   return wrong;

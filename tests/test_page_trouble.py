@@ -43,7 +43,7 @@ def test_reload_and_restart(browser: Browser) -> None:
         page.reload()
         answered(page, 4)
         assert (page.evaluate(known), page.url, page.locator(".moves-time").all_inner_texts()) == before
-        left = [moment["left"] for moment in page.evaluate(known)]
+        left = [moment["clocks"] for moment in page.evaluate(known)]
         assert left[-1] != left[0] == [300, 300]
         visitor.close()
 
@@ -53,7 +53,7 @@ def test_back_and_forth(visitor: Visitor) -> None:
     page = visitor.open("#othello?moves=f5d6*")
     page.select_option("#game-picker", "abapa")
     expect(page.locator("awale-board")).to_be_visible()
-    page.select_option("#seat-1", "human")
+    page.select_option("#player-1", "human")
     click(page, "C")
     shows(page, "C*")
     page.go_back()
@@ -115,8 +115,8 @@ def test_new_games_in_haste(visitor: Visitor) -> None:
     page.select_option("#game-picker", "abapa")
     page.select_option("#game-picker", "othello6")
     expect(page.locator(".othello-square")).to_have_count(36)
-    page.select_option("#seat-0", "human")
-    page.select_option("#seat-1", "greedy")
+    page.select_option("#player-0", "human")
+    page.select_option("#player-1", "greedy")
     before = page.url
     click(page, page.locator(".board-cell.is-open").first.get_attribute("data-cell") or "")
     page.wait_for_function(

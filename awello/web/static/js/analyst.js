@@ -1,19 +1,19 @@
 /** The engine beside the board: what each move of the shown position is worth, better and better. */
+import { GameNode } from "./game.js";
+import { loadLinePositions } from "./position-loader.js";
 import { settings } from "./settings.js";
-import { loadLine } from "./positions.js";
-import { Node } from "./game.js";
 
 /** Events: "change". */
 export class Analyst extends EventTarget {
-  /** @param {import("./server.js").Connection} live */
-  constructor(live) {
+  /** @param {import("./server.js").Connection} connection */
+  constructor(connection) {
     super();
-    this.live = live;
+    this.connection = connection;
     /** @type {GameNode | null} */
     this.node = null;
-    this.stop = () => {};
+    this.cancel = () => {};
     this.running = false;
-    this.problem = ""; // what the server says if it cannot think
+    this.error = ""; // what the server says if it cannot think
   }
 
   /**
@@ -21,21 +21,21 @@ export class Analyst extends EventTarget {
    * @param {Game} game
    * @param {GameNode} node
    */
-  show(game, node) {
-    const wanted = settings.engine && node.view && !node.view.provisional && !node.over ? node : null;
+  analyse(game, node) {
+    const wanted = settings.engine && node.position && !node.position.provisional && !node.over ? node : null;
     if (wanted === this.node) return;
-    this.rest();
+    this.stop();
     this.node = wanted;
-    if (wanted && !((wanted.analysis?.spent ?? 0) >= settings.seconds || wanted.analysis?.solved)) this.ask(game, wanted, settings.seconds);
+    if (wanted && !((wanted.analysis?.spent ?? 0) >= settings.seconds || wanted.analysis?.solved)) this.start(game, wanted, settings.seconds);
   }
 
   /** @param {Game} game @param {GameNode} node @param {number} seconds */
-  ask(game, node, seconds) {
+  start(game, node, seconds) {
     this.running = true;
-    this.problem = "";
-    this.stop = this.live.follow("analyse", { ...game.question(node), seconds }, (answer) => {
-      if (answer.type === "analysis") keep(node, answer);
-      if (answer.type === "error") this.problem = answer.message;
+    this.error = "";
+    this.cancel = this.connection.stream("analyse", { ...game.toRequest(node), seconds }, (answer) => {
+      if (answer.type === "analysis") mergeAnalysis(node, answer);
+      if (answer.type === "error") this.error = answer.message;
       if (answer.type === "done" || answer.type === "error") this.finish(node, answer.type === "done" ? seconds : 0);
       this.dispatchEvent(new Event("change"));
     });
@@ -48,11 +48,11 @@ export class Analyst extends EventTarget {
   }
 
   /** Go on with the position on the board, for longer. @param {Game} game */
-  more(game) {
+  extend(game) {
     const { node } = this;
     if (!node) return;
-    this.stop();
-    this.ask(game, node, Math.min(60, 4 * (node.analysis?.spent || settings.seconds)));
+    this.cancel();
+    this.start(game, node, Math.min(60, 4 * (node.analysis?.spent || settings.seconds)));
     this.dispatchEvent(new Event("change"));
   }
 
@@ -62,19 +62,19 @@ export class Analyst extends EventTarget {
    * @param {GameNode} node
    * @param {number} seconds
    */
-  once(game, node, seconds) {
+  analyseOnce(game, node, seconds) {
     return new Promise((resolve, reject) => {
-      this.live.follow("analyse", { ...game.question(node), seconds }, (answer) => {
-        if (answer.type === "analysis") keep(node, answer);
+      this.connection.stream("analyse", { ...game.toRequest(node), seconds }, (answer) => {
+        if (answer.type === "analysis") mergeAnalysis(node, answer);
         if (answer.type === "error") reject(answer);
         if (answer.type === "done") resolve(node.analysis);
       });
     });
   }
 
-  rest() {
-    this.stop();
-    this.stop = () => {};
+  stop() {
+    this.cancel();
+    this.cancel = () => {};
     this.node = null;
     this.running = false;
   }
@@ -85,14 +85,14 @@ export class Analyst extends EventTarget {
  * @param {GameNode} node
  * @param {any} answer
  */
-function keep(node, answer) {
+function mergeAnalysis(node, answer) {
   const known = node.analysis;
   const better = known && (Number(known.exact) - Number(answer.exact) || known.depth - answer.depth || known.certainty - answer.certainty) > 0;
   if (!better) node.analysis = { ...answer, spent: known?.spent ?? 0 };
 }
 
 /** What the board needs to show the values of an analysis. @param {Analysis | null} analysis */
-export function hintsOf(analysis) {
+export function hintsFromAnalysis(analysis) {
   if (!analysis) return null;
   const most = Math.max(...analysis.moves.map((entry) => entry.value));
   const badge = String(analysis.depth || "");
@@ -109,13 +109,13 @@ export function hintsOf(analysis) {
  * @param {GameNode} node
  * @param {string[]} line
  */
-export async function lineViews(game, node, line) {
+export async function loadLineAhead(game, node, line) {
   const ghosts = [];
   let here = node;
   for (const move of line) {
-    here = new Node(here, move);
+    here = new GameNode(here, move);
     ghosts.push(here);
   }
-  if (ghosts.length) await loadLine(game, here);
-  return ghosts.map((ghost) => ghost.view);
+  if (ghosts.length) await loadLinePositions(game, here);
+  return ghosts.map((ghost) => ghost.position);
 }

@@ -1,58 +1,58 @@
 /** Words between us and the other player: off until we turn them on, and gone when the page is. */
-import { clubProblem } from "./club-words.js";
+import { clubErrorText } from "./club-text.js";
 import { byId, h } from "./dom.js";
-import { note, say } from "./notices.js";
+import { LANGUAGES, t } from "./i18n.js";
+import { announce, showNotice } from "./notices.js";
 import { saveSetting, settings } from "./settings.js";
-import { changed, state } from "./store.js";
-import { LANGUAGES, t } from "./words.js";
+import { notifyChange, state } from "./store.js";
 
-const LONGEST = 200; // characters of a line, as the club has it
-const KEPT = 100; // lines of a game that are shown
+const MAX_MESSAGE_CHARS = 200; // characters of a line, as the club has it
+const MAX_MESSAGES = 100; // lines of a game that are shown
 
 /** What is said in our games, as long as the page is open. */
 export class ClubChat {
   /** @param {Club} club */
   constructor(club) {
     this.club = club;
-    /** @type {Map<number, ChatLine[]>} */
-    this.said = new Map(); // number of a game → [{ by, text }]
+    /** @type {Map<number, ChatMessage[]>} */
+    this.messages = new Map(); // number of a game → [{ by, text }]
   }
 
   /** Tell the club whether we listen; nobody does until then. */
-  tell() {
-    if (this.club.name && this.club.channel.online) this.club.channel.ask("chat", { tell: settings.chat }).catch(() => {});
+  updateSubscription() {
+    if (this.club.name && this.club.connection.online) this.club.connection.request("chat", { tell: settings.chat }).catch(() => {});
   }
 
   /** @param {boolean} on */
-  turn(on) {
+  setEnabled(on) {
     saveSetting("chat", on);
-    this.tell();
-    changed("club");
+    this.updateSubscription();
+    notifyChange("club");
   }
 
   /** @param {number} number @param {string} text */
   async send(number, text) {
-    await this.club.channel.ask("say", { game: number, text });
+    await this.club.connection.request("say", { game: number, text });
     this.add(number, { by: this.club.name ?? "", text });
   }
 
-  /** @param {{ game: number } & ChatLine} given */
-  hear({ game, by, text }) {
+  /** @param {{ game: number } & ChatMessage} given */
+  handleMessage({ game, by, text }) {
     this.add(game, { by, text });
-    if (this.inSight(game) || by === this.club.name) return; // the log speaks for itself
-    say(`${by}: ${text}`);
-    note(`${by}: ${text}`, false);
+    if (this.isLogVisible(game) || by === this.club.name) return; // the log speaks for itself
+    announce(`${by}: ${text}`);
+    showNotice(`${by}: ${text}`, false);
   }
 
-  /** @param {number} number @param {ChatLine} line */
+  /** @param {number} number @param {ChatMessage} line */
   add(number, line) {
-    this.said.set(number, [...(this.said.get(number) ?? []), line].slice(-KEPT));
+    this.messages.set(number, [...(this.messages.get(number) ?? []), line].slice(-MAX_MESSAGES));
   }
 
   /** @param {number} number */
-  inSight(number) {
+  isLogVisible(number) {
     const box = byId("chat-log");
-    if (state.game?.club?.number !== number || !box?.checkVisibility()) return false;
+    if (state.game?.clubGame?.number !== number || !box?.checkVisibility()) return false;
     const { top, bottom } = box.getBoundingClientRect();
     return top < innerHeight && bottom > 0;
   }
@@ -65,43 +65,43 @@ export class ChatBox {
     this.club = club;
     this.number = 0; // of the game
     this.name = ""; // of the other player
-    /** @type {ChatLine[]} */
+    /** @type {ChatMessage[]} */
     this.shown = []; // the lines in the log
-    this.on = h("input", { id: "chat-on", type: "checkbox", onchange: (event) => club.chat.turn(event.target.checked) });
+    this.on = h("input", { id: "chat-on", type: "checkbox", onchange: (event) => club.chat.setEnabled(event.target.checked) });
     this.label = h("label", { htmlFor: "chat-on" });
     this.log = h("div", { id: "chat-log", class: "chat-log", role: "log", tabIndex: 0, "aria-label": t("club.chat.log") });
-    this.text = h("input", { id: "chat-text", autocomplete: "off", maxLength: LONGEST, enterKeyHint: "send", "aria-describedby": "chat-problem" });
-    this.problem = h("p", { id: "chat-problem", class: "bad", role: "alert" });
-    this.room = h("div", {},
+    this.text = h("input", { id: "chat-text", autocomplete: "off", maxLength: MAX_MESSAGE_CHARS, enterKeyHint: "send", "aria-describedby": "chat-error" });
+    this.problem = h("p", { id: "chat-error", class: "error", role: "alert" });
+    this.conversation = h("div", {},
       this.log,
-      h("form", { class: "typed", onsubmit: (event) => this.submit(event) }, h("label", { htmlFor: "chat-text" }, t("club.chat.text")), this.text, h("button", { id: "chat-send" }, t("club.chat.send"))),
+      h("form", { class: "inline-form", onsubmit: (event) => this.submit(event) }, h("label", { htmlFor: "chat-text" }, t("club.chat.text")), this.text, h("button", { id: "chat-send" }, t("club.chat.send"))),
       this.problem);
-    this.element = h("div", { class: "chat", id: "chat" }, h("div", { class: "chat-switch" }, this.on, this.label), this.room);
+    this.element = h("div", { class: "chat", id: "chat" }, h("div", { class: "chat-switch" }, this.on, this.label), this.conversation);
   }
 
   /** @param {ClubGame} game */
   update(game) {
     const { club } = this;
-    this.element.hidden = game.mine === null || !club.seen.has(game.number);
+    this.element.hidden = game.ownSide === null || !club.seenGames.has(game.number);
     if (this.element.hidden) return;
-    const { name } = game.state.players[1 - (game.mine ?? 0)];
+    const { name } = game.state.players[1 - (game.ownSide ?? 0)];
     this.label.textContent = t("club.chat", { name });
     this.on.checked = settings.chat;
-    this.room.hidden = !settings.chat;
-    if (this.number !== game.number) this.forget(game.number, name);
-    this.showLines(club.chat.said.get(game.number) ?? []);
+    this.conversation.hidden = !settings.chat;
+    if (this.number !== game.number) this.reset(game.number, name);
+    this.showLines(club.chat.messages.get(game.number) ?? []);
   }
 
   /** Another game: an empty log, and what there is to know. @param {number} number @param {string} name */
-  forget(number, name) {
+  reset(number, name) {
     this.number = number;
     this.name = name;
     this.shown = [];
     this.problem.textContent = "";
-    this.log.replaceChildren(h("p", { class: "soft" }, t("club.chat.about", { name })));
+    this.log.replaceChildren(h("p", { class: "muted" }, t("club.chat.about", { name })));
   }
 
-  /** Add what is new; the text is text, whatever is in it. @param {ChatLine[]} lines */
+  /** Add what is new; the text is text, whatever is in it. @param {ChatMessage[]} lines */
   showLines(lines) {
     const fresh = lines.filter((line) => !this.shown.includes(line));
     if (!fresh.length) return;
@@ -121,10 +121,10 @@ export class ChatBox {
     try {
       await this.club.chat.send(this.number, text);
       if (this.text.value.trim() === text) this.text.value = "";
-      changed("club");
+      notifyChange("club");
     } catch (error) {
-      const key = `club.chat.problem.${error.code}`;
-      this.problem.textContent = key in LANGUAGES.en ? t(key, { name: this.name, count: LONGEST }) : clubProblem(error);
+      const key = `club.chat.error.${error.code}`;
+      this.problem.textContent = key in LANGUAGES.en ? t(key, { name: this.name, count: MAX_MESSAGE_CHARS }) : clubErrorText(error);
     }
   }
 }

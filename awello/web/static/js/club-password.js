@@ -1,25 +1,25 @@
 /** Another password, on one's own profile: the old one proves who asks. */
-import { clubProblem, SHORTEST_PASSWORD } from "./club-words.js";
-import { h, row } from "./dom.js";
-import { note } from "./notices.js";
-import { t } from "./words.js";
+import { clubErrorText, MIN_PASSWORD_CHARS } from "./club-text.js";
+import { formRow, h } from "./dom.js";
+import { t } from "./i18n.js";
+import { showNotice } from "./notices.js";
 
 export class ClubPassword {
   /** @param {Club} club */
   constructor(club) {
     this.club = club;
     this.name = h("input", { name: "username", autocomplete: "username", readOnly: true, hidden: true }); // tells the browser whose it is
-    this.old = h("input", { id: "password-old", type: "password", autocomplete: "current-password", maxLength: 200, required: true, "aria-describedby": "password-problem" });
-    this.fresh = h("input", { id: "password-new", type: "password", autocomplete: "new-password", maxLength: 200, required: true, "aria-describedby": "password-problem password-help" });
-    this.problem = h("p", { id: "password-problem", class: "bad", role: "alert" });
+    this.old = h("input", { id: "password-old", type: "password", autocomplete: "current-password", maxLength: 200, required: true, "aria-describedby": "password-error" });
+    this.fresh = h("input", { id: "password-new", type: "password", autocomplete: "new-password", maxLength: 200, required: true, "aria-describedby": "password-error password-help" });
+    this.problem = h("p", { id: "password-error", class: "error", role: "alert" });
     this.send = h("button", { id: "password-send", class: "primary" }, t("club.password.change"));
     this.title = h("summary", { id: "password-open" }, t("club.password.change"));
     this.element = h("details", { class: "club-offer" }, this.title,
       h("form", { onsubmit: (event) => this.submit(event) },
         this.name,
-        row(t("club.password.old"), this.old),
-        row(t("club.password.new"), this.fresh),
-        h("p", { id: "password-help", class: "soft" }, t("club.password.about", { count: SHORTEST_PASSWORD })),
+        formRow(t("club.password.old"), this.old),
+        formRow(t("club.password.new"), this.fresh),
+        h("p", { id: "password-help", class: "muted" }, t("club.password.about", { count: MIN_PASSWORD_CHARS })),
         this.problem,
         h("div", { class: "buttons" }, this.send)));
   }
@@ -45,10 +45,10 @@ export class ClubPassword {
       await this.club.changePassword(this.old.value, this.fresh.value);
       this.clear();
       this.title.focus();
-      note(t("club.password.changed"));
+      showNotice(t("club.password.changed"));
     } catch (error) {
       const wrong = error.code === "password";
-      this.problem.textContent = wrong ? t("club.password.wrong") : clubProblem(error, { count: SHORTEST_PASSWORD });
+      this.problem.textContent = wrong ? t("club.password.wrong") : clubErrorText(error, { count: MIN_PASSWORD_CHARS });
       (wrong ? this.old : this.fresh).focus();
     } finally {
       this.send.disabled = false;

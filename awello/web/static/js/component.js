@@ -6,10 +6,10 @@
  */
 export class Component extends HTMLElement {
   /** What is shown where the configuration says nothing. @type {any} */
-  static empty = {};
+  static defaults = {};
 
   /** @type {Config} */
-  #config = /** @type {typeof Component} */ (this.constructor).empty;
+  #config = /** @type {typeof Component} */ (this.constructor).defaults;
   /** @type {any} */
   parts = null;
 
@@ -18,7 +18,7 @@ export class Component extends HTMLElement {
   }
 
   set config(config) {
-    this.#config = { .../** @type {typeof Component} */ (this.constructor).empty, ...config };
+    this.#config = { .../** @type {typeof Component} */ (this.constructor).defaults, ...config };
     if (this.parts) this.refresh();
   }
 

@@ -1,5 +1,5 @@
 /** Elements by a short word. */
-import { t } from "./words.js";
+import { t } from "./i18n.js";
 
 export const SVG = "http://www.w3.org/2000/svg";
 
@@ -13,7 +13,7 @@ export const boardElement = () => /** @type {Configured | null} */ (byId("board-
 export const focusBoard = () => /** @type {HTMLElement | null} */ (boardElement()?.querySelector("[tabindex='0']"))?.focus();
 
 /** The element at which an event happened. @param {Event} event */
-export const elementOf = (event) => (event.target instanceof Element ? event.target : document.documentElement);
+export const eventElement = (event) => (event.target instanceof Element ? event.target : document.documentElement);
 
 /**
  * Call a function with the details of each event of our own elements.
@@ -46,7 +46,7 @@ export function h(tag, properties = {}, ...children) {
 }
 
 /** A control behind its label. @param {string} words @param {Child & HTMLElement} control @param {Child[]} more */
-export const row = (words, control, ...more) => h("div", { class: "row" }, h("label", { htmlFor: control.id }, words), control, ...more);
+export const formRow = (words, control, ...more) => h("div", { class: "form-row" }, h("label", { htmlFor: control.id }, words), control, ...more);
 
 /**
  * A list to choose from.
@@ -65,7 +65,7 @@ export const select = (properties, values, chosen) =>
  * @param {Record<string, string | number>} attributes
  * @returns {SVGElementTagNameMap[Tag]}
  */
-export function draw(parent, tag, attributes = {}) {
+export function appendSvg(parent, tag, attributes = {}) {
   const node = document.createElementNS(SVG, tag);
   setAttributes(node, attributes);
   parent.append(node);
@@ -78,12 +78,12 @@ export function setAttributes(node, attributes) {
 }
 
 /** Give a node a text, if it is new. @param {Element} node @param {string} text */
-export function write(node, text) {
+export function setText(node, text) {
   if (node.textContent !== text) node.textContent = text;
 }
 
 /** Give a node an attribute, if it is new. @param {Element} node @param {string} name @param {string} value */
-export function mark(node, name, value) {
+export function setAttribute(node, name, value) {
   if (node.getAttribute(name) !== value) node.setAttribute(name, value);
 }
 
@@ -100,7 +100,7 @@ export function translate(root) {
  * @param {Element} element
  * @param {Child[]} children
  */
-export function redraw(element, ...children) {
+export function replaceContent(element, ...children) {
   const focused = element.contains(document.activeElement) ? document.activeElement?.id : null;
   element.replaceChildren(.../** @type {(Node | string)[]} */ (children.filter(Boolean)));
   if (typeof focused === "string") (byId(focused) ?? element.querySelector("button"))?.focus();

@@ -1,33 +1,33 @@
 /** Setting up a position by hand. */
-import { indexOf } from "./effects.js";
 import { GAMES } from "./game.js";
+import { squareIndex } from "./move-prediction.js";
 
 const PITS = "ABCDEFabcdef";
 /** What a click can do: put down a black disc, a white one or none; add a seed or take one. @param {Board} board */
-export const pensOf = (board) => ("cells" in board ? ["X", "O", "-"] : ["add", "take"]);
+export const toolsFor = (board) => ("cells" in board ? ["X", "O", "-"] : ["add", "take"]);
 
 /** A position that is being changed; `pen` is what a click does. */
 export class Editor {
-  /** @param {string} game @param {View} view */
-  constructor(game, view) {
+  /** @param {string} game @param {Position} position */
+  constructor(game, position) {
     this.game = game;
     /** @type {Board} */
-    this.board = structuredClone(view.board);
-    this.side = view.side;
-    this.pen = pensOf(this.board)[0];
+    this.board = structuredClone(position.board);
+    this.side = position.side;
+    this.tool = toolsFor(this.board)[0];
   }
 
   /** Change what lies at a cell by the pen; the other button takes away. @param {string} cell @param {number} button */
   change(cell, button) {
     if ("cells" in this.board) this.putDisc(this.board, cell, button);
-    else this.putSeed(this.board, cell, button === 2 || this.pen === "take" ? -1 : 1);
+    else this.putSeed(this.board, cell, button === 2 || this.tool === "take" ? -1 : 1);
   }
 
   /** @param {OthelloPosition} board @param {string} square @param {number} button */
   putDisc({ size, cells: before }, square, button) {
     const cells = [...before];
-    const place = indexOf(square, size);
-    const wanted = button === 2 ? "-" : this.pen;
+    const place = squareIndex(square, size);
+    const wanted = button === 2 ? "-" : this.tool;
     cells[place] = cells[place] === wanted ? "-" : wanted;
     this.board = { size, cells: cells.join("") };
   }

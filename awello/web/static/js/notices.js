@@ -1,9 +1,9 @@
 /** What the page tells people: a line at its foot, and words for those who do not see it. */
 import { byId, h } from "./dom.js";
-import { LANGUAGES, t } from "./words.js";
+import { LANGUAGES, t } from "./i18n.js";
 
-const MOST_SAID = 4;
-const OFFLINE_AFTER = 1500; // milliseconds without a server before it is worth a word
+const MAX_ANNOUNCEMENTS = 4;
+const OFFLINE_DELAY_MS = 1500; // milliseconds without a server before it is worth a word
 let timer = 0;
 let offlineTimer = 0;
 let offline = false;
@@ -12,17 +12,17 @@ let offline = false;
  * Say something to those who do not see the page; what is said in haste is heard one after the other.
  * @param {string} text
  */
-export function say(text) {
-  const spoken = byId("spoken");
+export function announce(text) {
+  const spoken = byId("live-region");
   spoken.append(h("p", {}, text));
-  while (spoken.children.length > MOST_SAID) spoken.firstChild?.remove();
+  while (spoken.children.length > MAX_ANNOUNCEMENTS) spoken.firstChild?.remove();
 }
 
 /** Show a line for a while. @param {string} text @param {boolean} [bad] */
-export function note(text, bad = true) {
+export function showNotice(text, bad = true) {
   const notice = byId("notice");
   notice.textContent = text;
-  notice.classList.toggle("bad", bad);
+  notice.classList.toggle("error", bad);
   notice.hidden = false;
   clearTimeout(timer);
   timer = setTimeout(hideNotice, bad ? 8000 : 4000);
@@ -37,24 +37,24 @@ export function hideNotice() {
  * What went wrong: in the person's language where the kind of problem is known, else as the server said it.
  * @param {Problem} problem
  */
-export function problemWords({ code, message }) {
-  const key = `problem.${code}`;
+export function errorText({ code, message }) {
+  const key = `error.${code}`;
   return key in LANGUAGES.en ? t(key, { message }) : message ?? "";
 }
 
 /** Say what went wrong. @param {Problem} problem */
-export function complain(problem) {
-  note(problemWords(problem));
+export function showError(problem) {
+  showNotice(errorText(problem));
 }
 
 /** The server went away, or is there again. @param {boolean} away */
-export function noteOffline(away) {
+export function setServerOffline(away) {
   clearTimeout(offlineTimer);
   if (away) {
     offlineTimer = setTimeout(() => {
-      complain({ code: "offline" });
+      showError({ code: "offline" });
       offline = true;
-    }, OFFLINE_AFTER);
+    }, OFFLINE_DELAY_MS);
   } else if (offline) {
     offline = false;
     hideNotice();

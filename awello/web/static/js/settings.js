@@ -1,11 +1,11 @@
 /** What a person has chosen, kept in this browser. */
-import { changed } from "./store.js";
+import { notifyChange } from "./store.js";
 
-const KEY = "awello.settings";
-const RECENT = "awello.recent";
-const MOST_RECENT = 12;
+const SETTINGS_KEY = "awello.settings";
+const RECENT_KEY = "awello.recent";
+const MAX_RECENT_GAMES = 12;
 
-const USUAL = {
+const DEFAULTS = {
   language: (navigator.language || "en").slice(0, 2) === "fr" ? "fr" : "en",
   mode: "system", // or light, dark
   board: "green",
@@ -41,8 +41,8 @@ function write(key, value) {
   }
 }
 
-/** @type {typeof USUAL} */
-export const settings = { ...USUAL, ...read(KEY, {}) };
+/** @type {typeof DEFAULTS} */
+export const settings = { ...DEFAULTS, ...read(SETTINGS_KEY, {}) };
 
 /**
  * Change a setting and keep it.
@@ -51,19 +51,19 @@ export const settings = { ...USUAL, ...read(KEY, {}) };
  */
 export function saveSetting(name, value) {
   Object.assign(settings, { [name]: value });
-  write(KEY, { ...read(KEY, {}), [name]: value }); // another tab may have chosen something else
-  changed("settings");
+  write(SETTINGS_KEY, { ...read(SETTINGS_KEY, {}), [name]: value }); // another tab may have chosen something else
+  notifyChange("settings");
 }
 
 /** The games last played here, the newest first: [{ link, label, when, ... what the page remembers of a game }]. */
-export const recentGames = () => /** @type {RecentGame[]} */ (read(RECENT, []));
+export const loadRecentGames = () => /** @type {RecentGame[]} */ (read(RECENT_KEY, []));
 
 /**
  * Remember a game under its key, in place of what was remembered of it before.
- * @param {GameMemory} memory
+ * @param {GameSnapshot} memory
  * @param {string} label
  */
-export function rememberGame(memory, label) {
-  const others = recentGames().filter((entry) => entry.key !== memory.key && entry.link !== memory.link);
-  write(RECENT, [{ ...memory, label, when: Date.now() }, ...others].slice(0, MOST_RECENT));
+export function saveRecentGame(memory, label) {
+  const others = loadRecentGames().filter((entry) => entry.key !== memory.key && entry.link !== memory.link);
+  write(RECENT_KEY, [{ ...memory, label, when: Date.now() }, ...others].slice(0, MAX_RECENT_GAMES));
 }

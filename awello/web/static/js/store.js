@@ -4,16 +4,16 @@
 const values = {
   game: /** @type {any} */ (null), // on the board; there is none only until the first one is loaded
   paused: false, // programs do not move
-  waiting: false, // a position is set up or a move tried again: no program is asked, no clock runs
+  suspended: false, // a position is set up or a move tried again: no program is asked, no clock runs
   thinking: false, // a program has been asked for a move
-  answered: false, // its move is known, and is played as soon as the last one has been shown
-  since: 0, // the moment at which the present position came on the board
+  replyReady: false, // its move is known, and is played as soon as the last one has been shown
+  turnStart: 0, // the moment at which the present position came on the board
   editor: null, // the position that is being set up
   flipped: false, // the second player sits at the near side of the board
   marks: [], // circles and arrows of the user
   preview: null, // a line that is looked at without being played
   tab: "play",
-  players: new Set(), // names of the programs of this server
+  availablePlayers: new Set(), // names of the programs of this server
   club: null, // of this server, once it has been found
   clubReady: Promise.resolve(), // resolves when the search for the club has ended
 };
@@ -25,13 +25,13 @@ let subscriptions = [];
 export const state = values;
 
 /** Change parts of the state and call everyone who shows them. @param {Partial<State>} changes */
-export function set(changes) {
+export function setState(changes) {
   Object.assign(values, changes);
-  changed(.../** @type {Topic[]} */ (Object.keys(changes)));
+  notifyChange(.../** @type {Topic[]} */ (Object.keys(changes)));
 }
 
 /** Call the subscribers of some topics, such as after a change inside the game. @param {Topic[]} topics */
-export function changed(...topics) {
+export function notifyChange(...topics) {
   for (const { topics: wanted, listener } of subscriptions) if (topics.some((topic) => wanted.has(topic))) listener();
 }
 

@@ -1,6 +1,6 @@
 /** The tabs beside the board and their panels. */
-import { byId, elementOf, h, translate } from "./dom.js";
-import { set, state, subscribe } from "./store.js";
+import { byId, eventElement, h, translate } from "./dom.js";
+import { setState, state, subscribe } from "./store.js";
 
 /** @type {Record<string, { Panel: PanelClass, panel: any, unsubscribe: () => void }>} */
 const tabs = {};
@@ -9,7 +9,7 @@ const tabs = {};
 export function addPanel(name, Panel) {
   tabs[name]?.unsubscribe();
   const panel = new Panel(byId(`panel-${name}`), tabs[name]?.panel);
-  const update = () => state.game?.at.view && panel.update();
+  const update = () => state.game?.current.position && panel.update();
   tabs[name] = { Panel, panel, unsubscribe: subscribe(Panel.shows, update) };
   update();
 }
@@ -29,7 +29,7 @@ export function rebuildPanels() {
 }
 
 /** The panel of a tab. @param {string} name */
-export const panelOf = (name) => tabs[name].panel;
+export const getPanel = (name) => tabs[name].panel;
 
 /** Choose a tab, and one of its views, if it has several. @param {string} name @param {string} [view] */
 export function showTab(name, view) {
@@ -39,8 +39,8 @@ export function showTab(name, view) {
     byId(`tab-${other}`).tabIndex = chosen ? 0 : -1;
     byId(`panel-${other}`).hidden = !chosen;
   }
-  set({ tab: name });
-  if (view) panelOf(name).show(view);
+  setState({ tab: name });
+  if (view) getPanel(name).show(view);
 }
 
 /** Listen to the tabs: a click, and arrow keys from one to the next. */
@@ -48,7 +48,7 @@ export function listenToTabs() {
   const list = /** @type {HTMLElement} */ (document.querySelector("[role=tablist]"));
   const nameOf = (/** @type {Element} */ tab) => tab.id.replace("tab-", "");
   list.addEventListener("click", (event) => {
-    const tab = elementOf(event).closest("[role=tab]");
+    const tab = eventElement(event).closest("[role=tab]");
     if (tab) showTab(nameOf(tab));
   });
   list.addEventListener("keydown", (event) => {

@@ -1,22 +1,22 @@
 /** Our programs: register one, make a token by which it logs in, revoke it. */
-import { clubProblem } from "./club-words.js";
+import { clubErrorText } from "./club-text.js";
 import { h } from "./dom.js";
-import { say } from "./notices.js";
+import { currentLanguage, t } from "./i18n.js";
+import { announce } from "./notices.js";
 import { api } from "./server.js";
-import { currentLanguage, t } from "./words.js";
 
-export class ClubPrograms {
+export class ClubBots {
   /** @param {Club} club */
   constructor(club) {
     this.club = club;
-    this.name = h("input", { id: "program-name", autocomplete: "off", autocapitalize: "off", spellcheck: false, maxLength: 20, required: true });
-    this.problem = h("p", { id: "program-problem", class: "bad", role: "alert" });
-    this.list = h("div", { id: "programs" });
-    this.element = h("section", { "aria-label": t("club.view.programs") },
-      h("p", { class: "soft" }, t("club.programs.about")), this.problem, this.list,
-      h("h2", {}, t("club.programs.new")),
-      h("form", { class: "typed", onsubmit: (event) => this.register(event) },
-        h("label", { htmlFor: "program-name" }, t("club.name")), this.name, h("button", { id: "program-register" }, t("club.programs.register"))));
+    this.name = h("input", { id: "bot-name", autocomplete: "off", autocapitalize: "off", spellcheck: false, maxLength: 20, required: true });
+    this.problem = h("p", { id: "bot-error", class: "error", role: "alert" });
+    this.list = h("div", { id: "bots" });
+    this.element = h("section", { "aria-label": t("club.view.bots") },
+      h("p", { class: "muted" }, t("club.bots.about")), this.problem, this.list,
+      h("h2", {}, t("club.bots.new")),
+      h("form", { class: "inline-form", onsubmit: (event) => this.register(event) },
+        h("label", { htmlFor: "program-name" }, t("club.name")), this.name, h("button", { id: "bot-register" }, t("club.bots.register"))));
   }
 
   /** Do something; what goes wrong is said in a line. @param {() => Promise<void>} work */
@@ -25,11 +25,11 @@ export class ClubPrograms {
     try {
       await work();
     } catch (error) {
-      this.problem.textContent = clubProblem(error);
+      this.problem.textContent = clubErrorText(error);
     }
   }
 
-  ask() {
+  load() {
     return this.act(async () => {
       const programs = await api("GET", "/api/club/programs");
       const tokens = await Promise.all(programs.map((/** @type {{ name: string }} */ { name }) => api("GET", `/api/club/programs/${name}/tokens`)));
@@ -43,7 +43,7 @@ export class ClubPrograms {
     await this.act(async () => {
       await api("POST", "/api/club/programs", { name: this.name.value.trim() });
       this.name.value = "";
-      await this.ask();
+      await this.load();
     });
   }
 
@@ -54,7 +54,7 @@ export class ClubPrograms {
     const fresh = h("div", { class: "club-token", role: "status" });
     return h("article", { class: "club-card" }, h("h3", {}, name),
       rows,
-      h("form", { class: "typed", onsubmit: (event) => this.make(event, name, { rows, label, fresh }) },
+      h("form", { class: "inline-form", onsubmit: (event) => this.make(event, name, { rows, label, fresh }) },
         h("label", { htmlFor: label.id }, t("club.token.label")), label, h("button", { id: `make-${name}` }, t("club.token.make"))),
       fresh);
   }
@@ -62,10 +62,10 @@ export class ClubPrograms {
   /** @param {string} name @param {Token} token */
   token(name, { id, label, created }) {
     const when = new Intl.DateTimeFormat(currentLanguage(), { dateStyle: "short" }).format(1000 * created);
-    return h("li", { class: "club-mine" }, h("span", {}, label, " ", h("small", {}, when)),
+    return h("li", { class: "club-own-offer" }, h("span", {}, label, " ", h("small", {}, when)),
       h("button", { id: `revoke-${id}`, "aria-label": `${t("club.token.revoke")}: ${label}`, onclick: () => this.act(async () => {
         await api("DELETE", `/api/club/programs/${name}/tokens/${id}`);
-        await this.ask();
+        await this.load();
       }) }, t("club.token.revoke")));
   }
 
@@ -82,11 +82,11 @@ export class ClubPrograms {
       label.value = "";
       const tokens = await api("GET", `/api/club/programs/${name}/tokens`);
       rows.replaceChildren(...tokens.map((/** @type {Token} */ one) => this.token(name, one)));
-      const text = h("input", { id: `token-${name}`, class: "club-secret", readOnly: true, value: token, "aria-label": t("club.token") });
+      const text = h("input", { id: `token-${name}`, class: "club-token-value", readOnly: true, value: token, "aria-label": t("club.token") });
       const copy = h("button", { id: `copy-${name}`, onclick: () => copyFrom(text) }, t("club.token.copy"));
       fresh.replaceChildren(
-        h("p", {}, t("club.token.once")), h("div", { class: "club-secret-row" }, text, copy),
-        h("p", { class: "soft" }, t("club.token.use")), h("code", {}, `AWELLO_TOKEN=… awello bot champion@level=6 --server ${location.origin}`));
+        h("p", {}, t("club.token.once")), h("div", { class: "club-token-row" }, text, copy),
+        h("p", { class: "muted" }, t("club.token.use")), h("code", {}, `AWELLO_TOKEN=… awello bot champion@level=6 --server ${location.origin}`));
     });
   }
 }
@@ -96,7 +96,7 @@ async function copyFrom(field) {
   field.select();
   try {
     await navigator.clipboard.writeText(field.value);
-    say(t("export.copied"));
+    announce(t("export.copied"));
     if (field.nextElementSibling) field.nextElementSibling.textContent = t("export.copied");
   } catch {
     document.execCommand("copy");

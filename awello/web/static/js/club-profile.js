@@ -1,50 +1,50 @@
 /** A player: ratings in every pool, the last games, and all games in a file. */
-import { clubProblem, controlWords, ratingWords } from "./club-words.js";
+import { clubErrorText, formatRating, formatTimeControl } from "./club-text.js";
 import { byId, h } from "./dom.js";
+import { currentLanguage, formatSigned, t } from "./i18n.js";
 import { api } from "./server.js";
-import { currentLanguage, signed, t } from "./words.js";
 
-const COUNT = 20; // games at a time
+const PAGE_SIZE = 20; // games at a time
 
-export class ClubPlayer {
-  /** @param {Club} club @param {ClubTab} tab @param {string | null} [name] */
-  constructor(club, tab, name = null) {
+export class ClubProfile {
+  /** @param {Club} club @param {ClubPanel} panel @param {string | null} [name] */
+  constructor(club, panel, name = null) {
     this.club = club;
-    this.tab = tab;
+    this.panel = panel;
     this.name = name;
-    this.element = h("section", { class: "club-profile", "aria-label": t("club.view.player") });
+    this.element = h("section", { class: "club-profile", "aria-label": t("club.view.profile") });
     this.rows = h("ol", { id: "club-last", class: "club-rows" });
-    this.more = h("button", { id: "club-more", onclick: () => this.askMore() }, t("archive.more"));
+    this.more = h("button", { id: "club-more", onclick: () => this.loadMore() }, t("archive.more"));
     this.last = 0; // the number of the last game that is shown
-    if (name) this.ask(name);
+    if (name) this.load(name);
   }
 
   /** @param {string} name */
-  async ask(name) {
+  async load(name) {
     this.name = name;
     try {
-      const found = await api("GET", `/api/club/players/${encodeURIComponent(name)}?limit=${COUNT}`);
+      const found = await api("GET", `/api/club/players/${encodeURIComponent(name)}?limit=${PAGE_SIZE}`);
       if (this.name === name) this.show(found);
     } catch (error) {
-      if (this.name === name) this.element.replaceChildren(h("p", { class: "bad", role: "status" }, clubProblem(error)));
+      if (this.name === name) this.element.replaceChildren(h("p", { class: "error", role: "status" }, clubErrorText(error)));
     }
   }
 
   /** @param {Profile} found */
   show(found) {
     const { name, program, owner, here, ratings, games, last } = found;
-    const kind = program ? t("club.program.of", { name: owner ?? "?" }) : "";
+    const kind = program ? t("club.bot.owner", { name: owner ?? "?" }) : "";
     const count = t(games === 1 ? "explorer.one" : "explorer.many", { games: games.toLocaleString(currentLanguage()) });
     this.rows.replaceChildren();
     this.add(last);
     this.element.replaceChildren(
-      h("h2", {}, name), h("p", { class: "soft" }, [kind, here ? t("club.player.here") : "", count].filter(Boolean).join(" · ")),
+      h("h2", {}, name), h("p", { class: "muted" }, [kind, here ? t("club.profile.online") : "", count].filter(Boolean).join(" · ")),
       h("div", { class: "buttons" },
         this.club.name && here && name !== this.club.name ? h("button", { id: "club-invite", onclick: () => this.invite(name) }, t("club.invite")) : null,
         this.club.name && name !== this.club.name ? this.blockButton(name) : null,
         games ? h("a", { id: "club-download", class: "button", href: `/api/club/players/${encodeURIComponent(name)}/games`, download: "" }, t("club.download")) : null),
-      ratings.length ? ratingTable(ratings) : h("p", { class: "soft" }, t("club.ratings.none")),
-      h("h2", {}, t("club.last")), last.length ? this.rows : h("p", { class: "soft" }, t("club.last.none")), this.more);
+      ratings.length ? ratingTable(ratings) : h("p", { class: "muted" }, t("club.ratings.none")),
+      h("h2", {}, t("club.last")), last.length ? this.rows : h("p", { class: "muted" }, t("club.last.none")), this.more);
   }
 
   /** A button that blocks the player, or takes it back. @param {string} name */
@@ -61,16 +61,16 @@ export class ClubPlayer {
 
   /** @param {string} name */
   invite(name) {
-    this.tab.show("lobby");
-    this.tab.views.lobby.invite(name);
+    this.panel.show("lobby");
+    this.panel.views.lobby.invite(name);
   }
 
-  async askMore() {
+  async loadMore() {
     try {
-      const { last } = await api("GET", `/api/club/players/${encodeURIComponent(this.name ?? "")}?limit=${COUNT}&before=${this.last}`);
+      const { last } = await api("GET", `/api/club/players/${encodeURIComponent(this.name ?? "")}?limit=${PAGE_SIZE}&before=${this.last}`);
       this.add(last)[0]?.querySelector("button")?.focus();
     } catch (error) {
-      this.more.textContent = clubProblem(error);
+      this.more.textContent = clubErrorText(error);
     }
   }
 
@@ -79,7 +79,7 @@ export class ClubPlayer {
     const items = last.map((game) => this.game(game));
     this.rows.append(...items);
     this.last = last.at(-1)?.number ?? 0;
-    this.more.hidden = last.length < COUNT;
+    this.more.hidden = last.length < PAGE_SIZE;
     return items;
   }
 
@@ -87,10 +87,10 @@ export class ClubPlayer {
   game(game) {
     const { number, players, side, change } = game;
     const when = new Intl.DateTimeFormat(currentLanguage(), { dateStyle: "short", timeStyle: "short" }).format(1000 * game.begun);
-    const facts = [t(`game.${game.game}`), controlWords(game), when].join(" · ");
+    const facts = [t(`game.${game.game}`), formatTimeControl(game), when].join(" · ");
     return h("li", {}, h("button", { id: `club-open-${number}`, class: "club-row", onclick: () => this.club.show(number) },
       h("strong", {}, `${t(`club.result.${outcome(game)}`)} · ${players[1 - side]}`),
-      h("span", { class: "club-rating" }, [scoreOf(game), change === null ? "" : signed(change)].filter(Boolean).join("  ")),
+      h("span", { class: "club-rating" }, [scoreOf(game), change === null ? "" : formatSigned(change)].filter(Boolean).join("  ")),
       h("small", {}, facts)));
   }
 }
@@ -109,10 +109,10 @@ function scoreOf({ score, side }) {
 
 /** @param {Pool[]} ratings */
 function ratingTable(ratings) {
-  const heads = ["game", "rating", "results"].map((name) => h("th", { scope: "col" }, t(`club.ladder.${name}`)));
+  const heads = ["game", "rating", "results"].map((name) => h("th", { scope: "col" }, t(`club.leaderboard.${name}`)));
   /** @param {Pool} pool */
   const row = (pool) => h("tr", {},
     h("th", { scope: "row" }, `${t(`game.${pool.game}`)} · ${t(`club.speed.${pool.speed}`)}`),
-    h("td", {}, ratingWords(pool)), h("td", {}, `${pool.wins}–${pool.draws}–${pool.losses}`));
-  return h("table", { class: "summary club-table", id: "club-pools" }, h("caption", { class: "unseen" }, t("club.ratings")), h("thead", {}, h("tr", {}, ...heads)), h("tbody", {}, ...ratings.map(row)));
+    h("td", {}, formatRating(pool)), h("td", {}, `${pool.wins}–${pool.draws}–${pool.losses}`));
+  return h("table", { class: "summary club-table", id: "club-pools" }, h("caption", { class: "visually-hidden" }, t("club.ratings")), h("thead", {}, h("tr", {}, ...heads)), h("tbody", {}, ...ratings.map(row)));
 }

@@ -3,23 +3,23 @@ import { ArchiveFiles } from "./archive-files.js";
 import { ArchiveList } from "./archive-list.js";
 import { h } from "./dom.js";
 import { Explorer } from "./explorer.js";
+import { t } from "./i18n.js";
 import { subscribe } from "./store.js";
-import { t } from "./words.js";
 
-export class GamesTab {
+export class GamesPanel {
   /** @type {Topic[]} */
   static shows = ["game", "tab", "archive"];
 
   leave = () => {};
 
-  /** @param {HTMLElement} box @param {GamesTab} [before] */
+  /** @param {HTMLElement} box @param {GamesPanel} [before] */
   constructor(box, before) {
     before?.leave();
     this.box = box;
     this.explorer = new Explorer();
     this.list = new ArchiveList(before?.list);
     this.files = new ArchiveFiles(this.list, before?.files);
-    this.leave = subscribe(["archive"], () => this.forget());
+    this.leave = subscribe(["archive"], () => this.invalidate());
     this.box.replaceChildren(
       h("h2", {}, t("explorer.title")), this.explorer.element,
       h("h2", {}, t("archive.title")), this.list.element,
@@ -27,9 +27,9 @@ export class GamesTab {
     );
   }
 
-  forget() {
-    this.explorer.forget();
-    this.list.forget();
+  invalidate() {
+    this.explorer.invalidate();
+    this.list.invalidate();
   }
 
   update() {

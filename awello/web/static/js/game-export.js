@@ -1,13 +1,13 @@
 /** The game on the board as a file. */
-import { namesOf } from "./archive-save.js";
+import { recordedNames } from "./archive-save.js";
 import { api } from "./server.js";
 
 /** How the files of each format end. */
 /** @type {Record<string, string>} */
-export const SUFFIXES = { ggf: ".ggf", ogn: ".ogn", transcripts: ".txt", logbook: ".gam", wthor: ".zip" };
+export const FILE_EXTENSIONS = { ggf: ".ggf", ogn: ".ogn", transcripts: ".txt", logbook: ".gam", wthor: ".zip" };
 
 /** Whether a format is meant for games like this one. @param {string} format @param {Game} given */
-export function holds(format, { game, family, start }) {
+export function supportsFormat(format, { game, family, start }) {
   if (format === "ggf") return family === "othello";
   if (format === "ogn") return family === "awale";
   return format === "transcripts" || (game === "othello" && !start);
@@ -17,7 +17,7 @@ export function holds(format, { game, family, start }) {
  * A result as files know it: a draw that was agreed has no place there, other ways to lose are forfeits.
  * @param {GameNode["result"]} result
  */
-function savedResult(result) {
+function resultForFile(result) {
   if (!result || result.loser === null) return null;
   return ["resigned", "time"].includes(result.reason) ? result : { ...result, reason: "forfeit" };
 }
@@ -27,17 +27,17 @@ function savedResult(result) {
  * @param {Game} game
  * @param {string} format
  */
-export function fileOf(game, format) {
-  const { tip } = game.at;
+export function exportGame(game, format) {
+  const { tip } = game.current;
   const seconds = tip.path.slice(1).map((node) => node.seconds);
-  const opened = game.kept?.moves === tip.moves.join(" ") ? game.kept.tags : null; // not if it was played on
+  const opened = game.saved?.moves === tip.moves.join(" ") ? game.saved.tags : null; // not if it was played on
   return api("POST", "/api/file", {
-    ...game.question(tip),
+    ...game.toRequest(tip),
     format,
-    players: game.names ?? (game.begun ? namesOf(game) : [null, null]),
+    players: game.playerNames ?? (game.begun ? recordedNames(game) : [null, null]),
     begun: game.begun,
     seconds: seconds.some((time) => time !== null) ? seconds.map((time) => time && Math.max(0, Math.round(1000 * time) / 1000)) : [],
-    result: savedResult(tip.result),
+    result: resultForFile(tip.result),
     tags: opened ?? {},
   });
 }

@@ -1,6 +1,6 @@
 /** Words for people, in the language they chose: every text of the page comes from here. */
-import en from "./words/en.js";
-import fr from "./words/fr.js";
+import en from "./translations/en.js";
+import fr from "./translations/fr.js";
 
 /** @type {Record<string, Record<string, string>>} */
 export const LANGUAGES = { en, fr };
@@ -30,7 +30,7 @@ export function t(key, values = {}) {
  * @param {number} value
  * @param {number} [digits]
  */
-export function signed(value, digits = 0) {
+export function formatSigned(value, digits = 0) {
   const rounded = Number(value.toFixed(digits));
   const text = Math.abs(rounded).toLocaleString(language, { minimumFractionDigits: 0, maximumFractionDigits: digits });
   return (rounded > 0 ? "+" : rounded < 0 ? "−" : "") + text;

@@ -4,26 +4,26 @@ const PITS = "ABCDEFabcdef";
 const COLUMNS = "abcdefgh";
 
 /** The place of a square such as f5 in the text of the cells. @param {string} square @param {number} size */
-export const indexOf = (square, size) => (Number(square[1]) - 1) * size + COLUMNS.indexOf(square[0]);
+export const squareIndex = (square, size) => (Number(square[1]) - 1) * size + COLUMNS.indexOf(square[0]);
 
 /**
  * What is known of the position after a move before the server has answered: the board, and nothing to play.
- * @param {View} view
+ * @param {Position} position
  * @param {string} move
- * @returns {View}
+ * @returns {Position}
  */
-export function predictMove(view, move) {
-  const effect = view.moves[move];
-  const board = "cells" in view.board ? turnDiscs(view.board, view.side, move, effect) : sowSeeds(view.board, view.side, move, effect);
+export function predictMove(position, move) {
+  const effect = position.moves[move];
+  const board = "cells" in position.board ? flipDiscs(position.board, position.side, move, effect) : sowSeeds(position.board, position.side, move, effect);
   const empty = { moves: {}, refused: {}, over: false, score: null, winner: null, ending: "", opening: null };
-  return { ...empty, provisional: true, side: 1 - view.side, board, holdings: holdings(board) };
+  return { ...empty, provisional: true, side: 1 - position.side, board, holdings: holdings(board) };
 }
 
 /** @param {OthelloPosition} board @param {number} side @param {string} move @param {Effect} effect */
-function turnDiscs({ size, cells: before }, side, move, effect) {
+function flipDiscs({ size, cells: before }, side, move, effect) {
   const cells = [...before];
   for (const square of move === "pass" ? [] : [move, ...effect.flips]) {
-    cells[indexOf(square, size)] = "XO"[side];
+    cells[squareIndex(square, size)] = "XO"[side];
   }
   return { size, cells: cells.join("") };
 }

@@ -14,7 +14,7 @@ KEY = r"[a-z][a-zA-Z0-9]*(?:\.[^\s\"`$.{}]+)+"
 
 def words(language: str) -> dict[str, str]:
     """The texts of a language by key."""
-    return dict(ENTRY.findall((STATIC / "js" / "words" / f"{language}.js").read_text()))
+    return dict(ENTRY.findall((STATIC / "js" / "translations" / f"{language}.js").read_text()))
 
 
 def sources() -> dict[Path, str]:
@@ -28,7 +28,7 @@ ENGLISH, FRENCH = words("en"), words("fr")
 
 @pytest.mark.parametrize("language", ["en", "fr"])
 def test_every_line_is_understood(language: str) -> None:
-    text = (STATIC / "js" / "words" / f"{language}.js").read_text()
+    text = (STATIC / "js" / "translations" / f"{language}.js").read_text()
     assert [line for line in ENTRY.sub("", text).splitlines() if not OTHERS.match(line)] == []
     keys = [key for key, _ in ENTRY.findall(text)]
     assert len(keys) == len(set(keys)) > 200

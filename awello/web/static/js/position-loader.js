@@ -2,9 +2,9 @@
 import { api } from "./server.js";
 
 /** Load all positions of a game, the main line first. @param {Game} game */
-export async function loadGame(game) {
-  await loadLine(game, game.at.tip);
-  for (const leaf of leaves(game.root)) await loadLine(game, leaf);
+export async function loadGamePositions(game) {
+  await loadLinePositions(game, game.current.tip);
+  for (const leaf of leaves(game.root)) await loadLinePositions(game, leaf);
 }
 
 /**
@@ -12,13 +12,13 @@ export async function loadGame(game) {
  * @param {Game} game
  * @param {GameNode} node
  */
-export async function loadLine(game, node) {
+export async function loadLinePositions(game, node) {
   const { path } = node;
-  const since = path.findIndex((here) => !here.view || here.view.provisional);
+  const since = path.findIndex((here) => !here.position || here.position.provisional);
   if (since < 0) return;
-  const { views } = await api("POST", "/api/line", { ...game.question(node), since });
-  views.forEach((/** @type {View} */ view, /** @type {number} */ place) => {
-    path[since + place].view = view;
+  const { views } = await api("POST", "/api/line", { ...game.toRequest(node), since });
+  views.forEach((/** @type {Position} */ position, /** @type {number} */ place) => {
+    path[since + place].position = position;
   });
 }
 

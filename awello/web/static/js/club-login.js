@@ -1,25 +1,25 @@
 /** The way into the club: log in, or open an account. */
-import { byId, h, row } from "./dom.js";
-import { clubProblem, SHORTEST_PASSWORD } from "./club-words.js";
-import { t } from "./words.js";
+import { clubErrorText, MIN_PASSWORD_CHARS } from "./club-text.js";
+import { byId, formRow, h } from "./dom.js";
+import { t } from "./i18n.js";
 
-export class ClubEntrance {
+export class ClubLogin {
   /** @param {Club} club */
   constructor(club) {
     this.club = club;
     this.fresh = false; // whether an account is to be opened
     this.title = h("h2");
-    this.name = h("input", { id: "club-name", name: "username", autocomplete: "username", autocapitalize: "off", spellcheck: false, maxLength: 20, required: true, "aria-describedby": "club-problem" });
-    this.password = h("input", { id: "club-password", name: "password", type: "password", maxLength: 200, required: true, "aria-describedby": "club-problem club-password-help" });
-    this.help = h("p", { id: "club-password-help", class: "soft" }, t("club.password.help", { count: SHORTEST_PASSWORD }));
-    this.problem = h("p", { id: "club-problem", class: "bad", role: "alert" });
-    this.send = h("button", { id: "club-enter", class: "primary" });
-    this.other = h("button", { id: "club-other", type: "button", onclick: () => this.change() });
-    this.element = h("section", { class: "club-entrance" },
+    this.name = h("input", { id: "club-name", name: "username", autocomplete: "username", autocapitalize: "off", spellcheck: false, maxLength: 20, required: true, "aria-describedby": "club-login-error" });
+    this.password = h("input", { id: "club-password", name: "password", type: "password", maxLength: 200, required: true, "aria-describedby": "club-login-error club-password-help" });
+    this.help = h("p", { id: "club-password-help", class: "muted" }, t("club.password.help", { count: MIN_PASSWORD_CHARS }));
+    this.problem = h("p", { id: "club-login-error", class: "error", role: "alert" });
+    this.send = h("button", { id: "club-submit", class: "primary" });
+    this.other = h("button", { id: "club-switch-form", type: "button", onclick: () => this.change() });
+    this.element = h("section", { class: "club-login" },
       this.title,
-      h("p", { class: "soft" }, t("club.entrance.about")),
+      h("p", { class: "muted" }, t("club.login.about")),
       h("form", { onsubmit: (event) => this.submit(event) },
-        row(t("club.name"), this.name), row(t("club.password"), this.password), this.help, this.problem,
+        formRow(t("club.name"), this.name), formRow(t("club.password"), this.password), this.help, this.problem,
         h("div", { class: "buttons" }, this.send, this.other)));
     this.label();
   }
@@ -49,7 +49,7 @@ export class ClubEntrance {
       this.password.value = "";
       byId("club-view-lobby").focus();
     } catch (error) {
-      this.problem.textContent = clubProblem(error, { count: SHORTEST_PASSWORD });
+      this.problem.textContent = clubErrorText(error, { count: MIN_PASSWORD_CHARS });
       (error.code === "name" || error.code === "taken" ? this.name : this.password).focus();
     } finally {
       this.send.disabled = false;

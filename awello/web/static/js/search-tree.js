@@ -4,29 +4,29 @@
  * `config` is { line: { game, start, moves }, api: async (method, path, body) }.  A new line makes no new tree:
  * searching is asked for by the button.
  */
-import { GAMES } from "./game.js";
+import { labelledField } from "./contest-form.js";
 import { h } from "./dom.js";
-import { labelled } from "./lab-form.js";
-import { problemWords } from "./notices.js";
-import { t } from "./words.js";
+import { GAMES } from "./game.js";
+import { t } from "./i18n.js";
+import { errorText } from "./notices.js";
 
 const SEARCHES = ["minimax", "alphabeta", "negamax", "negamax-alphabeta"];
 const DEPTHS = [1, 2, 3, 4];
-const STEP = 1.5; // what a press of + or − does
-const LEAST = 0.01;
-const READABLE = 0.6; // what a large tree is shown at first
-const MOST = 4;
+const ZOOM_STEP = 1.5; // what a press of + or − does
+const MIN_SCALE = 0.01;
+const MIN_INITIAL_SCALE = 0.6; // what a large tree is shown at first
+const MAX_SCALE = 4;
 
-class TreePanel extends HTMLElement {
+class SearchTree extends HTMLElement {
   /** @type {any} */
   #config = null;
   /** @type {Record<string, any>} */
-  #chosen = { search: "alphabeta", heuristic: "", depth: 2 };
-  #found = /** @type {any} */ (null); // { lines, url, width, height }
+  #options = { search: "alphabeta", heuristic: "", depth: 2 };
+  #result = /** @type {any} */ (null); // { lines, url, width, height }
   #scale = 1;
   parts = /** @type {any} */ (null);
-  image = h("img", { class: "lab-picture" });
-  box = h("div", { class: "lab-scroll lab-picture-box", tabindex: 0, role: "region" }, this.image);
+  image = h("img", { class: "search-tree-image" });
+  box = h("div", { class: "lab-scroll search-tree-box", tabindex: 0, role: "region" }, this.image);
 
   get config() {
     return this.#config;
@@ -35,7 +35,7 @@ class TreePanel extends HTMLElement {
   set config(config) {
     const before = this.#rules?.family;
     this.#config = config;
-    if (this.#rules.family !== before) this.#chosen.heuristic = this.#rules.heuristics[0];
+    if (this.#rules.family !== before) this.#options.heuristic = this.#rules.heuristics[0];
     if (this.isConnected && (this.#rules.family !== before || !this.parts)) this.refresh();
   }
 
@@ -44,7 +44,7 @@ class TreePanel extends HTMLElement {
   }
 
   disconnectedCallback() {
-    this.#forget();
+    this.#clearResult();
   }
 
   /** Build everything anew, such as after a change of language. */
@@ -63,7 +63,7 @@ class TreePanel extends HTMLElement {
     const problem = h("p", { class: "lab-problem", role: "alert", hidden: true });
     const button = h("button", { class: "primary" }, t("tree.draw"));
     const lines = h("div", { role: "status" });
-    const output = h("div", { class: "lab-tree" });
+    const output = h("div", { class: "search-tree-output" });
     /** @param {Event} event */
     const ask = (event) => {
       event.preventDefault();
@@ -71,9 +71,9 @@ class TreePanel extends HTMLElement {
     };
     const form = h("form", { class: "lab-card lab-form", onsubmit: ask },
       h("div", { class: "lab-numbers" },
-        labelled(t("tree.search"), this.#choice("search", SEARCHES)),
-        labelled(t("tree.heuristic"), this.#choice("heuristic", this.#rules.heuristics)),
-        labelled(t("tree.depth"), this.#choice("depth", DEPTHS))),
+        labelledField(t("tree.search"), this.#choice("search", SEARCHES)),
+        labelledField(t("tree.heuristic"), this.#choice("heuristic", this.#rules.heuristics)),
+        labelledField(t("tree.depth"), this.#choice("depth", DEPTHS))),
       problem, h("div", { class: "lab-row" }, button));
     this.replaceChildren(form, lines, output);
     return { problem, button, lines, output };
@@ -82,20 +82,20 @@ class TreePanel extends HTMLElement {
   /** @param {string} name @param {(string | number)[]} options */
   #choice(name, options) {
     const select = h("select", { class: "lab-input" }, options.map((option) => h("option", { value: option }, String(option))));
-    select.value = this.#chosen[name];
-    select.addEventListener("change", () => (this.#chosen[name] = select.value));
+    select.value = this.#options[name];
+    select.addEventListener("change", () => (this.#options[name] = select.value));
     return select;
   }
 
   async #search() {
     const { problem, button } = this.parts;
-    const { search, heuristic, depth } = this.#chosen;
+    const { search, heuristic, depth } = this.#options;
     problem.hidden = button.disabled = true;
     try {
       const body = { ...this.#config.line, search: `${search}:${heuristic}@${depth}` };
-      this.#take(await this.#config.api("POST", "/api/tree", body));
+      this.#showResult(await this.#config.api("POST", "/api/tree", body));
     } catch (error) {
-      this.parts.problem.textContent = problemWords(error);
+      this.parts.problem.textContent = errorText(error);
       this.parts.problem.hidden = false;
     }
     button.disabled = false;
@@ -103,33 +103,33 @@ class TreePanel extends HTMLElement {
 
   // --- showing -------------------------------------------------------------------------------------------------------
   /** @param {{ svg: string, lines: string[] }} given */
-  #take({ svg, lines }) {
-    this.#forget();
+  #showResult({ svg, lines }) {
+    this.#clearResult();
     const url = URL.createObjectURL(new Blob([svg], { type: "image/svg+xml" }));
     const [, width, height] = (/width="(\d+)" height="(\d+)"/.exec(svg) ?? []).map(Number);
     const root = Number(/<rect x="([\d.]+)"/.exec(svg)?.[1]); // the first node that is drawn
-    this.#found = { lines, url, width, height };
+    this.#result = { lines, url, width, height };
     this.#show();
-    this.#resize(Math.max(READABLE, this.box.clientWidth / this.#found.width));
+    this.#resize(Math.max(MIN_INITIAL_SCALE, this.box.clientWidth / this.#result.width));
     this.box.scrollLeft = root * this.#scale - this.box.clientWidth / 2;
   }
 
-  #forget() {
-    if (this.#found) URL.revokeObjectURL(this.#found.url);
-    this.#found = null;
+  #clearResult() {
+    if (this.#result) URL.revokeObjectURL(this.#result.url);
+    this.#result = null;
     this.parts?.lines.replaceChildren();
     this.parts?.output.replaceChildren();
   }
 
   #show() {
-    if (!this.#found) return;
-    const { lines, url, width, height } = this.#found;
+    if (!this.#result) return;
+    const { lines, url, width, height } = this.#result;
     Object.assign(this.image, { src: url, width, height, alt: lines.join("; ") });
     this.box.ariaLabel = t("tree.picture");
-    this.parts.lines.replaceChildren(...lines.map((/** @type {string} */ line) => h("p", { class: "lab-line" }, line)));
+    this.parts.lines.replaceChildren(...lines.map((/** @type {string} */ line) => h("p", { class: "search-tree-line" }, line)));
     this.parts.output.replaceChildren(
       h("div", { class: "lab-row" },
-        zoomer("fit", "⤢", () => this.#fit()), zoomer("out", "−", () => this.#zoom(1 / STEP)), zoomer("in", "+", () => this.#zoom(STEP)),
+        zoomButton("fit", "⤢", () => this.#fit()), zoomButton("zoom-out", "−", () => this.#zoom(1 / ZOOM_STEP)), zoomButton("zoom-in", "+", () => this.#zoom(ZOOM_STEP)),
         h("a", { class: "button", href: url, download: "tree.svg" }, t("tree.download"))),
       this.box);
     this.#resize(this.#scale);
@@ -137,7 +137,7 @@ class TreePanel extends HTMLElement {
 
   /** Show the whole width. */
   #fit() {
-    this.#resize(this.box.clientWidth / this.#found.width);
+    this.#resize(this.box.clientWidth / this.#result.width);
   }
 
   /** Grow or shrink about the middle of what is seen. @param {number} factor */
@@ -152,15 +152,15 @@ class TreePanel extends HTMLElement {
 
   /** @param {number} scale */
   #resize(scale) {
-    this.#scale = Math.min(MOST, Math.max(LEAST, scale));
-    this.image.style.width = `${Math.max(1, this.#scale * this.#found.width)}px`;
+    this.#scale = Math.min(MAX_SCALE, Math.max(MIN_SCALE, scale));
+    this.image.style.width = `${Math.max(1, this.#scale * this.#result.width)}px`;
   }
 }
 
 /** @param {string} name @param {string} sign @param {() => void} onclick */
-function zoomer(name, sign, onclick) {
+function zoomButton(name, sign, onclick) {
   const label = t(`tree.${name}`);
-  return h("button", { class: "lab-round", "aria-label": label, title: label, onclick }, sign);
+  return h("button", { class: "lab-icon-button", "aria-label": label, title: label, onclick }, sign);
 }
 
-customElements.define("tree-panel", TreePanel);
+customElements.define("search-tree", SearchTree);

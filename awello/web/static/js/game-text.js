@@ -1,0 +1,69 @@
+/** A game in words: players, results, openings and values; and what is said and heard while it is played. */
+import { GAMES, HUMAN } from "./game.js";
+import { formatSigned, t } from "./i18n.js";
+import { announce } from "./notices.js";
+import { settings } from "./settings.js";
+import { playSound } from "./sounds.js";
+
+/** The name of a side. @param {Family} family @param {number} side */
+export const sideName = (family, side) => t(`side.${family}.${side}`);
+
+/** The games to choose from, by name. @returns {[value: string, words: string][]} */
+export const gameOptions = () => Object.keys(GAMES).map((name) => [name, t(`game.${name}`)]);
+
+/** A player as people call them. @param {string} player @param {Rules} rules */
+export function playerName(player, rules) {
+  if (player === HUMAN) return t("player.you");
+  const level = rules.opponents.indexOf(player);
+  return level < 0 ? player : t(`level.${level + 1}`);
+}
+
+/** The engine's judgement of a node and of the move that led there, unless all values are hidden. @param {GameNode} node */
+export function nodeValues(node) {
+  if (!settings.hints) return { value: null, exact: false, loss: null, mark: "" };
+  return { value: node.evaluation?.value ?? null, exact: node.evaluation?.exact ?? false, loss: node.loss, mark: node.review?.mark ?? "" };
+}
+
+/** The value of a position, such as "Black +4 at depth 12". @param {Game} game */
+export function formatEvaluation({ family, current: { evaluation, analysis } }) {
+  if (!evaluation || !analysis) return "";
+  const side = sideName(family, evaluation.value < 0 ? 1 : 0);
+  const words = evaluation.value === 0 ? t("value.even") : `${side} ${formatSigned(Math.abs(evaluation.value), evaluation.exact ? 0 : 1)}`;
+  return evaluation.exact ? t("value.exact", { words }) : t("value.depth", { words, depth: analysis.depth });
+}
+
+/** The opening of a game: that of the last position that has one. @param {Game} game */
+export const findOpening = (game) => game.current.path.findLast((node) => node.position?.opening)?.position.opening;
+
+/** The side that has won at a node, or null. @param {GameNode} node */
+export function findWinner(node) {
+  if (node.result) return node.result.loser === null ? null : 1 - node.result.loser;
+  return node.position?.over ? node.position.winner : null;
+}
+
+/** The result of a game, in a line. @param {Game} game */
+export function formatResult({ current, family }) {
+  const name = (/** @type {number} */ side) => sideName(family, side);
+  const winner = findWinner(current);
+  if (current.result?.loser === null) return t(`result.${current.result.reason}`);
+  if (current.result) return t(`result.${current.result.reason}`, { winner: name(1 - current.result.loser), loser: name(current.result.loser) });
+  const [first, second] = current.position.score ?? [0, 0];
+  const scores = { most: Math.max(first, second), least: Math.min(first, second) };
+  const why = current.position.ending ? ` (${t(`ending.${current.position.ending}`, { mover: name(current.position.side) })})` : "";
+  return (winner === null ? t("result.draw", scores) : t("result.win", { winner: name(winner), ...scores })) + why;
+}
+
+/** Say and sound a move that has been made. @param {Game} game @param {GameNode} node */
+export function announceMove({ family }, { move, parent }) {
+  if (!parent || !move) return;
+  const effect = parent.position.moves[move];
+  const gain = effect.flips?.length ?? effect.captured.reduce((sum, [, seeds]) => sum + seeds, 0);
+  announce(t(`announce.${move === "pass" ? "pass" : family}`, { side: sideName(family, parent.position.side), move, gain }));
+  playSound(family === "othello" ? "disc" : gain ? "capture" : "seed");
+}
+
+/** Say and sound the end of a game. @param {Game} game */
+export function announceEnd(game) {
+  announce(formatResult(game));
+  playSound("end");
+}
