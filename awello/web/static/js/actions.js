@@ -1,4 +1,4 @@
-/** What a person can do with the game on the board: every key and every button calls an action. */
+/** The commands on the game on the board: every shortcut and button calls one of these actions. */
 import { boardElement, byId, focusBoard } from "./dom.js";
 import { Game, HUMAN } from "./game.js";
 import * as gameplay from "./gameplay.js";
@@ -15,7 +15,7 @@ import { playSound } from "./sounds.js";
 import { setState, state } from "./store.js";
 import { showTab } from "./tabs.js";
 
-/** What can be done while we play in the club, where analysis is off; and what cannot be done to a game there. */
+/** Commands available while you play in the club (analysis is off), and those not available for a club game. */
 const ALLOWED_IN_CLUB_GAME = ["goBack", "goForward", "goToStart", "goToEnd", "flipBoard", "focusBoard", "focusMoveInput", "clearMarks", "openHelp"];
 const DISABLED_IN_CLUB_GAME = ["swapSides", "togglePause", "resign", "setPlayer"];
 
@@ -66,13 +66,13 @@ function isAllowed(name) {
   return ALLOWED_IN_CLUB_GAME.includes(name);
 }
 
-/** The commands by name; none does anything before there is a game. @type {typeof commands} */
+/** The commands by name; they do nothing until a game is loaded. @type {typeof commands} */
 export const actions = Object.assign({}, ...Object.entries(commands).map(([name, command]) => ({
   [name]: (/** @type {[any, any]} */ ...values) => state.game && isAllowed(name) && /** @type {Function} */ (command)(...values),
 })));
 
 // ---- moves ----------------------------------------------------------------------------------------------------------
-/** Play a move on the board. @param {string} move */
+/** Play a move on the board, or send it to the club or the retry. @param {string} move */
 export async function playMove(move) {
   setState({ preview: null });
   if (!isBoardPlayable()) return showError({ code: "wait" });
@@ -83,14 +83,14 @@ export async function playMove(move) {
   await gameplay.playHumanMove(move);
 }
 
-/** Play several moves, one after the other. @param {string[]} moves */
+/** Play several moves in a row. @param {string[]} moves */
 export async function playLine(moves) {
   const { game } = state;
   if (!isBoardPlayable()) return showError({ code: "wait" });
   for (const move of moves) if (state.game === game) await gameplay.playHumanMove(move);
 }
 
-/** Play a move that was typed; whether it was one. @param {string} text */
+/** Play a typed move; returns whether it was accepted. @param {string} text */
 export function typeMove(text) {
   const moves = Object.keys(state.game.current.position.moves);
   const found = moves.find((move) => move.toLowerCase() === text.toLowerCase());
@@ -102,7 +102,7 @@ export function typeMove(text) {
   return false;
 }
 
-/** Say why a move cannot be played. @param {{ move: string, reason: string }} refusal */
+/** Explain why a move cannot be played. @param {{ move: string, reason: string }} refusal */
 export function refuseMove({ move, reason }) {
   const words = t(`refused.${reason}`, { move });
   playSound("wrong");
@@ -138,7 +138,7 @@ export function promoteVariation(id) {
   setState({ game });
 }
 
-/** Delete a variation; a program is not to play it again at once. @param {string} id */
+/** Delete a variation; a bot does not replay it immediately. @param {string} id */
 export function deleteVariation(id) {
   const { game } = state;
   const people = game.players.includes(HUMAN);
@@ -147,7 +147,7 @@ export function deleteVariation(id) {
   goToNode(game.botToMove && people ? game.findUndoTarget() : game.current);
 }
 
-/** The next position at which a person has a choice, or the end. @param {Game} game */
+/** The next position where a human player has a choice, or the end of the line. @param {Game} game */
 function findRedoTarget(game) {
   let node = game.current;
   while (node.children.length) {
@@ -190,7 +190,7 @@ function goToNextMark(mark) {
   else showNotice(t("review.no-more"), false);
 }
 
-/** Let the person try the move of a mistake again. @param {GameNode} node */
+/** Let the user retry the move of a mistake. @param {GameNode} node */
 export async function retryMistake(node) {
   await goToNode(/** @type {GameNode} */ (node.parent));
   setState({ suspended: true });
@@ -208,29 +208,29 @@ async function submitRetry(move) {
   await judged.catch(showError);
 }
 
-/** Play the best move instead of a mistake. @param {GameNode} node */
+/** Play the best move instead of the mistake. @param {GameNode} node */
 export async function showAnswer(node) {
   reviewer.leaveRetry();
   await gameplay.goTo(/** @type {GameNode} */ (node.parent));
   await playLine(node.review?.line.slice(0, 1) ?? []);
 }
 
-/** Leave the second try. */
+/** Leave the retry. */
 export const leaveRetry = () => reviewer.retry && goToNode(reviewer.retry.node);
 
 // ---- setting up a position ------------------------------------------------------------------------------------------
-/** Open the editor, or close it. @param {State["editor"]} editor */
+/** Open or close the position editor. @param {State["editor"]} editor */
 export function setEditor(editor) {
   setState({ editor, suspended: Boolean(editor) });
   gameplay.enterPosition(false);
 }
 
-/** Begin a game from the position in the editor. */
+/** Start a game from the edited position. */
 export async function finishEditing() {
   if (state.editor) await openGame(new Game({ game: state.game.game, start: state.editor.format(), players: [HUMAN, HUMAN] }));
 }
 
-/** Draw a mark, or erase it if it is there. @param {{ from: string, to: string | null }} mark */
+/** Draw a mark, or erase it if it exists. @param {{ from: string, to: string | null }} mark */
 export function toggleMark({ from, to }) {
   const others = state.marks.filter((mark) => mark.from !== from || mark.to !== to);
   setState({ marks: others.length < state.marks.length ? others : [...state.marks, { from, to, by: "user" }] });

@@ -1,4 +1,4 @@
-/** The panel of the engine and of the review. */
+/** The tab of the engine's analysis and of the game review. */
 import { actions, goToNodeId, leaveRetry, playLine, playMove, retryMistake, showAnswer } from "./actions.js";
 import { loadLineAhead } from "./analyst.js";
 import { formRow, h, replaceContent, select } from "./dom.js";
@@ -28,9 +28,9 @@ export class AnalysisPanel {
     this.reviewBox = h("div", { class: "review", id: "review" });
     /** @type {Analysis | null} */
     this.shown = null;
-    this.drawn = ""; // what the review was drawn from
+    this.drawn = ""; // cache key of the rendered review
     /** @type {number | null} */
-    this.wanted = null; // the step of the line that is looked at
+    this.wanted = null; // index of the previewed move of the line
     box.replaceChildren(
       formRow(t("analysis.time"), this.seconds),
       this.status, this.values, this.line, this.more,
@@ -70,7 +70,7 @@ export class AnalysisPanel {
   }
 
   /**
-   * The value of each move, the best first; a button stays the same as long as its move is shown, to be pressed.
+   * The value of each move, best first; buttons are reused so that a click is not lost while values arrive.
    * @param {Analysis | null} shown
    */
   drawValues(shown) {
@@ -92,7 +92,7 @@ export class AnalysisPanel {
     return h("li", { "data-move": move }, button);
   }
 
-  /** The moves of the best line; its buttons stay, and say another move. @param {Analysis | null} shown */
+  /** The moves of the principal variation; buttons are reused. @param {Analysis | null} shown */
   drawLine(shown) {
     const moves = shown?.line ?? [];
     while (this.line.children.length > moves.length) this.line.lastChild?.remove();

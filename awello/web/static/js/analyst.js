@@ -1,4 +1,4 @@
-/** The engine beside the board: what each move of the shown position is worth, better and better. */
+/** The analysis engine: values of all moves in the current position, refined while it searches. */
 import { GameNode } from "./game.js";
 import { loadLinePositions } from "./position-loader.js";
 import { settings } from "./settings.js";
@@ -13,11 +13,11 @@ export class Analyst extends EventTarget {
     this.node = null;
     this.cancel = () => {};
     this.running = false;
-    this.error = ""; // what the server says if it cannot think
+    this.error = ""; // the last error of the server
   }
 
   /**
-   * Look at a position, as long as the engine is on; what is known already is not asked for again.
+   * Analyse a position if the engine is on; finished analyses are not requested again.
    * @param {Game} game
    * @param {GameNode} node
    */
@@ -47,7 +47,7 @@ export class Analyst extends EventTarget {
     if (node.analysis) node.analysis = { ...node.analysis, spent: Math.max(spent, node.analysis.spent), solved: node.analysis.moves.every((move) => move.exact) };
   }
 
-  /** Go on with the position on the board, for longer. @param {Game} game */
+  /** Analyse the current position for longer. @param {Game} game */
   extend(game) {
     const { node } = this;
     if (!node) return;
@@ -57,7 +57,7 @@ export class Analyst extends EventTarget {
   }
 
   /**
-   * Ask once about a position, whether the engine is on or not.
+   * Analyse a position once, whether or not the engine is on.
    * @param {Game} game
    * @param {GameNode} node
    * @param {number} seconds
@@ -81,7 +81,7 @@ export class Analyst extends EventTarget {
 }
 
 /**
- * Keep an answer, unless a better one is known: exact, or from a deeper search.
+ * Store a result unless the known one is better: exact, or from a deeper search.
  * @param {GameNode} node
  * @param {any} answer
  */
@@ -91,7 +91,7 @@ function mergeAnalysis(node, answer) {
   if (!better) node.analysis = { ...answer, spent: known?.spent ?? 0 };
 }
 
-/** What the board needs to show the values of an analysis. @param {Analysis | null} analysis */
+/** The hints of the board for an analysis. @param {Analysis | null} analysis */
 export function hintsFromAnalysis(analysis) {
   if (!analysis) return null;
   const most = Math.max(...analysis.moves.map((entry) => entry.value));
@@ -104,7 +104,7 @@ export function hintsFromAnalysis(analysis) {
 }
 
 /**
- * The positions along the line of an analysis, the first after its first move.
+ * Load the positions along a line, starting after its first move.
  * @param {Game} game
  * @param {GameNode} node
  * @param {string[]} line

@@ -1,4 +1,4 @@
-/** The page is wired up: panels get their tabs, actions hear keys, buttons and boards, the state is kept. */
+/** Entry point: connects panels, actions, shortcuts, buttons and boards, and restores the game of the address. */
 import { actions, goToNode, playMove, refuseMove, toggleMark } from "./actions.js";
 import { AnalysisPanel } from "./analysis-panel.js";
 import { saveGame } from "./archive-save.js";
@@ -45,7 +45,7 @@ async function start() {
   setState({ availablePlayers: new Set(players.map((/** @type {{ name: string }} */ player) => player.name)) });
 }
 
-/** Look for a club on this server; its part of the page is loaded only if there is one. */
+/** Load the club's part of the page if this server has a club. */
 async function findClub() {
   const { club } = await api("GET", "/api/health").catch(() => ({ club: false }));
   if (!club) return;
@@ -54,13 +54,13 @@ async function findClub() {
   await state.club?.connect();
 }
 
-/** Open the game of the address, or else a new one. */
+/** Open the game of the address, or a new one. */
 async function begin() {
   if (location.hash && (await openLink(location.hash))) return;
   await newGame(preferredGame());
 }
 
-/** Who is called when the state changes, in this order. */
+/** Subscribe to state changes; listeners run in this order. */
 function subscribeAll() {
   subscribe(["settings"], applySettings);
   subscribe(["game", "settings", "club"], analyse);
@@ -102,7 +102,7 @@ function listenToPage() {
   listenToBoard(byId("board-box"));
 }
 
-/** The events of either board bubble up to its box. @param {HTMLElement} box */
+/** Events of both boards bubble up to their box. @param {HTMLElement} box */
 function listenToBoard(box) {
   listen(box, "play", ({ move }) => playMove(move));
   listen(box, "refused", refuseMove);

@@ -1,4 +1,4 @@
-/** Files with games: into the archive, and the listed games out of it. */
+/** Import files into the archive, and export the listed games. */
 import { download, h, replaceContent, select } from "./dom.js";
 import { FILE_EXTENSIONS } from "./game-export.js";
 import { currentLanguage, t } from "./i18n.js";
@@ -6,8 +6,8 @@ import { errorText } from "./notices.js";
 import { api } from "./server.js";
 import { notifyChange } from "./store.js";
 
-const MAX_UPLOAD_BYTES = 1 << 24; // bytes that are sent at once
-const MAX_REPORTS = 20; // reports
+const MAX_UPLOAD_BYTES = 1 << 24; // largest upload
+const MAX_REPORTS = 20;
 const ACCEPTED_EXTENSIONS = ".wtb,.jou,.trn,.ggf,.ogn,.gam,.txt,.xot,.gz";
 /** @param {File} given */
 const isNames = ({ name }) => /\.(jou|trn)$/i.test(name);
@@ -31,9 +31,9 @@ export class ArchiveFiles {
       this.reports, this.exportRow(), this.exportStatus);
   }
 
-  // ---- in -----------------------------------------------------------------------------------------------------------
+  // ---- import -------------------------------------------------------------------------------------------------------
   /**
-   * Send files, one after the other; the names of WTHOR's players and events go with each of its files.
+   * Upload files one after the other; WTHOR's lists of players and events accompany each WTHOR file.
    * @param {File[]} files
    */
   async importFiles(files) {
@@ -47,7 +47,7 @@ export class ArchiveFiles {
   }
 
   /**
-   * A file of WTHOR numbers its players; once it is in the archive, their names come too late.
+   * A WTHOR file stores numbers instead of names, and names cannot be added after the import.
    * @param {File[]} batch
    */
   confirmWithoutNames(batch) {
@@ -74,7 +74,7 @@ export class ArchiveFiles {
     }
   }
 
-  /** A new line above the others. @param {Child[]} parts */
+  /** Add a report above the others. @param {Child[]} parts */
   addReport(...parts) {
     const line = h("div", { class: "files-report" }, ...parts);
     this.reports.prepend(line);
@@ -82,7 +82,7 @@ export class ArchiveFiles {
     return line;
   }
 
-  // ---- out ----------------------------------------------------------------------------------------------------------
+  // ---- export -------------------------------------------------------------------------------------------------------
   exportRow() {
     const change = (/** @type {HandledEvent} */ event) => (this.format = event.target.value);
     return h("div", { class: "buttons" },
@@ -102,7 +102,7 @@ export class ArchiveFiles {
   }
 }
 
-/** What became of a file, in a line, and what was damaged below it. @param {FileReport} report */
+/** The result of an import in one line, with the damaged games below it. @param {FileReport} report */
 function formatReport({ name, format, games, new: fresh, repeated, unfinished, damaged, damage }) {
   if (format === "names") return [t("files.names", { name })];
   /** @param {number} number */

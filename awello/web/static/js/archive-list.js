@@ -1,4 +1,4 @@
-/** The games of the archive: found by who played them, when, what and how they ended, and opened on the board. */
+/** The list of archived games, with filters; a click opens a game on the board. */
 import { formRow, h, select } from "./dom.js";
 import { gameOptions, sideName } from "./game-text.js";
 import { GAMES } from "./game.js";
@@ -8,20 +8,20 @@ import { errorText } from "./notices.js";
 import { api } from "./server.js";
 import { state } from "./store.js";
 
-const PAGE_SIZE = 20; // games at a time
-const TYPING_DELAY_MS = 250; // milliseconds after the last letter
+const PAGE_SIZE = 20;
+const TYPING_DELAY_MS = 250;
 const RESULTS = ["", "first", "second", "draw", "open"];
 
 export class ArchiveList {
   /** @param {ArchiveList} [before] */
   constructor(before) {
     this.filters = previousFilters(before);
-    this.openFilters = before?.openFilters ?? false; // whether all filters are shown
-    this.request = 0; // answers to earlier questions come too late
+    this.openFilters = before?.openFilters ?? false;
+    this.request = 0; // number of the latest request: earlier responses are ignored
     /** @type {string | null} */
-    this.query = null; // of the games that are shown
+    this.query = null; // query of the listed games
     /** @type {number | null} */
-    this.last = null; // the number of the last of them
+    this.last = null; // number of the last listed game
     this.timer = 0;
     this.status = h("p", { class: "muted", id: "archive-status", role: "status" });
     this.rows = h("ol", { class: "archive-rows", id: "archive-rows" });
@@ -29,7 +29,7 @@ export class ArchiveList {
     this.element = h("section", { class: "archive" }, this.filterForm(), this.status, this.rows, this.more);
   }
 
-  // ---- what is asked for --------------------------------------------------------------------------------------------
+  // ---- filters ------------------------------------------------------------------------------------------------------
   filterForm() {
     /** @type {[string, string][]} */
     const games = [["", t("archive.game.all")], ...gameOptions()];
@@ -66,7 +66,7 @@ export class ArchiveList {
     this.timer = setTimeout(() => this.update(), TYPING_DELAY_MS);
   }
 
-  /** Which games are wanted, as the server understands it. */
+  /** The filters as a query string of the API. */
   queryString() {
     const { game } = state;
     const { through, ...others } = this.filters;
@@ -75,13 +75,13 @@ export class ArchiveList {
     return new URLSearchParams(known).toString();
   }
 
-  // ---- what is found ------------------------------------------------------------------------------------------------
-  /** The archive has changed: ask again. */
+  // ---- results ------------------------------------------------------------------------------------------------------
+  /** Reload the list: the archive has changed. */
   invalidate() {
     this.query = null;
   }
 
-  /** Ask, if something else is wanted than what is shown. */
+  /** Load the list if the filters have changed. */
   update() {
     if (state.game.current.position.provisional && this.filters.through) return;
     const query = this.queryString();
@@ -129,10 +129,10 @@ export class ArchiveList {
   }
 }
 
-/** The filters that were chosen before. @param {ArchiveList} [list] @returns {Record<string, any>} */
+/** The filters of the previous panel. @param {ArchiveList} [list] @returns {Record<string, any>} */
 const previousFilters = (list) => list?.filters ?? {};
 
-/** How a game ended, in a few letters. @param {ArchivedGame} game */
+/** The result of a game, such as "33–31" or "1–0". @param {ArchivedGame} game */
 function formatScore({ score, winner, loser }) {
   if (loser !== null) return winner ? "0–1" : "1–0";
   return score ? score.join("–") : "–";

@@ -1,4 +1,4 @@
-/** Games that were played here to their end are saved in the archive of the server, each once. */
+/** Saves finished games in the server's archive, each once. */
 import { HUMAN } from "./game.js";
 import { errorText } from "./notices.js";
 import { api } from "./server.js";
@@ -7,7 +7,7 @@ import { notifyChange } from "./store.js";
 
 const GUEST = "guest";
 
-/** Save a game once it has been played to its end; `game.kept` has the outcome. @param {Game} game */
+/** Save a finished game; `game.saved` holds the outcome. @param {Game} game */
 export async function saveGame(game) {
   if (!settings.archive || !game?.current.over || game.current.position.provisional || game.saved || !wasPlayedHere(game)) return;
   game.saved = { moves: game.current.moves.join(" ") };
@@ -20,7 +20,7 @@ export async function saveGame(game) {
 }
 
 /**
- * Whether the line to the present position was played here from its start: people and programs made their own moves.
+ * Whether all moves up to the current position were played here, by humans and bots.
  * @param {Game} given
  */
 function wasPlayedHere({ begun, current }) {
@@ -34,7 +34,7 @@ function toArchiveRequest(game) {
   return { ...game.toRequest(), players: recordedNames(game), begun: game.begun, seconds, result: current.result };
 }
 
-/** The players' names: a program's spec, and the person's own name where one person plays. @param {Game} given */
+/** The player names for the archive: a bot's spec, or the user's name in a game against a bot. @param {Game} given */
 export function recordedNames({ players }) {
   const alone = players.filter((player) => player === HUMAN).length === 1;
   return players.map((player) => (player === HUMAN ? (alone && settings.name.trim()) || GUEST : player));

@@ -1,8 +1,8 @@
 /**
- * <awale-board>: two rows of pits with their seeds and numbers, and a store for each player.
+ * <awale-board>: two rows of pits with seeds and numbers, and one store per player.
  *
- * The board paints its position, a preview, or a picture of a sowing. A sowing is a list of pictures made at its
- * beginning, so that cutting it short is painting the position.
+ * The board paints its position, a preview or a frame of a sowing animation. All frames are computed in advance, so an
+ * animation can be interrupted by painting the position.
  */
 import { layOutPit, layOutStore, sowingFrames } from "./awale-sowing.js";
 import { Board, buildHint, describeHint, drawHint, isMotionEnabled } from "./board.js";
@@ -15,11 +15,11 @@ const WIDTH = 640;
 const HEIGHT = 526;
 const PIT = { left: 26, width: 98 };
 const STORE = { left: 20, width: 600, height: 54 };
-const ROW_CENTRES = { farStore: 32, farRow: 196, nearRow: 352, nearStore: 458 }; // of a row: its middle
-const NUMBER_OFFSET = 60; // from the middle of a pit outwards
+const ROW_CENTRES = { farStore: 32, farRow: 196, nearRow: 352, nearStore: 458 }; // y of the middle of each row
+const NUMBER_OFFSET = 60; // outwards from the middle of a pit
 const LETTER_OFFSET = 92;
-const HINT_OFFSET = 78; // from the middle of a pit inwards
-const PIT_CELL_HEIGHT = 182; // the height of a pit's cell, from between the rows to the store
+const HINT_OFFSET = 78; // inwards from the middle of a pit
+const PIT_CELL_HEIGHT = 182; // height of a pit's cell, from the middle of the board to the store
 
 class AwaleBoard extends Board {
   static title = "awale.board";
@@ -29,7 +29,7 @@ class AwaleBoard extends Board {
   };
 
   /** @type {SowingFrame | null} */
-  #frame = null; // the picture of a sowing that is shown instead of the position
+  #frame = null; // the animation frame shown instead of the position
 
   variant = document.createElementNS(SVG, "text");
   hand = document.createElementNS(SVG, "g");
@@ -110,7 +110,7 @@ class AwaleBoard extends Board {
   /** @param {Element} svg @param {string} name @param {number} index */
   #buildPit(svg, name, index) {
     const [x, y] = this.centre(name);
-    const outward = this.#isNear(index < 6 ? 0 : 1) ? 1 : -1; // numbers lie outside, hints between the rows
+    const outward = this.#isNear(index < 6 ? 0 : 1) ? 1 : -1; // numbers are outside, hints between the rows
     const group = appendSvg(svg, "g", { class: "awale-pit", transform: `translate(${x} ${y})` });
     const hollow = { x: -44, y: -54, width: 88, height: 108, rx: 42 };
     appendSvg(group, "rect", { class: "awale-hollow", ...hollow });
@@ -133,7 +133,7 @@ class AwaleBoard extends Board {
     if (now.animate && now.sowing && String(before.pits) === String(now.before)) this.#sow();
   }
 
-  /** Show the last move seed by seed. */
+  /** Animate the last move seed by seed. */
   #sow() {
     const { speed } = this.config;
     const list = isMotionEnabled() && speed > 0 ? sowingFrames(this.config, (name) => NAMES.indexOf(name)) : [];

@@ -1,10 +1,10 @@
-/** Where seeds lie and how they travel: piles, rows of a store, and the pictures that a sowing goes through. */
+/** Layout of seeds in pits and stores, and the frames of a sowing animation. */
 
-const GOLDEN_ANGLE = Math.PI * (3 - Math.sqrt(5)); // the angle from one seed of a sunflower to the next
+const GOLDEN_ANGLE = Math.PI * (3 - Math.sqrt(5)); // between consecutive seeds of a sunflower pattern
 const SEED_RADIUS = 9;
 
 /**
- * The seeds of a pit as { x, y, size, angle } around its centre: a sunflower that tightens so as to stay inside.
+ * The seeds of a pit as { x, y, size, angle } around its centre: a sunflower pattern that shrinks to fit.
  * @param {number} count
  * @param {number} radius
  */
@@ -18,7 +18,7 @@ export function layOutPit(count, radius) {
   });
 }
 
-/** The seeds of a store, two by two from the left, a little astray. @param {number} count */
+/** The seeds of a store in pairs from the left, slightly scattered. @param {number} count */
 export function layOutStore(count) {
   return [...Array(count).keys()].map((seed) => ({
     x: Math.floor(seed / 2) * 15.4 + (seed % 2) * 7 + ((seed * 7) % 5),
@@ -29,8 +29,8 @@ export function layOutStore(count) {
 }
 
 /**
- * The pictures of a sowing, in order: { pits, taken, lit, hand, beats }. A hand { from, to, count } glides over the
- * board; the seed it brings lies there in the next picture. Pits are given by index, stores as "south" and "north".
+ * The frames of a sowing: { pits, taken, highlighted, hand, ticks }. A hand { from, to, count } moves across the board,
+ * and its seed is in the pit in the next frame. Pits are given by index, stores as "south" and "north".
  * @param {BoardConfig} config
  * @param {(name: string) => number} indexOf
  */

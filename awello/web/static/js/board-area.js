@@ -1,4 +1,4 @@
-/** The middle of the page: the board and what stands round it, drawn from the state. */
+/** The board with its clocks, caption, banner, graph and controls, drawn from the state. */
 import "./othello-board.js";
 import "./awale-board.js";
 import "./value-graph.js";
@@ -14,16 +14,16 @@ import { reviewer } from "./services.js";
 import { settings } from "./settings.js";
 import { state } from "./store.js";
 
-/** What the board and its surroundings show. @type {Topic[]} */
+/** Changes after which the board area is redrawn. @type {Topic[]} */
 export const BOARD_AREA_TOPICS = [
   "game", "paused", "suspended", "thinking", "replyReady", "turnStart", "editor", "flipped", "marks", "preview", "analysis",
   "review", "settings", "archive", "club",
 ];
 
 /** @type {GameNode | null} */
-let shownNode = null; // on the board before
+let shownNode = null; // the node on the board in the previous drawing
 
-/** Draw the board with its clocks, caption, banner and graph. */
+/** Draw the board with everything around it. */
 export function drawBoardArea() {
   const { game } = state;
   if (!game?.current.position) return;
@@ -35,7 +35,7 @@ export function drawBoardArea() {
   drawControls(game);
 }
 
-/** The board of the game's family, made when the family changes. @param {Game} game */
+/** The board element of the game's family, created when the family changes. @param {Game} game */
 function ensureBoard({ family }) {
   const tag = `${family}-board`;
   if (boardElement()?.localName !== tag) {
@@ -64,10 +64,10 @@ function drawBoard(game) {
   shownNode = current;
 }
 
-/** Whether values of the engine are shown. */
+/** Whether engine values are visible. */
 const hintsVisible = () => settings.engine && canShowHints(reviewer);
 
-/** The marks of the user, and that of the engine. @param {GameNode} current */
+/** The user's marks and the engine's mark. @param {GameNode} current */
 function allMarks(current) {
   const line = hintsVisible() && settings.arrows ? current.analysis?.line ?? [] : [];
   const best = line.find((move) => move !== "pass");
@@ -147,7 +147,7 @@ function drawControls({ game, current }) {
   for (const id of ["new-game", "game-picker"]) byId(id).disabled = inRatedGame();
 }
 
-/** What the move that led to a node did to the board. @param {GameNode} node */
+/** The effect of the last move on the board. @param {GameNode} node */
 function lastMove(node) {
   const effect = node.parent?.position?.moves[node.move];
   if (!node.parent || !effect || node.move === "pass") return { last: null, flipped: [], sowing: null };
@@ -161,7 +161,7 @@ function timeUsed(node, side) {
   return node.path.reduce((sum, here) => sum + (here.parent?.position?.side === side ? here.seconds ?? 0 : 0), 0);
 }
 
-/** Whether the game that ended here is in the archive, in a line. @param {Game} game */
+/** Whether the finished game was saved, as text. @param {Game} game */
 function saveStatusText({ saved, current }) {
   if (!saved || saved.moves !== current.moves.join(" ")) return "";
   if (saved.number) return t("archive.saved", { number: saved.number });

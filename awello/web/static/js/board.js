@@ -1,24 +1,24 @@
 /**
  * What both boards share: configuration in, events out, and a grid of cells over one drawing.
  *
- * The drawing is an SVG that nobody touches. Over it lie plain cells with labels, which take the pointer, the
- * keyboard and the screen reader. A board says where its cells lie and draws them; it knows no rules.
+ * The drawing is a passive SVG. Plain cells with labels lie over it and receive pointer, keyboard and screen reader.
+ * A board places and draws its cells; it knows no rules.
  */
 import { appendSvg, eventElement, reducedMotion, setAttribute, setText, SVG } from "./dom.js";
 import { formatSigned, t } from "./i18n.js";
 
 /** @type {Record<string, number[]>} */
 const STEPS = { ArrowUp: [-1, 0], ArrowDown: [1, 0], ArrowLeft: [0, -1], ArrowRight: [0, 1] };
-const FAIR_LOSS = 1; // a move that loses this much is no longer good
-const BAD_LOSS = 4; // and from here on it is bad
+const FAIR_LOSS = 1; // loss from which a move is only fair
+const BAD_LOSS = 4; // loss from which a move is bad
 
-/** Whether people want things to move, and somebody is looking. */
+/** Whether animations are wanted and visible. */
 export function isMotionEnabled() {
   return !document.hidden && !reducedMotion();
 }
 
 /**
- * The nodes of a hint around (0, 0): a plate, the value, a double line below an exact one, the badge.
+ * The nodes of a hint around (0, 0): a plate, the value, a double line below exact values, the badge.
  * @param {Element} parent
  * @param {number} width
  */
@@ -32,7 +32,7 @@ export function buildHint(parent, width) {
 }
 
 /**
- * Fill the nodes of a hint; without one they are hidden.
+ * Fill the nodes of a hint, or hide them.
  * @param {HintNodes} nodes
  * @param {Hint | null | undefined} hint
  */
@@ -50,7 +50,7 @@ function hintClass(hint) {
   return ["board-hint", `is-${grade}`, ...signs.filter(Boolean)].join(" ");
 }
 
-/** A hint as it is spoken, in pieces such as "plus 4", "exact", "best". @param {Hint} hint */
+/** A hint for screen readers, in pieces such as "plus 4", "exact", "best". @param {Hint} hint */
 export function describeHint(hint) {
   const text = formatSigned(hint.value, hint.exact ? 0 : 1);
   const sign = text.startsWith("+") ? "board.plus" : text.startsWith("−") ? "board.minus" : "board.even";
@@ -61,9 +61,9 @@ export function describeHint(hint) {
   return words;
 }
 
-/** A board; that of a game says what its cells are and draws them. */
+/** Base class of both boards. */
 export class Board extends HTMLElement {
-  /** What an empty board shows, and what it is called. */
+  /** Default configuration, and translation key of the label. */
   static defaults = {};
   static title = "";
 
@@ -72,12 +72,12 @@ export class Board extends HTMLElement {
   /** @type {{ node: HTMLElement, label?: () => string, cells: Cell[] }[]} */
   #rows = [];
   /** @type {string | null} */
-  #tabStop = null; // the cell that had the focus last, to which Tab returns
-  #focusedByPointer = false; // the focus came from the pointer, so that the keys belong to the page
+  #tabStop = null; // the cell in the tab order: the last one with focus
+  #focusedByPointer = false; // focus came from the pointer, so keys belong to the page
   /** @type {{ from: string, to: string | null } | null} */
-  #draft = null; // the arrow that is being drawn
+  #draft = null; // the arrow being drawn
   /** @type {(() => void) | null} */
-  #cancelAnimation = null; // what cuts the animation short
+  #cancelAnimation = null; // ends the running animation
   drawing = document.createElementNS(SVG, "svg");
   marks = document.createElementNS(SVG, "g");
   grid = document.createElement("div");
@@ -103,49 +103,49 @@ export class Board extends HTMLElement {
     for (const [name, handler] of Object.entries(handlers)) this.addEventListener(name, handler);
   }
 
-  // What the board of a game says
+  // Overridden by each board
 
-  /** The nodes are made anew when this changes. @returns {string} */
+  /** The nodes are rebuilt when this key changes. @returns {string} */
   layoutKey() {
     return "";
   }
 
-  /** Its size and its rows of cells. @returns {{ width: number, height: number, rows: RowLayout[] }} */
+  /** The size and the rows of cells. @returns {{ width: number, height: number, rows: RowLayout[] }} */
   layout() {
     return { width: 0, height: 0, rows: [] };
   }
 
-  /** Make the nodes of the drawing. @param {Element} _svg */
+  /** Create the nodes of the drawing. @param {Element} _svg */
   build(_svg) {}
 
-  /** Follow a new configuration. @param {BoardConfig | null} _before */
+  /** React to a new configuration. @param {BoardConfig | null} _before */
   update(_before) {}
 
   /** Draw the position. */
   paint() {}
 
-  /** Where a cell lies. @param {string} _name @returns {number[]} */
+  /** The centre of a cell. @param {string} _name @returns {number[]} */
   centre(_name) {
     return [0, 0];
   }
 
-  /** The words of a cell. @param {string} _name @returns {string[]} */
+  /** The label of a cell, in pieces. @param {string} _name @returns {string[]} */
   describe(_name) {
     return [];
   }
 
-  /** Why a cell cannot be played. @param {string} _name @returns {string | null} */
+  /** Why a cell cannot be played, or null. @param {string} _name @returns {string | null} */
   refusalReason(_name) {
     return null;
   }
 
-  // What all boards do
+  // Common to both boards
 
   disconnectedCallback() {
     this.finishAnimation();
   }
 
-  /** What the board shows; setting it draws it. */
+  /** The configuration; setting it redraws the board. */
   get config() {
     return this.#config;
   }
@@ -158,7 +158,7 @@ export class Board extends HTMLElement {
     this.refresh();
   }
 
-  /** Draw again, for instance in another language. */
+  /** Redraw, for example in another language. */
   refresh() {
     if (!this.#config) return;
     this.classList.toggle("is-editing", Boolean(this.config.editing));
@@ -173,13 +173,13 @@ export class Board extends HTMLElement {
     this.paint();
   }
 
-  /** Cut any animation short. */
+  /** End the running animation. */
   finishAnimation() {
     this.#cancelAnimation?.();
   }
 
   /**
-   * Remember how to end the animation that begins; `settled` follows its end, cut short or not.
+   * Register how to end an animation; `settled` is fired when it has ended or was interrupted.
    * @param {() => void} end
    */
   startAnimation(end) {
@@ -191,19 +191,19 @@ export class Board extends HTMLElement {
     };
   }
 
-  /** The cell that hover or focus aims at, if it is a legal move. */
+  /** The legal move under the pointer or the focus. */
   get target() {
     const { playable, editing, preview, moves } = this.config;
     const name = this.hovered ?? this.focused;
     return playable && !editing && !preview && name && moves[name] ? name : null;
   }
 
-  /** Fire an event that bubbles. @param {string} name @param {object} [detail] */
+  /** Fire a bubbling event. @param {string} name @param {object} [detail] */
   emit(name, detail = {}) {
     this.dispatchEvent(new CustomEvent(name, { bubbles: true, detail }));
   }
 
-  // Building
+  // Construction
 
   #rebuild() {
     this.#layoutKey = this.layoutKey();
@@ -254,7 +254,7 @@ export class Board extends HTMLElement {
     return this.#rows.flatMap((row) => row.cells);
   }
 
-  /** One cell is reached by Tab: the one that had the focus last, else a legal move. */
+  /** One cell is in the tab order: the last one with focus, or a legal move. */
   #placeTabStop() {
     const cells = this.#cells;
     /** @param {(name: string) => unknown} wanted */
@@ -263,7 +263,7 @@ export class Board extends HTMLElement {
     for (const cell of cells) setAttribute(cell.node, "tabindex", cell === stop ? "0" : "-1");
   }
 
-  // Marks: circles and arrows of the user and of the engine
+  // Circles and arrows of the user and the engine
 
   #drawMarks() {
     const marks = [...(this.config.marks ?? []), ...(this.#draft ? [{ ...this.#draft, by: "user" }] : [])];

@@ -1,4 +1,4 @@
-/** The line below the board where the club speaks: our games, what can be done in the one on the board, how it ended. */
+/** The bar below the board: the user's club games, controls of the current one, and how it ended. */
 import { actions } from "./actions.js";
 import { clubSideName, formatRatingChange, formatTerms } from "./club-text.js";
 import { byId, h, replaceContent } from "./dom.js";
@@ -8,7 +8,7 @@ import { announce } from "./notices.js";
 import { state, subscribe } from "./store.js";
 import { showTab } from "./tabs.js";
 
-const COUNTDOWN_INTERVAL_MS = 500; // milliseconds between two looks at a countdown
+const COUNTDOWN_INTERVAL_MS = 500;
 
 export class ClubBar {
   /** @param {Club} club */
@@ -17,8 +17,8 @@ export class ClubBar {
     this.drawn = "";
     this.ticker = 0;
     /** @type {number | null} */
-    this.resigning = null; // the number of the game that we asked to give up, until we say so again
-    this.announcedOffer = ""; // what was last said of an offer of a draw
+    this.resigning = null; // number of the game whose resignation awaits confirmation
+    this.announcedOffer = ""; // the last announced draw offer
     document.head.append(h("link", { rel: "stylesheet", href: "/static/css/club.css" }));
     this.element = h("div", { id: "club-bar", class: "club-bar", hidden: true });
     byId("caption").after(this.element);
@@ -43,7 +43,7 @@ export class ClubBar {
     replaceContent(this.element, ...parts);
   }
 
-  /** All that the bar depends on. @param {Game} given */
+  /** Everything the bar depends on. @param {Game} given */
   drawKey({ clubGame: shown, live }) {
     const { club } = this;
     const games = [...club.games.values()].map(({ game, mover }) => [game, mover]);
@@ -51,7 +51,7 @@ export class ClubBar {
     return [games, [...club.challenges.keys()], state.tab, club.offline, club.connection.online, own, this.resigning];
   }
 
-  /** Draw again while seconds are counted down. @param {Game} given */
+  /** Redraw while a countdown runs. @param {Game} given */
   tick({ clubGame: game, live }) {
     const counts = live && game.playing && (game.firstMoveSeconds !== null || game.claimSeconds !== null);
     if (counts && !this.ticker) this.ticker = setInterval(() => this.draw(), COUNTDOWN_INTERVAL_MS);
@@ -60,7 +60,7 @@ export class ClubBar {
     this.ticker = 0;
   }
 
-  /** Say what is new about a draw to those who do not see it. @param {Game} game */
+  /** Announce draw offers to screen readers. @param {Game} game */
   announceOffer(game) {
     const side = game.live && game.clubGame.state.offer;
     const words = typeof side === "number" ? t("club.draw.offered", { side: clubSideName(game.game, side) }) : "";
@@ -72,7 +72,7 @@ export class ClubBar {
     return this.club.offline ? [h("strong", { class: "club-offline", role: "status" }, t("club.offline"))] : [];
   }
 
-  /** Our games, if there are others than the one on the board. @param {Game} given */
+  /** The user's games, if there are others than the one on the board. @param {Game} given */
   gameButtons({ clubGame: shown, live }) {
     const { club } = this;
     const games = [...club.games.values()];
@@ -87,7 +87,7 @@ export class ClubBar {
     return [h("div", { class: "club-group", role: "group", "aria-label": t("club.games.own") }, h("span", {}, t("club.games.own")), ...games.map(button))];
   }
 
-  /** Challenges, while the club's own panel does not show them. */
+  /** Challenges, while the club tab does not show them. */
   challengeRows() {
     const { club } = this;
     return state.tab === "club" ? [] : [...club.challenges.values()].map((offer) => challengeRow(club, offer, "bar"));
@@ -98,7 +98,7 @@ export class ClubBar {
   controls({ clubGame: game, rules }) {
     if (!game.playing) return [h("span", { class: "muted" }, t("club.watching", { players: game.state.players.map((/** @type {ClubPlayerState} */ { name }) => name).join(" – ") }))];
     if (this.resigning) return this.resignQuestion(game);
-    const begun = game.state.ply > (game.ownSide ?? 0) || game.state.tournament !== null; // a tournament waits for a result
+    const begun = game.state.ply > (game.ownSide ?? 0) || game.state.tournament !== null; // a tournament game cannot be aborted
     return [
       ...this.countdown(game),
       ...this.claimControls(game, rules),
@@ -107,14 +107,14 @@ export class ClubBar {
     ];
   }
 
-  /** How long a first move is waited for. @param {ClubGame} given */
+  /** Time left for a first move. @param {ClubGame} given */
   countdown({ firstMoveSeconds: seconds, ownSide: mine, state: { players, mover } }) {
     if (seconds === null || mine === null) return [];
     const { name } = players[1 - mine];
     return [h("strong", { id: "club-first-move", class: "club-countdown" }, t(mover === mine ? "club.first.own" : "club.first.other", { name, seconds }))];
   }
 
-  /** What can be done when the opponent has left. @param {ClubGame} game @param {Rules} rules */
+  /** Claims after the opponent has left. @param {ClubGame} game @param {Rules} rules */
   claimControls(game, rules) {
     const seconds = game.claimSeconds;
     if (seconds === null) return [];
@@ -142,7 +142,7 @@ export class ClubBar {
     return h("button", { id: `club-${name.replace(".", "-")}`, disabled: !this.club.connection.online, onclick, ...more }, t(`club.${name}`));
   }
 
-  /** Giving up is asked for twice. @param {ClubGame} game */
+  /** Resigning needs a confirmation. @param {ClubGame} game */
   confirmResign(game) {
     this.resigning = game.number;
     this.draw();
@@ -168,8 +168,8 @@ export class ClubBar {
     return this.club.request(what, { game: game.number, ...fields });
   }
 
-  // ---- how it ended -------------------------------------------------------------------------------------------------
-  /** What stands below the result of a game on the board, and on what it depends. @param {ClubGame} game */
+  // ---- the end of a game --------------------------------------------------------------------------------------------
+  /** The banner below the result of a club game, and the state it depends on. @param {ClubGame} game */
   ending(game) {
     const { club } = this;
     const asked = club.rematches.get(game.number) ?? "";
@@ -197,7 +197,7 @@ export class ClubBar {
   }
 }
 
-/** A challenge to us with what can be done about it. @param {Club} club @param {Offer} offer @param {string} place */
+/** A received challenge with its buttons. @param {Club} club @param {Offer} offer @param {string} place */
 export function challengeRow(club, offer, place) {
   const side = offer.side === null ? "" : ` · ${t("club.side.yours", { side: clubSideName(offer.kind, 1 - offer.side) })}`;
   return h("div", { class: "club-challenge" },

@@ -1,4 +1,4 @@
-/** Our programs: register one, make a token by which it logs in, revoke it. */
+/** The user's bots: register one, create a token for it, revoke it. */
 import { clubErrorText } from "./club-text.js";
 import { h } from "./dom.js";
 import { currentLanguage, t } from "./i18n.js";
@@ -19,7 +19,7 @@ export class ClubBots {
         h("label", { htmlFor: "program-name" }, t("club.name")), this.name, h("button", { id: "bot-register" }, t("club.bots.register"))));
   }
 
-  /** Do something; what goes wrong is said in a line. @param {() => Promise<void>} work */
+  /** Run a task and show its error. @param {() => Promise<void>} work */
   async act(work) {
     this.problem.textContent = "";
     try {
@@ -70,7 +70,7 @@ export class ClubBots {
   }
 
   /**
-   * A new token is shown once, with what to do with it.
+   * Show a new token once, with instructions.
    * @param {Event} event
    * @param {string} name
    * @param {{ rows: HTMLElement, label: HTMLInputElement, fresh: HTMLElement }} parts
@@ -91,7 +91,7 @@ export class ClubBots {
   }
 }
 
-/** Copy a field; where the browser does not let us, it is selected at least. @param {HTMLInputElement} field */
+/** Copy a field, or select it if the clipboard is not available. @param {HTMLInputElement} field */
 async function copyFrom(field) {
   field.select();
   try {

@@ -1,4 +1,4 @@
-/** Words between us and the other player: off until we turn them on, and gone when the page is. */
+/** Chat with the opponent: off by default; messages are kept only while the page is open. */
 import { clubErrorText } from "./club-text.js";
 import { byId, h } from "./dom.js";
 import { LANGUAGES, t } from "./i18n.js";
@@ -6,19 +6,19 @@ import { announce, showNotice } from "./notices.js";
 import { saveSetting, settings } from "./settings.js";
 import { notifyChange, state } from "./store.js";
 
-const MAX_MESSAGE_CHARS = 200; // characters of a line, as the club has it
-const MAX_MESSAGES = 100; // lines of a game that are shown
+const MAX_MESSAGE_CHARS = 200; // as on the server
+const MAX_MESSAGES = 100; // shown per game
 
-/** What is said in our games, as long as the page is open. */
+/** The messages of the user's games. */
 export class ClubChat {
   /** @param {Club} club */
   constructor(club) {
     this.club = club;
     /** @type {Map<number, ChatMessage[]>} */
-    this.messages = new Map(); // number of a game → [{ by, text }]
+    this.messages = new Map(); // game number → messages
   }
 
-  /** Tell the club whether we listen; nobody does until then. */
+  /** Tell the server whether to deliver messages. */
   updateSubscription() {
     if (this.club.name && this.club.connection.online) this.club.connection.request("chat", { tell: settings.chat }).catch(() => {});
   }
@@ -39,7 +39,7 @@ export class ClubChat {
   /** @param {{ game: number } & ChatMessage} given */
   handleMessage({ game, by, text }) {
     this.add(game, { by, text });
-    if (this.isLogVisible(game) || by === this.club.name) return; // the log speaks for itself
+    if (this.isLogVisible(game) || by === this.club.name) return; // the log is announced by itself
     announce(`${by}: ${text}`);
     showNotice(`${by}: ${text}`, false);
   }
@@ -58,15 +58,15 @@ export class ClubChat {
   }
 }
 
-/** Beside the board: the switch, what was said, and a line to write. */
+/** The chat beside the board: switch, log and input. */
 export class ChatBox {
   /** @param {Club} club */
   constructor(club) {
     this.club = club;
     this.number = 0; // of the game
-    this.name = ""; // of the other player
+    this.name = ""; // of the opponent
     /** @type {ChatMessage[]} */
-    this.shown = []; // the lines in the log
+    this.shown = []; // messages in the log
     this.on = h("input", { id: "chat-on", type: "checkbox", onchange: (event) => club.chat.setEnabled(event.target.checked) });
     this.label = h("label", { htmlFor: "chat-on" });
     this.log = h("div", { id: "chat-log", class: "chat-log", role: "log", tabIndex: 0, "aria-label": t("club.chat.log") });
@@ -92,7 +92,7 @@ export class ChatBox {
     this.showLines(club.chat.messages.get(game.number) ?? []);
   }
 
-  /** Another game: an empty log, and what there is to know. @param {number} number @param {string} name */
+  /** Start with an empty log for another game. @param {number} number @param {string} name */
   reset(number, name) {
     this.number = number;
     this.name = name;
@@ -101,7 +101,7 @@ export class ChatBox {
     this.log.replaceChildren(h("p", { class: "muted" }, t("club.chat.about", { name })));
   }
 
-  /** Add what is new; the text is text, whatever is in it. @param {ChatMessage[]} lines */
+  /** Add new messages, always as plain text. @param {ChatMessage[]} lines */
   showLines(lines) {
     const fresh = lines.filter((line) => !this.shown.includes(line));
     if (!fresh.length) return;

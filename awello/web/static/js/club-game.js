@@ -1,4 +1,4 @@
-/** A game of the club on the board: it follows what the club tells, and sends our moves. */
+/** A club game on the board: follows the server's state and sends the user's moves. */
 import { clubErrorText, formatPlayer } from "./club-text.js";
 import { announceEnd } from "./game-text.js";
 import { GameNode } from "./game.js";
@@ -12,9 +12,9 @@ const REASONS = {
   resigned: "resigned", "ran out of time": "time", "a draw was agreed": "agreed", "was not begun": "aborted", "left the game": "left",
   "a draw was claimed": "claimed", "was behind at the move limit": "behind", "the move limit was reached": "limit",
 };
-const RETRY_CODES = ["often", "storage"]; // the club could not take a message now: the same again later
-const RESEND_DELAY_MS = 1000; // milliseconds until then
-const MAX_ANIMATED_MOVES = 2; // moves that are shown one after the other; more are caught up with at once
+const RETRY_CODES = ["often", "storage"]; // temporary errors: send the same move again
+const RESEND_DELAY_MS = 1000;
+const MAX_ANIMATED_MOVES = 2; // longer sequences are shown at once
 
 export class ClubGame {
   /** @param {Club} club @param {Game} game @param {ClubState} known */
@@ -24,9 +24,9 @@ export class ClubGame {
     this.number = known.game;
     this.state = known;
     /** @type {{ ply: number, move: string } | null} */
-    this.pendingMove = null; // that the club has not acknowledged
+    this.pendingMove = null; // not acknowledged yet
     /** @type {GameNode | null} */
-    this.endNode = null; // the node where it ended, once the board shows all of it
+    this.endNode = null; // the last node, once the finished game is on the board
     this.queue = Promise.resolve();
     game.playerNames = known.players.map(formatPlayer);
     if (known.over) this.finishGame();
@@ -36,41 +36,41 @@ export class ClubGame {
     return this.endNode !== null;
   }
 
-  /** Our side, or null if we watch. */
+  /** The user's side, or null for spectators. */
   get ownSide() {
     return this.club.sideOf(this.state);
   }
 
-  /** Whether we play, and the game goes on as far as the board knows. */
+  /** Whether the user plays and the game is in progress. */
   get playing() {
     return this.ownSide !== null && !this.over;
   }
 
-  /** Whether we can move at a node. @param {GameNode} node */
+  /** Whether the user can move at a node. @param {GameNode} node */
   mayMove(node) {
     const ours = this.playing && this.state.mover === this.ownSide && node.ply === this.state.ply;
     return ours && !this.pendingMove && !node.children.length && this.club.connection.online;
   }
 
-  /** What the clock of a side shows: the club's word, and what has passed since. @param {number} side */
+  /** The clock of a side: the server's time, and since when it runs. @param {number} side */
   clock(side) {
     const { clocks, mover, over, moment } = this.state;
     return { seconds: clocks[side], running: !over && mover === side, startedAt: moment };
   }
 
-  /** The whole seconds left for a first move, or null if both sides have made theirs. */
+  /** Seconds left for a first move, or null if both sides have moved. */
   get firstMoveSeconds() {
     const { first_move: left, moment, over } = this.state;
     return left === null || over ? null : Math.max(0, Math.ceil(left - (performance.now() - moment) / 1000));
   }
 
-  /** The whole seconds until the win can be claimed because the opponent has left, or null if they are here. */
+  /** Seconds until the win can be claimed because the opponent has left, or null. */
   get claimSeconds() {
     const gone = this.club.claimTimes.get(this.number);
     return gone === undefined || this.state.ply < 2 ? null : Math.max(0, Math.ceil((gone - performance.now()) / 1000));
   }
 
-  /** Whether the game on the board is no longer just this one: somebody tries out other moves. @param {Game} game */
+  /** Whether the board shows other moves than the finished club game. @param {Game} game */
   hasDiverged(game) {
     if (!this.over) return false;
     let node = game.root;
@@ -82,8 +82,8 @@ export class ClubGame {
     return `#club/${this.number}`;
   }
 
-  // ---- our moves ----------------------------------------------------------------------------------------------------
-  /** Play a move: it is shown at once, and taken back if the club refuses it. @param {string} move */
+  // ---- the user's moves ---------------------------------------------------------------------------------------------
+  /** Play a move: it is shown immediately and undone if the club refuses it. @param {string} move */
   async play(move) {
     this.pendingMove = { ply: this.state.ply, move };
     applyMove(move, null);
@@ -96,7 +96,7 @@ export class ClubGame {
       await this.club.connection.request("move", { game: this.number, ...pendingMove });
       if (this.pendingMove === pendingMove) this.pendingMove = null;
     } catch (error) {
-      if (error.code === "offline") return; // sent again when the club is there
+      if (error.code === "offline") return; // sent again after reconnecting
       if (RETRY_CODES.includes(error.code)) {
         showNotice(clubErrorText(error));
         setTimeout(() => this.pendingMove === pendingMove && this.send(), RESEND_DELAY_MS);
@@ -108,8 +108,8 @@ export class ClubGame {
     }
   }
 
-  // ---- what the club tells ------------------------------------------------------------------------------------------
-  /** The connection was made anew: see how the game stands now. */
+  // ---- updates from the club ----------------------------------------------------------------------------------------
+  /** Refresh the game after reconnecting. */
   async resume() {
     if (this.over) return;
     try {
@@ -124,18 +124,18 @@ export class ClubGame {
 
   /** @param {ClubState} news */
   update(news) {
-    if (news.ply < this.state.ply) return; // older than what we know
+    if (news.ply < this.state.ply) return; // outdated
     this.state = news;
     if (this.pendingMove && news.ply > this.pendingMove.ply) this.pendingMove = null;
     this.scheduleSync();
   }
 
-  /** Let the board catch up, one thing after the other. */
+  /** Queue an update of the board. */
   scheduleSync() {
     this.queue = this.queue.then(() => this.sync()).catch((error) => showError(error));
   }
 
-  /** Bring the moves of the board in step with those of the club as it is told now; what comes meanwhile comes after. */
+  /** Bring the board in line with the club's moves; later updates are queued. */
   async sync() {
     const { game } = this;
     if (state.game !== game || this.over) return;
@@ -143,7 +143,7 @@ export class ClubGame {
     const { moves, over, reason } = this.state;
     let common = line.findIndex((node, place) => node.move !== moves[place]);
     if (common < 0) common = line.length;
-    const ahead = this.pendingMove && common === moves.length && line.length === common + 1; // our move is on its way
+    const ahead = this.pendingMove && common === moves.length && line.length === common + 1; // the user's move is on its way
     if (!ahead && common < line.length) {
       game.remove(line[common]);
       await goTo(game.current);
@@ -156,7 +156,7 @@ export class ClubGame {
     notifyChange("game");
   }
 
-  /** Play on what was played elsewhere; who watches and has gone back stays there. @param {string[]} moves */
+  /** Append moves; spectators who went back stay where they are. @param {string[]} moves */
   async appendMoves(moves) {
     const { game } = this;
     const { tip } = game.root;

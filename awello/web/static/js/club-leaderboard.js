@@ -1,4 +1,4 @@
-/** The ladder: the best of a game at a speed. */
+/** The leaderboard of a game and speed. */
 import { clubErrorText, formatRating } from "./club-text.js";
 import { formRow, h, select } from "./dom.js";
 import { gameOptions } from "./game-text.js";

@@ -1,4 +1,4 @@
-/** The lobby: who wants to play, a form to offer a game, challenges, and the games that are played. */
+/** The lobby: open offers, a form to offer a game, challenges, live games and players online. */
 import { challengeRow } from "./club-bar.js";
 import { clubSideName, formatRating, formatTerms } from "./club-text.js";
 import { formRow, h, replaceContent, select } from "./dom.js";
@@ -8,7 +8,7 @@ import { preferredGame } from "./navigation.js";
 
 /** @type {Record<string, number>} */
 const TIME_PRESETS = { blitz: 300, standard: 1800 }; // seconds
-const MAX_ROWS = 30; // games and names
+const MAX_ROWS = 30; // live games and players
 
 export class ClubLobby {
   /** @param {Club} club @param {ClubPanel} panel */
@@ -45,7 +45,7 @@ export class ClubLobby {
     this.nameSides();
   }
 
-  // ---- what is wanted -----------------------------------------------------------------------------------------------
+  // ---- the form -----------------------------------------------------------------------------------------------------
   toggleMinutes() {
     this.minutesRow.hidden = this.time.value in TIME_PRESETS;
   }
@@ -72,14 +72,14 @@ export class ClubLobby {
     if (!this.problem.textContent) this.name.value = "";
   }
 
-  /** Offer a game to somebody: the form opens with the name. @param {string} name */
+  /** Open the form with an opponent. @param {string} name */
   invite(name) {
     this.form.open = true;
     this.name.value = name;
     this.kind.focus();
   }
 
-  // ---- what there is ------------------------------------------------------------------------------------------------
+  // ---- the lists ----------------------------------------------------------------------------------------------------
   update() {
     const { club } = this;
     const { lobby } = club;

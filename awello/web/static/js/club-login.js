@@ -1,4 +1,4 @@
-/** The way into the club: log in, or open an account. */
+/** The form to log in or create an account. */
 import { clubErrorText, MIN_PASSWORD_CHARS } from "./club-text.js";
 import { byId, formRow, h } from "./dom.js";
 import { t } from "./i18n.js";
@@ -7,7 +7,7 @@ export class ClubLogin {
   /** @param {Club} club */
   constructor(club) {
     this.club = club;
-    this.fresh = false; // whether an account is to be opened
+    this.fresh = false; // whether the form creates an account
     this.title = h("h2");
     this.name = h("input", { id: "club-name", name: "username", autocomplete: "username", autocapitalize: "off", spellcheck: false, maxLength: 20, required: true, "aria-describedby": "club-login-error" });
     this.password = h("input", { id: "club-password", name: "password", type: "password", maxLength: 200, required: true, "aria-describedby": "club-login-error club-password-help" });
@@ -31,7 +31,7 @@ export class ClubLogin {
     this.help.hidden = !this.fresh;
   }
 
-  /** From one form to the other, with the name that was written already. */
+  /** Switch between login and sign-up, keeping the name. */
   change() {
     this.fresh = !this.fresh;
     this.password.value = this.problem.textContent = "";

@@ -1,4 +1,4 @@
-/** The panel of the club: the way in, the lobby, the ladder, players, our programs, and the game on the board. */
+/** The club tab: login, lobby, tournaments, leaderboard, profiles, bots, and the game on the board. */
 import "./move-list.js";
 import { ClubBots } from "./club-bots.js";
 import { ChatBox } from "./club-chat.js";
@@ -29,7 +29,7 @@ export class ClubPanel {
     this.club = /** @type {Club} */ (state.club);
     this.box = box;
     this.view = viewOf(before);
-    this.drawn = ""; // what the head was drawn from
+    this.drawn = ""; // cache key of the header
     this.title = byId("tab-club");
     this.account = h("div", { class: "club-account" });
     this.offline = h("p", { class: "club-offline", role: "status", hidden: true }, t("club.offline"));
@@ -48,7 +48,7 @@ export class ClubPanel {
   }
 
   /**
-   * Show one of the views; of players, the one of a name, of tournaments, the one last looked at.
+   * Show a view: a player's profile by name, or the tournament opened last.
    * @param {keyof ClubViews} view
    * @param {string} [name]
    */
@@ -68,7 +68,7 @@ export class ClubPanel {
     this.nav.scrollIntoView({ block: "nearest" });
   }
 
-  /** Show a tournament, or all of them. @param {number | null} number */
+  /** Show a tournament, or the list. @param {number | null} number */
   showTournament(number) {
     const before = this.views.tournaments.opened;
     this.view = "tournaments";
@@ -79,7 +79,7 @@ export class ClubPanel {
     this.nav.scrollIntoView({ block: "nearest" });
   }
 
-  /** Let somebody who only watches log in. */
+  /** Show the login form. */
   showLogin() {
     this.show("lobby");
     this.login.name.focus();
@@ -98,7 +98,7 @@ export class ClubPanel {
     this.views[this.view].update?.();
   }
 
-  /** Who we are, and which views there are. */
+  /** Update the account, the navigation and the visible view. */
   arrange() {
     const { club } = this;
     const own = this.view === "profile" && Boolean(club.name) && this.views.profile.name === club.name;
@@ -131,16 +131,16 @@ export class ClubPanel {
   }
 }
 
-/** The view that was shown before. @param {ClubPanel} [panel] @returns {keyof ClubViews} */
+/** The view of the previous panel. @param {ClubPanel} [panel] @returns {keyof ClubViews} */
 const viewOf = (panel) => panel?.view ?? "lobby";
 
-/** Beside the board: who plays what, the moves, and words with the other player. */
+/** Beside the board: players, moves and chat. */
 class ClubGameView {
   /** @param {Club} club @param {ClubPanel} panel */
   constructor(club, panel) {
     this.club = club;
     this.panel = panel;
-    this.shown = 0; // the number of the game
+    this.shown = 0; // number of the game
     this.head = h("div", { class: "club-head" });
     this.list = makeMoveList();
     this.chat = new ChatBox(club);
@@ -163,7 +163,7 @@ class ClubGameView {
       ...(known.tournament ? [h("p", { class: "club-player" }, `${t("club.tournament")}: `, h("button", { id: "club-tournament", class: "plain club-name", onclick: () => this.panel.showTournament(known.tournament) }, this.nameOf(known.tournament)))] : []));
   }
 
-  /** The name of a tournament if we play in it, else its number. @param {number} number */
+  /** The name of a tournament the user plays in, or the number of another. @param {number} number */
   nameOf(number) {
     return this.club.tournaments.get(number)?.name ?? String(number);
   }

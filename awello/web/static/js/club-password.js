@@ -1,4 +1,4 @@
-/** Another password, on one's own profile: the old one proves who asks. */
+/** The form to change one's password, on one's own profile. */
 import { clubErrorText, MIN_PASSWORD_CHARS } from "./club-text.js";
 import { formRow, h } from "./dom.js";
 import { t } from "./i18n.js";
@@ -8,7 +8,7 @@ export class ClubPassword {
   /** @param {Club} club */
   constructor(club) {
     this.club = club;
-    this.name = h("input", { name: "username", autocomplete: "username", readOnly: true, hidden: true }); // tells the browser whose it is
+    this.name = h("input", { name: "username", autocomplete: "username", readOnly: true, hidden: true }); // for password managers
     this.old = h("input", { id: "password-old", type: "password", autocomplete: "current-password", maxLength: 200, required: true, "aria-describedby": "password-error" });
     this.fresh = h("input", { id: "password-new", type: "password", autocomplete: "new-password", maxLength: 200, required: true, "aria-describedby": "password-error password-help" });
     this.problem = h("p", { id: "password-error", class: "error", role: "alert" });
@@ -24,7 +24,7 @@ export class ClubPassword {
         h("div", { class: "buttons" }, this.send)));
   }
 
-  /** Shown on our own profile alone; what was typed does not outlive it. @param {boolean} own */
+  /** Visible on one's own profile; typed text is discarded when it is left. @param {boolean} own */
   show(own) {
     this.name.value = this.club.name ?? "";
     this.element.hidden = !own;

@@ -1,10 +1,10 @@
-/** A player: ratings in every pool, the last games, and all games in a file. */
+/** A player's profile: ratings, recent games, and a download of all games. */
 import { clubErrorText, formatRating, formatTimeControl } from "./club-text.js";
 import { byId, h } from "./dom.js";
 import { currentLanguage, formatSigned, t } from "./i18n.js";
 import { api } from "./server.js";
 
-const PAGE_SIZE = 20; // games at a time
+const PAGE_SIZE = 20; // games per request
 
 export class ClubProfile {
   /** @param {Club} club @param {ClubPanel} panel @param {string | null} [name] */
@@ -15,7 +15,7 @@ export class ClubProfile {
     this.element = h("section", { class: "club-profile", "aria-label": t("club.view.profile") });
     this.rows = h("ol", { id: "club-last", class: "club-rows" });
     this.more = h("button", { id: "club-more", onclick: () => this.loadMore() }, t("archive.more"));
-    this.last = 0; // the number of the last game that is shown
+    this.last = 0; // number of the last listed game
     if (name) this.load(name);
   }
 
@@ -47,7 +47,7 @@ export class ClubProfile {
       h("h2", {}, t("club.last")), last.length ? this.rows : h("p", { class: "muted" }, t("club.last.none")), this.more);
   }
 
-  /** A button that blocks the player, or takes it back. @param {string} name */
+  /** The button that blocks or unblocks the player. @param {string} name */
   blockButton(name) {
     const blocked = this.club.blocked.has(name);
     const press = async () => {
@@ -95,14 +95,14 @@ export class ClubProfile {
   }
 }
 
-/** How a game ended for whoever is looked at. @param {PlayedGame} game */
+/** The outcome of a game for the player of the profile. @param {PlayedGame} game */
 function outcome({ over, reason, winner, side }) {
   if (!over) return "playing";
   if (reason === "was not begun") return "aborted";
   return winner === null ? "drawn" : winner === side ? "won" : "lost";
 }
 
-/** The score, one's own first. @param {PlayedGame} game */
+/** The score, the player's own first. @param {PlayedGame} game */
 function scoreOf({ score, side }) {
   return score ? `${score[side]}–${score[1 - side]}` : "";
 }

@@ -1,4 +1,4 @@
-/** A tournament opened: what it is, what is ours in it, the standings, and who plays whom in each round. */
+/** A tournament: its terms, the user's pairing, the standings and the pairings of each round. */
 import { formatSystem, formatTournamentTerms } from "./club-text.js";
 import { h } from "./dom.js";
 import { currentLanguage, t } from "./i18n.js";
@@ -12,7 +12,7 @@ const formatNumber = (value) => value.toLocaleString(currentLanguage(), { maximu
 const formatPoints = (value) => (value === 0.5 ? "½" : formatNumber(value));
 
 /**
- * All that is shown of a tournament; the view has the buttons and knows who we are.
+ * All elements of a tournament; the view provides buttons and the club.
  * @param {Tournament} details
  * @param {ClubTournaments} view
  */
@@ -29,7 +29,7 @@ export function renderTournament(details, view) {
   ];
 }
 
-/** What we can do in it, and what we have to do. @param {Tournament} details @param {ClubTournaments} view */
+/** The user's pairing, or the buttons to enter. @param {Tournament} details @param {ClubTournaments} view */
 function ownStatus(details, view) {
   const { state, round, pairings, grace } = details;
   const { name } = view.club;
@@ -49,14 +49,14 @@ function ownPairing({ round, first, second, game, points: gained }, { club }) {
 }
 
 /**
- * A name that leads to the profile; the id keeps the focus there when something changes.
+ * A name that links to the profile; the id keeps the focus there after an update.
  * @param {string} id
  * @param {string} name
  * @param {ClubTournaments} view
  */
 const nameButton = (id, name, view) => h("button", { id: `${id}-${name}`, class: "plain club-name", onclick: () => view.panel.showPlayer(name) }, name);
 
-/** Who has entered, where nothing was played. @param {Tournament} given @param {ClubTournaments} view */
+/** The players entered before the start. @param {Tournament} given @param {ClubTournaments} view */
 function entered({ standings: rows }, view) {
   if (!rows.length) return [];
   return [h("h2", {}, t("club.entered")), h("div", { id: "tournament-entered", class: "club-members" }, ...rows.map(({ name }) => h("button", { id: `entered-${name}`, class: "club-chip", onclick: () => view.panel.showPlayer(name) }, name)))];
@@ -78,7 +78,7 @@ function standings({ standings: rows }, view) {
 }
 
 /**
- * The pairings, the last round first; it is the one that is open unless somebody chose otherwise.
+ * The pairings, latest round first; only that one is open unless the user toggled others.
  * @param {Tournament} given
  * @param {ClubTournaments} view
  */
@@ -105,10 +105,10 @@ function pairingRow(pairing, view) {
     game ? h("button", { id: `pairing-game-${game}`, "aria-label": `${t(does)}: ${names.join(" – ")}`, onclick: () => view.club.show(game) }, t(does)) : null);
 }
 
-/** What came of a pairing, such as "1 – 0". @param {Pairing} given */
+/** The result of a pairing, such as "1 – 0". @param {Pairing} given */
 function resultWords({ second, game, points: gained, forfeit }) {
   if (second === null) return t("club.bye");
-  if (!gained) return game ? "" : t("club.pairing.waiting"); // the button says that it is played
+  if (!gained) return game ? "" : t("club.pairing.waiting"); // the button says that it is in progress
   const result = gained.map(formatPoints).join(" – ");
   return forfeit ? `${result} · ${t("club.forfeit")}` : result;
 }

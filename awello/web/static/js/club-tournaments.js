@@ -1,4 +1,4 @@
-/** The tournaments of the club: those to come, those being played and the last ones; or one of them, opened. */
+/** The club's tournaments: the list of open, running and ended ones, or one of them. */
 import { clubErrorText, formatCountdown, formatDateTime, formatSystem, formatTournamentTerms } from "./club-text.js";
 import { renderTournament } from "./club-tournament-details.js";
 import { h, replaceContent, setText } from "./dom.js";
@@ -7,29 +7,29 @@ import { showNotice } from "./notices.js";
 
 /** @type {Record<string, string[]>} */
 const GROUPS = { playing: ["playing"], open: ["open"], ended: ["ended", "cancelled"] };
-const MAX_ENDED = 10; // that are over
+const MAX_ENDED = 10; // listed ended tournaments
 
 export class ClubTournaments {
   /** @param {Club} club @param {ClubPanel} panel @param {number | null} [opened] */
   constructor(club, panel, opened = null) {
     this.club = club;
     this.panel = panel;
-    this.opened = opened; // the number of the one that is looked at
+    this.opened = opened; // number of the shown tournament
     /** @type {Tournament[] | null} */
-    this.list = null; // all in short, once the club has told
+    this.list = null; // all tournaments in short
     /** @type {Tournament | null} */
-    this.details = null; // the one that is looked at
-    this.entered = new Set(); // the numbers of those that we entered
-    this.clockOffset = 0; // milliseconds by which the club's clock is ahead of ours
+    this.details = null; // the shown tournament
+    this.entered = new Set(); // numbers of the user's tournaments
+    this.clockOffset = 0; // milliseconds by which the club's clock is ahead
     this.problem = "";
     this.drawn = "";
     this.timer = 0;
-    this.stale = true; // whether the club knows more
-    this.roundToggles = new Map(); // number of a round → whether somebody opened or closed it
+    this.stale = true; // whether the server has newer data
+    this.roundToggles = new Map(); // round → whether the user opened or closed it
     this.element = h("section", { "aria-label": t("club.view.tournaments") });
   }
 
-  /** Look at one, or at all of them. @param {number | null} number */
+  /** Select a tournament, or the list. @param {number | null} number */
   open(number) {
     if (number !== this.opened) this.roundToggles.clear();
     this.opened = number;
@@ -52,7 +52,7 @@ export class ClubTournaments {
       const details = opened === null ? null : await connection.request("tournament", { tournament: opened });
       if (opened === this.opened) Object.assign(this, { list: tournaments, details, entered: new Set(entered), clockOffset: 1000 * now - Date.now(), problem: "" });
     } catch (error) {
-      if (error.code === "offline") this.stale = true; // asked again when the club is there
+      if (error.code === "offline") this.stale = true; // requested again after reconnecting
       else if (opened === this.opened) this.problem = clubErrorText(error);
     }
     this.draw();
@@ -68,7 +68,7 @@ export class ClubTournaments {
     this.tick();
   }
 
-  // ---- all of them --------------------------------------------------------------------------------------------------
+  // ---- the list -----------------------------------------------------------------------------------------------------
   all() {
     const { list } = this;
     if (!list) return [h("p", { class: "muted", role: "status" }, t("club.tournaments.wait"))];
@@ -98,7 +98,7 @@ export class ClubTournaments {
       this.enterButton(contest));
   }
 
-  /** How far it is: when it begins, which round is played, or that it is over. @param {Tournament} contest */
+  /** The state: start time, current round, or end. @param {Tournament} contest */
   stateParts(contest) {
     const { state, round, rounds, starts } = contest;
     if (state === "open") return [formatDateTime(starts), " · ", h("time", { "data-starts": starts, dateTime: new Date(1000 * starts).toISOString() })];
@@ -106,14 +106,14 @@ export class ClubTournaments {
     return [formatDateTime(starts), ...(state === "cancelled" ? [` · ${t("club.cancelled")}`] : [])];
   }
 
-  // ---- one of them --------------------------------------------------------------------------------------------------
+  // ---- one tournament -----------------------------------------------------------------------------------------------
   one() {
     const back = h("button", { id: "tournament-back", class: "plain club-back-link", onclick: () => this.panel.showTournament(null) }, t("club.tournaments.all"));
     if (this.details?.tournament !== this.opened) return [back, this.problem ? null : h("p", { class: "muted", role: "status" }, t("club.tournaments.wait"))];
     return [back, ...renderTournament(this.details, this)];
   }
 
-  /** Enter or withdraw, where one may. @param {Tournament} given */
+  /** The button to enter or withdraw, while the tournament is open. @param {Tournament} given */
   enterButton({ tournament: number, name, state }) {
     if (state !== "open" || !this.club.name) return null;
     const does = this.entered.has(number) ? "withdraw" : "join";
@@ -129,12 +129,12 @@ export class ClubTournaments {
   async changeEntry(does, number, name) {
     if (!(await this.club.request(does, { tournament: number }))) return;
     if (does === "withdraw") this.club.tournaments.delete(number);
-    await this.refresh(); // before the notice, so that the button already offers the opposite
+    await this.refresh(); // before the notice, so that the button is already up to date
     showNotice(t(`club.tournament.${does === "join" ? "joined" : "left"}`, { name }), false);
   }
 
-  // ---- time ---------------------------------------------------------------------------------------------------------
-  /** Let countdowns go on while they are seen. */
+  // ---- countdowns ---------------------------------------------------------------------------------------------------
+  /** Update visible countdowns every second. */
   tick() {
     clearTimeout(this.timer);
     const shown = /** @type {NodeListOf<HTMLElement>} */ (this.element.querySelectorAll("[data-starts]"));

@@ -1,4 +1,4 @@
-/** The club as this page knows it: who we are, who is there, our games and offers; and what we ask for. */
+/** The client side of the club: account, lobby, games, offers and tournaments, and requests to the server. */
 import { ClubBar } from "./club-bar.js";
 import { ClubChat } from "./club-chat.js";
 import { ClubGame } from "./club-game.js";
@@ -15,34 +15,34 @@ import { settings } from "./settings.js";
 import { notifyChange, state as page } from "./store.js";
 import { addTab, getPanel, showTab } from "./tabs.js";
 
-const OFFLINE_DELAY_MS = 700; // milliseconds without a channel before it is worth a word
+const OFFLINE_DELAY_MS = 700; // before a lost connection is reported
 const EMPTY_LOBBY = { seeks: [], games: [], here: 0, members: [] };
 
 export class Club {
   constructor() {
     /** @type {string | null} */
-    this.name = null; // ours, if we are logged in
+    this.name = null; // of the account, if logged in
     /** @type {Lobby} */
     this.lobby = EMPTY_LOBBY;
     /** @type {Map<number, ClubState>} */
-    this.games = new Map(); // ours that go on: number → what the club last told
-    this.seenGames = new Set(); // numbers of ours that were told here
+    this.games = new Map(); // the user's live games by number, as last received
+    this.seenGames = new Set(); // numbers of the user's games received on this page
     /** @type {Map<number, Offer>} */
-    this.challenges = new Map(); // to us: number → offer
+    this.challenges = new Map(); // received, by number
     /** @type {Map<number, SentOffer>} */
-    this.sent = new Map(); // from us: number → offer
-    this.rematches = new Map(); // number of a game that ended → who wants to play again
+    this.sent = new Map(); // sent challenges by number
+    this.rematches = new Map(); // number of a finished game → who offers a rematch
     /** @type {Map<number, Tournament>} */
-    this.tournaments = new Map(); // tournaments that we entered: number → what the club last told
-    this.claimTimes = new Map(); // number of a game of ours → when we can claim the win because the opponent has left
-    this.blocked = new Set(); // names of players whose challenges do not reach us
-    this.expectsGame = false; // whether a game may begin because of something that was done here
+    this.tournaments = new Map(); // tournaments the user has entered, by number, as last received
+    this.claimTimes = new Map(); // game number → when the win can be claimed because the opponent has left
+    this.blocked = new Set(); // names of players whose challenges are not delivered
+    this.expectsGame = false; // whether a game may start because of an action on this page
     /** @type {{ number: number, state: ClubState | null } | null} */
-    this.pending = null; // { number, state } of a game that is on its way to the board, and what was told of it since
+    this.pending = null; // the game being opened, and its latest state
     /** @type {number | null} */
-    this.watched = null; // the number of somebody else's game that we are told of
+    this.watched = null; // number of the spectated game
     /** @type {ReturnType<typeof setTimeout> | null} */
-    this.timer = null; // until then
+    this.timer = null; // of `offline`
     this.offline = false; // whether the club has not answered for a while
     this.connection = new Connection("/api/club/live");
     listen(this.connection, "event", (message) => this.handleEvent(message));
@@ -51,7 +51,7 @@ export class Club {
     this.chat = new ClubChat(this);
   }
 
-  /** Come in: as ourselves if the browser remembers who we are; others are connected when they look at the club. */
+  /** Log in with the browser's session; spectators connect when they open the club tab. */
   async connect() {
     addTab("club", ClubPanel);
     const { name } = await api("GET", "/api/club/session").catch(() => ({ name: null }));
@@ -61,15 +61,15 @@ export class Club {
     return this;
   }
 
-  // ---- who we are ---------------------------------------------------------------------------------------------------
-  /** Log in, or open an account first. @param {string | null} name @param {string} password @param {boolean} fresh */
+  // ---- account ------------------------------------------------------------------------------------------------------
+  /** Log in, or create an account and log in. @param {string | null} name @param {string} password @param {boolean} fresh */
   async logIn(name, password, fresh) {
     const found = await api("POST", fresh ? "/api/club/accounts" : "/api/club/session", { name, password });
     this.setAccount(found.name);
   }
 
   /**
-   * Other browsers must log in again; ours has another session now, and the channel goes on with it.
+   * Change the password; other browsers are logged out, this one reconnects with its new session.
    * @param {string} old
    * @param {string} fresh
    */
@@ -92,13 +92,13 @@ export class Club {
     notifyChange("club");
   }
 
-  /** Our side in a game, or null. @param {ClubState} given */
+  /** The user's side in a game, or null. @param {ClubState} given */
   sideOf({ players }) {
     const side = players.findIndex(({ name }) => name === this.name);
     return side < 0 || this.name === null ? null : side;
   }
 
-  // ---- what we are told ---------------------------------------------------------------------------------------------
+  // ---- messages from the club ---------------------------------------------------------------------------------------
   /** @param {any} message */
   handleEvent(message) {
     const { type } = message;
@@ -118,7 +118,7 @@ export class Club {
   }
 
   /**
-   * We are in; our games and challenges are told next, and the game on the board may have gone on without us.
+   * Connected: games and challenges follow, and the game on the board may have changed meanwhile.
    * @param {any} message
    */
   handleWelcome(message) {
@@ -160,7 +160,7 @@ export class Club {
   }
 
   /**
-   * A game of ours has begun: it comes on the board, unless we do something else or play another.
+   * A game of the user has started: show it unless the user is busy elsewhere.
    * @param {ClubState} state
    * @param {number} other
    */
@@ -176,7 +176,7 @@ export class Club {
     if (state.unrated && !state.ply) showNotice(t(`club.unrated.${state.unrated}`), false);
   }
 
-  /** The opponent in a game of ours has left, or has come back. @param {any} given */
+  /** The opponent in one of the user's games has left or returned. @param {any} given */
   handleOpponent({ game, name, here, claim }) {
     if (here) this.claimTimes.delete(game);
     else this.claimTimes.set(game, performance.now() + 1000 * claim);
@@ -205,12 +205,12 @@ export class Club {
     if (page.game?.clubGame?.number !== game) showNotice(words, false);
   }
 
-  /** The view of tournaments asks again when it is seen. */
+  /** Reload the tournaments the next time they are visible. */
   invalidateTournaments() {
     getPanel("club").views.tournaments.stale = true;
   }
 
-  /** A tournament of ours: who comes in is told of it too, and needs no word then. @param {Tournament} news */
+  /** News of a tournament; the first message after connecting is not announced. @param {Tournament} news */
   handleTournament(news) {
     const before = this.tournaments.get(news.tournament);
     this.tournaments.set(news.tournament, news);
@@ -221,8 +221,8 @@ export class Club {
     showNotice(words, false);
   }
 
-  // ---- what we ask for ----------------------------------------------------------------------------------------------
-  /** Ask the club; what goes wrong is said, and null comes back. @param {string} what @param {object} fields */
+  // ---- requests -----------------------------------------------------------------------------------------------------
+  /** Send a request; errors are shown, and the result is null. @param {string} what @param {object} fields */
   async request(what, fields) {
     try {
       return await this.connection.request(what, fields);
@@ -233,7 +233,7 @@ export class Club {
   }
 
   /**
-   * Offer a game to somebody, or to everybody; the problem, if there is one.
+   * Offer a game to a player or to everyone; returns the error text, if any.
    * @param {string | null} name
    * @param {any} terms
    */
@@ -265,7 +265,7 @@ export class Club {
     notifyChange("club");
   }
 
-  /** Block a player, or take their challenges again. @param {string | null} name @param {boolean} block */
+  /** Block or unblock a player. @param {string | null} name @param {boolean} block */
   async block(name, block) {
     const answer = await this.request(block ? "block" : "unblock", { name });
     if (!answer) return;
@@ -284,7 +284,7 @@ export class Club {
 
   // ---- games on the board -------------------------------------------------------------------------------------------
   /**
-   * Follow a link such as #club/12, #club/tournament/3 or #club; whether a game came on the board.
+   * Open a link such as #club/12, #club/tournament/3 or #club; returns whether a game was opened.
    * @param {string} hash
    */
   async openLink(hash) {
@@ -301,7 +301,7 @@ export class Club {
   }
 
   /**
-   * Put a game of the club on the board, ours or another's, that goes on or has ended; whether there is one.
+   * Show a club game on the board, live or finished; returns whether it exists.
    * @param {number} number
    * @param {{ key?: string, back?: boolean }} [options]
    */
@@ -337,14 +337,14 @@ export class Club {
     return true;
   }
 
-  /** Be told no longer of another's game that has left the board. */
+  /** Stop watching a game that is no longer on the board. */
   unwatchPrevious() {
     const shown = page.game.clubGame;
     if (this.watched && this.watched !== shown?.number) this.connection.request("unwatch", { game: this.watched }).catch(() => {});
     this.watched = shown && !shown.over && shown.ownSide === null ? shown.number : null;
   }
 
-  /** In how many of our games that are not on the board it is our turn, and how many challenge us. */
+  /** The number of received challenges and of other games where it is the user's turn. */
   get pendingActions() {
     const shown = page.game?.clubGame?.number;
     const turns = [...this.games.values()].filter((state) => state.game !== shown && state.mover === this.sideOf(state));
@@ -353,7 +353,7 @@ export class Club {
 }
 
 /**
- * What is new in a tournament of ours, in a line: a round that begins, or the end.
+ * News of a tournament: a new round, or the end.
  * @param {Tournament} given
  * @param {Tournament} before
  * @param {string | null} ours

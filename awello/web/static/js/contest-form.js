@@ -1,4 +1,4 @@
-/** The form of a new contest: which game, which bots, how many rounds and how much time. */
+/** The form of a new contest: game, bots, rounds and time. */
 import { h } from "./dom.js";
 import { GAMES } from "./game.js";
 import { t } from "./i18n.js";
@@ -10,7 +10,7 @@ const NUMBER_FIELDS = {
   move_time: { min: 0.01, max: 5, step: "any", value: 1 },
 };
 
-/** A form that calls `start` with the plan it holds; `shown` are values to begin with. */
+/** A form that calls `start` with the contest's settings; `initial` holds initial values. */
 export class ContestForm {
   /** @param {{ game: string, players: string[] }} given @param {(plan: object) => void} start @param {any} [initial] */
   constructor({ game, players }, start, initial = {}) {
@@ -26,13 +26,13 @@ export class ContestForm {
     while (this.#inputs.length < 2) this.#addBot("");
   }
 
-  /** The plan as it stands. */
+  /** The settings in the form. */
   get values() {
     const numbers = Object.entries(this.numbers).map(([name, input]) => [name, input.valueAsNumber]);
     return { game: this.game.value, players: this.#inputs.map((input) => input.value.trim()), ...Object.fromEntries(numbers) };
   }
 
-  /** Say what is wrong, or nothing. */
+  /** Show an error, or hide it. */
   showError(message = "") {
     this.problem.textContent = message;
     this.problem.hidden = !message;
@@ -82,7 +82,7 @@ export class ContestForm {
     next?.querySelector("input")?.focus();
   }
 
-  /** Number the bots, allow as many as may meet, and say how many games that makes. */
+  /** Number the bots, enforce the limits and show the number of games. */
   #updateCount() {
     const rows = [...this.bots.children];
     rows.forEach((row, index) => {
@@ -105,7 +105,7 @@ function numberInput(range, value = range.value) {
 
 let labels = 0;
 
-/** A label above its control. @param {string} text @param {HTMLElement} control */
+/** A control with its label above. @param {string} text @param {HTMLElement} control */
 export function labelledField(text, control) {
   control.id = `lab-control-${++labels}`;
   return h("div", { class: "lab-field" }, h("label", { for: control.id }, text), control);

@@ -1,6 +1,6 @@
 /**
- * <lab-panel>: contests of programs.  A form begins one, its standings are shown while it runs, its games can be
- * replayed, and earlier contests are kept.
+ * <contest-manager>: contests of bots. A form starts one, standings are shown while it runs, its games can be
+ * replayed, and earlier contests are listed.
  *
  * `config` is { game, players: specs to offer, api: async (method, path, body, headers) };
  * the event is `replay` { game, moves }.
@@ -11,13 +11,13 @@ import { h } from "./dom.js";
 import { currentLanguage, t } from "./i18n.js";
 import { errorText } from "./notices.js";
 
-const POLL_MS = 1000; // milliseconds between two looks at a contest that runs
-const RETRY_MS = 3000; // and at a server that does not answer
-const CONFIRM_MS = 4000; // milliseconds in which a second press deletes
-const STORAGE_KEY = "awello.contests"; // where the keys of this browser's contests are kept
+const POLL_MS = 1000;
+const RETRY_MS = 3000; // while the server does not answer
+const CONFIRM_MS = 4000; // for the second press that deletes
+const STORAGE_KEY = "awello.contests"; // of the keys of this browser's contests
 const MAX_KEYS = 50;
 
-/** The keys of the contests that this browser has started, by id. */
+/** The keys of the contests started by this browser, by id. */
 function contestKeys() {
   try {
     return new Map(JSON.parse(localStorage.getItem(STORAGE_KEY) ?? "[]"));
@@ -31,11 +31,11 @@ function saveContestKey(id, key) {
   try {
     localStorage.setItem(STORAGE_KEY, JSON.stringify([...contestKeys(), [id, key]].slice(-MAX_KEYS)));
   } catch {
-    // nothing can be kept: the contest cannot be stopped on a server for guests
+    // without storage, a contest on a shared server cannot be stopped
   }
 }
 
-/** The header that allows this browser to change a contest that it has started. @param {string} id */
+/** The header that proves that this browser started a contest. @param {string} id */
 const ownerHeader = (id) => ({ "x-contest-key": contestKeys().get(id) ?? "" });
 
 class ContestManager extends HTMLElement {
@@ -45,7 +45,7 @@ class ContestManager extends HTMLElement {
   /** @type {ContestView | null} */
   #view = null;
   /** @type {Contest | null} */
-  #contest = null; // as it was last seen, with all its games
+  #contest = null; // as last received, with all its games
   /** @type {Contest[]} */
   #contests = [];
   #timer = 0;
@@ -53,7 +53,7 @@ class ContestManager extends HTMLElement {
   list = h("ul", { class: "lab-list" });
   listTitle = h("h3", { class: "lab-title", tabindex: -1 });
   earlier = h("section", { class: "lab-card" }, this.listTitle, this.list);
-  #pollId = 0; // the number of the latest look: answers to others come too late
+  #pollId = 0; // number of the latest poll: earlier responses are ignored
 
   get config() {
     return this.#config;
@@ -75,7 +75,7 @@ class ContestManager extends HTMLElement {
     this.#pollId += 1;
   }
 
-  /** Build everything anew, such as after a change of language. */
+  /** Rebuild everything, for example in another language. */
   refresh() {
     if (!this.#config || !this.isConnected) return;
     this.#rebuildForm();
@@ -125,7 +125,7 @@ class ContestManager extends HTMLElement {
     await this.#poll(id);
   }
 
-  /** Look at a contest, and again as long as it runs. @param {string} id */
+  /** Load a contest, repeatedly while it runs. @param {string} id */
   async #poll(id) {
     clearTimeout(this.#timer);
     const pollId = ++this.#pollId;
@@ -183,7 +183,7 @@ class ContestManager extends HTMLElement {
     try {
       this.#contests = await this.#config.api("GET", "/api/contests");
     } catch {
-      return; // whoever acts next is told
+      return; // the next action reports the error
     }
     const running = this.#contests.find(({ state }) => state === "running");
     if (running && !this.#contest) this.#open(running.id);
@@ -209,7 +209,7 @@ class ContestManager extends HTMLElement {
     return h("li", { class: "lab-item" }, open, remove);
   }
 
-  /** The first press asks, the second one deletes. @param {Contest} given @param {HTMLButtonElement} button */
+  /** The first press asks for confirmation, the second deletes. @param {Contest} given @param {HTMLButtonElement} button */
   async #delete({ id }, button) {
     if (button.textContent === "✕") {
       const label = button.ariaLabel;

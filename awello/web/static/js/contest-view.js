@@ -1,14 +1,14 @@
-/** A contest for people's eyes: how far it is, who leads, who beat whom, and its games. */
+/** A contest: progress, standings, cross table and games. */
 import { h } from "./dom.js";
 import { currentLanguage, formatSigned, t } from "./i18n.js";
 
-const PAGE_SIZE = 50; // games in the list until more are asked for
-const ANNOUNCE_INTERVAL_MS = 10000; // milliseconds between two announcements
+const PAGE_SIZE = 50;
+const ANNOUNCE_INTERVAL_MS = 10000;
 
-/** A contest's name: its game and its bots. @param {Contest} given */
+/** The name of a contest: its game and bots. @param {Contest} given */
 export const contestName = ({ game, players }) => `${t(`game.${game}`)}: ${players.join(", ")}`;
 
-/** Digits as people of this language write them. @param {number} value @param {number} [most] */
+/** A number in the current language. @param {number} value @param {number} [most] */
 const formatNumber = (value, most = 0) => value.toLocaleString(currentLanguage(), { minimumFractionDigits: most, maximumFractionDigits: most });
 
 /** A box that scrolls sideways, also by keyboard. @param {string} label @param {Child[]} children */
@@ -16,7 +16,7 @@ function scrollBox(label, ...children) {
   return h("div", { class: "lab-scroll", tabindex: 0, role: "region", "aria-label": label }, children);
 }
 
-/** The view of one contest; `act` is told "stop" or "resume", `replay` the game to show. */
+/** The view of a contest; `onCommand` receives "stop" or "resume", `onReplay` the game to show. */
 export class ContestView {
   /** @param {(what: string) => void} onCommand @param {(game: any) => void} onReplay */
   constructor(onCommand, onReplay) {
@@ -24,7 +24,7 @@ export class ContestView {
     this.shown = PAGE_SIZE;
     /** @type {Contest | null} */
     this.contest = null;
-    this.drawn = ""; // the standings that are shown
+    this.drawn = ""; // cache key of the standings
     this.said = "";
     this.spokenAt = 0;
     this.title = h("h3", { class: "lab-title", tabindex: -1 });
@@ -54,7 +54,7 @@ export class ContestView {
     );
   }
 
-  /** Show what is known now. @param {Contest} contest */
+  /** Show the current state. @param {Contest} contest */
   update(contest) {
     this.contest = contest;
     this.title.textContent = contestName(contest);
@@ -68,7 +68,7 @@ export class ContestView {
     this.#showGames(contest.games);
   }
 
-  /** Say what is wrong, or nothing. */
+  /** Show an error, or hide it. */
   showError(message = "") {
     if (this.problem.textContent !== message) this.problem.textContent = message;
     this.problem.hidden = !message;
@@ -90,7 +90,7 @@ export class ContestView {
     this.#speak(running ? rounds : `${t(`lab.state.${state}`)}: ${rounds}`, !running);
   }
 
-  /** Announce, but not every second. @param {string} text @param {boolean} now */
+  /** Announce progress, but not every second. @param {string} text @param {boolean} now */
   #speak(text, now) {
     if (text === this.said || (!now && Date.now() < this.spokenAt + ANNOUNCE_INTERVAL_MS)) return;
     this.spoken.textContent = this.said = text;

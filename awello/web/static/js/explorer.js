@@ -1,4 +1,4 @@
-/** What was played in the shown position, by the games of the archive. */
+/** The opening explorer: moves played in the current position, from the games of the archive. */
 import { playMove } from "./actions.js";
 import { h, replaceContent } from "./dom.js";
 import { findOpening } from "./game-text.js";
@@ -8,7 +8,7 @@ import { errorText } from "./notices.js";
 import { api } from "./server.js";
 import { setState, state } from "./store.js";
 
-const MIN_LABEL_PERCENT = 35; // percent of a bar from which on there is room for the figure
+const MIN_LABEL_PERCENT = 35; // narrower bars have no label
 
 /** @param {number} number */
 const formatNumber = (number) => number.toLocaleString(currentLanguage());
@@ -32,7 +32,7 @@ export class Explorer {
     this.node = null;
   }
 
-  /** The archive has changed: ask again. */
+  /** Reload: the archive has changed. */
   invalidate() {
     this.answers = new WeakMap();
     this.node = null;
@@ -106,7 +106,7 @@ export class Explorer {
     return h("li", {}, button);
   }
 
-  /** Show on the board what a move would do. @param {string} move */
+  /** Preview a move on the board. @param {string} move */
   preview(move) {
     const position = this.node?.position;
     if (position && move in position.moves) setState({ preview: { position: predictMove(position, move), moves: [move] } });
@@ -114,7 +114,7 @@ export class Explorer {
 }
 
 /**
- * Won, drawn and lost games of the mover, each in the colour of whoever won.
+ * Games won, drawn and lost by the mover, each in the colour of the winner.
  * @param {Branch} given
  * @param {number} side
  */
@@ -133,7 +133,7 @@ function bar({ wins, draws, losses }, side) {
   return h("span", { class: "explorer-bar" }, ...parts.filter(([count]) => count).map(draw));
 }
 
-/** The row for those who hear it. @param {string} move @param {Branch} given @param {number} total */
+/** The row for screen readers. @param {string} move @param {Branch} given @param {number} total */
 function describeRow(move, { games, wins, draws, losses, score, value, opening }, total) {
   const decided = wins + draws + losses;
   const words = [t("explorer.row", { move, games: formatNumber(games), share: share(games, total) })];

@@ -1,6 +1,6 @@
 /**
- * <game-clock>: the strip of one player beside the board, with who plays, what they hold and their time.
- * Configuration in, `flag` {side} out, once, when the time is up. While it runs it ticks by itself, waking only when
+ * <game-clock>: a player's strip beside the board with name, material and time.
+ * Configuration in; `flag` {side} out, once, when the time is up. It updates itself only when
  * the digits change.
  */
 import { Component } from "./component.js";
@@ -18,14 +18,14 @@ const SYMBOLS = {
   awale: "M18.6 5.4C22 8.8 20.7 14.6 17.2 18S8.8 22 5.4 18.6S3.3 10.3 6.8 6.8S15.2 2 18.6 5.4Z",
 };
 
-/** The sign of a side: a disc or a seed in its colour. @param {Element} parent */
+/** The symbol of a side: a disc or seed in its colour. @param {Element} parent */
 function makeSymbol(parent) {
   const svg = appendSvg(parent, "svg", { viewBox: "0 0 24 24", class: "clock-symbol", "aria-hidden": "true" });
   appendSvg(svg, "path");
   return svg;
 }
 
-/** Digits of a clock: 1:02:03, 4:59 or, with tenths, 0:07.3. @param {number} seconds @param {boolean} tenths */
+/** The digits of a clock: 1:02:03, 4:59 or, with tenths, 0:07.3. @param {number} seconds @param {boolean} tenths */
 function formatClock(seconds, tenths) {
   const whole = Math.floor(seconds);
   const [hours, minutes] = [Math.floor(whole / 3600), Math.floor(whole / 60) % 60];
@@ -43,7 +43,7 @@ class GameClock extends Component {
   #timer = 0;
   #flagged = false;
 
-  /** Write everything anew, such as after a change of language. */
+  /** Write everything, for example in another language. */
   refresh() {
     if (!this.config.running || this.#seconds() > 0) this.#flagged = false;
     const { name, player, count, unit, thinking, side, family, winner, running, seconds } = this.config;
@@ -81,7 +81,7 @@ class GameClock extends Component {
     return { symbol, label, who, sign, held, kind, think, time };
   }
 
-  /** Seconds left, or used where there is no clock, at this moment. */
+  /** Seconds left, or seconds used without a clock. */
   #seconds() {
     const { seconds, used, running, startedAt } = this.config;
     const gone = running ? Math.max(0, performance.now() - startedAt) / 1000 : 0;
@@ -103,7 +103,7 @@ class GameClock extends Component {
   }
 
   /**
-   * Milliseconds until the digits change, and a little more.
+   * Milliseconds until just after the digits change.
    * @param {number} now
    * @param {boolean} down
    * @param {number} step

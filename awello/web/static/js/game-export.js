@@ -1,12 +1,12 @@
-/** The game on the board as a file. */
+/** Exports the game on the board to a file. */
 import { recordedNames } from "./archive-save.js";
 import { api } from "./server.js";
 
-/** How the files of each format end. */
+/** The file extension of each format. */
 /** @type {Record<string, string>} */
 export const FILE_EXTENSIONS = { ggf: ".ggf", ogn: ".ogn", transcripts: ".txt", logbook: ".gam", wthor: ".zip" };
 
-/** Whether a format is meant for games like this one. @param {string} format @param {Game} given */
+/** Whether a format supports the game. @param {string} format @param {Game} given */
 export function supportsFormat(format, { game, family, start }) {
   if (format === "ggf") return family === "othello";
   if (format === "ogn") return family === "awale";
@@ -14,7 +14,7 @@ export function supportsFormat(format, { game, family, start }) {
 }
 
 /**
- * A result as files know it: a draw that was agreed has no place there, other ways to lose are forfeits.
+ * The result as stored in files: draws by agreement are omitted, other losses become forfeits.
  * @param {GameNode["result"]} result
  */
 function resultForFile(result) {
@@ -23,14 +23,14 @@ function resultForFile(result) {
 }
 
 /**
- * The line through the present position to its end, in a format, with all that the page knows of it.
+ * The line through the current position to its end, in a format, with all known metadata.
  * @param {Game} game
  * @param {string} format
  */
 export function exportGame(game, format) {
   const { tip } = game.current;
   const seconds = tip.path.slice(1).map((node) => node.seconds);
-  const opened = game.saved?.moves === tip.moves.join(" ") ? game.saved.tags : null; // not if it was played on
+  const opened = game.saved?.moves === tip.moves.join(" ") ? game.saved.tags : null; // unless the game was continued
   return api("POST", "/api/file", {
     ...game.toRequest(tip),
     format,

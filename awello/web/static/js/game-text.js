@@ -1,4 +1,4 @@
-/** A game in words: players, results, openings and values; and what is said and heard while it is played. */
+/** Texts of a game: players, results, openings and values; and announcements of moves. */
 import { GAMES, HUMAN } from "./game.js";
 import { formatSigned, t } from "./i18n.js";
 import { announce } from "./notices.js";
@@ -8,17 +8,17 @@ import { playSound } from "./sounds.js";
 /** The name of a side. @param {Family} family @param {number} side */
 export const sideName = (family, side) => t(`side.${family}.${side}`);
 
-/** The games to choose from, by name. @returns {[value: string, words: string][]} */
+/** The games as options of a list. @returns {[value: string, words: string][]} */
 export const gameOptions = () => Object.keys(GAMES).map((name) => [name, t(`game.${name}`)]);
 
-/** A player as people call them. @param {string} player @param {Rules} rules */
+/** The display name of a player. @param {string} player @param {Rules} rules */
 export function playerName(player, rules) {
   if (player === HUMAN) return t("player.you");
   const level = rules.opponents.indexOf(player);
   return level < 0 ? player : t(`level.${level + 1}`);
 }
 
-/** The engine's judgement of a node and of the move that led there, unless all values are hidden. @param {GameNode} node */
+/** The engine's values of a node and of its move, unless values are hidden. @param {GameNode} node */
 export function nodeValues(node) {
   if (!settings.hints) return { value: null, exact: false, loss: null, mark: "" };
   return { value: node.evaluation?.value ?? null, exact: node.evaluation?.exact ?? false, loss: node.loss, mark: node.review?.mark ?? "" };
@@ -32,16 +32,16 @@ export function formatEvaluation({ family, current: { evaluation, analysis } }) 
   return evaluation.exact ? t("value.exact", { words }) : t("value.depth", { words, depth: analysis.depth });
 }
 
-/** The opening of a game: that of the last position that has one. @param {Game} game */
+/** The most specific opening of the game up to the current position. @param {Game} game */
 export const findOpening = (game) => game.current.path.findLast((node) => node.position?.opening)?.position.opening;
 
-/** The side that has won at a node, or null. @param {GameNode} node */
+/** The winner at a node, or null. @param {GameNode} node */
 export function findWinner(node) {
   if (node.result) return node.result.loser === null ? null : 1 - node.result.loser;
   return node.position?.over ? node.position.winner : null;
 }
 
-/** The result of a game, in a line. @param {Game} game */
+/** The result of a game in one line. @param {Game} game */
 export function formatResult({ current, family }) {
   const name = (/** @type {number} */ side) => sideName(family, side);
   const winner = findWinner(current);
@@ -53,7 +53,7 @@ export function formatResult({ current, family }) {
   return (winner === null ? t("result.draw", scores) : t("result.win", { winner: name(winner), ...scores })) + why;
 }
 
-/** Say and sound a move that has been made. @param {Game} game @param {GameNode} node */
+/** Announce a move, with its sound. @param {Game} game @param {GameNode} node */
 export function announceMove({ family }, { move, parent }) {
   if (!parent || !move) return;
   const effect = parent.position.moves[move];
@@ -62,7 +62,7 @@ export function announceMove({ family }, { move, parent }) {
   playSound(family === "othello" ? "disc" : gain ? "capture" : "seed");
 }
 
-/** Say and sound the end of a game. @param {Game} game */
+/** Announce the end of a game, with its sound. @param {Game} game */
 export function announceEnd(game) {
   announce(formatResult(game));
   playSound("end");

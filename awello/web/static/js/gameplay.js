@@ -1,4 +1,4 @@
-/** Taking turns: people and programs move, clocks run, passes are made. */
+/** The flow of a game: humans and bots move, clocks run, passes are played. */
 import { reducedMotion } from "./dom.js";
 import { announceEnd, announceMove } from "./game-text.js";
 import { HUMAN } from "./game.js";
@@ -9,17 +9,17 @@ import { engineConnection, reviewer } from "./services.js";
 import { settings } from "./settings.js";
 import { notifyChange, setState, state } from "./store.js";
 
-const PASS_DELAY_MS = 900; // milliseconds in which a pass can be noticed
-const BOT_GAME_DELAY_MS = 700; // milliseconds between the moves of two programs
+const PASS_DELAY_MS = 900; // so that a pass is noticed
+const BOT_GAME_DELAY_MS = 700; // between the moves of two bots
 
 const IDLE = { thinking: false, replyReady: false };
 
-let cancelTask = () => {}; // ends what is under way
+let cancelTask = () => {}; // cancels the pending request or timer
 
-/** Whether we play in the club on this board, where analysis is off. */
+/** Whether the user plays a club game on this board; analysis is off then. */
 export const inRatedGame = () => Boolean(state.game?.clubGame?.playing);
 
-/** Whether the board takes moves now. */
+/** Whether the board accepts moves. */
 export function isBoardPlayable() {
   const { game, editor, thinking, paused, suspended } = state;
   if (game.live) return !editor && game.clubGame.mayMove(game.current);
@@ -27,13 +27,13 @@ export function isBoardPlayable() {
   return !game.botToMove || game.current.children.length > 0 || paused || suspended;
 }
 
-/** Put a game on the board whose positions are loaded. @param {Game} game @param {boolean} flipped */
+/** Show a game whose positions are loaded. @param {Game} game @param {boolean} flipped */
 export function showGame(game, flipped) {
   setState({ game, flipped, paused: false, suspended: false, editor: null, marks: [], preview: null, ...IDLE });
   enterPosition(false);
 }
 
-/** Go to a position that has been played. @param {GameNode} node */
+/** Go to a node of the game. @param {GameNode} node */
 export async function goTo(node) {
   cancelPending();
   state.game.current = node;
@@ -41,24 +41,24 @@ export async function goTo(node) {
   enterPosition(false);
 }
 
-/** Load the present position if the server was away when it was reached. */
+/** Load the current position if the server was offline when it was reached. */
 export async function reloadPosition() {
   if (state.game?.current.position.provisional) await goTo(state.game.current);
 }
 
-/** Play a person's move; its effect is shown at once. @param {string} move */
+/** Play the user's move; its effect is shown immediately. @param {string} move */
 export async function playHumanMove(move) {
   const { game } = state;
   const before = game.current;
-  if (before.position?.provisional) await loadCurrentLine(before); // until then its moves are not known
+  if (before.position?.provisional) await loadCurrentLine(before); // its legal moves are unknown until then
   if (game !== state.game || game.current !== before || !before.position || before.over || !(move in before.position.moves)) return;
   cancelPending();
   const seconds = (performance.now() - state.turnStart) / 1000;
-  await applyMove(move, game.botToMove ? null : seconds); // a move made for a program is only tried out
+  await applyMove(move, game.botToMove ? null : seconds); // moves played for a bot are only tried out
 }
 
 /**
- * Make a move that is known to be legal.
+ * Apply a legal move.
  * @param {string} move
  * @param {number | null} seconds that it took, if they count
  * @param {Position | null} [position] the position after it, if the server has told it
@@ -90,13 +90,13 @@ async function loadCurrentLine(node) {
   }
 }
 
-/** Whether a program is asked for the next move: its answer tells the position too. @param {GameNode} node */
+/** Whether a bot is asked for the next move; its answer includes the position. @param {GameNode} node */
 function willRequestMove({ children }) {
   const { game, paused, suspended } = state;
   return engineConnection.online && game.botToMove && !children.length && !game.live && !paused && !suspended;
 }
 
-/** A position is on the board: ask whoever has to move. @param {boolean} moved whether a move led here just now */
+/** Continue from the position on the board: ask the bot to move, or play a pass. @param {boolean} moved whether a move led here just now */
 export function enterPosition(moved) {
   const { game } = state;
   const { current } = game;
@@ -110,14 +110,14 @@ export function enterPosition(moved) {
   else if (game.botToMove) requestBotMove(moved ? animationTime(current) : 0);
 }
 
-/** Answer a move that was played here before with the same move as then. @param {GameNode} current */
+/** Repeat the reply played here before. @param {GameNode} current */
 function replayReply(current) {
   const [answer] = current.children;
   if (answer.move !== "pass" && !state.game.botToMove) return;
   schedule(animationTime(current), () => applyMove(answer.move, answer.seconds));
 }
 
-/** The milliseconds for which the last move is still being shown. @param {GameNode} node */
+/** How long the last move is still being animated, in milliseconds. @param {GameNode} node */
 function animationTime(node) {
   if (reducedMotion() || !node.parent) return 0;
   const people = state.game.players.includes(HUMAN);
@@ -137,15 +137,15 @@ function requestBotMove(wait) {
   cancelTask = engineConnection.stream("choose", question, (/** @type {any} */ answer) => {
     if (answer.type === "position") replacePrediction(current, answer);
     if (answer.type === "error") handleError(answer);
-    if (answer.type !== "choice" || state.replyReady || game.current !== current) return; // a broken connection may tell it twice
+    if (answer.type !== "choice" || state.replyReady || game.current !== current) return; // it can arrive twice after a reconnect
     setState({ replyReady: true });
     const left = answer.move === "pass" ? PASS_DELAY_MS : ready - performance.now();
     schedule(Math.max(0, left), () => applyMove(answer.move, answer.seconds, answer.after));
   });
-  setState({ thinking: true, turnStart: ready }); // its clock does not pay for what is being shown
+  setState({ thinking: true, turnStart: ready }); // the bot's clock starts after the animation
 }
 
-/** Take a position from the server in place of a predicted one. @param {GameNode} node @param {Position} position */
+/** Replace a predicted position by the server's. @param {GameNode} node @param {Position} position */
 function replacePrediction(node, position) {
   if (!node.position.provisional) return;
   node.position = position;
@@ -160,29 +160,29 @@ async function handleError(problem) {
   showError(problem);
   setState({ paused: true, ...IDLE });
   if (!current.position.provisional) return;
-  await loadCurrentLine(current); // the answer would have told it
+  await loadCurrentLine(current); // its answer would have included the position
   notifyChange("game");
 }
 
-/** Do something after a while, unless the person does something else before. @param {number} milliseconds @param {() => void} action */
+/** Run an action after a delay, unless it is cancelled. @param {number} milliseconds @param {() => void} action */
 function schedule(milliseconds, action) {
   const timer = setTimeout(action, milliseconds);
   cancelTask = () => clearTimeout(timer);
 }
 
-/** Cancel what is under way. */
+/** Cancel the pending request or timer. */
 function cancelPending() {
   cancelTask();
   cancelTask = () => {};
 }
 
-/** Pause the programs, or let them continue. @param {boolean} paused */
+/** Pause or resume the bots. @param {boolean} paused */
 export function setPaused(paused) {
   setState({ paused });
   enterPosition(false);
 }
 
-/** End the game: a side has resigned, or has no time left. @param {number} side @param {string} reason */
+/** End the game: a side has resigned or run out of time. @param {number} side @param {string} reason */
 export function endGame(side, reason) {
   const { game } = state;
   cancelPending();
@@ -192,7 +192,7 @@ export function endGame(side, reason) {
   announceEnd(game);
 }
 
-/** Whether the clock of the present mover is running. */
+/** Whether the mover's clock runs. */
 export const isClockRunning = () => isClockOn() && !state.replyReady;
 
 function isClockOn() {

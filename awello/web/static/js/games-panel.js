@@ -1,4 +1,4 @@
-/** The panel of the archive: what was played in this position, all its games, and files with games. */
+/** The archive tab: explorer, list of games, and files. */
 import { ArchiveFiles } from "./archive-files.js";
 import { ArchiveList } from "./archive-list.js";
 import { h } from "./dom.js";

@@ -1,9 +1,9 @@
-/** The help sheet: how to play, and every key. */
+/** The help dialog: rules and keyboard shortcuts. */
 import { h } from "./dom.js";
 import { t } from "./i18n.js";
 import { SHORTCUTS } from "./shortcuts.js";
 
-/** Show the sheet for a family of games. @param {Family} family */
+/** Show the help for a family of games. @param {Family} family */
 export function showHelp(family) {
   const sheet = /** @type {HTMLDialogElement} */ (document.getElementById("help"));
   const keys = SHORTCUTS.map(({ label, labelKey, command }) =>

@@ -1,4 +1,4 @@
-/** Words for people, in the language they chose: every text of the page comes from here. */
+/** Translations: every text of the page comes from here. */
 import en from "./translations/en.js";
 import fr from "./translations/fr.js";
 
@@ -7,16 +7,16 @@ export const LANGUAGES = { en, fr };
 
 let language = "en";
 
-/** The language in use, such as "fr". */
+/** The current language, such as "fr". */
 export const currentLanguage = () => language;
 
-/** Choose a language; unknown ones become English. @param {string} name */
+/** Set the language; unknown ones fall back to English. @param {string} name */
 export function setLanguage(name) {
   language = name in LANGUAGES ? name : "en";
 }
 
 /**
- * The text of a key with its {values} filled in; a key without a text shows itself.
+ * The text of a key with its {values} filled in; a missing key is shown as it is.
  * @param {string} key
  * @param {Record<string, unknown>} [values]
  */
@@ -26,7 +26,7 @@ export function t(key, values = {}) {
 }
 
 /**
- * A signed number such as +3, −2.5 or 0, with the sign of minus that lines up with the plus.
+ * A signed number such as +3, −2.5 or 0, with a typographic minus.
  * @param {number} value
  * @param {number} [digits]
  */

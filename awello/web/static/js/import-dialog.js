@@ -1,4 +1,4 @@
-/** Games that come from outside: pasted, dropped, from a file, from a link, from a contest, from the archive. */
+/** Imports games: pasted, dropped, from a file, a link, a contest or the archive. */
 import { boardElement, eventElement } from "./dom.js";
 import { Game, GAMES } from "./game.js";
 import { t } from "./i18n.js";
@@ -8,12 +8,12 @@ import { showError, showNotice } from "./notices.js";
 import { api } from "./server.js";
 import { getPanel, showTab } from "./tabs.js";
 
-const MAX_TEXT_BYTES = 1 << 16; // bytes of a file that may hold one game
-const COLLECTION_FILE = /\.(wtb|jou|trn|gam|gz)$/i; // files that are read as a whole
-let latestRequest = 0; // what was pasted last counts, whatever the server answers first
+const MAX_TEXT_BYTES = 1 << 16; // largest file that may hold a single game
+const COLLECTION_FILE = /\.(wtb|jou|trn|gam|gz)$/i; // always imported into the archive
+let latestRequest = 0; // the latest import wins, whatever the order of responses
 
 /**
- * Read a text and put its game on the board; `several` is called instead if it holds several games.
+ * Read a text and show its game; `several` is called instead if it holds several games.
  * @param {string} text
  * @param {(() => void) | null} [several]
  */
@@ -39,7 +39,7 @@ async function importLink(link) {
   else showError({ code: "link" });
 }
 
-/** Read files: a single game goes onto the board, several go into the archive. @param {File[]} files */
+/** Read files: a single game is shown on the board, several are imported into the archive. @param {File[]} files */
 export async function importFiles(files) {
   const toArchive = () => {
     showTab("games");
@@ -50,7 +50,7 @@ export async function importFiles(files) {
   return importText(await file.text(), toArchive);
 }
 
-/** Show a game of a contest from its start. @param {{ game: string, moves: string }} given */
+/** Show a contest game from its start. @param {{ game: string, moves: string }} given */
 export async function openContestGame({ game: name, moves }) {
   try {
     const found = moves ? await api("POST", "/api/read", { text: moves, game: name }) : { moves: [] };
@@ -62,7 +62,7 @@ export async function openContestGame({ game: name, moves }) {
   }
 }
 
-/** Show a game of the archive as it ended. @param {number} number */
+/** Show an archived game at its end. @param {number} number */
 export async function openArchivedGame(number) {
   try {
     const found = await api("GET", `/api/games/${number}`);
@@ -84,7 +84,7 @@ function buildGame(name, start, moves) {
   return game;
 }
 
-/** Take what is pasted or dropped anywhere on the page. */
+/** Import whatever is pasted or dropped anywhere on the page. */
 export function listenForPastedGames() {
   document.addEventListener("paste", (event) => {
     if (eventElement(event).closest("input, textarea")) return;

@@ -1,4 +1,4 @@
-/** The panel of the laboratory: contests of programs, and the tree of a search. */
+/** The lab tab: contests of bots, and search trees. */
 import "./contest-manager.js";
 import "./search-tree.js";
 import { h, listen } from "./dom.js";
@@ -18,7 +18,7 @@ export class LabPanel {
     this.contests = document.createElement("contest-manager");
     this.tree = document.createElement("search-tree");
     listen(this.contests, "replay", openContestGame);
-    this.offered = ""; // the game and the players of the form
+    this.offered = ""; // the game and players of the form
     /** @type {GameNode | null} */
     this.current = null;
     this.box.replaceChildren(

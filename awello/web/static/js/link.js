@@ -1,17 +1,17 @@
 /**
  * A whole game in a link: #othello?moves=f5d6(f6e6*)c3&second=champion%40level%3D4
  *
- * Variations stand in parentheses behind the move they could have replaced, as in the notation of chess;
- * a star stands behind the move that is shown.  A pass is --.
+ * Variations follow the move they replace, in parentheses, as in chess notation;
+ * a star follows the current move. A pass is --.
  */
 import { Game, GameNode, GAMES, HUMAN } from "./game.js";
 
-const MAX_LINK_CHARS = 20000; // letters of a link that is read
-const MAX_CLOCK_SECONDS = 86400; // seconds, as the server has it
+const MAX_LINK_CHARS = 20000;
+const MAX_CLOCK_SECONDS = 86400; // as on the server
 const MAX_INCREMENT_SECONDS = 3600;
 const MAX_PLIES = 2000;
 
-/** The link of a game, from the # on. @param {Game} game */
+/** The link of a game, starting with #. @param {Game} game */
 export function formatLink(game) {
   const query = new URLSearchParams();
   if (game.start) query.set("start", game.start);
@@ -41,7 +41,7 @@ function formatMoves(node, current) {
   return text;
 }
 
-/** The game of a link, or null if it is none. @param {string} hash */
+/** The game of a link, or null if it is invalid. @param {string} hash */
 export function parseLink(hash) {
   const [head, query = ""] = hash.replace(/^#/, "").split("?", 2);
   if (!Object.hasOwn(GAMES, head) || hash.length > MAX_LINK_CHARS) return null;
@@ -59,7 +59,7 @@ export function parseLink(hash) {
   return game;
 }
 
-/** The clock of a text such as 300+5, in seconds. @param {string} text */
+/** Parse a clock such as 300+5, in seconds. @param {string} text */
 export function parseClock(text) {
   const match = /^(\d{1,5}(?:\.\d+)?)(?:\+(\d{1,4}(?:\.\d+)?))?$/.exec(text);
   const clock = match && { seconds: Number(match[1]), increment: Number(match[2] ?? 0) };

@@ -1,7 +1,7 @@
 /**
- * <move-list>: the moves of a game in two columns, with their variations, from a tree of nodes.
- * Configuration in; `jump`, `promote` and `delete` {id} out. Elements are kept by the id of their node, and only what
- * changed is touched, so that values may arrive several times a second.
+ * <move-list>: the moves of a game in two columns, with variations, from a tree of nodes.
+ * Configuration in; `jump`, `promote` and `delete` {id} out. Elements are reused by node id and only changes
+ * are applied, so that values may arrive several times per second.
  */
 import { Component } from "./component.js";
 import { eventElement, h, setText } from "./dom.js";
@@ -11,7 +11,7 @@ const DEFAULTS = { tree: { id: "", children: [] }, current: "", family: "othello
 /** @type {Record<string, string>} */
 const MARKS = { "?!": "moves-inaccuracy", "?": "moves-mistake", "??": "moves-blunder" };
 
-/** A list that says so even without bullets. @param {string} className */
+/** A list that screen readers recognise without bullets. @param {string} className */
 function makeList(className) {
   const list = h("ol", { class: `moves-line ${className}` });
   list.setAttribute("role", "list");
@@ -19,7 +19,7 @@ function makeList(className) {
 }
 
 /**
- * Give `parent` exactly these children, leaving alone those that are in place.
+ * Make `children` the children of `parent`, without touching those already in place.
  * @param {Element} parent
  * @param {Element[]} children
  */
@@ -49,7 +49,7 @@ class MoveList extends Component {
   #shownAt = null;
   #observer = new ResizeObserver(() => this.#scrollIntoView());
 
-  /** Bring what is shown in step with the configuration and the language. */
+  /** Update the list to the configuration and the language. */
   refresh() {
     const { box, list, empty, promote, remove } = this.parts;
     const { tree } = this.config;
@@ -105,7 +105,7 @@ class MoveList extends Component {
   }
 
   /**
-   * The list items of a line: each move, and after the first of several the variations on it.
+   * The items of a line: its moves, and the variations after the first move of several.
    * @param {TreeNode} first
    * @param {TreeNode[]} others
    * @param {number} ply
@@ -121,7 +121,7 @@ class MoveList extends Component {
   }
 
   /**
-   * The list item that holds the variations on the move `id`.
+   * The item with the variations on a move.
    * @param {string} id
    * @param {TreeNode[]} others
    * @param {number} ply
@@ -146,7 +146,7 @@ class MoveList extends Component {
     return cell.item;
   }
 
-  /** The element kept under a key, made when it is new. @param {string} key @param {() => any} maker */
+  /** The element of a key, created if it is new. @param {string} key @param {() => any} maker */
   #getOrCreate(key, maker) {
     this.#usedKeys.add(key);
     if (!this.#elements.has(key)) this.#elements.set(key, maker());
@@ -182,7 +182,7 @@ class MoveList extends Component {
   }
 
   /**
-   * What there is to say of a move: its mark, its loss, the better one and the value after it.
+   * Remarks on a move: its mark, its loss, the best move and the value after it.
    * @param {TreeNode} given
    * @param {string} lost
    */
@@ -199,7 +199,7 @@ class MoveList extends Component {
   }
 
   /**
-   * Mark the current move, with its menu in a variation; the focus follows it from the move that was current.
+   * Mark the current move, with a menu if it is in a variation; the focus follows it.
    * @param {any} focused
    */
   #showCurrent(focused) {
@@ -221,7 +221,7 @@ class MoveList extends Component {
   }
 
   /**
-   * Only one move can be reached by Tab: the first of these that is one, or else the first of all.
+   * Only one move is in the tab order: the first valid candidate, or the first move.
    * @param {any[]} wanted
    */
   #setTabStop(...wanted) {
@@ -234,7 +234,7 @@ class MoveList extends Component {
     return [...this.parts.list.querySelectorAll(".moves-move")];
   }
 
-  /** Scroll the box, never the page, so that the current move is seen. */
+  /** Scroll the list, never the page, to the current move. */
   #scrollIntoView(button = this.#elements.get(this.config.current)?.button) {
     const { box } = this.parts;
     if (!button) {
@@ -255,7 +255,7 @@ class MoveList extends Component {
     this.emit("jump", { id: button.dataset.id });
   }
 
-  /** Up and down walk through the moves, Enter goes to one; left and right are left to the page. @param {KeyboardEvent} event */
+  /** Up and down walk through the moves, Enter goes to one; left and right belong to the page. @param {KeyboardEvent} event */
   #onKey(event) {
     const moves = this.#moves();
     const index = moves.indexOf(eventElement(event));

@@ -1,13 +1,13 @@
-/** The board after a move whose effect the server told in advance, so that a click shows at once. */
+/** Predicts the board after a move from its known effect, so that a click is shown immediately. */
 
 const PITS = "ABCDEFabcdef";
 const COLUMNS = "abcdefgh";
 
-/** The place of a square such as f5 in the text of the cells. @param {string} square @param {number} size */
+/** The index of a square such as f5 in the cells. @param {string} square @param {number} size */
 export const squareIndex = (square, size) => (Number(square[1]) - 1) * size + COLUMNS.indexOf(square[0]);
 
 /**
- * What is known of the position after a move before the server has answered: the board, and nothing to play.
+ * The provisional position after a move: the board, without legal moves.
  * @param {Position} position
  * @param {string} move
  * @returns {Position}

@@ -1,4 +1,4 @@
-/** Games come on the board: new ones, those of links, and those that the browser goes back to; the address follows. */
+/** Opens games (new, from links, from the browser's history) and keeps the address up to date. */
 import { playerName, sideName } from "./game-text.js";
 import { Game, GAMES, HUMAN } from "./game.js";
 import { showGame } from "./gameplay.js";
@@ -11,16 +11,16 @@ import { reviewer } from "./services.js";
 import { loadRecentGames, saveRecentGame, saveSetting, settings } from "./settings.js";
 import { notifyChange, state } from "./store.js";
 
-let key = ""; // under which the game on the board is remembered
-let link = ""; // the address as it was last written
+let key = ""; // of the game in the list of recent games
+let link = ""; // the address last written
 /** @type {Game | null} */
-let pendingGame = null; // the game that was last asked for
+let pendingGame = null; // the latest game to open
 
 /** The game last played here, by name. */
 export const preferredGame = () => (Object.hasOwn(GAMES, settings.game) ? settings.game : "othello");
 
 /**
- * Begin a game against a friendly program, or with the players of the game before.
+ * Start a game against a friendly bot, or with the players of the previous game.
  * @param {string} name
  * @param {Partial<Game>} choices
  */
@@ -32,7 +32,7 @@ export async function newGame(name, choices = {}) {
 }
 
 /**
- * Put a game on the board; false if the server does not understand it, or if another was asked for meanwhile.
+ * Open a game; returns false if the server refuses it, or if another one was requested meanwhile.
  * @param {Game} game
  * @param {{ key?: string, back?: boolean }} options `back` if the browser has its address already
  */
@@ -53,7 +53,7 @@ export async function openGame(game, options = {}) {
   return true;
 }
 
-/** Open the link in the address; false if it holds no game. @param {string} hash */
+/** Open a link; returns false if it holds no game. @param {string} hash */
 export async function openLink(hash) {
   if (hash.startsWith("#club")) await state.clubReady;
   if (hash.startsWith("#club") && state.club) return state.club.openLink(hash);
@@ -67,12 +67,12 @@ export async function openLink(hash) {
   return openGame(game, { key: saved?.key, back: true });
 }
 
-/** Follow an address that was typed, or to which the browser went back. */
+/** Follow a typed address, or the browser's history. */
 export async function handleAddressChange() {
   if (location.hash !== link && !(await openLink(location.hash))) notifyChange("game");
 }
 
-/** Write the game to the address, and with its times to the history, so that a reload loses nothing. */
+/** Write the game to the address, and its times to the history, so that a reload loses nothing. */
 export function updateAddress() {
   const { game } = state;
   if (!game?.current.position || game.current.position.provisional) return;
@@ -97,10 +97,10 @@ function recentLabel(game) {
 /** The address of a game. @param {Game} game */
 const linkTo = (game) => (game.clubGame && !game.clubGame.hasDiverged(game) ? game.clubGame.link : formatLink(game));
 
-/** The times of each move of the main line, for a reload. @param {Game} game */
+/** The times of the main line, for a reload. @param {Game} game */
 const collectTimes = (game) => game.line.map(({ move, seconds, clocks }) => ({ move, seconds, clocks }));
 
-/** Give a game back what its link does not hold. @param {Game} game @param {Partial<GameSnapshot>} memory */
+/** Restore what a link does not hold. @param {Game} game @param {Partial<GameSnapshot>} memory */
 function restoreSnapshot(game, { times = [], begun = null, saved = null, playerNames = null }) {
   Object.assign(game, { begun, saved, playerNames });
   /** @type {GameNode | undefined} */

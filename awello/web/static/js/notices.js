@@ -1,15 +1,15 @@
-/** What the page tells people: a line at its foot, and words for those who do not see it. */
+/** Notices: a line at the bottom of the page, and announcements for screen readers. */
 import { byId, h } from "./dom.js";
 import { LANGUAGES, t } from "./i18n.js";
 
 const MAX_ANNOUNCEMENTS = 4;
-const OFFLINE_DELAY_MS = 1500; // milliseconds without a server before it is worth a word
+const OFFLINE_DELAY_MS = 1500; // before a lost connection is reported
 let timer = 0;
 let offlineTimer = 0;
 let offline = false;
 
 /**
- * Say something to those who do not see the page; what is said in haste is heard one after the other.
+ * Announce a text to screen readers; quick successions are queued.
  * @param {string} text
  */
 export function announce(text) {
@@ -18,7 +18,7 @@ export function announce(text) {
   while (spoken.children.length > MAX_ANNOUNCEMENTS) spoken.firstChild?.remove();
 }
 
-/** Show a line for a while. @param {string} text @param {boolean} [bad] */
+/** Show a notice for some seconds. @param {string} text @param {boolean} [bad] */
 export function showNotice(text, bad = true) {
   const notice = byId("notice");
   notice.textContent = text;
@@ -28,13 +28,13 @@ export function showNotice(text, bad = true) {
   timer = setTimeout(hideNotice, bad ? 8000 : 4000);
 }
 
-/** Take the line away, unless the server is. */
+/** Hide the notice, unless the server is offline. */
 export function hideNotice() {
   if (!offline) byId("notice").hidden = true;
 }
 
 /**
- * What went wrong: in the person's language where the kind of problem is known, else as the server said it.
+ * The text of an error in the user's language, by its code; the server's message if the code is unknown.
  * @param {Problem} problem
  */
 export function errorText({ code, message }) {
@@ -42,12 +42,12 @@ export function errorText({ code, message }) {
   return key in LANGUAGES.en ? t(key, { message }) : message ?? "";
 }
 
-/** Say what went wrong. @param {Problem} problem */
+/** Show an error. @param {Problem} problem */
 export function showError(problem) {
   showNotice(errorText(problem));
 }
 
-/** The server went away, or is there again. @param {boolean} away */
+/** Report that the server went offline or is back. @param {boolean} away */
 export function setServerOffline(away) {
   clearTimeout(offlineTimer);
   if (away) {

@@ -1,9 +1,9 @@
-/** Opponents by how strong they are, for people who do not know specs. */
+/** Opponents: levels by strength, and all players that can be chosen. */
 
 /** The level a newcomer meets. @param {Rules} rules */
 export const defaultOpponent = (rules) => rules.opponents[1];
 
-/** The specs of other programs, with a limit that does not keep anybody waiting. */
+/** Specs of players with a limit that keeps them fast. */
 /** @type {Record<string, string>} */
 const DEFAULT_SPECS = {
   random: "random",
@@ -32,7 +32,7 @@ const SUPPORTED_GAMES = {
 };
 
 /**
- * The specs of all programs that know a game, from the names that the server gave.
+ * The specs of all players that support a game.
  * @param {string} game
  * @param {Iterable<string>} names
  */

@@ -1,18 +1,18 @@
 /**
- * <othello-board>: discs on a felt, of any size.
+ * <othello-board>: a board of any size.
  *
- * Each square is one group of nodes that are always there; its class says which of them show, so that the looks
- * live in the style sheet and a new configuration only changes classes and texts.
+ * Each square is a group of nodes; classes control which of them are visible, so that the style sheet defines the looks
+ * and a new configuration only changes classes and texts.
  */
 import { Board, buildHint, describeHint, drawHint, isMotionEnabled } from "./board.js";
 import { appendSvg, setAttribute, setText } from "./dom.js";
 import { t } from "./i18n.js";
 
 const CELL = 100;
-const FRAME = 32; // room for the coordinates, left and above
-const BORDER = 8; // the frame on the other two sides
-const FLIP_MS = 150; // milliseconds that one disc takes to turn
-const FLIP_DELAY_MS = 25; // milliseconds later for each square further away: the sixth disc ends after 275
+const FRAME = 32; // space for the coordinates, left and above
+const BORDER = 8; // frame on the other two sides
+const FLIP_MS = 150; // to flip one disc
+const FLIP_DELAY_MS = 25; // per square of distance: the sixth disc ends after 275
 const LETTERS = "abcdefgh";
 const STARS = [[2, 2], [2, 6], [6, 2], [6, 6]]; // the dots of a board of 8
 /** @type {Record<string, string>} */
@@ -29,7 +29,7 @@ class OthelloBoard extends Board {
     return `${this.config.size} ${Boolean(this.config.rotated)}`;
   }
 
-  /** The column and the row of a square as seen: a turned board counts from the other corner. @param {number} index */
+  /** The column and row of a square as displayed; a rotated board counts from the other corner. @param {number} index */
   #place(index) {
     const { size, rotated } = this.config;
     const seen = rotated ? size * size - 1 - index : index;
@@ -119,7 +119,7 @@ class OthelloBoard extends Board {
     if (played) this.#animateFlips(now.flipped.filter(changed));
   }
 
-  /** Turn discs outward from the played square, the nearest first. @param {string[]} names */
+  /** Flip discs outward from the played square, nearest first. @param {string[]} names */
   #animateFlips(names) {
     const moving = isMotionEnabled() ? names : [];
     const animations = moving.map((name) => this.#flipDisc(this.#index(name)));

@@ -1,4 +1,4 @@
-/** The panel to choose opponents, to see the moves and to find earlier games. */
+/** The play tab: opponents, clock, moves and recent games. */
 import "./move-list.js";
 import { actions, deleteVariation, goToNodeId, promoteVariation, typeMove } from "./actions.js";
 import { byId, formRow, h, listen } from "./dom.js";
@@ -18,7 +18,7 @@ export class PlayPanel {
 
   /** @param {HTMLElement} box */
   constructor(box) {
-    this.filledFor = ""; // the game and the programs of the lists
+    this.filledFor = ""; // the game and players in the lists
     this.pickers = [0, 1].map((side) => this.buildPicker(side));
     this.clock = h("select", { id: "clock-picker", onchange: (event) => actions.setClock(event.target.value) });
     this.move = h("input", { id: "typed-move", autocomplete: "off", maxLength: 5, spellcheck: false, placeholder: t("play.type.example") });
@@ -65,7 +65,7 @@ export class PlayPanel {
     const wanted = [game.game, ...availablePlayers].join();
     if (this.filledFor !== wanted) this.fill(game);
     this.filledFor = wanted;
-    this.gameOptions.hidden = game.live; // the club knows them
+    this.gameOptions.hidden = game.live; // the club sets them
     this.pickers.forEach(({ picker, spec }, side) => showPlayer(picker, spec, game.players[side]));
     this.showClock(game.clock ? `${game.clock.seconds}+${game.clock.increment}` : "");
     this.pauseButton.hidden = game.players.includes(HUMAN) && !paused;
@@ -108,7 +108,7 @@ export class PlayPanel {
 }
 
 /**
- * Show a seat's spec in its list, or as text if the list does not have it.
+ * Select a player in its list, or show the spec as text if it is not listed.
  * @param {HTMLSelectElement} picker
  * @param {HTMLInputElement} spec
  * @param {string} player
@@ -128,7 +128,7 @@ function formatClockOption(text) {
   return t(increment ? "play.clock.increment" : "play.clock.minutes", { minutes: seconds / 60, increment });
 }
 
-/** The list of the moves of a game. */
+/** The list of the game's moves. */
 export function makeMoveList() {
   const list = document.createElement("move-list");
   listen(list, "jump", ({ id }) => goToNodeId(id));
@@ -137,7 +137,7 @@ export function makeMoveList() {
   return list;
 }
 
-/** The tree as the list of moves wants it. @param {GameNode} root */
+/** The game tree in the form of the move list. @param {GameNode} root */
 export function toMoveTree(root) {
   const describe = (/** @type {GameNode} */ node) => /** @type {TreeNode} */ ({
     id: node.id, move: node.move, side: node.parent?.position?.side ?? 0, ...nodeValues(node),

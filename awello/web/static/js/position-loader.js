@@ -1,4 +1,4 @@
-/** The positions of a game, as the server describes them. */
+/** Loads positions from the server. */
 import { api } from "./server.js";
 
 /** Load all positions of a game, the main line first. @param {Game} game */
@@ -8,7 +8,7 @@ export async function loadGamePositions(game) {
 }
 
 /**
- * Load all positions on the way to a node that are not known yet.
+ * Load the missing positions on the path to a node.
  * @param {Game} game
  * @param {GameNode} node
  */

@@ -1,4 +1,4 @@
-/** The panel to import games, to set positions up and to export the game on the board. */
+/** The position tab: import, position editor and export. */
 import { finishEditing, setEditor } from "./actions.js";
 import { download, h, replaceContent } from "./dom.js";
 import { Editor, toolsFor } from "./editor.js";
@@ -19,12 +19,12 @@ export class PositionPanel {
 
   /** @param {HTMLElement} box */
   constructor(box) {
-    this.drawn = ""; // what the editor was drawn from
+    this.drawn = ""; // cache key of the editor
     this.text = h("textarea", { id: "paste", rows: 4, spellcheck: false, placeholder: t("import.example") });
     this.file = h("input", { type: "file", id: "file", multiple: true, onchange: (event) => this.readFiles([...event.target.files]) });
     this.status = h("p", { class: "muted", role: "status" });
     this.edit = h("div", { class: "editor" });
-    this.formats = Object.keys(FILE_EXTENSIONS).filter((format) => format !== "wthor") // of little use for one game
+    this.formats = Object.keys(FILE_EXTENSIONS).filter((format) => format !== "wthor") // of little use for a single game
       .map((format) => ({ format, button: this.exportButton(`export.${format}`, () => this.saveFile(format)) }));
     this.exportButtons = h("div", { class: "buttons" },
       this.exportButton("export.transcript", () => this.copy(this.transcript())),
@@ -62,7 +62,7 @@ export class PositionPanel {
     this.file.value = "";
   }
 
-  /** The moves of the line on the board, as files and other programs write them. */
+  /** The moves of the line as a transcript. */
   transcript() {
     return state.game.line.slice(1).map((node) => (node.move === "pass" ? "" : node.move)).join("");
   }
@@ -82,7 +82,7 @@ export class PositionPanel {
     return api("POST", "/api/picture", state.game.toRequest());
   }
 
-  /** The whole line as a file, as the button says. @param {string} format */
+  /** Download the whole line in a format. @param {string} format */
   async saveFile(format) {
     download(`awello${FILE_EXTENSIONS[format]}`, await exportGame(state.game, format));
   }
@@ -102,7 +102,7 @@ export class PositionPanel {
     download("awello.png", await new Promise((resolve) => canvas.toBlob((blob) => resolve(blob ?? ""))), "image/png");
   }
 
-  // ---- the editor -------------------------------------------------------------------------------------------------
+  // ---- the editor ---------------------------------------------------------------------------------------------------
   update() {
     const { editor, game } = state;
     for (const { format, button } of this.formats) button.hidden = !supportsFormat(format, game);

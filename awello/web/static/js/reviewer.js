@@ -1,8 +1,8 @@
-/** A played game seen again: what each move lost, a list of the mistakes, and another try at each. */
+/** Game review: the loss of each move, the mistakes, and a retry of each. */
 import { settings } from "./settings.js";
 
-const SECONDS_PER_MOVE = 0.5; // for each move
-const RETRY_SECONDS = 2; // seconds to judge another try
+const SECONDS_PER_MOVE = 0.5;
+const RETRY_SECONDS = 2; // analysis time of a retry
 export const MARKS = { inaccuracy: "?!", mistake: "?", blunder: "??" };
 
 /** Events: "change". */
@@ -16,15 +16,15 @@ export class Reviewer extends EventTarget {
     this.path = [];
     this.done = 0;
     /** @type {SideSummary[] | null} */
-    this.sides = null; // how well either side played, once all moves are judged
+    this.sides = null; // summary of each side, once all moves are reviewed
     this.error = "";
     /** @type {Retry | null} */
-    this.retry = null; // while a mistake is tried again
+    this.retry = null; // the mistake being retried
     this.connection = connection;
     this.analyst = analyst;
   }
 
-  /** There is another game on the table. */
+  /** Forget the review: another game is on the board. */
   reset() {
     this.cancel?.();
     this.cancel = null;
@@ -35,7 +35,7 @@ export class Reviewer extends EventTarget {
     return Boolean(this.cancel);
   }
 
-  /** Judge the line through the present position, from its end to its beginning. @param {Game} game */
+  /** Review the line through the current position, from its end to its start. @param {Game} game */
   start(game) {
     this.reset();
     this.path = game.line;
@@ -43,7 +43,7 @@ export class Reviewer extends EventTarget {
     this.cancel = this.connection.stream("review", { ...game.toRequest(end), seconds: SECONDS_PER_MOVE }, (answer) => {
       if (answer.type === "judgement") {
         this.path[answer.ply].review = answer;
-        this.done = this.path.length - answer.ply; // the last move is judged first
+        this.done = this.path.length - answer.ply; // the last move is reviewed first
       } else if (answer.type === "summary") {
         this.sides = answer.sides;
       } else {
@@ -55,24 +55,24 @@ export class Reviewer extends EventTarget {
     this.dispatchEvent(new Event("change"));
   }
 
-  /** The moves that lost something worth a mark. */
+  /** The moves with a mark. */
   get mistakes() {
     return this.path.filter((node) => node.review?.mark);
   }
 
-  /** The next move with a mark of this kind after a ply, round the end. @param {string} mark @param {number} ply */
+  /** The next move with a mark after a ply, wrapping around. @param {string} mark @param {number} ply */
   nextWithMark(mark, ply) {
     const found = this.mistakes.filter((node) => node.review?.mark === mark);
     return found.find((node) => node.ply > ply) ?? found[0] ?? null;
   }
 
-  /** Let the person try the move of a mistake again. @param {GameNode} node */
+  /** Let the user retry the move of a mistake. @param {GameNode} node */
   startRetry(node) {
     this.retry = { node, tried: null, loss: null };
     this.dispatchEvent(new Event("change"));
   }
 
-  /** Judge what the person tried. @param {Game} game @param {string} move */
+  /** Evaluate the user's attempt. @param {Game} game @param {string} move */
   async evaluateRetry(game, move) {
     const { retry } = this;
     const before = retry?.node.parent;
@@ -87,7 +87,7 @@ export class Reviewer extends EventTarget {
     this.dispatchEvent(new Event("change"));
   }
 
-  /** Leave the second try. */
+  /** Leave the retry. */
   leaveRetry() {
     this.retry = null;
     this.dispatchEvent(new Event("change"));
@@ -95,7 +95,7 @@ export class Reviewer extends EventTarget {
 }
 
 /**
- * Whether values may be shown on the board: not while somebody guesses.
+ * Whether values may be shown: not during a retry.
  * @param {Reviewer} reviewer
  */
 export const canShowHints = (reviewer) => settings.hints && !reviewer.retry;

@@ -1,8 +1,8 @@
 /**
- * <tree-panel>: what a textbook search looks at in the position on the board, as a picture to zoom and to keep.
+ * <search-tree>: the nodes visited by a textbook search from the current position, as an image to zoom and download.
  *
- * `config` is { line: { game, start, moves }, api: async (method, path, body) }.  A new line makes no new tree:
- * searching is asked for by the button.
+ * `config` is { line: { game, start, moves }, api: async (method, path, body) }. A new line does not start a search:
+ * the button does.
  */
 import { labelledField } from "./contest-form.js";
 import { h } from "./dom.js";
@@ -12,9 +12,9 @@ import { errorText } from "./notices.js";
 
 const SEARCHES = ["minimax", "alphabeta", "negamax", "negamax-alphabeta"];
 const DEPTHS = [1, 2, 3, 4];
-const ZOOM_STEP = 1.5; // what a press of + or − does
+const ZOOM_STEP = 1.5;
 const MIN_SCALE = 0.01;
-const MIN_INITIAL_SCALE = 0.6; // what a large tree is shown at first
+const MIN_INITIAL_SCALE = 0.6; // for large trees
 const MAX_SCALE = 4;
 
 class SearchTree extends HTMLElement {
@@ -47,7 +47,7 @@ class SearchTree extends HTMLElement {
     this.#clearResult();
   }
 
-  /** Build everything anew, such as after a change of language. */
+  /** Rebuild everything, for example in another language. */
   refresh() {
     if (!this.#config || !this.isConnected) return;
     this.parts = this.#build();
@@ -58,7 +58,7 @@ class SearchTree extends HTMLElement {
     return this.#config && GAMES[this.#config.line.game];
   }
 
-  // --- asking --------------------------------------------------------------------------------------------------------
+  // --- the search ----------------------------------------------------------------------------------------------------
   #build() {
     const problem = h("p", { class: "lab-problem", role: "alert", hidden: true });
     const button = h("button", { class: "primary" }, t("tree.draw"));
@@ -101,13 +101,13 @@ class SearchTree extends HTMLElement {
     button.disabled = false;
   }
 
-  // --- showing -------------------------------------------------------------------------------------------------------
+  // --- the image -----------------------------------------------------------------------------------------------------
   /** @param {{ svg: string, lines: string[] }} given */
   #showResult({ svg, lines }) {
     this.#clearResult();
     const url = URL.createObjectURL(new Blob([svg], { type: "image/svg+xml" }));
     const [, width, height] = (/width="(\d+)" height="(\d+)"/.exec(svg) ?? []).map(Number);
-    const root = Number(/<rect x="([\d.]+)"/.exec(svg)?.[1]); // the first node that is drawn
+    const root = Number(/<rect x="([\d.]+)"/.exec(svg)?.[1]); // the root node
     this.#result = { lines, url, width, height };
     this.#show();
     this.#resize(Math.max(MIN_INITIAL_SCALE, this.box.clientWidth / this.#result.width));
@@ -135,12 +135,12 @@ class SearchTree extends HTMLElement {
     this.#resize(this.#scale);
   }
 
-  /** Show the whole width. */
+  /** Fit the width. */
   #fit() {
     this.#resize(this.box.clientWidth / this.#result.width);
   }
 
-  /** Grow or shrink about the middle of what is seen. @param {number} factor */
+  /** Zoom about the centre of the visible part. @param {number} factor */
   #zoom(factor) {
     const { box } = this;
     const [x, y] = [box.scrollLeft + box.clientWidth / 2, box.scrollTop + box.clientHeight / 2];

@@ -1,11 +1,11 @@
-/** The server: HTTP requests with one answer, and connections for answers that grow and for events. */
+/** The server: HTTP requests, and WebSocket connections for streams and events. */
 
-const MIN_RECONNECT_DELAY_MS = 250; // milliseconds before a connection is opened again
+const MIN_RECONNECT_DELAY_MS = 250;
 const MAX_RECONNECT_DELAY_MS = 4000;
-const CONNECT_TIMEOUT_MS = 5000; // milliseconds to wait for a connection
+const CONNECT_TIMEOUT_MS = 5000;
 const OFFLINE = { code: "offline", message: "the server does not answer" };
 
-/** An answer that says what went wrong. */
+/** An error response. */
 class ServerError extends Error {
   /** @param {string} code @param {string} message */
   constructor(code, message) {
@@ -15,7 +15,7 @@ class ServerError extends Error {
 }
 
 /**
- * Ask the API, with an object or a Blob; the answer as an object, or as a Blob if it is no JSON.
+ * Call the API with an object or a Blob; returns an object, or a Blob if the response is not JSON.
  * @param {string} method
  * @param {string} path
  * @param {unknown} [body]
@@ -40,9 +40,9 @@ export async function api(method, path, body, headers = {}) {
 }
 
 /**
- * A WebSocket that opens itself again when it breaks.  Requests have an id and a type, and so have their answers.
- * Where the server keeps no state (`resendsRequests`), open requests are sent again; else they fail, and the connection counts
- * as online when it has been welcomed.  Events: "online", "offline", "event" (detail: what no request asked for).
+ * A WebSocket that reconnects. Requests and their replies have an id and a type.
+ * A stateless server (`resendsRequests`) gets open requests again after a reconnect; otherwise they fail, and the connection
+ * is online once it is welcomed. Events: "online", "offline", "event" (detail: a message that is no reply).
  */
 export class Connection extends EventTarget {
   /** @param {string} path @param {{ resendsRequests?: boolean }} [options] */
@@ -61,7 +61,7 @@ export class Connection extends EventTarget {
     if (resendsRequests) this.open();
   }
 
-  /** Connect, if there is no connection yet; or anew, as somebody else. */
+  /** Connect unless connected; `anew` reconnects, for example with another session. */
   open(anew = false) {
     if (this.socket && !anew) return;
     clearTimeout(this.timer);
@@ -112,7 +112,7 @@ export class Connection extends EventTarget {
   }
 
   /**
-   * Send a request; `hear` is told each answer.  The function that comes back cancels the request.
+   * Send a request; `onReply` receives each reply. The returned function cancels the request.
    * @param {string} type
    * @param {object} fields
    * @param {(answer: any) => void} onReply
@@ -128,7 +128,7 @@ export class Connection extends EventTarget {
   }
 
   /**
-   * Send a request that has one answer; the answer, or an error that says why not.
+   * Send a request with a single reply; returns it, or throws the error.
    * @param {string} type
    * @param {object} fields
    * @returns {Promise<any>}
@@ -141,7 +141,7 @@ export class Connection extends EventTarget {
     });
   }
 
-  /** Wait until the connection is online, but not for ever. @returns {Promise<void>} */
+  /** Wait until the connection is online, up to a timeout. @returns {Promise<void>} */
   waitUntilOnline() {
     this.open();
     if (this.online) return Promise.resolve();

@@ -1,4 +1,4 @@
-/** What every part of the page shares to reach the engine: one channel, one analyst, one reviewer. */
+/** The shared services: the connection to the engine, the analyst and the reviewer. */
 import { Analyst } from "./analyst.js";
 import { Reviewer } from "./reviewer.js";
 import { Connection } from "./server.js";

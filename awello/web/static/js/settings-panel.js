@@ -1,4 +1,4 @@
-/** The panel of what the page looks and sounds like. */
+/** The settings tab. */
 import { formRow, h, select } from "./dom.js";
 import { LANGUAGES, setLanguage, t } from "./i18n.js";
 import { saveSetting, settings } from "./settings.js";
@@ -10,7 +10,7 @@ const BOARDS = ["green", "blue", "wood", "grey", "contrast"];
 const SPEEDS = [0, 80, 160, 320, 600];
 const SIZES = { min: 280, max: 960, step: 20 };
 
-/** Make the page look as the settings say. */
+/** Apply the settings to the page. */
 export function applySettings() {
   const root = document.documentElement;
   setLanguage(settings.language);

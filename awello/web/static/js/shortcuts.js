@@ -2,7 +2,7 @@ import { eventElement } from "./dom.js";
 import { settings } from "./settings.js";
 
 /**
- * Every key and what it does; the help sheet shows the same list.
+ * All keyboard shortcuts; the help dialog lists them.
  * @type {{ keys: string[], label: string, labelKey?: string, command: Command }[]}
  */
 export const SHORTCUTS = [
@@ -31,7 +31,7 @@ export const SHORTCUTS = [
   { keys: ["?"], label: "?", command: "openHelp" },
 ];
 
-/** Listen to the keys of the page; typing into a field and browser shortcuts are left alone. @param {Record<Command, () => unknown>} actions */
+/** Listen to shortcuts, except while typing and for browser shortcuts. @param {Record<Command, () => unknown>} actions */
 export function listenToShortcuts(actions) {
   document.addEventListener("keydown", (event) => {
     if (!settings.keys || event.defaultPrevented || event.ctrlKey || event.metaKey || event.altKey) return;

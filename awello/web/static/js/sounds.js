@@ -1,6 +1,6 @@
-/** Small sounds made on the spot, without files: off until someone wants them. */
+/** Synthesised sounds, off by default. */
 
-/** Each sound is a few notes: shape of the wave, pitch at its start and end (Hz), when and how long (s), how loud. */
+/** The notes of each sound: waveform, start and end pitch (Hz), delay and length (s), volume. */
 /** @type {Record<string, (string | number)[][]>} */
 const SOUNDS = {
   disc: [["triangle", 620, 240, 0, 0.07, 0.3]],
@@ -19,7 +19,7 @@ export function enableSounds(on) {
   enabled = on;
 }
 
-/** Play "disc", "seed", "capture", "end" or "wrong", if sounds are switched on. @param {string} name */
+/** Play "disc", "seed", "capture", "end" or "wrong", if sounds are on. @param {string} name */
 export function playSound(name) {
   if (!enabled) return;
   context ??= new AudioContext();

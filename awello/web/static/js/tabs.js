@@ -5,7 +5,7 @@ import { setState, state, subscribe } from "./store.js";
 /** @type {Record<string, { Panel: PanelClass, panel: any, unsubscribe: () => void }>} */
 const tabs = {};
 
-/** Give a tab its panel, which may take over from the one before. @param {string} name @param {PanelClass} Panel */
+/** Create the panel of a tab, which may take over state from its predecessor. @param {string} name @param {PanelClass} Panel */
 export function addPanel(name, Panel) {
   tabs[name]?.unsubscribe();
   const panel = new Panel(byId(`panel-${name}`), tabs[name]?.panel);
@@ -14,7 +14,7 @@ export function addPanel(name, Panel) {
   update();
 }
 
-/** Add a tab behind the first. @param {string} name @param {PanelClass} Panel */
+/** Add a tab after the first. @param {string} name @param {PanelClass} Panel */
 export function addTab(name, Panel) {
   const title = h("button", { id: `tab-${name}`, role: "tab", tabIndex: -1, "aria-controls": `panel-${name}`, "aria-selected": "false", "data-t": `tab.${name}` });
   byId("tab-play").after(title);
@@ -23,7 +23,7 @@ export function addTab(name, Panel) {
   addPanel(name, Panel);
 }
 
-/** Build all panels again, in another language. */
+/** Rebuild all panels, in another language. */
 export function rebuildPanels() {
   for (const [name, { Panel }] of Object.entries(tabs)) addPanel(name, Panel);
 }
@@ -31,7 +31,7 @@ export function rebuildPanels() {
 /** The panel of a tab. @param {string} name */
 export const getPanel = (name) => tabs[name].panel;
 
-/** Choose a tab, and one of its views, if it has several. @param {string} name @param {string} [view] */
+/** Show a tab, and one of its views. @param {string} name @param {string} [view] */
 export function showTab(name, view) {
   for (const other of Object.keys(tabs)) {
     const chosen = other === name;
@@ -43,7 +43,7 @@ export function showTab(name, view) {
   if (view) getPanel(name).show(view);
 }
 
-/** Listen to the tabs: a click, and arrow keys from one to the next. */
+/** Switch tabs by click and arrow keys. */
 export function listenToTabs() {
   const list = /** @type {HTMLElement} */ (document.querySelector("[role=tablist]"));
   const nameOf = (/** @type {Element} */ tab) => tab.id.replace("tab-", "");

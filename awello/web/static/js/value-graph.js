@@ -1,7 +1,7 @@
 /**
- * <value-graph>: the course of a game as a curve of values by ply, with the first player's advantage above zero.
- * Configuration in, `jump` {ply} out; it knows no rules. The scale is linear near zero and logarithmic far away
- * (the inverse hyperbolic sine), so that close games stay readable and lopsided ones fit.
+ * <value-graph>: the values of a game by ply, with the first player's advantage above zero.
+ * Configuration in, `jump` {ply} out. The scale is linear near zero and logarithmic further out
+ * (inverse hyperbolic sine), so that close games stay readable and lopsided ones fit.
  */
 import { Component } from "./component.js";
 import { setAttributes as set, SVG } from "./dom.js";
@@ -29,7 +29,7 @@ const MARK_SHAPES = {
 const MARK_CLASSES = { "?!": "graph-inaccuracy", "?": "graph-mistake", "??": "graph-blunder" };
 
 /**
- * A child made under `parent`, in HTML or, inside an SVG, in its namespace.
+ * Append an HTML element, or an SVG node inside an SVG.
  * @param {Element} parent
  * @param {string} tag
  * @param {string} [className]
@@ -44,7 +44,7 @@ function add(parent, tag, className = "", attributes = {}) {
 }
 
 /**
- * Stretches of consecutive points that satisfy a condition.
+ * Runs of consecutive points that satisfy a condition.
  * @param {Point[]} points
  * @param {(point: Point) => boolean} holds
  */
@@ -67,7 +67,7 @@ const isNumber = (value) => typeof value === "number";
 const polyline = (corners) => `M${corners.map(([x, y]) => `${x.toFixed(1)} ${y.toFixed(1)}`).join("L")}`;
 
 /**
- * The corners of a curve, with those added at which it crosses the height `zero`.
+ * The corners of a curve, plus its crossings of the height `zero`.
  * @param {number[][]} corners
  * @param {number} zero
  */
@@ -79,7 +79,7 @@ function withCrossings(corners, zero) {
   });
 }
 
-/** What each side has lost up to each ply. @param {Point[]} points */
+/** The accumulated loss of each side by ply. @param {Point[]} points */
 function accumulateLosses(points) {
   const total = [0, 0];
   return points.map((point) => {
@@ -102,7 +102,7 @@ class ValueGraph extends Component {
     if (this.parts) this.refresh();
   });
 
-  /** Draw everything anew, such as after a change of language. */
+  /** Redraw everything, for example in another language. */
   refresh() {
     this.#updateLabels();
     if (!this.#size.width) return;
@@ -141,7 +141,7 @@ class ValueGraph extends Component {
     plot.addEventListener("pointerdown", (/** @type {PointerEvent} */ event) => {
       if (event.button !== 0) return;
       plot.setPointerCapture(event.pointerId);
-      // A finger may be about to scroll the page: it jumps only when it moves sideways or is lifted.
+      // A finger may be about to scroll: jump only when it moves sideways or is lifted.
       this.#lastPly = event.pointerType === "touch" ? this.#plyAt(event.clientX) : null;
       this.#onPointer(event);
     });
@@ -247,7 +247,7 @@ class ValueGraph extends Component {
     });
   }
 
-  /** The unit of the scale or, when wanted, what either side has lost so far, with a legend of the two lines. */
+  /** The unit of the scale or, on demand, the accumulated losses of both sides with a legend. */
   #drawLosses() {
     const { losses, legend, button } = this.parts;
     const shown = this.#lossShown && !button.disabled;
@@ -271,7 +271,7 @@ class ValueGraph extends Component {
   }
 
   /**
-   * A line of the legend: a piece of the curve, whose it is, and how much it is in all.
+   * A line of the legend: a piece of the curve, the side and its total loss.
    * @param {number} side
    * @param {number} total
    */
@@ -297,7 +297,7 @@ class ValueGraph extends Component {
     readout.textContent = this.#describePly(hover ?? current, " · ");
   }
 
-  /** A ply in words: "move 12, f5, Black +4, lost 6". @param {number} ply @param {string} separator */
+  /** A ply as text: "move 12, f5, Black +4, lost 6". @param {number} ply @param {string} separator */
   #describePly(ply, separator) {
     const { points, sides } = this.config;
     const point = /** @type {Partial<Point>} */ (points[ply] ?? {});
@@ -330,7 +330,7 @@ class ValueGraph extends Component {
     this.#emitJump(this.config.current + STEPS[event.key]);
   }
 
-  /** Follow the pointer: show the ply under it, and go there while it is held down. @param {PointerEvent | null} event */
+  /** Follow the pointer: show the ply under it, and jump there while the button is held. @param {PointerEvent | null} event */
   #onPointer(event) {
     const hover = event && this.#plyAt(event.clientX);
     this.#hoverPly = hover;
