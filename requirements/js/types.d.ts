@@ -49,7 +49,7 @@ interface GameSnapshot {
 }
 interface RecentGame extends GameSnapshot { label: string; when: number }
 interface SaveResult { moves: string; number?: number; error?: string; tags?: Record<string, string> }
-interface Problem { code?: string; message?: string; minutes?: number }
+interface ErrorInfo { code?: string; message?: string; minutes?: number }
 // ---- messages of the server
 interface Rules {
   name: string; family: Family; unit: string; points: number; start: string; inaccuracy: number;
@@ -124,7 +124,7 @@ interface ClubPlayerState extends Rating { name: string; program: boolean; after
 interface ClubState {
   game: number; kind: string; players: ClubPlayerState[]; moves: string[]; ply: number; mover: number; clocks: number[];
   offer: number | null; over: boolean; reason: string; winner: number | null; seconds?: (number | null)[];
-  first_move: number | null; tournament: number | null; unrated: string; control: TimeControl; rated: boolean; moment: number;
+  first_move: number | null; tournament: number | null; unrated: string; control: TimeControl; rated: boolean; receivedAt: number;
 }
 interface Offer extends Rating {
   number: number; from: string; kind: string; side: number | null; control: TimeControl; rated: boolean; program: boolean;

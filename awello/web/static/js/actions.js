@@ -93,21 +93,21 @@ export async function playLine(moves) {
 /** Play a typed move; returns whether it was accepted. @param {string} text */
 export function typeMove(text) {
   const moves = Object.keys(state.game.current.position.moves);
-  const found = moves.find((move) => move.toLowerCase() === text.toLowerCase());
-  if (found && isBoardPlayable()) {
-    playMove(found);
+  const move = moves.find((name) => name.toLowerCase() === text.toLowerCase());
+  if (move && isBoardPlayable()) {
+    playMove(move);
     return true;
   }
-  showError({ message: t(found ? "error.wait" : "error.move", { move: text, moves: moves.join(" ") || "–" }) });
+  showError({ message: t(move ? "error.wait" : "error.move", { move: text, moves: moves.join(" ") || "–" }) });
   return false;
 }
 
 /** Explain why a move cannot be played. @param {{ move: string, reason: string }} refusal */
 export function refuseMove({ move, reason }) {
-  const words = t(`refused.${reason}`, { move });
+  const message = t(`refused.${reason}`, { move });
   playSound("wrong");
-  announce(words);
-  showNotice(words);
+  announce(message);
+  showNotice(message);
 }
 
 function playBestMove() {
@@ -185,8 +185,8 @@ function resign() {
 // ---- the review -----------------------------------------------------------------------------------------------------
 /** @param {string} mark */
 function goToNextMark(mark) {
-  const found = reviewer.nextWithMark(mark, state.game.current.ply);
-  if (found) goToNode(found);
+  const node = reviewer.nextWithMark(mark, state.game.current.ply);
+  if (node) goToNode(node);
   else showNotice(t("review.no-more"), false);
 }
 

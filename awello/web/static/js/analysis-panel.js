@@ -63,10 +63,10 @@ export class AnalysisPanel {
     if (current.over) return t("analysis.over");
     if (!canShowHints(reviewer)) return t("analysis.hidden");
     if (!shown) return analyst.error || t("analysis.starting");
-    const words = [shown.exact ? t("analysis.exact") : t("analysis.depth", { depth: shown.depth })];
-    if (!shown.exact && shown.certainty < 100) words.push(t("analysis.selective", { certainty: shown.certainty }));
-    if (shown.seconds > 0.05) words.push(t("analysis.speed", { speed: compact(shown.nodes / shown.seconds) }));
-    return words.join(" · ");
+    const parts = [shown.exact ? t("analysis.exact") : t("analysis.depth", { depth: shown.depth })];
+    if (!shown.exact && shown.certainty < 100) parts.push(t("analysis.selective", { certainty: shown.certainty }));
+    if (shown.seconds > 0.05) parts.push(t("analysis.speed", { speed: compact(shown.nodes / shown.seconds) }));
+    return parts.join(" · ");
   }
 
   /**

@@ -33,10 +33,10 @@ export class Analyst extends EventTarget {
   start(game, node, seconds) {
     this.running = true;
     this.error = "";
-    this.cancel = this.connection.stream("analyse", { ...game.toRequest(node), seconds }, (answer) => {
-      if (answer.type === "analysis") mergeAnalysis(node, answer);
-      if (answer.type === "error") this.error = answer.message;
-      if (answer.type === "done" || answer.type === "error") this.finish(node, answer.type === "done" ? seconds : 0);
+    this.cancel = this.connection.stream("analyse", { ...game.toRequest(node), seconds }, (reply) => {
+      if (reply.type === "analysis") mergeAnalysis(node, reply);
+      if (reply.type === "error") this.error = reply.message;
+      if (reply.type === "done" || reply.type === "error") this.finish(node, reply.type === "done" ? seconds : 0);
       this.dispatchEvent(new Event("change"));
     });
   }
@@ -64,10 +64,10 @@ export class Analyst extends EventTarget {
    */
   analyseOnce(game, node, seconds) {
     return new Promise((resolve, reject) => {
-      this.connection.stream("analyse", { ...game.toRequest(node), seconds }, (answer) => {
-        if (answer.type === "analysis") mergeAnalysis(node, answer);
-        if (answer.type === "error") reject(answer);
-        if (answer.type === "done") resolve(node.analysis);
+      this.connection.stream("analyse", { ...game.toRequest(node), seconds }, (reply) => {
+        if (reply.type === "analysis") mergeAnalysis(node, reply);
+        if (reply.type === "error") reject(reply);
+        if (reply.type === "done") resolve(node.analysis);
       });
     });
   }
@@ -83,12 +83,12 @@ export class Analyst extends EventTarget {
 /**
  * Store a result unless the known one is better: exact, or from a deeper search.
  * @param {GameNode} node
- * @param {any} answer
+ * @param {any} reply
  */
-function mergeAnalysis(node, answer) {
+function mergeAnalysis(node, reply) {
   const known = node.analysis;
-  const better = known && (Number(known.exact) - Number(answer.exact) || known.depth - answer.depth || known.certainty - answer.certainty) > 0;
-  if (!better) node.analysis = { ...answer, spent: known?.spent ?? 0 };
+  const better = known && (Number(known.exact) - Number(reply.exact) || known.depth - reply.depth || known.certainty - reply.certainty) > 0;
+  if (!better) node.analysis = { ...reply, spent: known?.spent ?? 0 };
 }
 
 /** The hints of the board for an analysis. @param {Analysis | null} analysis */
@@ -110,12 +110,12 @@ export function hintsFromAnalysis(analysis) {
  * @param {string[]} line
  */
 export async function loadLineAhead(game, node, line) {
-  const ghosts = [];
+  const nodes = [];
   let here = node;
   for (const move of line) {
     here = new GameNode(here, move);
-    ghosts.push(here);
+    nodes.push(here);
   }
-  if (ghosts.length) await loadLinePositions(game, here);
-  return ghosts.map((ghost) => ghost.position);
+  if (nodes.length) await loadLinePositions(game, here);
+  return nodes.map((ahead) => ahead.position);
 }

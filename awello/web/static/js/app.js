@@ -122,7 +122,7 @@ function changeLanguage() {
 }
 
 function fillGames() {
-  byId("game-picker").replaceChildren(...gameOptions().map(([name, words]) => new Option(words, name)));
+  byId("game-picker").replaceChildren(...gameOptions().map(([name, label]) => new Option(label, name)));
 }
 
 start();

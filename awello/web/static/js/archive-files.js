@@ -94,8 +94,8 @@ export class ArchiveFiles {
   async exportGames() {
     this.exportStatus.textContent = "";
     try {
-      const found = await api("GET", `/api/games/file?format=${this.format}&${this.list.queryString()}`);
-      download(`awello${FILE_EXTENSIONS[this.format]}`, found);
+      const response = await api("GET", `/api/games/file?format=${this.format}&${this.list.queryString()}`);
+      download(`awello${FILE_EXTENSIONS[this.format]}`, response);
     } catch (error) {
       this.exportStatus.textContent = errorText(error);
     }
@@ -108,11 +108,11 @@ function formatReport({ name, format, games, new: fresh, repeated, unfinished, d
   /** @param {number} number */
   const formatNumber = (number) => number.toLocaleString(currentLanguage());
   const counts = Object.entries({ repeated, unfinished, damaged }).filter(([, count]) => count);
-  const words = [
+  const parts = [
     t(games === 1 ? "explorer.one" : "explorer.many", { games: formatNumber(games) }),
     t("files.new", { count: formatNumber(fresh) }),
     ...counts.map(([key, count]) => t(`files.${key}`, { count: formatNumber(count) })),
   ];
   const lines = damage.map((text) => h("li", {}, text));
-  return [h("strong", {}, name), ` ${words.join(" · ")}`, lines.length ? h("ul", {}, ...lines) : null];
+  return [h("strong", {}, name), ` ${parts.join(" · ")}`, lines.length ? h("ul", {}, ...lines) : null];
 }

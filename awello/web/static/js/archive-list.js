@@ -94,8 +94,8 @@ export class ArchiveList {
   async load(before) {
     const request = ++this.request;
     try {
-      const found = await api("GET", `/api/games?limit=${PAGE_SIZE}&${this.query}${before ? `&before=${before}` : ""}`);
-      if (request === this.request) this.show(found, before);
+      const response = await api("GET", `/api/games?limit=${PAGE_SIZE}&${this.query}${before ? `&before=${before}` : ""}`);
+      if (request === this.request) this.show(response, before);
     } catch (error) {
       if (request !== this.request) return;
       this.status.textContent = errorText(error);
@@ -106,7 +106,7 @@ export class ArchiveList {
 
   /** @param {{ games: number, rows: ArchivedGame[] }} page @param {number | null} before */
   show({ games, rows }, before) {
-    const items = rows.map((found) => this.item(found));
+    const items = rows.map((entry) => this.item(entry));
     if (before) this.rows.append(...items);
     else this.rows.replaceChildren(...items);
     this.last = rows.at(-1)?.number ?? null;
@@ -116,15 +116,15 @@ export class ArchiveList {
     if (before) items[0]?.querySelector("button")?.focus();
   }
 
-  /** @param {ArchivedGame} found */
-  item(found) {
-    const { number, game, players, winner, date, event, opening } = found;
+  /** @param {ArchivedGame} entry */
+  item(entry) {
+    const { number, game, players, winner, date, event, opening } = entry;
     const family = GAMES[game].family;
     /** @param {number} place */
     const side = (place) => h("span", { class: winner === place ? "archive-side is-winner" : "archive-side" }, players[place] ?? sideName(family, place));
     const facts = [number, t(`game.${game}`), date, opening?.[currentLanguage()], event].filter(Boolean).join(" · ");
     return h("li", {}, h("button", { class: "archive-game", "data-number": number, onclick: () => openArchivedGame(number) },
-      side(0), h("span", { class: "archive-score" }, formatScore(found)), side(1),
+      side(0), h("span", { class: "archive-score" }, formatScore(entry)), side(1),
       h("span", { class: "archive-facts" }, facts)));
   }
 }

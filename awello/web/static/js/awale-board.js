@@ -223,13 +223,13 @@ class AwaleBoard extends Board {
   describe(name) {
     const { pits, taken, moves, hints, last, refused, playable } = this.config;
     const store = STORES.indexOf(name);
-    if (store >= 0) return [t("awale.store", { side: t(`side.awale.${store}`) }), seedsInWords(taken[store])];
-    const words = [name, seedsInWords(pits[NAMES.indexOf(name)])];
-    if (name === last) words.push(t("board.last"));
-    if (name in moves) words.push(t("awale.playable"), ...this.#describeCapture(moves[name]));
-    if (name in moves && hints?.[name]) words.push(...describeHint(hints[name]));
-    if (playable && refused[name] === "feed") words.push(t("awale.feed"));
-    return words;
+    if (store >= 0) return [t("awale.store", { side: t(`side.awale.${store}`) }), formatSeeds(taken[store])];
+    const parts = [name, formatSeeds(pits[NAMES.indexOf(name)])];
+    if (name === last) parts.push(t("board.last"));
+    if (name in moves) parts.push(t("awale.playable"), ...this.#describeCapture(moves[name]));
+    if (name in moves && hints?.[name]) parts.push(...describeHint(hints[name]));
+    if (playable && refused[name] === "feed") parts.push(t("awale.feed"));
+    return parts;
   }
 
   /** @param {Effect} given */
@@ -249,7 +249,7 @@ class AwaleBoard extends Board {
 const total = (captured) => captured.reduce((sum, [, count]) => sum + count, 0);
 
 /** @param {number} count */
-function seedsInWords(count) {
+function formatSeeds(count) {
   return t(`awale.seeds.${new Intl.PluralRules(currentLanguage()).select(count)}`, { count });
 }
 

@@ -92,7 +92,7 @@ function drawClocks(game) {
 function drawCaption(game) {
   const worth = hintsVisible() && !game.current.over && formatEvaluation(game);
   const more = state.editor ? [] : [findOpening(game)?.[currentLanguage()], worth];
-  byId("caption").replaceChildren(...[captionText(game), ...more].filter(Boolean).map((words) => h("span", {}, words)));
+  byId("caption").replaceChildren(...[captionText(game), ...more].filter(Boolean).map((text) => h("span", {}, text)));
 }
 
 /** @param {Game} game */
@@ -165,5 +165,5 @@ function timeUsed(node, side) {
 function saveStatusText({ saved, current }) {
   if (!saved || saved.moves !== current.moves.join(" ")) return "";
   if (saved.number) return t("archive.saved", { number: saved.number });
-  return saved.error ? t("archive.unsaved", { problem: saved.error }) : "";
+  return saved.error ? t("archive.unsaved", { error: saved.error }) : "";
 }

@@ -54,11 +54,11 @@ function hintClass(hint) {
 export function describeHint(hint) {
   const text = formatSigned(hint.value, hint.exact ? 0 : 1);
   const sign = text.startsWith("+") ? "board.plus" : text.startsWith("−") ? "board.minus" : "board.even";
-  const words = [t(sign, { value: text.replace(/^[+−]/, "") })];
-  if (hint.exact) words.push(t("board.exact"));
-  if (hint.best) words.push(t("board.best"));
-  if (hint.badge) words.push(t("board.depth", { value: hint.badge }));
-  return words;
+  const parts = [t(sign, { value: text.replace(/^[+−]/, "") })];
+  if (hint.exact) parts.push(t("board.exact"));
+  if (hint.best) parts.push(t("board.best"));
+  if (hint.badge) parts.push(t("board.depth", { value: hint.badge }));
+  return parts;
 }
 
 /** Base class of both boards. */

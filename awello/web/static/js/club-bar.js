@@ -63,9 +63,9 @@ export class ClubBar {
   /** Announce draw offers to screen readers. @param {Game} game */
   announceOffer(game) {
     const side = game.live && game.clubGame.state.offer;
-    const words = typeof side === "number" ? t("club.draw.offered", { side: clubSideName(game.game, side) }) : "";
-    if (words && words !== this.announcedOffer) announce(words);
-    this.announcedOffer = words;
+    const text = typeof side === "number" ? t("club.draw.offered", { side: clubSideName(game.game, side) }) : "";
+    if (text && text !== this.announcedOffer) announce(text);
+    this.announcedOffer = text;
   }
 
   offlineBanner() {
@@ -119,10 +119,10 @@ export class ClubBar {
     const seconds = game.claimSeconds;
     if (seconds === null) return [];
     const { name } = game.state.players[1 - (game.ownSide ?? 0)];
-    const words = h("strong", { id: "club-gone", class: "club-countdown" }, t(seconds ? "club.left.wait" : "club.left", { name, seconds }));
-    if (seconds) return [words];
+    const text = h("strong", { id: "club-gone", class: "club-countdown" }, t(seconds ? "club.left.wait" : "club.left", { name, seconds }));
+    if (seconds) return [text];
     const draw = rules.has_draw_offers ? [this.button("claim.draw", game, () => this.sendAction("claim", game, { draw: true }))] : [];
-    return [words, this.button("claim", game, () => this.sendAction("claim", game), { class: "primary" }), ...draw];
+    return [text, this.button("claim", game, () => this.sendAction("claim", game), { class: "primary" }), ...draw];
   }
 
   /** @param {ClubGame} game */
@@ -192,8 +192,8 @@ export class ClubBar {
   /** @param {ClubGame} game @param {string} asked */
   rematchControl(game, asked) {
     if (asked === this.club.name) return h("span", { role: "status" }, t("club.rematch.waiting"));
-    const words = asked ? t("club.rematch.accept", { name: asked }) : t("club.rematch");
-    return h("button", { id: "club-rematch", class: "primary", disabled: !this.club.connection.online, onclick: () => this.club.rematch(game.number) }, words);
+    const text = asked ? t("club.rematch.accept", { name: asked }) : t("club.rematch");
+    return h("button", { id: "club-rematch", class: "primary", disabled: !this.club.connection.online, onclick: () => this.club.rematch(game.number) }, text);
   }
 }
 

@@ -10,10 +10,10 @@ export class ClubBots {
   constructor(club) {
     this.club = club;
     this.name = h("input", { id: "bot-name", autocomplete: "off", autocapitalize: "off", spellcheck: false, maxLength: 20, required: true });
-    this.problem = h("p", { id: "bot-error", class: "error", role: "alert" });
+    this.error = h("p", { id: "bot-error", class: "error", role: "alert" });
     this.list = h("div", { id: "bots" });
     this.element = h("section", { "aria-label": t("club.view.bots") },
-      h("p", { class: "muted" }, t("club.bots.about")), this.problem, this.list,
+      h("p", { class: "muted" }, t("club.bots.about")), this.error, this.list,
       h("h2", {}, t("club.bots.new")),
       h("form", { class: "inline-form", onsubmit: (event) => this.register(event) },
         h("label", { htmlFor: "program-name" }, t("club.name")), this.name, h("button", { id: "bot-register" }, t("club.bots.register"))));
@@ -21,11 +21,11 @@ export class ClubBots {
 
   /** Run a task and show its error. @param {() => Promise<void>} work */
   async act(work) {
-    this.problem.textContent = "";
+    this.error.textContent = "";
     try {
       await work();
     } catch (error) {
-      this.problem.textContent = clubErrorText(error);
+      this.error.textContent = clubErrorText(error);
     }
   }
 

@@ -71,11 +71,11 @@ export class ChatBox {
     this.label = h("label", { htmlFor: "chat-on" });
     this.log = h("div", { id: "chat-log", class: "chat-log", role: "log", tabIndex: 0, "aria-label": t("club.chat.log") });
     this.text = h("input", { id: "chat-text", autocomplete: "off", maxLength: MAX_MESSAGE_CHARS, enterKeyHint: "send", "aria-describedby": "chat-error" });
-    this.problem = h("p", { id: "chat-error", class: "error", role: "alert" });
+    this.error = h("p", { id: "chat-error", class: "error", role: "alert" });
     this.conversation = h("div", {},
       this.log,
       h("form", { class: "inline-form", onsubmit: (event) => this.submit(event) }, h("label", { htmlFor: "chat-text" }, t("club.chat.text")), this.text, h("button", { id: "chat-send" }, t("club.chat.send"))),
-      this.problem);
+      this.error);
     this.element = h("div", { class: "chat", id: "chat" }, h("div", { class: "chat-switch" }, this.on, this.label), this.conversation);
   }
 
@@ -97,7 +97,7 @@ export class ChatBox {
     this.number = number;
     this.name = name;
     this.shown = [];
-    this.problem.textContent = "";
+    this.error.textContent = "";
     this.log.replaceChildren(h("p", { class: "muted" }, t("club.chat.about", { name })));
   }
 
@@ -117,14 +117,14 @@ export class ChatBox {
     event.preventDefault();
     const text = this.text.value.trim();
     if (!text) return;
-    this.problem.textContent = "";
+    this.error.textContent = "";
     try {
       await this.club.chat.send(this.number, text);
       if (this.text.value.trim() === text) this.text.value = "";
       notifyChange("club");
     } catch (error) {
       const key = `club.chat.error.${error.code}`;
-      this.problem.textContent = key in LANGUAGES.en ? t(key, { name: this.name, count: MAX_MESSAGE_CHARS }) : clubErrorText(error);
+      this.error.textContent = key in LANGUAGES.en ? t(key, { name: this.name, count: MAX_MESSAGE_CHARS }) : clubErrorText(error);
     }
   }
 }

@@ -54,14 +54,14 @@ export class ClubGame {
 
   /** The clock of a side: the server's time, and since when it runs. @param {number} side */
   clock(side) {
-    const { clocks, mover, over, moment } = this.state;
-    return { seconds: clocks[side], running: !over && mover === side, startedAt: moment };
+    const { clocks, mover, over, receivedAt } = this.state;
+    return { seconds: clocks[side], running: !over && mover === side, startedAt: receivedAt };
   }
 
   /** Seconds left for a first move, or null if both sides have moved. */
   get firstMoveSeconds() {
-    const { first_move: left, moment, over } = this.state;
-    return left === null || over ? null : Math.max(0, Math.ceil(left - (performance.now() - moment) / 1000));
+    const { first_move: left, receivedAt, over } = this.state;
+    return left === null || over ? null : Math.max(0, Math.ceil(left - (performance.now() - receivedAt) / 1000));
   }
 
   /** Seconds until the win can be claimed because the opponent has left, or null. */
@@ -113,7 +113,7 @@ export class ClubGame {
   async resume() {
     if (this.over) return;
     try {
-      this.update({ ...(await this.club.connection.request("watch", { game: this.number })), moment: performance.now() });
+      this.update({ ...(await this.club.connection.request("watch", { game: this.number })), receivedAt: performance.now() });
     } catch (error) {
       if (error.code !== "offline") showNotice(clubErrorText(error));
       return;

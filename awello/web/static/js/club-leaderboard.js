@@ -27,18 +27,18 @@ export class ClubLeaderboard {
   async load() {
     const query = new URLSearchParams({ game: this.kind.value, speed: this.speed.value });
     try {
-      const found = await api("GET", `/api/club/ladder?${query}`);
-      if (query.get("game") === this.kind.value && query.get("speed") === this.speed.value) this.show(found);
+      const response = await api("GET", `/api/club/ladder?${query}`);
+      if (query.get("game") === this.kind.value && query.get("speed") === this.speed.value) this.show(response);
     } catch (error) {
       this.status.textContent = clubErrorText(error);
     }
   }
 
-  /** @param {Ranked[]} found */
-  show(found) {
-    this.table.hidden = !found.length;
-    this.status.textContent = t(found.length ? "club.leaderboard.about" : "club.leaderboard.none");
-    this.rows.replaceChildren(...found.map((player, place) => h("tr", { class: player.name === this.club.name ? "is-current" : "" },
+  /** @param {Ranked[]} players */
+  show(players) {
+    this.table.hidden = !players.length;
+    this.status.textContent = t(players.length ? "club.leaderboard.about" : "club.leaderboard.none");
+    this.rows.replaceChildren(...players.map((player, place) => h("tr", { class: player.name === this.club.name ? "is-current" : "" },
       h("td", {}, String(place + 1)),
       h("th", { scope: "row" }, h("button", { class: "plain club-name", onclick: () => this.panel.showPlayer(player.name) }, player.name), player.program ? h("small", {}, t("club.bot")) : null),
       h("td", {}, formatRating(player)),

@@ -31,11 +31,11 @@ export class ClubLobby {
     this.present = h("datalist", { id: "club-present" });
     this.minutesRow = this.formRow("minutes", this.minutes);
     this.minutesRow.hidden = true;
-    this.problem = h("p", { id: "club-offer-error", class: "error", role: "alert" });
+    this.error = h("p", { id: "club-offer-error", class: "error", role: "alert" });
     this.form = h("details", { class: "disclosure club-offer", id: "club-offer" }, h("summary", {}, t("club.offer")),
       h("form", { onsubmit: (event) => this.submit(event) },
         this.formRow("opponent", this.name), this.present, this.formRow("kind", this.kind), this.formRow("time", this.time), this.minutesRow,
-        this.formRow("increment", this.increment), this.formRow("side", this.side), this.formRow("rated", this.rated), this.problem,
+        this.formRow("increment", this.increment), this.formRow("side", this.side), this.formRow("rated", this.rated), this.error,
         h("div", { class: "buttons" }, h("button", { id: "club-offer-go", class: "primary" }, t("club.offer.go")))));
     this.heading = h("h2", {}, t("club.online"));
     this.element = h("section", { "aria-label": t("club.view.lobby") },
@@ -58,7 +58,7 @@ export class ClubLobby {
   nameSides() {
     const { value } = this.side;
     const sides = [["", t("club.side.random")], ...[0, 1].map((side) => [String(side), clubSideName(this.kind.value, side)])];
-    this.side.replaceChildren(...sides.map(([side, words]) => h("option", { value: side, selected: side === value }, words)));
+    this.side.replaceChildren(...sides.map(([side, text]) => h("option", { value: side, selected: side === value }, text)));
   }
 
   /** @param {Event} event */
@@ -68,8 +68,8 @@ export class ClubLobby {
     /** @type {Record<string, unknown>} */
     const terms = { kind: this.kind.value, seconds, increment: Number(this.increment.value), rated: this.rated.checked };
     if (this.side.value) terms.side = Number(this.side.value);
-    this.problem.textContent = await this.club.offer(this.name.value.trim(), terms);
-    if (!this.problem.textContent) this.name.value = "";
+    this.error.textContent = await this.club.offer(this.name.value.trim(), terms);
+    if (!this.error.textContent) this.name.value = "";
   }
 
   /** Open the form with an opponent. @param {string} name */
@@ -108,9 +108,9 @@ export class ClubLobby {
       h("span", {}, h("strong", {}, offer.from), " ", h("span", { class: "club-rating" }, formatRating(offer))), h("span", { class: "club-action" }, club.name ? t("club.accept") : ""), h("small", {}, formatTerms(offer) + side + kind)));
   }
 
-  /** @param {number} number @param {string} words */
-  mine(number, words) {
-    return h("li", { class: "club-own-offer" }, h("span", {}, words), h("button", { id: `club-withdraw-${number}`, onclick: () => this.club.decline(number) }, t("club.withdraw")));
+  /** @param {number} number @param {string} text */
+  mine(number, text) {
+    return h("li", { class: "club-own-offer" }, h("span", {}, text), h("button", { id: `club-withdraw-${number}`, onclick: () => this.club.decline(number) }, t("club.withdraw")));
   }
 
   /** @param {LobbyGame} given */

@@ -10,17 +10,17 @@ export class ClubPassword {
     this.club = club;
     this.name = h("input", { name: "username", autocomplete: "username", readOnly: true, hidden: true }); // for password managers
     this.old = h("input", { id: "password-old", type: "password", autocomplete: "current-password", maxLength: 200, required: true, "aria-describedby": "password-error" });
-    this.fresh = h("input", { id: "password-new", type: "password", autocomplete: "new-password", maxLength: 200, required: true, "aria-describedby": "password-error password-help" });
-    this.problem = h("p", { id: "password-error", class: "error", role: "alert" });
+    this.newPassword = h("input", { id: "password-new", type: "password", autocomplete: "new-password", maxLength: 200, required: true, "aria-describedby": "password-error password-help" });
+    this.error = h("p", { id: "password-error", class: "error", role: "alert" });
     this.send = h("button", { id: "password-send", class: "primary" }, t("club.password.change"));
     this.title = h("summary", { id: "password-open" }, t("club.password.change"));
     this.element = h("details", { class: "club-offer" }, this.title,
       h("form", { onsubmit: (event) => this.submit(event) },
         this.name,
         formRow(t("club.password.old"), this.old),
-        formRow(t("club.password.new"), this.fresh),
+        formRow(t("club.password.new"), this.newPassword),
         h("p", { id: "password-help", class: "muted" }, t("club.password.about", { count: MIN_PASSWORD_CHARS })),
-        this.problem,
+        this.error,
         h("div", { class: "buttons" }, this.send)));
   }
 
@@ -32,24 +32,24 @@ export class ClubPassword {
   }
 
   clear() {
-    this.old.value = this.fresh.value = this.problem.textContent = "";
+    this.old.value = this.newPassword.value = this.error.textContent = "";
     this.element.open = false;
   }
 
   /** @param {Event} event */
   async submit(event) {
     event.preventDefault();
-    this.problem.textContent = "";
+    this.error.textContent = "";
     this.send.disabled = true;
     try {
-      await this.club.changePassword(this.old.value, this.fresh.value);
+      await this.club.changePassword(this.old.value, this.newPassword.value);
       this.clear();
       this.title.focus();
       showNotice(t("club.password.changed"));
     } catch (error) {
       const wrong = error.code === "password";
-      this.problem.textContent = wrong ? t("club.password.wrong") : clubErrorText(error, { count: MIN_PASSWORD_CHARS });
-      (wrong ? this.old : this.fresh).focus();
+      this.error.textContent = wrong ? t("club.password.wrong") : clubErrorText(error, { count: MIN_PASSWORD_CHARS });
+      (wrong ? this.old : this.newPassword).focus();
     } finally {
       this.send.disabled = false;
     }

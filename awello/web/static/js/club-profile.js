@@ -23,16 +23,16 @@ export class ClubProfile {
   async load(name) {
     this.name = name;
     try {
-      const found = await api("GET", `/api/club/players/${encodeURIComponent(name)}?limit=${PAGE_SIZE}`);
-      if (this.name === name) this.show(found);
+      const response = await api("GET", `/api/club/players/${encodeURIComponent(name)}?limit=${PAGE_SIZE}`);
+      if (this.name === name) this.show(response);
     } catch (error) {
       if (this.name === name) this.element.replaceChildren(h("p", { class: "error", role: "status" }, clubErrorText(error)));
     }
   }
 
-  /** @param {Profile} found */
-  show(found) {
-    const { name, program, owner, here, ratings, games, last } = found;
+  /** @param {Profile} profile */
+  show(profile) {
+    const { name, program, owner, here, ratings, games, last } = profile;
     const kind = program ? t("club.bot.owner", { name: owner ?? "?" }) : "";
     const count = t(games === 1 ? "explorer.one" : "explorer.many", { games: games.toLocaleString(currentLanguage()) });
     this.rows.replaceChildren();

@@ -32,9 +32,9 @@ export function formatSystem({ system, rounds }) {
 
 /** A local date and time, with the year if it is not the current one. @param {number} seconds */
 export function formatDateTime(seconds) {
-  const moment = new Date(1000 * seconds);
-  const year = moment.getFullYear() === new Date().getFullYear() ? undefined : "numeric";
-  return new Intl.DateTimeFormat(currentLanguage(), { year, month: "short", day: "numeric", weekday: "short", hour: "2-digit", minute: "2-digit" }).format(moment);
+  const date = new Date(1000 * seconds);
+  const year = date.getFullYear() === new Date().getFullYear() ? undefined : "numeric";
+  return new Intl.DateTimeFormat(currentLanguage(), { year, month: "short", day: "numeric", weekday: "short", hour: "2-digit", minute: "2-digit" }).format(date);
 }
 
 /** The time left, such as "in 1:02:03" or "in 3 days". @param {number} seconds */
@@ -65,7 +65,7 @@ export const formatRatingChange = ({ rating, after }) => `${rating} → ${after}
 
 /**
  * The text of an error in the user's language, by its code.
- * @param {Problem} error
+ * @param {ErrorInfo} error
  * @param {object} [values]
  */
 export function clubErrorText(error, values = {}) {

@@ -36,16 +36,16 @@ function ownStatus(details, view) {
   const mine = state === "playing" && name ? pairings.find((pairing) => pairing.round === round && (pairing.first === name || pairing.second === name)) : null;
   if (mine) return [h("div", { id: "tournament-mine", class: "club-own-pairing" }, ...ownPairing(mine, view))];
   if (state !== "open") return [];
-  const words = name ? (view.entered.has(details.tournament) ? t("club.tournament.stay", { minutes: formatNumber(grace / 60) }) : "") : t("club.tournaments.login");
-  return [words && h("p", { class: "muted" }, words), h("div", { class: "buttons" }, name ? view.enterButton(details) : view.loginButton())].filter(Boolean);
+  const text = name ? (view.entered.has(details.tournament) ? t("club.tournament.stay", { minutes: formatNumber(grace / 60) }) : "") : t("club.tournaments.login");
+  return [text && h("p", { class: "muted" }, text), h("div", { class: "buttons" }, name ? view.enterButton(details) : view.loginButton())].filter(Boolean);
 }
 
 /** @param {Pairing} given @param {ClubTournaments} more */
 function ownPairing({ round, first, second, game, points: gained }, { club }) {
   if (second === null) return [h("strong", {}, t("club.round.bye", { round }))];
-  const words = h("strong", {}, t("club.round.against", { round, name: first === club.name ? second : first }));
-  if (gained) return [words];
-  return [words, game ? h("button", { id: "tournament-play", class: "primary", onclick: () => club.show(game) }, t("club.play")) : h("span", { class: "muted" }, t("club.pairing.waiting"))];
+  const text = h("strong", {}, t("club.round.against", { round, name: first === club.name ? second : first }));
+  if (gained) return [text];
+  return [text, game ? h("button", { id: "tournament-play", class: "primary", onclick: () => club.show(game) }, t("club.play")) : h("span", { class: "muted" }, t("club.pairing.waiting"))];
 }
 
 /**

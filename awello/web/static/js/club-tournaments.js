@@ -21,7 +21,7 @@ export class ClubTournaments {
     this.details = null; // the shown tournament
     this.entered = new Set(); // numbers of the user's tournaments
     this.clockOffset = 0; // milliseconds by which the club's clock is ahead
-    this.problem = "";
+    this.error = "";
     this.drawn = "";
     this.timer = 0;
     this.stale = true; // whether the server has newer data
@@ -34,7 +34,7 @@ export class ClubTournaments {
     if (number !== this.opened) this.roundToggles.clear();
     this.opened = number;
     this.stale = true;
-    this.problem = "";
+    this.error = "";
   }
 
   update() {
@@ -50,21 +50,21 @@ export class ClubTournaments {
     try {
       const { tournaments, entered, now } = await connection.request("tournaments");
       const details = opened === null ? null : await connection.request("tournament", { tournament: opened });
-      if (opened === this.opened) Object.assign(this, { list: tournaments, details, entered: new Set(entered), clockOffset: 1000 * now - Date.now(), problem: "" });
+      if (opened === this.opened) Object.assign(this, { list: tournaments, details, entered: new Set(entered), clockOffset: 1000 * now - Date.now(), error: "" });
     } catch (error) {
       if (error.code === "offline") this.stale = true; // requested again after reconnecting
-      else if (opened === this.opened) this.problem = clubErrorText(error);
+      else if (opened === this.opened) this.error = clubErrorText(error);
     }
     this.draw();
   }
 
   draw() {
-    const { club, list, opened, entered, details, problem } = this;
-    const drawn = JSON.stringify([list, opened, [...entered], details, problem, club.name, club.connection.online, currentLanguage()]);
+    const { club, list, opened, entered, details, error } = this;
+    const drawn = JSON.stringify([list, opened, [...entered], details, error, club.name, club.connection.online, currentLanguage()]);
     if (this.drawn === drawn) return;
     this.drawn = drawn;
     const parts = opened === null ? this.all() : this.one();
-    replaceContent(this.element, ...parts, problem && h("p", { class: "error", role: "alert" }, problem));
+    replaceContent(this.element, ...parts, error && h("p", { class: "error", role: "alert" }, error));
     this.tick();
   }
 
@@ -80,11 +80,11 @@ export class ClubTournaments {
 
   /** @param {string} name */
   group(name) {
-    const found = (this.list ?? []).filter(({ state }) => GROUPS[name].includes(state));
-    if (!found.length) return [];
-    if (name === "ended") found.reverse().splice(MAX_ENDED);
-    else found.sort((one, other) => one.starts - other.starts);
-    return [h("h2", {}, t(`club.tournaments.${name}`)), h("ul", { id: `tournaments-${name}`, class: "club-rows" }, ...found.map((each) => this.row(each)))];
+    const matching = (this.list ?? []).filter(({ state }) => GROUPS[name].includes(state));
+    if (!matching.length) return [];
+    if (name === "ended") matching.reverse().splice(MAX_ENDED);
+    else matching.sort((one, other) => one.starts - other.starts);
+    return [h("h2", {}, t(`club.tournaments.${name}`)), h("ul", { id: `tournaments-${name}`, class: "club-rows" }, ...matching.map((each) => this.row(each)))];
   }
 
   /** @param {Tournament} contest */
@@ -109,7 +109,7 @@ export class ClubTournaments {
   // ---- one tournament -----------------------------------------------------------------------------------------------
   one() {
     const back = h("button", { id: "tournament-back", class: "plain club-back-link", onclick: () => this.panel.showTournament(null) }, t("club.tournaments.all"));
-    if (this.details?.tournament !== this.opened) return [back, this.problem ? null : h("p", { class: "muted", role: "status" }, t("club.tournaments.wait"))];
+    if (this.details?.tournament !== this.opened) return [back, this.error ? null : h("p", { class: "muted", role: "status" }, t("club.tournaments.wait"))];
     return [back, ...renderTournament(this.details, this)];
   }
 

@@ -62,19 +62,19 @@ export class Club {
   }
 
   // ---- account ------------------------------------------------------------------------------------------------------
-  /** Log in, or create an account and log in. @param {string | null} name @param {string} password @param {boolean} fresh */
-  async logIn(name, password, fresh) {
-    const found = await api("POST", fresh ? "/api/club/accounts" : "/api/club/session", { name, password });
-    this.setAccount(found.name);
+  /** Log in, or create an account and log in. @param {string | null} name @param {string} password @param {boolean} signUp */
+  async logIn(name, password, signUp) {
+    const response = await api("POST", signUp ? "/api/club/accounts" : "/api/club/session", { name, password });
+    this.setAccount(response.name);
   }
 
   /**
    * Change the password; other browsers are logged out, this one reconnects with its new session.
    * @param {string} old
-   * @param {string} fresh
+   * @param {string} newPassword
    */
-  async changePassword(old, fresh) {
-    await api("PUT", "/api/club/password", { old, new: fresh });
+  async changePassword(old, newPassword) {
+    await api("PUT", "/api/club/password", { old, new: newPassword });
     this.connection.open(true);
   }
 
@@ -145,7 +145,7 @@ export class Club {
 
   /** @param {ClubState} state */
   handleGame(state) {
-    state.moment = performance.now();
+    state.receivedAt = performance.now();
     const mine = this.sideOf(state);
     const fresh = mine !== null && !this.seenGames.has(state.game);
     if (mine !== null) this.seenGames.add(state.game);
@@ -168,11 +168,11 @@ export class Club {
     const { name } = state.players[other];
     for (const [number, offer] of this.challenges) if (offer.from === name && offer.kind === state.kind) this.challenges.delete(number);
     for (const [number, offer] of this.sent) if (offer.name === name && offer.kind === state.kind) this.sent.delete(number);
-    const words = t(state.ply ? "club.resumed" : "club.started", { name });
+    const text = t(state.ply ? "club.resumed" : "club.started", { name });
     const here = page.tab === "club" || this.expectsGame;
-    announce(words);
+    announce(text);
     if (here && !inRatedGame()) this.show(state.game);
-    else showNotice(words, false);
+    else showNotice(text, false);
     if (state.unrated && !state.ply) showNotice(t(`club.unrated.${state.unrated}`), false);
   }
 
@@ -186,9 +186,9 @@ export class Club {
   /** @param {Offer} offer */
   handleChallenge(offer) {
     this.challenges.set(offer.number, offer);
-    const words = t("club.challenged", { name: offer.from });
-    announce(words);
-    if (page.tab !== "club") showNotice(words, false);
+    const text = t("club.challenged", { name: offer.from });
+    announce(text);
+    if (page.tab !== "club") showNotice(text, false);
   }
 
   /** @param {any} given */
@@ -200,9 +200,9 @@ export class Club {
   /** @param {any} given */
   handleRematch({ game, by }) {
     this.rematches.set(game, by);
-    const words = t("club.rematch.wanted", { name: by });
-    announce(words);
-    if (page.game?.clubGame?.number !== game) showNotice(words, false);
+    const text = t("club.rematch.wanted", { name: by });
+    announce(text);
+    if (page.game?.clubGame?.number !== game) showNotice(text, false);
   }
 
   /** Reload the tournaments the next time they are visible. */
@@ -215,10 +215,10 @@ export class Club {
     const before = this.tournaments.get(news.tournament);
     this.tournaments.set(news.tournament, news);
     this.invalidateTournaments();
-    const words = before ? tournamentNews(news, before, this.name) : "";
-    if (!words) return;
-    announce(words);
-    showNotice(words, false);
+    const text = before ? tournamentNews(news, before, this.name) : "";
+    if (!text) return;
+    announce(text);
+    showNotice(text, false);
   }
 
   // ---- requests -----------------------------------------------------------------------------------------------------
@@ -267,9 +267,9 @@ export class Club {
 
   /** Block or unblock a player. @param {string | null} name @param {boolean} block */
   async block(name, block) {
-    const answer = await this.request(block ? "block" : "unblock", { name });
-    if (!answer) return;
-    this.blocked = new Set(answer.blocked);
+    const reply = await this.request(block ? "block" : "unblock", { name });
+    if (!reply) return;
+    this.blocked = new Set(reply.blocked);
     showNotice(t(block ? "club.blocked" : "club.unblocked", { name }), false);
     notifyChange("club");
   }
@@ -277,8 +277,8 @@ export class Club {
   /** @param {number} number */
   async rematch(number) {
     this.expectsGame = true;
-    const answer = await this.request("rematch", { game: number });
-    if (answer) this.rematches.set(number, this.name);
+    const reply = await this.request("rematch", { game: number });
+    if (reply) this.rematches.set(number, this.name);
     notifyChange("club");
   }
 
@@ -314,7 +314,7 @@ export class Club {
     this.pending = pending;
     try {
       await this.connection.waitUntilOnline();
-      const state = this.games.get(number) ?? { ...(await this.connection.request("watch", { game: number })), moment: performance.now() };
+      const state = this.games.get(number) ?? { ...(await this.connection.request("watch", { game: number })), receivedAt: performance.now() };
       return await this.openOnBoard(state, pending, options);
     } catch (error) {
       showNotice(clubErrorText(error));

@@ -20,7 +20,7 @@ export class ContestForm {
     this.numbers = Object.fromEntries(Object.entries(NUMBER_FIELDS).map(([name, range]) => [name, numberInput(range, initial[name])]));
     this.adder = h("button", { type: "button", onclick: () => this.#addBot("", true) }, t("lab.add"));
     this.total = h("span", { class: "lab-muted" });
-    this.problem = h("p", { class: "lab-problem", role: "alert", hidden: true });
+    this.error = h("p", { class: "lab-error", role: "alert", hidden: true });
     this.element = this.#build(players, start);
     for (const spec of initial.players ?? players.slice(0, 2)) this.#addBot(spec);
     while (this.#inputs.length < 2) this.#addBot("");
@@ -34,8 +34,8 @@ export class ContestForm {
 
   /** Show an error, or hide it. */
   showError(message = "") {
-    this.problem.textContent = message;
-    this.problem.hidden = !message;
+    this.error.textContent = message;
+    this.error.hidden = !message;
   }
 
   get #inputs() {
@@ -57,7 +57,7 @@ export class ContestForm {
       h("datalist", { id: "lab-specs" }, players.map((spec) => h("option", { value: spec }))),
       h("div", { class: "lab-numbers" }, Object.entries(this.numbers).map(([name, input]) => labelledField(t(`lab.${name}`), input))),
       h("p", { class: "lab-muted" }, t("lab.rules")),
-      this.problem,
+      this.error,
       h("div", { class: "lab-row" }, h("button", { class: "primary" }, t("lab.start")), this.total),
     );
   }

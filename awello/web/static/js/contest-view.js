@@ -34,7 +34,7 @@ export class ContestView {
     this.spoken = h("p", { class: "visually-hidden", role: "status" });
     this.stop = h("button", { onclick: () => onCommand("stop") }, t("lab.stop"));
     this.resume = h("button", { class: "primary", onclick: () => onCommand("resume") }, t("lab.resume"));
-    this.problem = h("p", { class: "lab-problem", role: "alert", hidden: true });
+    this.error = h("p", { class: "lab-error", role: "alert", hidden: true });
     this.standings = scrollBox(t("lab.standings"));
     this.cross = scrollBox(t("lab.cross"));
     this.forfeits = h("ul", { class: "lab-forfeits" });
@@ -50,7 +50,7 @@ export class ContestView {
       h("div", { class: "lab-row lab-head" }, this.title, this.state),
       this.progress,
       h("div", { class: "lab-row" }, this.note, this.stop, this.resume),
-      this.spoken, this.problem, this.standings, this.forfeits, this.cross, this.gamesTitle, this.games, this.more,
+      this.spoken, this.error, this.standings, this.forfeits, this.cross, this.gamesTitle, this.games, this.more,
     );
   }
 
@@ -70,8 +70,8 @@ export class ContestView {
 
   /** Show an error, or hide it. */
   showError(message = "") {
-    if (this.problem.textContent !== message) this.problem.textContent = message;
-    this.problem.hidden = !message;
+    if (this.error.textContent !== message) this.error.textContent = message;
+    this.error.hidden = !message;
   }
 
   /** @param {Contest} given */
@@ -171,14 +171,14 @@ function standingsTable({ standings }) {
 
 /** @param {Contest} given */
 function crossTable({ standings, pairs }) {
-  const found = new Map();
+  const results = new Map();
   for (const { first, second, won, drawn, lost } of pairs) {
-    found.set(`${first} ${second}`, `${won}–${drawn}–${lost}`);
-    found.set(`${second} ${first}`, `${lost}–${drawn}–${won}`);
+    results.set(`${first} ${second}`, `${won}–${drawn}–${lost}`);
+    results.set(`${second} ${first}`, `${lost}–${drawn}–${won}`);
   }
   const bots = standings.map(({ bot }) => bot);
   const columns = [t("lab.bot_column"), ...bots.map((_, place) => String(place + 1))];
-  const rows = bots.map((one, place) => row(`${place + 1}. ${one}`, bots.map((other) => found.get(`${one} ${other}`) ?? "·")));
+  const rows = bots.map((one, place) => row(`${place + 1}. ${one}`, bots.map((other) => results.get(`${one} ${other}`) ?? "·")));
   return table(t("lab.cross"), columns, rows);
 }
 

@@ -45,17 +45,17 @@ export function h(tag, properties = {}, ...children) {
   return element;
 }
 
-/** A control with its label. @param {string} words @param {Child & HTMLElement} control @param {Child[]} more */
-export const formRow = (words, control, ...more) => h("div", { class: "form-row" }, h("label", { htmlFor: control.id }, words), control, ...more);
+/** A control with its label. @param {string} label @param {Child & HTMLElement} control @param {Child[]} more */
+export const formRow = (label, control, ...more) => h("div", { class: "form-row" }, h("label", { htmlFor: control.id }, label), control, ...more);
 
 /**
  * A drop-down list.
  * @param {Properties} properties
- * @param {[value: string | number, words: string][]} values
+ * @param {[value: string | number, label: string][]} values
  * @param {unknown} [chosen]
  */
 export const select = (properties, values, chosen) =>
-  h("select", properties, values.map(([value, words]) => h("option", { value, selected: value === chosen }, words)));
+  h("select", properties, values.map(([value, label]) => h("option", { value, selected: value === chosen }, label)));
 
 /**
  * Append a new SVG node with attributes.

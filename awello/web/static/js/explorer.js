@@ -27,14 +27,14 @@ export class Explorer {
     this.empty = h("p", { class: "muted" });
     this.element = h("section", { class: "explorer" }, this.head, this.heads, this.rows, this.empty);
     /** @type {WeakMap<GameNode, any>} */
-    this.answers = new WeakMap();
+    this.responses = new WeakMap();
     /** @type {GameNode | null} */
     this.node = null;
   }
 
   /** Reload: the archive has changed. */
   invalidate() {
-    this.answers = new WeakMap();
+    this.responses = new WeakMap();
     this.node = null;
   }
 
@@ -43,23 +43,23 @@ export class Explorer {
     const { game } = state;
     if (this.node === game.current) return;
     this.node = game.current;
-    if (this.answers.has(game.current)) this.show(game, this.answers.get(game.current));
+    if (this.responses.has(game.current)) this.show(game, this.responses.get(game.current));
     else this.load(game, game.current);
   }
 
   /** @param {Game} game @param {GameNode} node */
   async load(game, node) {
-    const { answers } = this;
+    const { responses } = this;
     try {
-      const answer = await api("POST", "/api/explore", game.toRequest(node));
-      answers.set(node, answer);
-      if (this.node === node && this.answers === answers) this.show(game, answer);
+      const response = await api("POST", "/api/explore", game.toRequest(node));
+      responses.set(node, response);
+      if (this.node === node && this.responses === responses) this.show(game, response);
     } catch (error) {
-      if (this.node === node && this.answers === answers) this.showError(error);
+      if (this.node === node && this.responses === responses) this.showError(error);
     }
   }
 
-  /** @param {Problem} error */
+  /** @param {ErrorInfo} error */
   showError(error) {
     this.head.replaceChildren(errorText(error));
     this.heads.hidden = true;
@@ -67,7 +67,7 @@ export class Explorer {
     replaceContent(this.rows);
   }
 
-  /** @param {Game} game @param {Exploration} found */
+  /** @param {Game} game @param {Exploration} exploration */
   show(game, { games, value, branches, opening: here }) {
     const opening = (here ?? findOpening(game))?.[currentLanguage()];
     const count = t(games === 1 ? "explorer.one" : "explorer.many", { games: formatNumber(games) });
@@ -136,10 +136,10 @@ function bar({ wins, draws, losses }, side) {
 /** The row for screen readers. @param {string} move @param {Branch} given @param {number} total */
 function describeRow(move, { games, wins, draws, losses, score, value, opening }, total) {
   const decided = wins + draws + losses;
-  const words = [t("explorer.row", { move, games: formatNumber(games), share: share(games, total) })];
-  if (decided) words.push(t("explorer.row.results", { won: percent(wins, decided), drawn: percent(draws, decided), lost: percent(losses, decided) }));
-  if (score !== null) words.push(t("explorer.row.mean", { mean: formatSigned(score, 1) }));
-  if (value !== null) words.push(t("explorer.row.value", { value: formatSigned(value) }));
-  if (opening) words.push(opening[currentLanguage()]);
-  return words.join(", ");
+  const parts = [t("explorer.row", { move, games: formatNumber(games), share: share(games, total) })];
+  if (decided) parts.push(t("explorer.row.results", { won: percent(wins, decided), drawn: percent(draws, decided), lost: percent(losses, decided) }));
+  if (score !== null) parts.push(t("explorer.row.mean", { mean: formatSigned(score, 1) }));
+  if (value !== null) parts.push(t("explorer.row.value", { value: formatSigned(value) }));
+  if (opening) parts.push(opening[currentLanguage()]);
+  return parts.join(", ");
 }

@@ -8,7 +8,7 @@ import { playSound } from "./sounds.js";
 /** The name of a side. @param {Family} family @param {number} side */
 export const sideName = (family, side) => t(`side.${family}.${side}`);
 
-/** The games as options of a list. @returns {[value: string, words: string][]} */
+/** The games as options of a list. @returns {[value: string, label: string][]} */
 export const gameOptions = () => Object.keys(GAMES).map((name) => [name, t(`game.${name}`)]);
 
 /** The display name of a player. @param {string} player @param {Rules} rules */
@@ -28,8 +28,8 @@ export function nodeValues(node) {
 export function formatEvaluation({ family, current: { evaluation, analysis } }) {
   if (!evaluation || !analysis) return "";
   const side = sideName(family, evaluation.value < 0 ? 1 : 0);
-  const words = evaluation.value === 0 ? t("value.even") : `${side} ${formatSigned(Math.abs(evaluation.value), evaluation.exact ? 0 : 1)}`;
-  return evaluation.exact ? t("value.exact", { words }) : t("value.depth", { words, depth: analysis.depth });
+  const text = evaluation.value === 0 ? t("value.even") : `${side} ${formatSigned(Math.abs(evaluation.value), evaluation.exact ? 0 : 1)}`;
+  return evaluation.exact ? t("value.exact", { text }) : t("value.depth", { text, depth: analysis.depth });
 }
 
 /** The most specific opening of the game up to the current position. @param {Game} game */

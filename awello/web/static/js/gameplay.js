@@ -112,9 +112,9 @@ export function enterPosition(moved) {
 
 /** Repeat the reply played here before. @param {GameNode} current */
 function replayReply(current) {
-  const [answer] = current.children;
-  if (answer.move !== "pass" && !state.game.botToMove) return;
-  schedule(animationTime(current), () => applyMove(answer.move, answer.seconds));
+  const [reply] = current.children;
+  if (reply.move !== "pass" && !state.game.botToMove) return;
+  schedule(animationTime(current), () => applyMove(reply.move, reply.seconds));
 }
 
 /** How long the last move is still being animated, in milliseconds. @param {GameNode} node */
@@ -134,13 +134,13 @@ function requestBotMove(wait) {
   const { side } = current.position;
   const clock = current.clocks && game.clock ? { seconds: Math.max(0, current.clocks[side]), increment: game.clock.increment } : {};
   const question = { ...game.toRequest(), player: game.players[side], seed: (game.seed + current.ply) % 2 ** 32, ...clock };
-  cancelTask = engineConnection.stream("choose", question, (/** @type {any} */ answer) => {
-    if (answer.type === "position") replacePrediction(current, answer);
-    if (answer.type === "error") handleError(answer);
-    if (answer.type !== "choice" || state.replyReady || game.current !== current) return; // it can arrive twice after a reconnect
+  cancelTask = engineConnection.stream("choose", question, (/** @type {any} */ reply) => {
+    if (reply.type === "position") replacePrediction(current, reply);
+    if (reply.type === "error") handleError(reply);
+    if (reply.type !== "choice" || state.replyReady || game.current !== current) return; // it can arrive twice after a reconnect
     setState({ replyReady: true });
-    const left = answer.move === "pass" ? PASS_DELAY_MS : ready - performance.now();
-    schedule(Math.max(0, left), () => applyMove(answer.move, answer.seconds, answer.after));
+    const left = reply.move === "pass" ? PASS_DELAY_MS : ready - performance.now();
+    schedule(Math.max(0, left), () => applyMove(reply.move, reply.seconds, reply.after));
   });
   setState({ thinking: true, turnStart: ready }); // the bot's clock starts after the animation
 }
@@ -153,11 +153,11 @@ function replacePrediction(node, position) {
   else notifyChange("game");
 }
 
-/** @param {Problem} problem */
-async function handleError(problem) {
+/** @param {ErrorInfo} error */
+async function handleError(error) {
   const { current } = state.game;
   cancelPending();
-  showError(problem);
+  showError(error);
   setState({ paused: true, ...IDLE });
   if (!current.position.provisional) return;
   await loadCurrentLine(current); // its answer would have included the position

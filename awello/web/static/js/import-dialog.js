@@ -22,11 +22,11 @@ export async function importText(text, several = null) {
   const link = /#(\w+)(\?\S*)?$/.exec(text.trim());
   if (link && Object.hasOwn(GAMES, link[1])) return importLink(link[0]);
   try {
-    const found = await api("POST", "/api/read", { text });
+    const response = await api("POST", "/api/read", { text });
     if (request !== latestRequest) return;
-    if (several && found.games > 1) return several();
-    const game = buildGame(found.game, found.start, found.moves);
-    if (await openGame(game)) showNotice(t(`import.${found.kind}`, { moves: found.moves.length }), false);
+    if (several && response.games > 1) return several();
+    const game = buildGame(response.game, response.start, response.moves);
+    if (await openGame(game)) showNotice(t(`import.${response.kind}`, { moves: response.moves.length }), false);
   } catch (error) {
     if (request === latestRequest) showError(error);
   }
@@ -53,8 +53,8 @@ export async function importFiles(files) {
 /** Show a contest game from its start. @param {{ game: string, moves: string }} given */
 export async function openContestGame({ game: name, moves }) {
   try {
-    const found = moves ? await api("POST", "/api/read", { text: moves, game: name }) : { moves: [] };
-    const game = buildGame(name, null, found.moves);
+    const response = moves ? await api("POST", "/api/read", { text: moves, game: name }) : { moves: [] };
+    const game = buildGame(name, null, response.moves);
     game.current = game.root;
     await openGame(game);
   } catch (error) {
@@ -65,12 +65,12 @@ export async function openContestGame({ game: name, moves }) {
 /** Show an archived game at its end. @param {number} number */
 export async function openArchivedGame(number) {
   try {
-    const found = await api("GET", `/api/games/${number}`);
-    const game = buildGame(found.game, found.start, found.moves);
-    game.playerNames = found.players;
-    game.saved = { number, moves: found.moves.join(" "), tags: found.tags };
-    game.current.path.slice(1).forEach((node, place) => (node.seconds = found.seconds[place] ?? null));
-    game.current.result = found.result;
+    const response = await api("GET", `/api/games/${number}`);
+    const game = buildGame(response.game, response.start, response.moves);
+    game.playerNames = response.players;
+    game.saved = { number, moves: response.moves.join(" "), tags: response.tags };
+    game.current.path.slice(1).forEach((node, place) => (node.seconds = response.seconds[place] ?? null));
+    game.current.result = response.result;
     if (await openGame(game)) boardElement()?.scrollIntoView({ block: "nearest" });
   } catch (error) {
     showError(error);

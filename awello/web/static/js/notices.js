@@ -35,16 +35,16 @@ export function hideNotice() {
 
 /**
  * The text of an error in the user's language, by its code; the server's message if the code is unknown.
- * @param {Problem} problem
+ * @param {ErrorInfo} error
  */
 export function errorText({ code, message }) {
   const key = `error.${code}`;
   return key in LANGUAGES.en ? t(key, { message }) : message ?? "";
 }
 
-/** Show an error. @param {Problem} problem */
-export function showError(problem) {
-  showNotice(errorText(problem));
+/** Show an error. @param {ErrorInfo} error */
+export function showError(error) {
+  showNotice(errorText(error));
 }
 
 /** Report that the server went offline or is back. @param {boolean} away */

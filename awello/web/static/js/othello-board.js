@@ -193,11 +193,11 @@ class OthelloBoard extends Board {
   describe(name) {
     const { cells, moves, hints, last } = this.config;
     const colour = COLOURS[cells[this.#index(name)]];
-    const words = [name, t(colour ? `othello.${colour}` : "othello.empty")];
-    if (name === last) words.push(t("board.last"));
-    if (name in moves) words.push(t("board.legal"), t("othello.flips", { count: moves[name].flips.length }));
-    if (name in moves && hints?.[name]) words.push(...describeHint(hints[name]));
-    return words;
+    const parts = [name, t(colour ? `othello.${colour}` : "othello.empty")];
+    if (name === last) parts.push(t("board.last"));
+    if (name in moves) parts.push(t("board.legal"), t("othello.flips", { count: moves[name].flips.length }));
+    if (name in moves && hints?.[name]) parts.push(...describeHint(hints[name]));
+    return parts;
   }
 
   /** @param {string} name */

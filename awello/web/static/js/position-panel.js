@@ -143,14 +143,14 @@ export class PositionPanel {
    * @param {string} name
    * @param {any[]} values
    * @param {any} chosen
-   * @param {(value: any) => string} words
+   * @param {(value: any) => string} label
    * @param {(value: any) => void} choose
    */
-  radioGroup(name, values, chosen, words, choose) {
+  radioGroup(name, values, chosen, label, choose) {
     return h("fieldset", { class: "choice" }, h("legend", { class: "visually-hidden" }, t(`editor.${name}.legend`)), ...values.map((value) =>
       h("label", {}, h("input", { type: "radio", id: `editor-${name}-${value}`, name: `editor-${name}`, checked: value === chosen, onchange: () => {
         choose(value);
         notifyChange("editor");
-      } }), words(value))));
+      } }), label(value))));
   }
 }

@@ -28,7 +28,7 @@ export class Reviewer extends EventTarget {
   reset() {
     this.cancel?.();
     this.cancel = null;
-    Object.assign(this, { path: [], done: 0, sides: null, problem: "", retry: null });
+    Object.assign(this, { path: [], done: 0, sides: null, error: "", retry: null });
   }
 
   get running() {
@@ -40,15 +40,15 @@ export class Reviewer extends EventTarget {
     this.reset();
     this.path = game.line;
     const end = this.path.at(-1);
-    this.cancel = this.connection.stream("review", { ...game.toRequest(end), seconds: SECONDS_PER_MOVE }, (answer) => {
-      if (answer.type === "judgement") {
-        this.path[answer.ply].review = answer;
-        this.done = this.path.length - answer.ply; // the last move is reviewed first
-      } else if (answer.type === "summary") {
-        this.sides = answer.sides;
+    this.cancel = this.connection.stream("review", { ...game.toRequest(end), seconds: SECONDS_PER_MOVE }, (reply) => {
+      if (reply.type === "judgement") {
+        this.path[reply.ply].review = reply;
+        this.done = this.path.length - reply.ply; // the last move is reviewed first
+      } else if (reply.type === "summary") {
+        this.sides = reply.sides;
       } else {
         this.cancel = null;
-        this.error = answer.type === "error" ? answer.message : "";
+        this.error = reply.type === "error" ? reply.message : "";
       }
       this.dispatchEvent(new Event("change"));
     });

@@ -60,7 +60,7 @@ class SearchTree extends HTMLElement {
 
   // --- the search ----------------------------------------------------------------------------------------------------
   #build() {
-    const problem = h("p", { class: "lab-problem", role: "alert", hidden: true });
+    const errorBox = h("p", { class: "lab-error", role: "alert", hidden: true });
     const button = h("button", { class: "primary" }, t("tree.draw"));
     const lines = h("div", { role: "status" });
     const output = h("div", { class: "search-tree-output" });
@@ -74,9 +74,9 @@ class SearchTree extends HTMLElement {
         labelledField(t("tree.search"), this.#choice("search", SEARCHES)),
         labelledField(t("tree.heuristic"), this.#choice("heuristic", this.#rules.heuristics)),
         labelledField(t("tree.depth"), this.#choice("depth", DEPTHS))),
-      problem, h("div", { class: "lab-row" }, button));
+      errorBox, h("div", { class: "lab-row" }, button));
     this.replaceChildren(form, lines, output);
-    return { problem, button, lines, output };
+    return { errorBox, button, lines, output };
   }
 
   /** @param {string} name @param {(string | number)[]} options */
@@ -88,15 +88,15 @@ class SearchTree extends HTMLElement {
   }
 
   async #search() {
-    const { problem, button } = this.parts;
+    const { errorBox, button } = this.parts;
     const { search, heuristic, depth } = this.#options;
-    problem.hidden = button.disabled = true;
+    errorBox.hidden = button.disabled = true;
     try {
       const body = { ...this.#config.line, search: `${search}:${heuristic}@${depth}` };
       this.#showResult(await this.#config.api("POST", "/api/tree", body));
     } catch (error) {
-      this.parts.problem.textContent = errorText(error);
-      this.parts.problem.hidden = false;
+      this.parts.errorBox.textContent = errorText(error);
+      this.parts.errorBox.hidden = false;
     }
     button.disabled = false;
   }

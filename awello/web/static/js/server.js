@@ -34,9 +34,9 @@ export async function api(method, path, body, headers = {}) {
     throw new ServerError(OFFLINE.code, OFFLINE.message);
   }
   const json = response.headers.get("content-type")?.startsWith("application/json");
-  const answer = json ? await response.json() : await response.blob();
-  if (!response.ok) throw new ServerError(answer.code ?? "status", answer.message ?? response.statusText);
-  return answer;
+  const reply = json ? await response.json() : await response.blob();
+  if (!response.ok) throw new ServerError(reply.code ?? "status", reply.message ?? response.statusText);
+  return reply;
 }
 
 /**
@@ -50,7 +50,7 @@ export class Connection extends EventTarget {
     super();
     this.path = path;
     this.resendsRequests = resendsRequests;
-    /** @type {Map<number, { message: object, onReply: (answer: any) => void }>} */
+    /** @type {Map<number, { message: object, onReply: (reply: any) => void }>} */
     this.requests = new Map();
     this.lastId = 0;
     this.reconnectDelay = MIN_RECONNECT_DELAY_MS;
@@ -115,7 +115,7 @@ export class Connection extends EventTarget {
    * Send a request; `onReply` receives each reply. The returned function cancels the request.
    * @param {string} type
    * @param {object} fields
-   * @param {(answer: any) => void} onReply
+   * @param {(reply: any) => void} onReply
    */
   stream(type, fields, onReply) {
     const id = ++this.lastId;
@@ -135,7 +135,7 @@ export class Connection extends EventTarget {
    */
   request(type, fields = {}) {
     return new Promise((resolve, reject) => {
-      const onReply = (/** @type {any} */ answer) => (answer.type === "error" ? reject(Object.assign(new Error(answer.message), answer)) : resolve(answer));
+      const onReply = (/** @type {any} */ reply) => (reply.type === "error" ? reject(Object.assign(new Error(reply.message), reply)) : resolve(reply));
       if (this.online) this.stream(type, fields, onReply);
       else onReply({ type: "error", ...OFFLINE });
     });

@@ -47,12 +47,12 @@ export class SettingsPanel {
   /**
    * @param {SettingName} name
    * @param {(string | number)[]} values
-   * @param {(value: any) => string} words
+   * @param {(value: any) => string} label
    * @param {(value: string) => unknown} [read]
    */
-  select(name, values, words, read = String) {
+  select(name, values, label, read = String) {
     const change = (/** @type {HandledEvent} */ event) => this.change(name, read(event.target.value));
-    const control = select({ id: `setting-${name}`, onchange: change }, values.map((value) => [value, words(value)]), settings[name]);
+    const control = select({ id: `setting-${name}`, onchange: change }, values.map((value) => [value, label(value)]), settings[name]);
     return this.formRow(name, control);
   }
 

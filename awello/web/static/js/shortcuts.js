@@ -36,10 +36,10 @@ export function listenToShortcuts(actions) {
   document.addEventListener("keydown", (event) => {
     if (!settings.keys || event.defaultPrevented || event.ctrlKey || event.metaKey || event.altKey) return;
     if (document.querySelector("dialog[open]") || isTyping(eventElement(event), event.key)) return;
-    const found = SHORTCUTS.find(({ keys }) => keys.includes(event.key));
-    if (!found) return;
+    const shortcut = SHORTCUTS.find(({ keys }) => keys.includes(event.key));
+    if (!shortcut) return;
     event.preventDefault();
-    actions[found.command]();
+    actions[shortcut.command]();
   });
 }
 

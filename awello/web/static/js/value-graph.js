@@ -50,14 +50,14 @@ function add(parent, tag, className = "", attributes = {}) {
  */
 function findRuns(points, holds) {
   /** @type {Point[][]} */
-  const found = [];
+  const runs = [];
   points.forEach((point, index) => {
     if (!holds(point)) return;
-    const run = found.at(-1);
+    const run = runs.at(-1);
     if (run?.at(-1)?.ply === index - 1) run.push({ ...point, ply: index });
-    else found.push([{ ...point, ply: index }]);
+    else runs.push([{ ...point, ply: index }]);
   });
-  return found;
+  return runs;
 }
 
 /** @param {unknown} value @returns {value is number} */
@@ -301,13 +301,13 @@ class ValueGraph extends Component {
   #describePly(ply, separator) {
     const { points, sides } = this.config;
     const point = /** @type {Partial<Point>} */ (points[ply] ?? {});
-    const words = [ply ? t("graph.ply", { ply }) : t("graph.start")];
-    if (point.name) words.push(point.name + (point.mark ?? ""));
-    if (point.value === 0) words.push(t("graph.even"));
-    else if (isNumber(point.value)) words.push(`${sides[point.value > 0 ? 0 : 1]} ${formatSigned(Math.abs(point.value), 1)}`);
-    if (isNumber(point.value) && point.exact) words.push(t("graph.solved"));
-    if (point.loss && point.loss > 0) words.push(t("graph.lost", { loss: formatSigned(point.loss, 1).slice(1) }));
-    return words.join(separator);
+    const parts = [ply ? t("graph.ply", { ply }) : t("graph.start")];
+    if (point.name) parts.push(point.name + (point.mark ?? ""));
+    if (point.value === 0) parts.push(t("graph.even"));
+    else if (isNumber(point.value)) parts.push(`${sides[point.value > 0 ? 0 : 1]} ${formatSigned(Math.abs(point.value), 1)}`);
+    if (isNumber(point.value) && point.exact) parts.push(t("graph.solved"));
+    if (point.loss && point.loss > 0) parts.push(t("graph.lost", { loss: formatSigned(point.loss, 1).slice(1) }));
+    return parts.join(separator);
   }
 
   #updateLabels() {

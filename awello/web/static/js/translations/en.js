@@ -59,8 +59,8 @@ export default {
   "ending.majority": "25 seeds win",
   "ending.few": "few seeds are left",
   "value.even": "Even",
-  "value.exact": "{words}, exact",
-  "value.depth": "{words} at depth {depth}",
+  "value.exact": "{text}, exact",
+  "value.depth": "{text} at depth {depth}",
   // spoken
   "announce.othello": "{side} plays {move}, flips {gain}",
   "announce.awale": "{side} plays {move}, takes {gain}",
@@ -163,7 +163,7 @@ export default {
   "archive.none": "No such game.",
   "archive.more": "Show more games",
   "archive.saved": "Kept in the archive as game {number}",
-  "archive.unsaved": "This game was not kept: {problem}",
+  "archive.unsaved": "This game was not kept: {error}",
   // files of the archive
   "files.title": "Files",
   "files.about": "To bring files with games into the archive, choose them or drop them here. Transcripts (.txt), GGF, OGN, logbooks (.gam), WTHOR (.wtb together with .jou and .trn), each also as .gz.",

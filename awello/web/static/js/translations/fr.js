@@ -59,8 +59,8 @@ export default {
   "ending.majority": "25 graines suffisent",
   "ending.few": "il reste peu de graines",
   "value.even": "Égalité",
-  "value.exact": "{words}, exact",
-  "value.depth": "{words} à la profondeur {depth}",
+  "value.exact": "{text}, exact",
+  "value.depth": "{text} à la profondeur {depth}",
   // spoken
   "announce.othello": "{side} joue {move}, retourne {gain}",
   "announce.awale": "{side} joue {move}, prend {gain}",
@@ -163,7 +163,7 @@ export default {
   "archive.none": "Aucune partie de ce genre.",
   "archive.more": "Montrer plus de parties",
   "archive.saved": "Gardée dans les archives, partie {number}",
-  "archive.unsaved": "Cette partie n’a pas été gardée : {problem}",
+  "archive.unsaved": "Cette partie n’a pas été gardée : {error}",
   // files of the archive
   "files.title": "Fichiers",
   "files.about": "Pour ajouter des fichiers de parties aux archives, choisissez-les ou déposez-les ici. Transcriptions (.txt), GGF, OGN, journaux (.gam), WTHOR (.wtb avec .jou et .trn), chacun aussi en .gz.",
