@@ -13,8 +13,10 @@ from typing import Any
 import pytest
 from conftest import ROOT, listen
 from playwright.sync_api import Browser, BrowserContext, Locator, Page, expect, sync_playwright
+from test_translations import ENGLISH
 
 from awello import Record
+from awello.schemas import PositionJson
 from awello.web.messages import LineRequest
 
 BROWSERS = ("chromium-headless-shell", "chromium", "chromium-browser", "google-chrome")  # the fastest first
@@ -182,11 +184,11 @@ def play_on(page: Page, choose: Callable[[list[str]], str], act: Callable[[Page,
 def result_of(record: Record) -> str:
     """What the page says at the end of a game."""
     final = record.final
-    ending = final.ending()
-    why = f" ({ending})" if ending else ""
+    ending = PositionJson.of(final).ending
+    why = f" ({ENGLISH[f'ending.{ending}'].format(mover=final.game.sides[final.side])})" if ending else ""
     most, least = sorted(final.score(), reverse=True)
     if record.winner is None:
-        return f"A draw, {most}–{least}{why}"
+        return f"Draw, {most}–{least}{why}"
     return f"{final.game.sides[record.winner]} wins {most}–{least}{why}"
 
 

@@ -88,7 +88,7 @@ def test_explorer_follows_the_position(visitor: Visitor, place: str) -> None:
     page.keyboard.press("Home")
     start = explore(Archive(place), Position.start())
     worth = f"{start.value:+d}".replace("-", "−")
-    expect(page.locator("#explorer-summary")).to_have_text(f"26 games · worth {worth} in their tree")
+    expect(page.locator("#explorer-summary")).to_have_text(f"26 games · value {worth}")
     expect(page.locator("#explore-f5 .explorer-value")).to_have_text(worth)
     expect(page.locator(".explorer-move")).to_have_count(1)
     assert row(page, "f5").startswith("f5: 26 games, 100 %, won ") and row(page, "f5").endswith(f"value {worth}")
@@ -122,14 +122,14 @@ def test_explorer_plays_and_previews(visitor: Visitor) -> None:
     page.keyboard.press("Enter")
     shows(page, "f5d6c3d3c4*")
     expect(page.locator("#explorer-rows button")).to_have_count(0)
-    expect(page.locator(".explorer .muted")).to_have_text("No game goes on from here.")
+    expect(page.locator(".explorer .muted")).to_have_text("No game continues from here.")
     page.keyboard.press("u")
     expect(page.locator("#explore-c4")).to_be_visible()
 
 
 def test_positions_that_nobody_reached(visitor: Visitor) -> None:
     page = visitor.open("#romein")
-    expect(tab(page, "games").locator(".explorer .muted")).to_contain_text("bring files in below")
+    expect(tab(page, "games").locator(".explorer .muted")).to_contain_text("import files below")
     page = visitor.open("#abapa")
     tab(page, "games")
     expect(page.locator("#explorer-summary")).to_have_text("1 game")
@@ -141,7 +141,7 @@ def test_positions_that_nobody_reached(visitor: Visitor) -> None:
 
 # ---- games that are kept --------------------------------------------------------------------------------------------
 def kept_number(page: Page) -> int:
-    expect(page.locator("#save-status")).to_contain_text("Kept in the archive as game")
+    expect(page.locator("#save-status")).to_contain_text("Saved in the archive as game")
     return int(page.locator("#save-status").inner_text().split()[-1])
 
 
@@ -251,7 +251,7 @@ def test_list_of_games(visitor: Visitor, place: str) -> None:
     page.fill("#archive-year", "1992-1994")
     expect(rows).to_have_count(3)
     page.fill("#archive-opening", "no such")
-    expect(panel.locator("#archive-status")).to_have_text("No such game.")
+    expect(panel.locator("#archive-status")).to_have_text("No matching games.")
     page.fill("#archive-opening", "")
     page.fill("#archive-year", "")
     page.select_option("#archive-game", "abapa")
@@ -265,7 +265,7 @@ def test_list_of_games(visitor: Visitor, place: str) -> None:
     expect(rows).to_have_count(1)
     rows.click()
     shows(page, "f5d6c3d3c4*")
-    expect(page.locator("#banner strong")).to_have_text("Black wins: White resigned")
+    expect(page.locator("#banner strong")).to_have_text("Black wins by resignation")
     expect(page.locator("#clock-top .clock-player")).to_have_text("Ann")
     expect(page.locator("#clock-bottom .clock-player")).to_have_text("Zoé")
     assert kept_number(page) == 26
@@ -336,7 +336,7 @@ def test_files_come_in(visitor: Visitor) -> None:
     expect(report.first).to_have_text("three.ggf 3 games · new: 0")
     wthor = {f"w{suffix}": content for suffix, content in made_by("Zita", 2, "wthor").items()}
     drop(page, "body", **{"w.wtb": wthor["w.wtb"]})
-    expect(report.first).to_contain_text("w.wtb numbers its players")
+    expect(report.first).to_contain_text("w.wtb stores players as numbers")
     drop(page, "body", **wthor)
     expect(report.first).to_contain_text("w.wtb 2 games · new: 2")
     page.fill("#archive-player", "Zita")
@@ -436,5 +436,5 @@ def test_no_archive_and_a_broken_one(browser: Browser, tmp_path: Path) -> None:
                 expect(page.locator("#save-status")).to_have_count(0)
             else:
                 expect(page.locator("#save-status")).to_contain_text(
-                    "This game was not kept: The archive cannot be used now"
+                    "This game was not saved: The archive cannot be used now"
                 )

@@ -86,7 +86,7 @@ def test_two_play_and_one_watches(browser: Browser, club: str, tmp_path: Path) -
     """From an offer to the ratings, a rematch and the profile; who watches sees the same without buttons."""
     with coming(browser, club, "Ann", "Bob", "") as (ann, bob, eyes):
         offer(ann, "othello4", side="0")
-        expect(ann.locator("#club-seeks")).to_contain_text("You · Othello 4×4 · 5 min · rated")
+        expect(ann.locator("#club-seeks")).to_contain_text("Your offer · Othello 4×4 · 5 min · rated")
         expect(eyes.locator("#club-seeks .club-row")).to_be_disabled()
         seek = bob.locator("#club-seeks .club-row")
         expect(seek).to_have_text(re.compile("Ann.*1500?.*you play White"))
@@ -99,7 +99,7 @@ def test_two_play_and_one_watches(browser: Browser, club: str, tmp_path: Path) -
         expect(bob.locator(OPEN)).to_have_count(0)
         expect(bob.locator("#club-abort")).to_be_visible()
         eyes.locator("#club-games .club-row").click()
-        expect(eyes.locator("#club-bar")).to_have_text("You watch Ann – Bob")
+        expect(eyes.locator("#club-bar")).to_have_text("You are watching Ann – Bob")
         assert eyes.locator("#club-bar button, .board-cell.is-open").count() == 0
 
         walk(ann, "b1")
@@ -109,7 +109,7 @@ def test_two_play_and_one_watches(browser: Browser, club: str, tmp_path: Path) -
         was = left.inner_text()
         expect(left).not_to_have_text(was)  # it runs between messages
         ann.keyboard.press("l")
-        notice(ann, "Nobody helps while you play")
+        notice(ann, "Analysis is off during rated games")
         for hidden in ("#engine", "#tab-analysis", "value-graph"):
             expect(ann.locator(hidden)).to_be_hidden()
         expect(eyes.locator("#engine")).to_be_visible()
@@ -132,7 +132,7 @@ def test_two_play_and_one_watches(browser: Browser, club: str, tmp_path: Path) -
         assert ann.evaluate("window.opened") == 0, "it was never Ann's turn, however slowly she saw it"
         for page in (bob, eyes):
             expect(page.locator("#banner strong")).to_have_text(ann.inner_text("#banner strong"))
-            expect(page.locator("#live-region")).to_contain_text(re.compile("wins|draw"))
+            expect(page.locator("#live-region")).to_contain_text(re.compile("wins|Draw"))
         assert moves_of(ann) == moves_of(bob) == moves_of(eyes)
         expect(ann.locator("#club-ratings")).to_have_text(
             re.compile(r"Ann: 1500 → \d+ \([+−]\d+\)Bob: 1500 → \d+ \([+−]\d+\)")
@@ -140,7 +140,7 @@ def test_two_play_and_one_watches(browser: Browser, club: str, tmp_path: Path) -
         expect(eyes.locator("#club-rematch")).to_have_count(0)
 
         ann.click("#club-rematch")
-        expect(bob.locator("#club-rematch")).to_have_text("Play again with Ann")
+        expect(bob.locator("#club-rematch")).to_have_text("Accept the rematch with Ann")
         bob.click("#club-rematch")
         expect(caption(bob)).to_contain_text("Your turn")
         bob.locator(OPEN).first.click()
@@ -150,9 +150,9 @@ def test_two_play_and_one_watches(browser: Browser, club: str, tmp_path: Path) -
         expect(ann.locator("#club-resign-yes")).to_have_count(0)
         ann.click("#club-resign")
         ann.click("#club-resign-yes")
-        expect(bob.locator("#banner strong")).to_have_text("Black wins: White resigned")
+        expect(bob.locator("#banner strong")).to_have_text("Black wins by resignation")
         bob.click("#club-back")
-        expect(bob.locator("#club-games")).to_contain_text("No game is played now")
+        expect(bob.locator("#club-games")).to_contain_text("No games in progress")
 
         bob.click("#club-view-leaderboard")
         bob.select_option("#leaderboard-kind", "othello4")
@@ -185,11 +185,11 @@ def test_challenges_draws_and_several_games(browser: Browser, club: str) -> None
         offer(ann, "othello", "Nobody")
         expect(ann.locator("#club-offer-error")).to_contain_text("nobody")
         offer(ann, "abapa", "bob")
-        expect(ann.locator("#club-seeks")).to_contain_text("You challenge bob")
+        expect(ann.locator("#club-seeks")).to_contain_text("You have challenged bob")
         tab(bob, "play")
         expect(bob.locator("#tab-club")).to_have_text("Club (1)")
         bob.locator("#club-bar button", has_text="Decline").click()
-        notice(ann, "Bob does not want to play now")
+        notice(ann, "Bob declined your challenge")
         tab(bob, "club")
         begin(ann, bob, "abapa", name="Bob", rated=False)
         play(ann, "C")
@@ -207,14 +207,14 @@ def test_challenges_draws_and_several_games(browser: Browser, club: str) -> None
         expect(ann.locator("othello-board")).to_be_visible()
         expect(ann.locator("#club-draw-offer")).to_have_count(0)  # the board decides
         ann.click("#club-abort")
-        expect(ann.locator("#banner strong")).to_have_text("The game was not begun")
+        expect(ann.locator("#banner strong")).to_have_text("Game aborted")
         ann.click("#club-game-1")
         expect(ann.locator("awale-board")).to_be_visible()
         play(bob, "a")
         ann.click("#club-draw-offer")
         bob.click("#club-draw-accept")
         for page in (ann, bob):
-            expect(page.locator("#banner strong")).to_have_text("A draw was agreed")
+            expect(page.locator("#banner strong")).to_have_text("Draw by agreement")
             expect(page.locator("#club-ratings")).to_have_count(0)
 
 
@@ -294,9 +294,9 @@ def test_the_way_in(browser: Browser, club: str) -> None:
             expect(problem).to_contain_text(words)
         page.fill("#club-password", PASSWORD)
         page.keyboard.press("Enter")
-        expect(panel.locator(".club-account")).to_contain_text("You are Ann")
+        expect(panel.locator(".club-account")).to_contain_text("Logged in as Ann")
         page.reload()
-        expect(tab(page, "club").locator(".club-account")).to_contain_text("You are Ann")
+        expect(tab(page, "club").locator(".club-account")).to_contain_text("Logged in as Ann")
         page.click("#club-logout")
         expect(page.locator("#club-view-bots")).to_have_count(0)
         page.fill("#club-name", "ann")
@@ -403,7 +403,7 @@ def test_without_a_club_there_is_no_trace_of_it(browser: Browser) -> None:
         asked: list[str] = []
         visitor.page.on("request", lambda request: asked.append(request.url))
         page = visitor.open("#club/1")
-        notice(page, "This link holds no game")
+        notice(page, "This link does not contain a valid game")
         play(page, "f5")
         page.wait_for_selector("#player-0 option[value=greedy]", state="attached")
         assert page.locator("[role=tab]").count() == 6 and not re.search(r'="[^"]*club', page.content())

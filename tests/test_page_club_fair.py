@@ -21,14 +21,14 @@ def test_the_first_move_is_waited_for(browser: Browser, club: str, monkeypatch: 
     with coming(browser, club, "Ann", "Bob") as (ann, bob):
         begin(ann, bob, "othello")
         first = ann.locator("#club-first-move")
-        expect(first).to_contain_text("Make your first move within")
+        expect(first).to_contain_text("Play your first move within")
         was = first.inner_text()
         expect(first).not_to_have_text(was)  # it counts down
         expect(bob.locator("#club-first-move")).to_contain_text("Ann has")
         ann.locator(OPEN).first.click()
-        expect(bob.locator("#club-first-move")).to_contain_text("Make your first move within")
+        expect(bob.locator("#club-first-move")).to_contain_text("Play your first move within")
         advance_club(monkeypatch)
-        expect(ann.locator("#banner strong")).to_have_text("The game was not begun")
+        expect(ann.locator("#banner strong")).to_have_text("Game aborted")
         notice(bob, "Rated games you left early in the last hour: 1.")
 
 
@@ -42,13 +42,13 @@ def test_the_win_is_claimed(browser: Browser, club: str, monkeypatch: pytest.Mon
             expect(ann.locator(OPEN).first).to_be_visible()
             expect(ann.locator("#club-first-move")).to_have_count(0)
         gone = ann.locator("#club-gone")
-        expect(gone).to_contain_text("Bob has left the game. You can claim the win in")
+        expect(gone).to_contain_text("Bob has left the game. You can claim victory in")
         advance_club(monkeypatch)
         ann.clock.fast_forward(60_000)
-        expect(ann.locator("#club-claim")).to_have_text("Claim win")
+        expect(ann.locator("#club-claim")).to_have_text("Claim victory")
         expect(ann.locator("#club-claim-draw")).to_be_visible()
         ann.click("#club-claim")
-        expect(ann.locator("#banner strong")).to_have_text("South wins: North left the game")
+        expect(ann.locator("#banner strong")).to_have_text("South wins: the opponent left the game")
 
 
 def test_an_opponent_who_comes_back(browser: Browser, club: str) -> None:
@@ -71,7 +71,7 @@ def test_a_player_is_blocked(browser: Browser, club: str) -> None:
         ann.click("#club-member-Eve")
         expect(ann.locator("#club-block")).to_have_text("Block")
         ann.click("#club-block")
-        notice(ann, "Challenges from Eve no longer reach you.")
+        notice(ann, "Eve can no longer challenge you.")
         expect(ann.locator("#club-block")).to_have_text("Unblock")
         ann.click("#club-view-lobby")
         expect(ann.locator("#club-seeks .club-row")).to_have_count(0)
@@ -90,4 +90,4 @@ def test_a_game_that_is_not_rated_says_why(browser: Browser, club: str, monkeypa
     with coming(browser, club, "Ann", "Bob") as (ann, bob):
         begin(ann, bob, "othello")
         for page in (ann, bob):
-            expect(page.locator("#club-unrated")).to_have_text("Not rated: you both play from the same network.")
+            expect(page.locator("#club-unrated")).to_have_text("Unrated: both players are on the same network.")

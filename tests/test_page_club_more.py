@@ -66,7 +66,7 @@ def test_a_tournament_from_the_plan_to_the_end(browser: Browser, club: str, tmp_
     with coming(browser, club, "Ann", "Bob", "") as (ann, bob, eyes):
         for page in (ann, bob):
             press(page, "#club-view-tournaments")
-        expect(ann.locator("#panel-club")).to_contain_text("No tournament is planned")
+        expect(ann.locator("#panel-club")).to_contain_text("No tournaments are scheduled")
         plan(books, "Cup")
         row = bob.locator("#tournament-1")
         expect(row).to_contain_text("Othello 4×4 · 1 min · rated games · Swiss, 1 round")
@@ -95,7 +95,7 @@ def test_a_tournament_from_the_plan_to_the_end(browser: Browser, club: str, tmp_
         start(books, 1)
         expect(eyes.locator("#tournament-state")).to_have_text("Round 1 of 1")
         eyes.locator("#round-1 button", has_text="Watch").click()
-        expect(eyes.locator("#club-bar")).to_contain_text("You watch")
+        expect(eyes.locator("#club-bar")).to_contain_text("You are watching")
         expect(eyes.locator("#chat")).to_be_hidden()
         eyes.click("#club-view-tournaments")
         for page in (ann, bob):
@@ -108,12 +108,12 @@ def test_a_tournament_from_the_plan_to_the_end(browser: Browser, club: str, tmp_
         bob.click("#tournament-play")
         bob.click("#club-resign")
         bob.click("#club-resign-yes")
-        notice(ann, "Cup has ended: your place is 1")
+        notice(ann, "Cup has ended: you finished in place 1")
         expect(eyes.locator("#tournament-state")).to_contain_text("Ended")
         expect(eyes.locator("#tournament-standings tbody tr")).to_have_text(["1Ann1001", "2Bob0100"])
         expect(eyes.locator("#round-1 .club-rating")).to_have_text(re.compile("^(1 – 0|0 – 1)$"))
         eyes.locator("#round-1 button", has_text="Open").click()
-        expect(eyes.locator("#banner strong")).to_contain_text("resigned")
+        expect(eyes.locator("#banner strong")).to_contain_text("by resignation")
         eyes.goto(f"{club}#club/tournament/1")
         eyes.click("#standing-Ann")
         expect(eyes.locator("#panel-club")).to_contain_text("1 game")

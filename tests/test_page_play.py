@@ -79,7 +79,7 @@ def test_a_move_stands_although_the_program_cannot_answer(visitor: Visitor) -> N
 def test_whole_game(visitor: Visitor, link: str, act: Callable[[Page, str], None]) -> None:
     page = visitor.open(link)
     record = play_on(page, random.Random(link).choice, act)
-    expect(page.locator("#live-region")).to_contain_text(" wins " if record.winner is not None else "A draw")
+    expect(page.locator("#live-region")).to_contain_text(" wins " if record.winner is not None else "Draw")
     holdings = [page.locator(f"game-clock[data-side='{side}'] .clock-count").inner_text() for side in (0, 1)]
     assert tuple(map(int, holdings)) == record.final.holdings()
 
@@ -91,7 +91,7 @@ def test_passes(visitor: Visitor, moves: str, side: str, seat: str) -> None:
     """A pass is seen, said and recorded, whoever passes: a person or a program."""
     page = visitor.open(f"#othello?moves={moves[:-2]}*")
     click(page, moves[-2:])
-    expect(caption(page)).to_contain_text(f"{side} has no move and passes")
+    expect(caption(page)).to_contain_text(f"{side} has no legal move and passes")
     expect(page.locator("#live-region")).to_contain_text(f"{side} passes")
     shows(page, f"{moves}--*")
     page = visitor.open(f"#othello?moves={moves}*&{seat}=greedy")
@@ -219,7 +219,7 @@ def test_programs_pause_and_go_on(visitor: Visitor) -> None:
     page = visitor.open("#othello?first=greedy&second=greedy")
     page.wait_for_function("() => document.querySelectorAll('.moves-move').length > 4")
     page.click("#pause")
-    expect(page.locator("#pause")).to_have_text("Go on")
+    expect(page.locator("#pause")).to_have_text("Resume")
     expect(page.locator("#resign")).to_be_disabled()
     stopped = len(moves_of(page))
     page.keyboard.press("k")
@@ -238,12 +238,12 @@ def test_seats(visitor: Visitor) -> None:
     click(page, "f5")
     answered(page, 2)
     page.select_option("#player-1", "other")
-    spec = page.get_by_label("Player spec of White")
+    spec = page.get_by_label("Bot specification, White")
     spec.fill("nobody@3")
     spec.press("Enter")
     click(page, page.locator(".board-cell.is-open").first.get_attribute("data-cell") or "")
     notice(page, "nobody")
-    expect(page.locator("#pause")).to_have_text("Go on")
+    expect(page.locator("#pause")).to_have_text("Resume")
     spec.fill("minimax:absolute@1")
     spec.press("Enter")
     answered(page, 4)
@@ -259,15 +259,15 @@ def test_seats(visitor: Visitor) -> None:
 def test_resign(visitor: Visitor) -> None:
     page = visitor.open("#othello?moves=f5d6*&second=greedy")
     page.click("#resign")
-    expect(page.locator("#banner")).to_contain_text("White wins: Black resigned")
-    expect(page.locator("#live-region")).to_contain_text("Black resigned")
+    expect(page.locator("#banner")).to_contain_text("White wins by resignation")
+    expect(page.locator("#live-region")).to_contain_text("White wins by resignation")
     expect(page.locator("#resign")).to_be_disabled()
     page.keyboard.press("k")
     shows(page, "f5*d6")
     page.reload()
     page.locator(".moves-move", has_text="d6").click()
-    expect(page.locator("#banner")).to_contain_text("Black resigned")
-    page.click("#banner >> text=Again, other sides")
+    expect(page.locator("#banner")).to_contain_text("White wins by resignation")
+    page.click("#banner >> text=Rematch, swap colours")
     answered(page, 1)
     assert query(page, "first") == "greedy"
 
@@ -276,9 +276,9 @@ def test_clock(visitor: Visitor) -> None:
     """The first move is free, then the clock runs, and its flag falls; what is left outlives a reload."""
     page = visitor.open("#othello?clock=2%2B0")
     click(page, "f5")
-    expect(page.locator("#banner")).to_contain_text("Black wins: White ran out of time")
+    expect(page.locator("#banner")).to_contain_text("Black wins on time")
     page.reload()
-    expect(page.locator("#banner")).to_contain_text("White ran out of time")
+    expect(page.locator("#banner")).to_contain_text("Black wins on time")
     page = visitor.open("#abapa?second=greedy")
     page.select_option("#clock-picker", "60+0")
     expect(page.locator("#clock-bottom .clock-time")).to_have_text("1:00")
@@ -299,7 +299,7 @@ def test_contest(visitor: Visitor) -> None:
     """A contest of two programs is played, and one of its games is shown on the board; a search is drawn."""
     page = visitor.open("#othello4")
     panel = tab(page, "lab")
-    panel.get_by_label("Rounds of each pair").fill("1")
+    panel.get_by_label("Rounds per pair").fill("1")
     panel.get_by_role("button", name="Start").click()
     expect(panel.locator(".lab-state")).to_have_text("finished")
     expect(panel.locator(".lab-games li")).to_have_count(2)

@@ -74,7 +74,7 @@ def test_values_refine(visitor: Visitor) -> None:
     page.evaluate(NOTE_DEPTHS)
     switch_on(page)
     page.wait_for_function("() => window.depths.some((depth) => depth > window.depths[0])")
-    expect(caption(page)).to_contain_text("at depth")
+    expect(caption(page)).to_contain_text(", depth ")
     expect(page.locator(".is-hinted")).to_have_count(len(record_of(page).final.legal_moves()))
     expect(cell(page, "d3")).to_have_attribute(
         "aria-label", re.compile(r"d3, empty, legal, flips 1, (plus|minus|even)")
@@ -167,20 +167,20 @@ def test_review(visitor: Visitor) -> None:
         if found:
             expect(page.locator(".moves-move[aria-current] .moves-mark")).to_have_text(mark)
         else:
-            notice(page, "None in this game")
-    blunder.get_by_role("button", name="Try again").click()
+            notice(page, "No other move of this kind")
+    blunder.get_by_role("button", name="Retry").click()
     expect(caption(page)).to_contain_text("Black: find a better move")
     assert page.evaluate("() => document.activeElement.getAttribute('role')") == "gridcell"
     click(page, "g7")
-    expect(page.locator(".retry")).to_contain_text("g7 loses too")
+    expect(page.locator(".retry")).to_contain_text("g7 also loses ground")
     page.click("#retry-again")
     best = re.search(r"best was (\w+)", blunder.inner_text())
     assert best
     click(page, best[1])
-    expect(page.locator(".retry.good")).to_contain_text(f"{best[1]} is right!")
+    expect(page.locator(".retry.good")).to_contain_text(f"{best[1]} is a good move!")
     page.click("#retry-leave")
     expect(page.locator(".retry")).to_have_count(0)
-    blunder.get_by_role("button", name="Try again").click()
+    blunder.get_by_role("button", name="Retry").click()
     page.click("#retry-answer")
     page.wait_for_function("move => decodeURIComponent(location.hash).includes(`(${move}*)`)", arg=best[1])
 
@@ -192,7 +192,7 @@ def test_review_of_seeds(visitor: Visitor) -> None:
     expect(page.locator(".mistakes li").first).to_contain_text("best was")
     expect(page.locator("#begin-review")).to_be_visible()
     mistake = page.locator(".mistakes li").first
-    mistake.get_by_role("button", name="Try again").click()
+    mistake.get_by_role("button", name="Retry").click()
     expect(caption(page)).to_contain_text("find a better move")
     mistake.locator(".plain").click()
     expect(page.locator(".retry")).to_have_count(0)
@@ -238,9 +238,9 @@ def test_editor_of_seeds(visitor: Visitor) -> None:
     tab(page, "position")
     page.click("#edit")
     cell(page, "A").click(button="right")
-    page.get_by_label("Take a seed").check()
+    page.get_by_label("Remove a seed").check()
     click(page, "B")
-    expect(page.locator(".editor")).to_contain_text("Seeds in hand: 2")
+    expect(page.locator(".editor")).to_contain_text("Seeds left to place: 2")
     page.get_by_label("Add a seed").check()
     click(page, "f")
     page.get_by_label("North to move").check()
@@ -314,7 +314,7 @@ def test_import_of_nonsense(visitor: Visitor) -> None:
         ("hello there", "no game and no position"),
         ("f5f5", "f5"),
         ("XO--", "no legal move"),
-        ("#othello?moves=zz", "holds no game"),
+        ("#othello?moves=zz", "does not contain a valid game"),
     ]:
         paste(page, text)
         notice(page, words)

@@ -34,7 +34,7 @@ def test_reload_and_restart(browser: Browser) -> None:
         click(page, "f5")
         answered(page, 2)
     click(page, page.locator(".board-cell.is-open").first.get_attribute("data-cell") or "")
-    notice(page, "The server does not answer")
+    notice(page, "The server is not responding")
     with serving("--port", port, "--threads", "1"):
         answered(page, 4)
         expect(page.locator("#notice")).to_be_hidden()
@@ -65,14 +65,14 @@ def test_back_and_forth(visitor: Visitor) -> None:
 
 
 BROKEN = [
-    ("#othello?moves=zz", "holds no game"),
-    ("#othello?moves=f5)", "holds no game"),
-    ("#othello?moves=" + "f5d6" * 6000, "holds no game"),
-    ("#othello?moves=(((", "holds no game"),
+    ("#othello?moves=zz", "does not contain a valid game"),
+    ("#othello?moves=f5)", "does not contain a valid game"),
+    ("#othello?moves=" + "f5d6" * 6000, "does not contain a valid game"),
+    ("#othello?moves=(((", "does not contain a valid game"),
     ("#abapa?moves=C(" + "Aa" * 1000 + ")", "move 3: A is empty"),
-    ("#abapa?moves=C(" + "Aa" * 1001 + ")", "holds no game"),
-    ("#chess", "holds no game"),
-    ("#__proto__?moves=f5", "holds no game"),
+    ("#abapa?moves=C(" + "Aa" * 1001 + ")", "does not contain a valid game"),
+    ("#chess", "does not contain a valid game"),
+    ("#__proto__?moves=f5", "does not contain a valid game"),
     ("#othello?moves=f5f5", "move 2: f5 is no legal move"),
     ("#othello?start=XO", "the board must"),
     ("#abapa?moves=f5", "move"),

@@ -47,7 +47,7 @@ export class AnalysisPanel {
     const { current } = state.game;
     this.seconds.value = String(settings.seconds);
     const shown = settings.engine && canShowHints(reviewer) ? current.analysis : null;
-    this.status.textContent = this.statusWords(current, shown);
+    this.status.replaceChildren(...this.statusParts(current, shown));
     this.more.hidden = !shown || analyst.running || Boolean(shown.solved);
     if (this.shown !== shown) {
       this.shown = shown;
@@ -57,16 +57,17 @@ export class AnalysisPanel {
     this.drawReview();
   }
 
-  /** @param {GameNode} current @param {Analysis | null} shown */
-  statusWords(current, shown) {
-    if (!settings.engine) return t("analysis.off");
-    if (current.over) return t("analysis.over");
-    if (!canShowHints(reviewer)) return t("analysis.hidden");
-    if (!shown) return analyst.error || t("analysis.starting");
-    const parts = [shown.exact ? t("analysis.exact") : t("analysis.depth", { depth: shown.depth })];
-    if (!shown.exact && shown.certainty < 100) parts.push(t("analysis.selective", { certainty: shown.certainty }));
-    if (shown.seconds > 0.05) parts.push(t("analysis.speed", { speed: compact(shown.nodes / shown.seconds) }));
-    return parts.join(" · ");
+  /** @param {GameNode} current @param {Analysis | null} shown @returns {(Node | string)[]} */
+  statusParts(current, shown) {
+    if (!settings.engine) return [t("analysis.off")];
+    if (current.over) return [t("analysis.over")];
+    if (!canShowHints(reviewer)) return [t("analysis.hidden")];
+    if (!shown) return [analyst.error || t("analysis.starting")];
+    const { exact, depth, certainty, nodes, seconds } = shown;
+    const speed = seconds > 0.05 ? ` · ${t("analysis.speed", { speed: compact(nodes / seconds) })}` : "";
+    if (exact) return [t("analysis.exact"), speed];
+    const selective = certainty < 100 ? h("abbr", { title: t("analysis.selective.help") }, t("analysis.selective", { certainty })) : "";
+    return [t("analysis.depth", { depth }), selective && " · ", selective, speed];
   }
 
   /**
@@ -163,7 +164,7 @@ export class AnalysisPanel {
     const good = loss !== null && loss < game.rules.inaccuracy;
     const key = tried === null ? "retry.ask" : loss === null ? "retry.judging" : good ? "retry.right" : "retry.wrong";
     return h("div", { class: `retry ${good ? "good" : ""}`, role: "status" },
-      h("p", {}, t(key, { move: tried, loss: loss === null ? "" : formatSigned(-loss, 1), side: sideName(game.family, node.parent?.position.side ?? 0) })),
+      h("p", {}, t(key, { move: tried, loss: loss === null ? "" : formatSigned(-loss, 1) })),
       h("div", { class: "buttons" },
         tried !== null && !good ? h("button", { id: "retry-again", onclick: () => retryMistake(node) }, t("retry.again")) : null,
         h("button", { id: "retry-answer", onclick: () => showAnswer(node) }, t("retry.answer")),
@@ -174,10 +175,10 @@ export class AnalysisPanel {
   summaries(game, sides) {
     const line = (/** @type {number} */ side) => {
       const { moves, accuracy, mean_loss: mean, inaccuracies, mistakes, blunders } = sides[side];
-      const cells = [moves, `${Math.round(accuracy)} %`, mean.toFixed(2), inaccuracies, mistakes, blunders];
+      const cells = [moves, `${Math.round(accuracy)} %`, mean.toLocaleString(currentLanguage(), { minimumFractionDigits: 2, maximumFractionDigits: 2 }), inaccuracies, mistakes, blunders];
       return h("tr", {}, h("th", { scope: "row" }, sideName(game.family, side)), ...cells.map((value) => h("td", {}, String(value))));
     };
-    const heads = ["review.moves", "review.accuracy", "review.mean"].map((key) => t(key));
+    const heads = ["review.moves", "review.accuracy", `review.mean.${game.rules.unit}`].map((key) => t(key));
     return h("table", { class: "summary" },
       h("caption", { class: "visually-hidden" }, t("review.title")),
       h("thead", {}, h("tr", {}, h("td", {}), ...[...heads, ...Object.values(MARKS)].map((head) => h("th", { scope: "col" }, head)))),

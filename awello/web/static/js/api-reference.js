@@ -15,7 +15,7 @@ function fieldsOf(operation) {
   const schema = resolve(operation.requestBody?.content["application/json"]?.schema);
   const fields = Object.entries(schema?.properties ?? {}).map(([name, field]) => {
     const kind = field.type ?? field.anyOf?.map((/** @type {any} */ one) => one.type).join(" or ") ?? "";
-    const usual = "default" in field ? `, usually ${JSON.stringify(field.default)}` : "";
+    const usual = "default" in field ? `, default: ${JSON.stringify(field.default)}` : "";
     return `${name}: ${kind}${usual}${field.description ? `  (${field.description})` : ""}`;
   });
   return fields.length ? h("pre", { tabIndex: 0 }, fields.join("\n")) : null;

@@ -1,7 +1,7 @@
 /** Import files into the archive, and export the listed games. */
 import { download, h, replaceContent, select } from "./dom.js";
 import { FILE_EXTENSIONS } from "./game-export.js";
-import { currentLanguage, t } from "./i18n.js";
+import { currentLanguage, pluralKey, t } from "./i18n.js";
 import { errorText } from "./notices.js";
 import { api } from "./server.js";
 import { notifyChange } from "./store.js";
@@ -109,7 +109,7 @@ function formatReport({ name, format, games, new: fresh, repeated, unfinished, d
   const formatNumber = (number) => number.toLocaleString(currentLanguage());
   const counts = Object.entries({ repeated, unfinished, damaged }).filter(([, count]) => count);
   const parts = [
-    t(games === 1 ? "explorer.one" : "explorer.many", { games: formatNumber(games) }),
+    t(`explorer.games.${pluralKey(games)}`, { games: formatNumber(games) }),
     t("files.new", { count: formatNumber(fresh) }),
     ...counts.map(([key, count]) => t(`files.${key}`, { count: formatNumber(count) })),
   ];

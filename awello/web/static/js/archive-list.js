@@ -2,7 +2,7 @@
 import { formRow, h, select } from "./dom.js";
 import { gameOptions, sideName } from "./game-text.js";
 import { GAMES } from "./game.js";
-import { currentLanguage, t } from "./i18n.js";
+import { currentLanguage, pluralKey, t } from "./i18n.js";
 import { openArchivedGame } from "./import-dialog.js";
 import { errorText } from "./notices.js";
 import { api } from "./server.js";
@@ -112,7 +112,7 @@ export class ArchiveList {
     this.last = rows.at(-1)?.number ?? null;
     this.more.hidden = this.rows.children.length >= games || !rows.length;
     const count = games.toLocaleString(currentLanguage());
-    this.status.textContent = games ? t(games === 1 ? "explorer.one" : "explorer.many", { games: count }) : t("archive.none");
+    this.status.textContent = games ? t(`explorer.games.${pluralKey(games)}`, { games: count }) : t("archive.none");
     if (before) items[0]?.querySelector("button")?.focus();
   }
 

@@ -7,7 +7,7 @@
 import { layOutPit, layOutStore, sowingFrames } from "./awale-sowing.js";
 import { Board, buildHint, describeHint, drawHint, isMotionEnabled } from "./board.js";
 import { appendSvg, setAttribute, setText, SVG } from "./dom.js";
-import { currentLanguage, t } from "./i18n.js";
+import { pluralKey, t } from "./i18n.js";
 
 const NAMES = [..."ABCDEFabcdef"];
 const STORES = ["south", "north"];
@@ -250,7 +250,7 @@ const total = (captured) => captured.reduce((sum, [, count]) => sum + count, 0);
 
 /** @param {number} count */
 function formatSeeds(count) {
-  return t(`awale.seeds.${new Intl.PluralRules(currentLanguage()).select(count)}`, { count });
+  return t(`awale.seeds.${pluralKey(count)}`, { count });
 }
 
 /** @param {Element} parent @param {Seed[]} seeds */

@@ -6,7 +6,7 @@ import "./game-clock.js";
 import { actions } from "./actions.js";
 import { hintsFromAnalysis } from "./analyst.js";
 import { boardElement, byId, h, reducedMotion, replaceContent } from "./dom.js";
-import { findOpening, findWinner, formatEvaluation, formatResult, nodeValues, playerName, sideName } from "./game-text.js";
+import { findOpening, findWinner, formatEvaluation, formatResult, nodeValues, playerLabel, sideName, sideSubject, sideTurn } from "./game-text.js";
 import { inRatedGame, isBoardPlayable, isClockRunning } from "./gameplay.js";
 import { currentLanguage, t } from "./i18n.js";
 import { canShowHints } from "./reviewer.js";
@@ -76,12 +76,12 @@ function allMarks(current) {
 
 /** @param {Game} game */
 function drawClocks(game) {
-  const { current, family, players, playerNames, clubGame } = game;
+  const { current, family, clubGame } = game;
   const bottom = state.flipped ? 1 : 0;
   for (const side of [0, 1]) {
     const moving = current.position.side === side && !current.over;
     byId(side === bottom ? "clock-bottom" : "clock-top").config = {
-      side, family, name: sideName(family, side), player: playerNames?.[side] ?? playerName(players[side], game.rules),
+      side, family, name: sideName(family, side), player: playerLabel(game, side),
       seconds: current.clocks ? current.clocks[side] : null, running: moving && isClockRunning(), startedAt: state.turnStart, used: timeUsed(current, side), .../** @type {Partial<ClockConfig> | undefined} */ (clubGame?.clock(side)),
       count: current.position.holdings[side], unit: game.rules.unit, thinking: moving && state.thinking, winner: findWinner(current) === side,
     };
@@ -97,19 +97,20 @@ function drawCaption(game) {
 
 /** @param {Game} game */
 function captionText(game) {
-  const { current } = game;
-  const side = sideName(game.family, current.position.side);
+  const { current, family } = game;
+  const { side } = current.position;
+  const subject = { side: sideSubject(family, side) };
   if (state.editor) return t("caption.editing");
-  if (reviewer.retry) return t("caption.trial", { side });
+  if (reviewer.retry) return t("caption.retry", { side: sideName(family, side) });
   if (current.over) return formatResult(game);
-  if ("pass" in current.position.moves) return t("caption.pass", { side });
-  if (game.clubGame?.mayMove(current)) return t("club.turn", { side });
-  return t(state.thinking ? "caption.thinking" : "caption.turn", { side });
+  if ("pass" in current.position.moves) return t(`caption.pass.${family}`, subject);
+  if (game.clubGame?.mayMove(current)) return t("club.turn", { side: sideName(family, side) });
+  return state.thinking ? t(`caption.thinking.${family}`, subject) : sideTurn(family, side);
 }
 
 /** @param {Game} game */
 function drawBanner(game) {
-  const { current, clubGame, begun } = game;
+  const { current, clubGame, begun, family } = game;
   const banner = byId("banner");
   const shown = current.over && !state.editor && !current.children.length;
   banner.hidden = !shown;
@@ -121,7 +122,7 @@ function drawBanner(game) {
   const parts = ended?.parts() ?? [
     h("button", { id: "banner-review", class: "primary", onclick: () => actions.reviewGame() }, t("review.begin")),
     h("button", { id: "banner-new", onclick: () => actions.startNewGame() }, t("control.new")),
-    h("button", { id: "banner-rematch", onclick: () => actions.startRematch() }, t("control.rematch")),
+    h("button", { id: "banner-rematch", onclick: () => actions.startRematch() }, t(`control.rematch.${family}`)),
     saved && h("small", { id: "save-status" }, saved),
     saved && begun && h("button", { id: "open-archive-settings", class: "plain", onclick: () => actions.openArchiveSettings() }, t("tab.settings")),
   ];

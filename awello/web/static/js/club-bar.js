@@ -2,6 +2,7 @@
 import { actions } from "./actions.js";
 import { clubSideName, formatRatingChange, formatTerms } from "./club-text.js";
 import { byId, h, replaceContent } from "./dom.js";
+import { sideSubject } from "./game-text.js";
 import { inRatedGame } from "./gameplay.js";
 import { currentLanguage, t } from "./i18n.js";
 import { announce } from "./notices.js";
@@ -63,7 +64,7 @@ export class ClubBar {
   /** Announce draw offers to screen readers. @param {Game} game */
   announceOffer(game) {
     const side = game.live && game.clubGame.state.offer;
-    const text = typeof side === "number" ? t("club.draw.offered", { side: clubSideName(game.game, side) }) : "";
+    const text = typeof side === "number" ? t(`club.draw.offered.${game.family}`, { side: sideSubject(game.family, side) }) : "";
     if (text && text !== this.announcedOffer) announce(text);
     this.announcedOffer = text;
   }
@@ -102,7 +103,7 @@ export class ClubBar {
     return [
       ...this.countdown(game),
       ...this.claimControls(game, rules),
-      ...(rules.has_draw_offers ? this.drawControls(game) : []),
+      ...(rules.has_draw_offers ? this.drawControls(game, rules.family) : []),
       begun ? this.button("resign", game, () => this.confirmResign(game)) : this.button("abort", game, () => this.sendAction("abort", game)),
     ];
   }
@@ -125,13 +126,13 @@ export class ClubBar {
     return [text, this.button("claim", game, () => this.sendAction("claim", game), { class: "primary" }), ...draw];
   }
 
-  /** @param {ClubGame} game */
-  drawControls(game) {
+  /** @param {ClubGame} game @param {Family} family */
+  drawControls(game, family) {
     const { offer } = game.state;
     if (offer === game.ownSide) return [this.button("draw.withdraw", game, () => this.sendAction("draw", game, { accept: false }))];
     if (offer === null) return [this.button("draw.offer", game, () => this.sendAction("draw", game))];
     return [
-      h("strong", {}, t("club.draw.offered", { side: clubSideName(game.state.kind, offer) })),
+      h("strong", {}, t(`club.draw.offered.${family}`, { side: sideSubject(family, offer) })),
       this.button("draw.accept", game, () => this.sendAction("draw", game)),
       this.button("draw.decline", game, () => this.sendAction("draw", game, { accept: false })),
     ];

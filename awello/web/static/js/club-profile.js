@@ -1,7 +1,7 @@
 /** A player's profile: ratings, recent games, and a download of all games. */
 import { clubErrorText, formatRating, formatTimeControl } from "./club-text.js";
 import { byId, h } from "./dom.js";
-import { currentLanguage, formatSigned, t } from "./i18n.js";
+import { currentLanguage, formatSigned, pluralKey, t } from "./i18n.js";
 import { api } from "./server.js";
 
 const PAGE_SIZE = 20; // games per request
@@ -34,7 +34,7 @@ export class ClubProfile {
   show(profile) {
     const { name, program, owner, here, ratings, games, last } = profile;
     const kind = program ? t("club.bot.owner", { name: owner ?? "?" }) : "";
-    const count = t(games === 1 ? "explorer.one" : "explorer.many", { games: games.toLocaleString(currentLanguage()) });
+    const count = t(`explorer.games.${pluralKey(games)}`, { games: games.toLocaleString(currentLanguage()) });
     this.rows.replaceChildren();
     this.add(last);
     this.element.replaceChildren(

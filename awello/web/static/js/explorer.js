@@ -2,7 +2,7 @@
 import { playMove } from "./actions.js";
 import { h, replaceContent } from "./dom.js";
 import { findOpening } from "./game-text.js";
-import { currentLanguage, formatSigned, t } from "./i18n.js";
+import { currentLanguage, formatSigned, pluralKey, t } from "./i18n.js";
 import { predictMove } from "./move-prediction.js";
 import { errorText } from "./notices.js";
 import { api } from "./server.js";
@@ -70,7 +70,7 @@ export class Explorer {
   /** @param {Game} game @param {Exploration} exploration */
   show(game, { games, value, branches, opening: here }) {
     const opening = (here ?? findOpening(game))?.[currentLanguage()];
-    const count = t(games === 1 ? "explorer.one" : "explorer.many", { games: formatNumber(games) });
+    const count = t(`explorer.games.${pluralKey(games)}`, { games: formatNumber(games) });
     const worth = value === null ? "" : ` · ${t("explorer.root.value", { value: formatSigned(value) })}`;
     this.head.replaceChildren(h("b", {}, count), opening ? ` · ${opening}` : "", worth);
     this.element.classList.toggle("has-values", value !== null);

@@ -5,7 +5,7 @@
  */
 import { Component } from "./component.js";
 import { appendSvg, h } from "./dom.js";
-import { currentLanguage, t } from "./i18n.js";
+import { currentLanguage, pluralKey, t } from "./i18n.js";
 
 /** @type {ClockConfig} */
 const DEFAULTS = {
@@ -57,7 +57,7 @@ class GameClock extends Component {
     sign.hidden = !winner;
     sign.lastChild.textContent = t("clock.winner");
     held.textContent = count;
-    kind.textContent = t(`clock.${unit}.${count === 1 ? "one" : "many"}`);
+    kind.textContent = t(`clock.${unit}.${pluralKey(count)}`);
     think.hidden = !thinking;
     think.setAttribute("aria-label", t("clock.thinking"));
     time.setAttribute("aria-label", t(seconds === null ? "clock.used" : "clock.left"));

@@ -8,14 +8,26 @@ import { playSound } from "./sounds.js";
 /** The name of a side. @param {Family} family @param {number} side */
 export const sideName = (family, side) => t(`side.${family}.${side}`);
 
+/** A side as the subject of a sentence. @param {Family} family @param {number} side */
+export const sideSubject = (family, side) => t(`side.subject.${family}.${side}`);
+
+/** Whose turn it is, such as "Black to move". @param {Family} family @param {number} side */
+export const sideTurn = (family, side) => t(`side.turn.${family}.${side}`);
+
 /** The games as options of a list. @returns {[value: string, label: string][]} */
 export const gameOptions = () => Object.keys(GAMES).map((name) => [name, t(`game.${name}`)]);
 
 /** The display name of a player. @param {string} player @param {Rules} rules */
-export function playerName(player, rules) {
+function playerName(player, rules) {
   if (player === HUMAN) return t("player.you");
   const level = rules.opponents.indexOf(player);
   return level < 0 ? player : t(`level.${level + 1}`);
+}
+
+/** The name of a player of a game; two people at one board are not both "You". @param {Game} game @param {number} side */
+export function playerLabel({ players, playerNames, rules }, side) {
+  if (playerNames?.[side]) return playerNames[side];
+  return players.every((player) => player === HUMAN) ? t("player.human") : playerName(players[side], rules);
 }
 
 /** The engine's values of a node and of its move, unless values are hidden. @param {GameNode} node */
@@ -43,14 +55,12 @@ export function findWinner(node) {
 
 /** The result of a game in one line. @param {Game} game */
 export function formatResult({ current, family }) {
-  const name = (/** @type {number} */ side) => sideName(family, side);
   const winner = findWinner(current);
-  if (current.result?.loser === null) return t(`result.${current.result.reason}`);
-  if (current.result) return t(`result.${current.result.reason}`, { winner: name(1 - current.result.loser), loser: name(current.result.loser) });
+  if (current.result) return winner === null ? t(`result.${current.result.reason}`) : t(`result.${current.result.reason}.${family}`, { winner: sideSubject(family, winner) });
   const [first, second] = current.position.score ?? [0, 0];
   const scores = { most: Math.max(first, second), least: Math.min(first, second) };
-  const why = current.position.ending ? ` (${t(`ending.${current.position.ending}`, { mover: name(current.position.side) })})` : "";
-  return (winner === null ? t("result.draw", scores) : t("result.win", { winner: name(winner), ...scores })) + why;
+  const ending = current.position.ending ? ` (${t(`ending.${current.position.ending}`, { mover: sideName(family, current.position.side) })})` : "";
+  return (winner === null ? t("result.draw", scores) : t(`result.win.${family}`, { winner: sideSubject(family, winner), ...scores })) + ending;
 }
 
 /** Announce a move, with its sound. @param {Game} game @param {GameNode} node */
@@ -58,7 +68,8 @@ export function announceMove({ family }, { move, parent }) {
   if (!parent || !move) return;
   const effect = parent.position.moves[move];
   const gain = effect.flips?.length ?? effect.captured.reduce((sum, [, seeds]) => sum + seeds, 0);
-  announce(t(`announce.${move === "pass" ? "pass" : family}`, { side: sideName(family, parent.position.side), move, gain }));
+  const key = move === "pass" ? `pass.${family}` : family;
+  announce(t(`announce.${key}`, { side: sideSubject(family, parent.position.side), move, gain }));
   playSound(family === "othello" ? "disc" : gain ? "capture" : "seed");
 }
 

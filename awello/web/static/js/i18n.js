@@ -25,6 +25,9 @@ export function t(key, values = {}) {
   return text.replace(/\{(\w+)\}/g, (whole, name) => (name in values ? String(values[name]) : whole));
 }
 
+/** The ending of a key for a count: "one" or "other". @param {number} count */
+export const pluralKey = (count) => (new Intl.PluralRules(language).select(count) === "one" ? "one" : "other");
+
 /**
  * A signed number such as +3, −2.5 or 0, with a typographic minus.
  * @param {number} value

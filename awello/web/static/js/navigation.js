@@ -1,5 +1,5 @@
 /** Opens games (new, from links, from the browser's history) and keeps the address up to date. */
-import { playerName, sideName } from "./game-text.js";
+import { playerLabel, sideName } from "./game-text.js";
 import { Game, GAMES, HUMAN } from "./game.js";
 import { showGame } from "./gameplay.js";
 import { t } from "./i18n.js";
@@ -89,7 +89,7 @@ export function updateAddress() {
 
 /** @param {Game} game */
 function recentLabel(game) {
-  const players = game.players.map((player, side) => game.playerNames?.[side] ?? playerName(player, game.rules)).join(" – ");
+  const players = [0, 1].map((side) => playerLabel(game, side)).join(" – ");
   const progress = game.current.tip.over ? "" : ` · ${t("play.recent.moves", { moves: game.line.length - 1 })}`;
   return `${t(`game.${game.game}`)}: ${players}${progress}`;
 }

@@ -3,7 +3,7 @@ import { finishEditing, setEditor } from "./actions.js";
 import { download, h, replaceContent } from "./dom.js";
 import { Editor, toolsFor } from "./editor.js";
 import { exportGame, FILE_EXTENSIONS, supportsFormat } from "./game-export.js";
-import { sideName } from "./game-text.js";
+import { sideTurn } from "./game-text.js";
 import { t } from "./i18n.js";
 import { importFiles, importText } from "./import-dialog.js";
 import { formatLink } from "./link.js";
@@ -130,7 +130,7 @@ export class PositionPanel {
     return [
       h("p", { class: "muted" }, t(othello ? "editor.othello" : "editor.awale", { seeds: othello ? "" : editor.inHand })),
       this.radioGroup("tool", toolsFor(editor.board), editor.tool, (tool) => t(`editor.tool.${tool}`), (tool) => (editor.tool = tool)),
-      this.radioGroup("side", [0, 1], editor.side, (side) => t("editor.side", { side: sideName(game.family, side) }), (side) => (editor.side = side)),
+      this.radioGroup("side", [0, 1], editor.side, (side) => sideTurn(game.family, side), (side) => (editor.side = side)),
       h("div", { class: "buttons" },
         h("button", { id: "editor-clear", onclick: act(() => editor.clear()) }, t("editor.clear")),
         h("button", { id: "editor-reset", onclick: act(() => editor.reset()) }, t("editor.reset")),
