@@ -324,7 +324,7 @@ def test_another_password(browser: Browser, club: str) -> None:
         page.locator("#password-open").press("Enter")
         problem = page.locator("#password-error")
         for old, new, words, field in [
-            ("a wrong password", "another horse", "L’ancien mot de passe est faux.", "old"),
+            ("a wrong password", "another horse", "Le mot de passe actuel est incorrect.", "old"),
             (PASSWORD, "short", "au moins 10 lettres", "new"),
         ]:
             page.fill("#password-old", old)
@@ -335,7 +335,7 @@ def test_another_password(browser: Browser, club: str) -> None:
         check(page, "password", "#password-send")
         page.fill("#password-new", "another horse")
         page.keyboard.press("Enter")
-        notice(page, "Votre mot de passe est changé.")
+        notice(page, "Votre mot de passe a été changé.")
         expect(page.locator("#password-open")).to_be_focused()
         expect(page.locator("#password-old")).to_have_value("")
         page.click("#club-view-lobby")

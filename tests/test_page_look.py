@@ -95,7 +95,7 @@ def test_french(visitor: Visitor) -> None:
     expect(page.locator("#tab-settings")).to_have_text(FRENCH["tab.settings"])
     assert page.evaluate("() => document.activeElement.id") == "setting-language"
     page.reload()
-    expect(caption(page)).to_contain_text("Au tour de Blanc")
+    expect(caption(page)).to_contain_text("Trait aux Blancs")
     assert page.evaluate("() => document.documentElement.lang") == "fr"
     for state in states(page):
         assert english_left(page) == [], state
