@@ -4,7 +4,7 @@ type Game = import("../../awello/web/static/js/game.js").Game;
 type GameNode = import("../../awello/web/static/js/game.js").GameNode;
 type Club = import("../../awello/web/static/js/club.js").Club;
 type ClubGame = import("../../awello/web/static/js/club-game.js").ClubGame;
-type ClubPanel = import("../../awello/web/static/js/club-panel.js").ClubPanel;
+type ClubTab = import("../../awello/web/static/js/club-tab.js").ClubTab;
 type ClubTournaments = import("../../awello/web/static/js/club-tournaments.js").ClubTournaments;
 type Editor = import("../../awello/web/static/js/editor.js").Editor;
 
@@ -37,7 +37,7 @@ type Command = Exclude<keyof typeof import("../../awello/web/static/js/actions.j
 type SettingName = keyof typeof import("../../awello/web/static/js/settings.js").settings;
 
 interface Panel { update(): void }
-interface PanelClass { new (box: HTMLElement, before?: any): Panel; shows: Topic[] }
+interface PanelClass { new (box: HTMLElement, before?: any): Panel; topics: Topic[] }
 
 interface GameSnapshot {
   link: string;

@@ -1,27 +1,27 @@
 /** Entry point: connects panels, actions, shortcuts, buttons and boards, and restores the game of the address. */
 import { actions, goToNode, playMove, refuseMove, toggleMark } from "./actions.js";
-import { AnalysisPanel } from "./analysis-panel.js";
+import { AnalysisTab } from "./analysis-tab.js";
 import { saveGame } from "./archive-save.js";
 import { BOARD_AREA_TOPICS, drawBoardArea } from "./board-area.js";
 import { byId, listen, translate } from "./dom.js";
 import { gameOptions } from "./game-text.js";
 import { loadRules } from "./game.js";
 import { endGame, inRatedGame, reloadPosition } from "./gameplay.js";
-import { GamesPanel } from "./games-panel.js";
+import { GamesTab } from "./games-tab.js";
 import { listenForPastedGames } from "./import-dialog.js";
-import { LabPanel } from "./lab-panel.js";
+import { LabTab } from "./lab-tab.js";
 import { handleAddressChange, newGame, openLink, preferredGame, updateAddress } from "./navigation.js";
 import { setServerOffline, showError } from "./notices.js";
-import { PlayPanel } from "./play-panel.js";
-import { PositionPanel } from "./position-panel.js";
+import { PlayTab } from "./play-tab.js";
+import { PositionTab } from "./position-tab.js";
 import { api } from "./server.js";
 import { analyst, engineConnection, reviewer } from "./services.js";
-import { applySettings, SettingsPanel } from "./settings-panel.js";
+import { applySettings, SettingsTab } from "./settings-tab.js";
 import { listenToShortcuts } from "./shortcuts.js";
 import { notifyChange, setState, state, subscribe } from "./store.js";
 import { addPanel, listenToTabs, rebuildPanels, showTab } from "./tabs.js";
 
-const PANELS = { play: PlayPanel, analysis: AnalysisPanel, games: GamesPanel, position: PositionPanel, lab: LabPanel, settings: SettingsPanel };
+const PANELS = { play: PlayTab, analysis: AnalysisTab, games: GamesTab, position: PositionTab, lab: LabTab, settings: SettingsTab };
 
 /** @type {Record<string, Command>} */
 const BUTTONS = {

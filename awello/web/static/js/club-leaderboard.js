@@ -9,10 +9,10 @@ import { api } from "./server.js";
 const SPEEDS = ["blitz", "standard"];
 
 export class ClubLeaderboard {
-  /** @param {Club} club @param {ClubPanel} panel */
-  constructor(club, panel) {
+  /** @param {Club} club @param {ClubTab} tab */
+  constructor(club, tab) {
     this.club = club;
-    this.panel = panel;
+    this.tab = tab;
     this.kind = select({ id: "leaderboard-kind", onchange: () => this.load() }, gameOptions(), preferredGame());
     this.speed = select({ id: "leaderboard-speed", onchange: () => this.load() }, SPEEDS.map((name) => [name, t(`club.speed.${name}`)]));
     this.status = h("p", { class: "muted", id: "leaderboard-status", role: "status" });
@@ -40,7 +40,7 @@ export class ClubLeaderboard {
     this.status.textContent = t(players.length ? "club.leaderboard.about" : "club.leaderboard.none");
     this.rows.replaceChildren(...players.map((player, place) => h("tr", { class: player.name === this.club.name ? "is-current" : "" },
       h("td", {}, String(place + 1)),
-      h("th", { scope: "row" }, h("button", { class: "plain club-name", onclick: () => this.panel.showPlayer(player.name) }, player.name), player.program ? h("small", {}, t("club.bot")) : null),
+      h("th", { scope: "row" }, h("button", { class: "plain club-name", onclick: () => this.tab.showPlayer(player.name) }, player.name), player.program ? h("small", {}, t("club.bot")) : null),
       h("td", {}, formatRating(player)),
       h("td", {}, `${player.wins}–${player.draws}–${player.losses}`))));
   }

@@ -11,10 +11,10 @@ const TIME_PRESETS = { blitz: 300, standard: 1800 }; // seconds
 const MAX_ROWS = 30; // live games and players
 
 export class ClubLobby {
-  /** @param {Club} club @param {ClubPanel} panel */
-  constructor(club, panel) {
+  /** @param {Club} club @param {ClubTab} tab */
+  constructor(club, tab) {
     this.club = club;
-    this.panel = panel;
+    this.tab = tab;
     this.challengeList = h("div", { class: "club-challenges" });
     this.seeks = h("ul", { id: "club-seeks", class: "club-rows" });
     this.games = h("ul", { id: "club-games", class: "club-rows" });
@@ -122,6 +122,6 @@ export class ClubLobby {
 
   /** @param {string} name */
   member(name) {
-    return h("button", { id: `club-member-${name}`, class: "club-chip", onclick: () => this.panel.showPlayer(name) }, name);
+    return h("button", { id: `club-member-${name}`, class: "club-chip", onclick: () => this.tab.showPlayer(name) }, name);
   }
 }

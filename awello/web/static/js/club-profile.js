@@ -7,10 +7,10 @@ import { api } from "./server.js";
 const PAGE_SIZE = 20; // games per request
 
 export class ClubProfile {
-  /** @param {Club} club @param {ClubPanel} panel @param {string | null} [name] */
-  constructor(club, panel, name = null) {
+  /** @param {Club} club @param {ClubTab} tab @param {string | null} [name] */
+  constructor(club, tab, name = null) {
     this.club = club;
-    this.panel = panel;
+    this.tab = tab;
     this.name = name;
     this.element = h("section", { class: "club-profile", "aria-label": t("club.view.profile") });
     this.rows = h("ol", { id: "club-last", class: "club-rows" });
@@ -61,8 +61,8 @@ export class ClubProfile {
 
   /** @param {string} name */
   invite(name) {
-    this.panel.show("lobby");
-    this.panel.views.lobby.invite(name);
+    this.tab.show("lobby");
+    this.tab.views.lobby.invite(name);
   }
 
   async loadMore() {

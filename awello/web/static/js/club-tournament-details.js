@@ -54,12 +54,12 @@ function ownPairing({ round, first, second, game, points: gained }, { club }) {
  * @param {string} name
  * @param {ClubTournaments} view
  */
-const nameButton = (id, name, view) => h("button", { id: `${id}-${name}`, class: "plain club-name", onclick: () => view.panel.showPlayer(name) }, name);
+const nameButton = (id, name, view) => h("button", { id: `${id}-${name}`, class: "plain club-name", onclick: () => view.tab.showPlayer(name) }, name);
 
 /** The players entered before the start. @param {Tournament} given @param {ClubTournaments} view */
 function entered({ standings: rows }, view) {
   if (!rows.length) return [];
-  return [h("h2", {}, t("club.entered")), h("div", { id: "tournament-entered", class: "club-members" }, ...rows.map(({ name }) => h("button", { id: `entered-${name}`, class: "club-chip", onclick: () => view.panel.showPlayer(name) }, name)))];
+  return [h("h2", {}, t("club.entered")), h("div", { id: "tournament-entered", class: "club-members" }, ...rows.map(({ name }) => h("button", { id: `entered-${name}`, class: "club-chip", onclick: () => view.tab.showPlayer(name) }, name)))];
 }
 
 /** @param {Tournament} given @param {ClubTournaments} view */

@@ -10,10 +10,10 @@ const GROUPS = { playing: ["playing"], open: ["open"], ended: ["ended", "cancell
 const MAX_ENDED = 10; // listed ended tournaments
 
 export class ClubTournaments {
-  /** @param {Club} club @param {ClubPanel} panel @param {number | null} [opened] */
-  constructor(club, panel, opened = null) {
+  /** @param {Club} club @param {ClubTab} tab @param {number | null} [opened] */
+  constructor(club, tab, opened = null) {
     this.club = club;
-    this.panel = panel;
+    this.tab = tab;
     this.opened = opened; // number of the shown tournament
     /** @type {Tournament[] | null} */
     this.list = null; // all tournaments in short
@@ -91,7 +91,7 @@ export class ClubTournaments {
   row(contest) {
     const { tournament: number, name, entrants } = contest;
     return h("li", { class: "club-contest" },
-      h("button", { id: `tournament-${number}`, class: "club-row", onclick: () => this.panel.showTournament(number) },
+      h("button", { id: `tournament-${number}`, class: "club-row", onclick: () => this.tab.showTournament(number) },
         h("strong", {}, name), h("span", { class: "club-rating" }, t(entrants === 1 ? "club.entrants.one" : "club.entrants", { count: entrants })),
         h("small", {}, `${formatTournamentTerms(contest)} · ${formatSystem(contest)}`),
         h("small", {}, ...this.stateParts(contest))),
@@ -108,7 +108,7 @@ export class ClubTournaments {
 
   // ---- one tournament -----------------------------------------------------------------------------------------------
   one() {
-    const back = h("button", { id: "tournament-back", class: "plain club-back-link", onclick: () => this.panel.showTournament(null) }, t("club.tournaments.all"));
+    const back = h("button", { id: "tournament-back", class: "plain club-back-link", onclick: () => this.tab.showTournament(null) }, t("club.tournaments.all"));
     if (this.details?.tournament !== this.opened) return [back, this.error ? null : h("p", { class: "muted", role: "status" }, t("club.tournaments.wait"))];
     return [back, ...renderTournament(this.details, this)];
   }
@@ -122,7 +122,7 @@ export class ClubTournaments {
   }
 
   loginButton() {
-    return h("button", { id: "tournament-login", onclick: () => this.panel.showLogin() }, t("club.login"));
+    return h("button", { id: "tournament-login", onclick: () => this.tab.showLogin() }, t("club.login"));
   }
 
   /** @param {string} does @param {number} number @param {string} name */

@@ -2,7 +2,7 @@
 import { ClubBar } from "./club-bar.js";
 import { ClubChat } from "./club-chat.js";
 import { ClubGame } from "./club-game.js";
-import { ClubPanel } from "./club-panel.js";
+import { ClubTab } from "./club-tab.js";
 import { clubErrorText } from "./club-text.js";
 import { boardElement, listen } from "./dom.js";
 import { Game } from "./game.js";
@@ -53,7 +53,7 @@ export class Club {
 
   /** Log in with the browser's session; spectators connect when they open the club tab. */
   async connect() {
-    addTab("club", ClubPanel);
+    addTab("club", ClubTab);
     const { name } = await api("GET", "/api/club/session").catch(() => ({ name: null }));
     this.name = name;
     if (name) this.connection.open();

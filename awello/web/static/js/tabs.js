@@ -10,7 +10,7 @@ export function addPanel(name, Panel) {
   tabs[name]?.unsubscribe();
   const panel = new Panel(byId(`panel-${name}`), tabs[name]?.panel);
   const update = () => state.game?.current.position && panel.update();
-  tabs[name] = { Panel, panel, unsubscribe: subscribe(Panel.shows, update) };
+  tabs[name] = { Panel, panel, unsubscribe: subscribe(Panel.topics, update) };
   update();
 }
 

@@ -12,19 +12,19 @@ import { ClubTournaments } from "./club-tournaments.js";
 import { byId, h } from "./dom.js";
 import { t } from "./i18n.js";
 import { showNotice } from "./notices.js";
-import { makeMoveList, toMoveTree } from "./play-panel.js";
+import { makeMoveList, toMoveTree } from "./play-tab.js";
 import { state } from "./store.js";
 
 /** @type {(keyof ClubViews)[]} */
 const VIEWS = ["game", "lobby", "tournaments", "leaderboard", "profile", "bots"];
 
-export class ClubPanel {
+export class ClubTab {
   /** @type {Topic[]} */
-  static shows = ["game", "club", "tab", "analysis", "review", "settings"];
+  static topics = ["game", "club", "tab", "analysis", "review", "settings"];
 
   views = /** @type {ClubViews} */ ({});
 
-  /** @param {HTMLElement} box @param {ClubPanel} [before] */
+  /** @param {HTMLElement} box @param {ClubTab} [before] */
   constructor(box, before) {
     this.club = /** @type {Club} */ (state.club);
     this.box = box;
@@ -131,15 +131,15 @@ export class ClubPanel {
   }
 }
 
-/** The view of the previous panel. @param {ClubPanel} [panel] @returns {keyof ClubViews} */
-const viewOf = (panel) => panel?.view ?? "lobby";
+/** The view of the previous panel. @param {ClubTab} [tab] @returns {keyof ClubViews} */
+const viewOf = (tab) => tab?.view ?? "lobby";
 
 /** Beside the board: players, moves and chat. */
 class ClubGameView {
-  /** @param {Club} club @param {ClubPanel} panel */
-  constructor(club, panel) {
+  /** @param {Club} club @param {ClubTab} tab */
+  constructor(club, tab) {
     this.club = club;
-    this.panel = panel;
+    this.tab = tab;
     this.shown = 0; // number of the game
     this.head = h("div", { class: "club-head" });
     this.list = makeMoveList();
@@ -158,9 +158,9 @@ class ClubGameView {
       h("h2", {}, t("club.number", { number: known.game })), h("p", { class: "muted" }, formatTerms(known)),
       ...(known.unrated ? [h("p", { id: "club-unrated", class: "muted" }, t(`club.unrated.${known.unrated}`))] : []),
       ...known.players.map((/** @type {ClubPlayerState} */ player, /** @type {number} */ side) => h("p", { class: "club-player" }, `${clubSideName(known.kind, side)}: `,
-        h("button", { class: "plain club-name", onclick: () => this.panel.showPlayer(player.name) }, player.name),
+        h("button", { class: "plain club-name", onclick: () => this.tab.showPlayer(player.name) }, player.name),
         ` ${formatRating(player)}${player.program ? ` · ${t("club.bot")}` : ""}`)),
-      ...(known.tournament ? [h("p", { class: "club-player" }, `${t("club.tournament")}: `, h("button", { id: "club-tournament", class: "plain club-name", onclick: () => this.panel.showTournament(known.tournament) }, this.nameOf(known.tournament)))] : []));
+      ...(known.tournament ? [h("p", { class: "club-player" }, `${t("club.tournament")}: `, h("button", { id: "club-tournament", class: "plain club-name", onclick: () => this.tab.showTournament(known.tournament) }, this.nameOf(known.tournament)))] : []));
   }
 
   /** The name of a tournament the user plays in, or the number of another. @param {number} number */

@@ -12,9 +12,9 @@ import { state } from "./store.js";
 const CLOCK_OPTIONS = ["", "60+0", "180+2", "300+0", "600+5", "1800+0"];
 const OTHER_PLAYER = "other";
 
-export class PlayPanel {
+export class PlayTab {
   /** @type {Topic[]} */
-  static shows = ["game", "paused", "availablePlayers", "analysis", "review", "settings"];
+  static topics = ["game", "paused", "availablePlayers", "analysis", "review", "settings"];
 
   /** @param {HTMLElement} box */
   constructor(box) {

@@ -13,9 +13,9 @@ import { notifyChange, state } from "./store.js";
 
 const PNG_SCALE = 2;
 
-export class PositionPanel {
+export class PositionTab {
   /** @type {Topic[]} */
-  static shows = ["game", "editor"];
+  static topics = ["game", "editor"];
 
   /** @param {HTMLElement} box */
   constructor(box) {

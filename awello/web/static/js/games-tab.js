@@ -6,13 +6,13 @@ import { Explorer } from "./explorer.js";
 import { t } from "./i18n.js";
 import { subscribe } from "./store.js";
 
-export class GamesPanel {
+export class GamesTab {
   /** @type {Topic[]} */
-  static shows = ["game", "tab", "archive"];
+  static topics = ["game", "tab", "archive"];
 
   leave = () => {};
 
-  /** @param {HTMLElement} box @param {GamesPanel} [before] */
+  /** @param {HTMLElement} box @param {GamesTab} [before] */
   constructor(box, before) {
     before?.leave();
     this.box = box;

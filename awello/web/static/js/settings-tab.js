@@ -21,9 +21,9 @@ export function applySettings() {
   enableSounds(settings.sounds);
 }
 
-export class SettingsPanel {
+export class SettingsTab {
   /** @type {Topic[]} */
-  static shows = [];
+  static topics = [];
 
   /** @param {HTMLElement} box */
   constructor(box) {

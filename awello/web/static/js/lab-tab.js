@@ -8,9 +8,9 @@ import { listPlayerSpecs } from "./opponents.js";
 import { api } from "./server.js";
 import { state } from "./store.js";
 
-export class LabPanel {
+export class LabTab {
   /** @type {Topic[]} */
-  static shows = ["game", "tab", "availablePlayers"];
+  static topics = ["game", "tab", "availablePlayers"];
 
   /** @param {HTMLElement} box */
   constructor(box) {

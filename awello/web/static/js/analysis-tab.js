@@ -14,9 +14,9 @@ const SECONDS = [2, 5, 10, 30, 60];
 /** @param {number} number */
 const compact = (number) => number.toLocaleString(currentLanguage(), { notation: "compact", maximumSignificantDigits: 2 });
 
-export class AnalysisPanel {
+export class AnalysisTab {
   /** @type {Topic[]} */
-  static shows = ["game", "analysis", "review", "settings"];
+  static topics = ["game", "analysis", "review", "settings"];
 
   /** @param {HTMLElement} box */
   constructor(box) {
