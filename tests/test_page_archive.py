@@ -422,7 +422,7 @@ def test_no_archive_and_a_broken_one(browser: Browser, tmp_path: Path) -> None:
     broken = tmp_path / "broken"
     for words, told in (
         (("--no-archive",), "This server has no archive."),
-        (("--archive", str(broken)), "The archive cannot be used now"),
+        (("--archive", str(broken)), "The archive is not available"),
     ):
         with serving("--port", "0", "--threads", "1", *words) as address, visiting(browser, address) as visitor:
             if broken.exists():  # the server has made it, and would refuse to start with a broken one
@@ -436,5 +436,5 @@ def test_no_archive_and_a_broken_one(browser: Browser, tmp_path: Path) -> None:
                 expect(page.locator("#save-status")).to_have_count(0)
             else:
                 expect(page.locator("#save-status")).to_contain_text(
-                    "This game was not saved: The archive cannot be used now"
+                    "This game was not saved: The archive is not available"
                 )

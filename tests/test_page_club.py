@@ -183,7 +183,7 @@ def test_two_play_and_one_watches(browser: Browser, club: str, tmp_path: Path) -
 def test_challenges_draws_and_several_games(browser: Browser, club: str) -> None:
     with coming(browser, club, "Ann", "Bob") as (ann, bob):
         offer(ann, "othello", "Nobody")
-        expect(ann.locator("#club-offer-error")).to_contain_text("nobody")
+        expect(ann.locator("#club-offer-error")).to_contain_text("Nobody is not online")
         offer(ann, "abapa", "bob")
         expect(ann.locator("#club-seeks")).to_contain_text("You have challenged bob")
         tab(bob, "play")
@@ -285,8 +285,8 @@ def test_the_way_in(browser: Browser, club: str) -> None:
         expect(page.locator("#club-name")).to_have_attribute("autocomplete", "username")
         expect(password).to_have_attribute("autocomplete", "new-password")
         for name, secret, words in [
-            ("9", PASSWORD, "begins with a letter"),
-            ("Ann", "short", "at least 10 letters"),
+            ("9", PASSWORD, "starts with a letter"),
+            ("Ann", "short", "10 to 200 characters"),
         ]:
             page.fill("#club-name", name)
             page.fill("#club-password", secret)
@@ -309,7 +309,7 @@ def test_the_way_in(browser: Browser, club: str) -> None:
         page.fill("#club-name", "ann")
         page.fill("#club-password", "a wrong password")
         page.click("#club-submit")
-        expect(problem).to_have_text("Le nom ou le mot de passe est faux.")
+        expect(problem).to_have_text("Le nom ou le mot de passe est incorrect.")
         assert english_left(page) == []
 
 
@@ -325,7 +325,7 @@ def test_another_password(browser: Browser, club: str) -> None:
         problem = page.locator("#password-error")
         for old, new, words, field in [
             ("a wrong password", "another horse", "Le mot de passe actuel est incorrect.", "old"),
-            (PASSWORD, "short", "au moins 10 lettres", "new"),
+            (PASSWORD, "short", "de 10 à 200 caractères", "new"),
         ]:
             page.fill("#password-old", old)
             page.fill("#password-new", new)

@@ -76,7 +76,7 @@ def test_a_player_is_blocked(browser: Browser, club: str) -> None:
         ann.click("#club-view-lobby")
         expect(ann.locator("#club-seeks .club-row")).to_have_count(0)
         offer(eve, "othello", name="Ann")
-        expect(eve.locator("#club-offer-error")).to_have_text("This player does not take challenges now.")
+        expect(eve.locator("#club-offer-error")).to_have_text("Ann does not accept challenges at the moment.")
         ann.click("#club-member-Eve")
         ann.click("#club-block")
         notice(ann, "Eve can challenge you again.")

@@ -311,7 +311,7 @@ def test_import_of_nonsense(visitor: Visitor) -> None:
     visitor.forgive(REFUSAL)
     page = visitor.open("#othello?moves=f5*")
     for text, words in [
-        ("hello there", "no game and no position"),
+        ("hello there", "neither a game nor a position"),
         ("f5f5", "f5"),
         ("XO--", "no legal move"),
         ("#othello?moves=zz", "does not contain a valid game"),

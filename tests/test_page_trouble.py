@@ -69,11 +69,11 @@ BROKEN = [
     ("#othello?moves=f5)", "does not contain a valid game"),
     ("#othello?moves=" + "f5d6" * 6000, "does not contain a valid game"),
     ("#othello?moves=(((", "does not contain a valid game"),
-    ("#abapa?moves=C(" + "Aa" * 1000 + ")", "move 3: A is empty"),
+    ("#abapa?moves=C(" + "Aa" * 1000 + ")", "Move 3: A is not a legal move"),
     ("#abapa?moves=C(" + "Aa" * 1001 + ")", "does not contain a valid game"),
     ("#chess", "does not contain a valid game"),
     ("#__proto__?moves=f5", "does not contain a valid game"),
-    ("#othello?moves=f5f5", "move 2: f5 is no legal move"),
+    ("#othello?moves=f5f5", "Move 2: f5 is not a legal move"),
     ("#othello?start=XO", "the board must"),
     ("#abapa?moves=f5", "move"),
     ("#abapa?start=1-2-3", "seeds"),
@@ -100,6 +100,25 @@ def test_broken_links(visitor: Visitor) -> None:
         expect(page).to_have_url(re.compile(r"#othello\?moves=f5d6\*$"))  # put back, before the next link is followed
     click(page, "c3")
     shows(page, "f5d6c3*")
+
+
+ERRORS_IN_FRENCH = [
+    ("#othello?moves=f5f5", "Coup 2 : f5 n’est pas un coup légal."),
+    ("#othello?start=XO", "Ce texte ne peut pas être lu."),
+    ("#chess", "Ce lien ne contient pas de partie valide."),
+]
+
+
+def test_errors_of_the_server_in_french(browser: Browser, address: str) -> None:
+    with visiting(browser, address, locale="fr-FR") as visitor:
+        visitor.forgive(REFUSAL)
+        page = visitor.open("#othello?moves=f5d6*")
+        for link, text in ERRORS_IN_FRENCH:
+            page.evaluate(FOLLOW, link)
+            notice(page, text)
+            expect(page).to_have_url(re.compile(r"#othello\?moves=f5d6\*$"))
+        click(page, "c3")
+        shows(page, "f5d6c3*")
 
 
 # ---- whatever else people do ----------------------------------------------------------------------------------------

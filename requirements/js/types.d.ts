@@ -49,7 +49,7 @@ interface GameSnapshot {
 }
 interface RecentGame extends GameSnapshot { label: string; when: number }
 interface SaveResult { moves: string; number?: number; error?: string; tags?: Record<string, string> }
-interface ErrorInfo { code?: string; message?: string; minutes?: number }
+interface ErrorInfo { code?: string; message?: string; params?: Record<string, unknown> }
 // ---- messages of the server
 interface Rules {
   name: string; family: Family; unit: string; points: number; start: string; inaccuracy: number;

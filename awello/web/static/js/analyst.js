@@ -1,5 +1,6 @@
 /** The analysis engine: values of all moves in the current position, refined while it searches. */
 import { GameNode } from "./game.js";
+import { errorText } from "./notices.js";
 import { loadLinePositions } from "./position-loader.js";
 import { settings } from "./settings.js";
 
@@ -35,7 +36,7 @@ export class Analyst extends EventTarget {
     this.error = "";
     this.cancel = this.connection.stream("analyse", { ...game.toRequest(node), seconds }, (reply) => {
       if (reply.type === "analysis") mergeAnalysis(node, reply);
-      if (reply.type === "error") this.error = reply.message;
+      if (reply.type === "error") this.error = errorText(reply);
       if (reply.type === "done" || reply.type === "error") this.finish(node, reply.type === "done" ? seconds : 0);
       this.dispatchEvent(new Event("change"));
     });

@@ -64,7 +64,7 @@ export class ArchiveFiles {
     const line = this.addReport(t("files.reading", { name }));
     try {
       const body = new Blob(batch, { type: "application/octet-stream" });
-      if (body.size > MAX_UPLOAD_BYTES) throw Object.assign(new Error(), { code: "largefile" });
+      if (body.size > MAX_UPLOAD_BYTES) throw Object.assign(new Error(), { code: "file_too_large" });
       const query = new URLSearchParams(batch.flatMap((file) => [["name", file.name], ["size", String(file.size)]]));
       const { files } = await api("POST", `/api/games/files?${query}`, body);
       replaceContent(line, ...formatReport(files[0]));

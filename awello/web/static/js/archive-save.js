@@ -14,7 +14,7 @@ export async function saveGame(game) {
   try {
     Object.assign(game.saved, await api("POST", "/api/games", toArchiveRequest(game)));
   } catch (error) {
-    if (error.code !== "noarchive") game.saved.error = errorText(error);
+    if (error.code !== "no_archive") game.saved.error = errorText(error);
   }
   notifyChange("archive");
 }

@@ -1,7 +1,7 @@
 /** Chat with the opponent: off by default; messages are kept only while the page is open. */
 import { clubErrorText } from "./club-text.js";
 import { byId, h } from "./dom.js";
-import { LANGUAGES, t } from "./i18n.js";
+import { t } from "./i18n.js";
 import { announce, showNotice } from "./notices.js";
 import { saveSetting, settings } from "./settings.js";
 import { notifyChange, state } from "./store.js";
@@ -64,7 +64,6 @@ export class ChatBox {
   constructor(club) {
     this.club = club;
     this.number = 0; // of the game
-    this.name = ""; // of the opponent
     /** @type {ChatMessage[]} */
     this.shown = []; // messages in the log
     this.on = h("input", { id: "chat-on", type: "checkbox", onchange: (event) => club.chat.setEnabled(event.target.checked) });
@@ -95,7 +94,6 @@ export class ChatBox {
   /** Start with an empty log for another game. @param {number} number @param {string} name */
   reset(number, name) {
     this.number = number;
-    this.name = name;
     this.shown = [];
     this.error.textContent = "";
     this.log.replaceChildren(h("p", { class: "muted" }, t("club.chat.about", { name })));
@@ -123,8 +121,7 @@ export class ChatBox {
       if (this.text.value.trim() === text) this.text.value = "";
       notifyChange("club");
     } catch (error) {
-      const key = `club.chat.error.${error.code}`;
-      this.error.textContent = key in LANGUAGES.en ? t(key, { name: this.name, count: MAX_MESSAGE_CHARS }) : clubErrorText(error);
+      this.error.textContent = clubErrorText(error);
     }
   }
 }

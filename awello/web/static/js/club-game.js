@@ -12,7 +12,7 @@ const REASONS = {
   resigned: "resigned", "ran out of time": "time", "a draw was agreed": "agreed", "was not begun": "aborted", "left the game": "left",
   "a draw was claimed": "claimed", "was behind at the move limit": "behind", "the move limit was reached": "limit",
 };
-const RETRY_CODES = ["often", "storage"]; // temporary errors: send the same move again
+const RETRY_CODES = ["message_rate_limit", "storage"]; // temporary errors: send the same move again
 const RESEND_DELAY_MS = 1000;
 const MAX_ANIMATED_MOVES = 2; // longer sequences are shown at once
 

@@ -49,8 +49,8 @@ export class ClubLogin {
       this.password.value = "";
       byId("club-view-lobby").focus();
     } catch (error) {
-      this.error.textContent = clubErrorText(error, { count: MIN_PASSWORD_CHARS });
-      (error.code === "name" || error.code === "taken" ? this.name : this.password).focus();
+      this.error.textContent = clubErrorText(error);
+      (error.code === "invalid_name" || error.code === "name_taken" ? this.name : this.password).focus();
     } finally {
       this.send.disabled = false;
     }

@@ -47,9 +47,8 @@ export class ClubPassword {
       this.title.focus();
       showNotice(t("club.password.changed"));
     } catch (error) {
-      const wrong = error.code === "password";
-      this.error.textContent = wrong ? t("club.password.wrong") : clubErrorText(error, { count: MIN_PASSWORD_CHARS });
-      (wrong ? this.old : this.newPassword).focus();
+      this.error.textContent = clubErrorText(error);
+      (error.code === "wrong_password" ? this.old : this.newPassword).focus();
     } finally {
       this.send.disabled = false;
     }

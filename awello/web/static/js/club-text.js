@@ -1,6 +1,6 @@
 /** Texts of the club: time controls, game terms, ratings, dates and errors. */
 import { GAMES } from "./game.js";
-import { currentLanguage, formatSigned, LANGUAGES, t } from "./i18n.js";
+import { currentLanguage, formatSigned, t, translateError } from "./i18n.js";
 import { errorText } from "./notices.js";
 
 export const MIN_PASSWORD_CHARS = 10; // as on the server
@@ -63,12 +63,5 @@ export const clubSideName = (kind, side) => t(`side.${GAMES[kind].family}.${side
 /** A rating change, such as "1500 → 1612 (+112)". @param {ClubPlayerState} given */
 export const formatRatingChange = ({ rating, after }) => `${rating} → ${after} (${formatSigned((after ?? rating) - rating)})`;
 
-/**
- * The text of an error in the user's language, by its code.
- * @param {ErrorInfo} error
- * @param {object} [values]
- */
-export function clubErrorText(error, values = {}) {
-  const key = `club.error.${error.code}`;
-  return key in LANGUAGES.en ? t(key, { message: error.message, minutes: error.minutes, ...values }) : errorText(error);
-}
+/** The text of an error of the club in the user's language. @param {ErrorInfo} error */
+export const clubErrorText = (error) => translateError(`club.error.${error.code}`, error) ?? errorText(error);

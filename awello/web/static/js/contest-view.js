@@ -61,7 +61,7 @@ export class ContestView {
     this.state.textContent = t(`lab.state.${contest.state}`);
     this.state.dataset.state = contest.state;
     this.#showProgress(contest);
-    this.showError(contest.message);
+    this.showError(contest.message && t("lab.failed", { message: contest.message }));
     const changed = JSON.stringify(contest.standings);
     if (changed !== this.drawn) this.#showTables(contest);
     this.drawn = changed;

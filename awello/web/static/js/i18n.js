@@ -5,6 +5,8 @@ import fr from "./translations/fr.js";
 /** @type {Record<string, Record<string, string>>} */
 export const LANGUAGES = { en, fr };
 
+const VARIANT_PARAMS = ["variant", "found", "chosen"]; // of errors
+
 let language = "en";
 
 /** The current language, such as "fr". */
@@ -23,6 +25,27 @@ export function setLanguage(name) {
 export function t(key, values = {}) {
   const text = LANGUAGES[language][key] ?? LANGUAGES.en[key] ?? key;
   return text.replace(/\{(\w+)\}/g, (whole, name) => (name in values ? String(values[name]) : whole));
+}
+
+/**
+ * The text of an error in the current language, with its parameters filled in; null if the key is unknown, or if the
+ * text needs a parameter that is missing. Texts with the ending `.short` need fewer parameters.
+ * @param {string} key
+ * @param {ErrorInfo} error
+ */
+export function translateError(key, { message, params }) {
+  const values = { ...formatParams(params ?? {}), message };
+  for (const each of [key, `${key}.short`]) {
+    const names = LANGUAGES.en[each]?.match(/(?<=\{)\w+(?=\})/g) ?? [];
+    if (each in LANGUAGES.en && names.every((name) => name in values)) return t(each, values);
+  }
+  return null;
+}
+
+/** The parameters of an error as text: variants by their names, lists with commas. @param {Record<string, unknown>} params */
+function formatParams(params) {
+  const format = (/** @type {[string, unknown]} */ [name, value]) => (VARIANT_PARAMS.includes(name) ? t(`game.${value}`) : Array.isArray(value) ? value.join(", ") : value);
+  return Object.fromEntries(Object.entries(params).map((entry) => [entry[0], format(entry)]));
 }
 
 /** The ending of a key for a count: "one" or "other". @param {number} count */

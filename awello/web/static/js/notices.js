@@ -1,6 +1,6 @@
 /** Notices: a line at the bottom of the page, and announcements for screen readers. */
 import { byId, h } from "./dom.js";
-import { LANGUAGES, t } from "./i18n.js";
+import { translateError } from "./i18n.js";
 
 const MAX_ANNOUNCEMENTS = 4;
 const OFFLINE_DELAY_MS = 1500; // before a lost connection is reported
@@ -33,14 +33,8 @@ export function hideNotice() {
   if (!offline) byId("notice").hidden = true;
 }
 
-/**
- * The text of an error in the user's language, by its code; the server's message if the code is unknown.
- * @param {ErrorInfo} error
- */
-export function errorText({ code, message }) {
-  const key = `error.${code}`;
-  return key in LANGUAGES.en ? t(key, { message }) : message ?? "";
-}
+/** The text of an error in the user's language; the server's message if its code is unknown. @param {ErrorInfo} error */
+export const errorText = (error) => translateError(`error.${error.code}`, error) ?? error.message ?? "";
 
 /** Show an error. @param {ErrorInfo} error */
 export function showError(error) {

@@ -1,4 +1,5 @@
 /** Game review: the loss of each move, the mistakes, and a retry of each. */
+import { errorText } from "./notices.js";
 import { settings } from "./settings.js";
 
 const SECONDS_PER_MOVE = 0.5;
@@ -48,7 +49,7 @@ export class Reviewer extends EventTarget {
         this.sides = reply.sides;
       } else {
         this.cancel = null;
-        this.error = reply.type === "error" ? reply.message : "";
+        this.error = reply.type === "error" ? errorText(reply) : "";
       }
       this.dispatchEvent(new Event("change"));
     });

@@ -7,10 +7,11 @@ const OFFLINE = { code: "offline", message: "the server does not answer" };
 
 /** An error response. */
 class ServerError extends Error {
-  /** @param {string} code @param {string} message */
-  constructor(code, message) {
+  /** @param {string} code @param {string} message @param {Record<string, unknown>} [params] */
+  constructor(code, message, params = {}) {
     super(message);
     this.code = code;
+    this.params = params;
   }
 }
 
@@ -35,7 +36,7 @@ export async function api(method, path, body, headers = {}) {
   }
   const json = response.headers.get("content-type")?.startsWith("application/json");
   const reply = json ? await response.json() : await response.blob();
-  if (!response.ok) throw new ServerError(reply.code ?? "status", reply.message ?? response.statusText);
+  if (!response.ok) throw new ServerError(reply.code ?? "status", reply.message ?? response.statusText, reply.params);
   return reply;
 }
 
