@@ -345,8 +345,8 @@ def test_another_password(browser: Browser, club: str) -> None:
         assert other.context.request.post(asked, data=login).ok
 
 
-def test_programs(browser: Browser, club: str) -> None:
-    """A program, a token that is shown once, and what becomes of it."""
+def test_bots(browser: Browser, club: str) -> None:
+    """A bot, a token that is shown once, and revoking it."""
     with coming(browser, club, "Ann", **ON_A_PHONE) as (page,):
         page.context.grant_permissions(["clipboard-read", "clipboard-write"])
         page.click("#club-view-bots")
@@ -355,7 +355,7 @@ def test_programs(browser: Browser, club: str) -> None:
         page.fill("#label-rex", "x")
         page.click("#make-rex")
         expect(page.locator("#token-rex")).to_be_visible()
-        check(page, "programs")
+        check(page, "bots")
         page.click("#copy-rex")
         expect(page.locator("#copy-rex")).to_have_text("Copié")
         token = page.evaluate("() => navigator.clipboard.readText()")

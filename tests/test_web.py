@@ -233,7 +233,7 @@ def test_all_modules_are_asked_for_at_once() -> None:
     """Those of the club only where there is one."""
     wanted = set(re.findall(r'modulepreload" href="/static/js/([^"]+)"', (FOLDER / "index.html").read_text("utf-8")))
     there = {path.relative_to(FOLDER / "js").as_posix() for path in FOLDER.glob("js/**/*.js")}
-    assert wanted == {name for name in there if not re.match(r"app\.|reference\.|club[.-]", name)}
+    assert wanted == {name for name in there if not re.match(r"app\.|api-reference\.|club[.-]", name)}
 
 
 def test_a_file_that_has_not_changed_is_not_sent_again(client: TestClient) -> None:

@@ -16,7 +16,7 @@ export class ClubBots {
       h("p", { class: "muted" }, t("club.bots.about")), this.error, this.list,
       h("h2", {}, t("club.bots.new")),
       h("form", { class: "inline-form", onsubmit: (event) => this.register(event) },
-        h("label", { htmlFor: "program-name" }, t("club.name")), this.name, h("button", { id: "bot-register" }, t("club.bots.register"))));
+        h("label", { htmlFor: "bot-name" }, t("club.name")), this.name, h("button", { id: "bot-register" }, t("club.bots.register"))));
   }
 
   /** Run a task and show its error. @param {() => Promise<void>} work */
