@@ -43,7 +43,7 @@ interface GameSnapshot {
   link: string;
   key: string;
   times: { move: string; seconds: number | null; clocks: number[] | null }[];
-  begun: number | null;
+  started: number | null;
   saved: SaveResult | null;
   playerNames: string[] | null;
 }
@@ -65,7 +65,7 @@ interface Position {
   board: Board;
   moves: Record<string, Effect>;
   refused: Record<string, string>;
-  holdings: number[];
+  counts: number[];
   over: boolean;
   score: number[] | null;
   winner: number | null;
@@ -76,12 +76,12 @@ interface Position {
 }
 interface MoveValue { move: string; value: number; exact: boolean }
 interface Analysis {
-  value: number; exact: boolean; depth: number; certainty: number; nodes: number; seconds: number;
-  line: string[]; moves: MoveValue[]; spent: number; solved?: boolean; views?: Promise<Position[]>;
+  value: number; exact: boolean; depth: number; confidence: number; nodes: number; seconds: number;
+  pv: string[]; moves: MoveValue[]; spent: number; solved?: boolean; views?: Promise<Position[]>;
 }
 interface MoveReview {
   ply: number; side: number; move: string; value: number; exact: boolean; loss: number; mark: string; best: string;
-  line: string[];
+  pv: string[];
 }
 interface SideSummary { moves: number; accuracy: number; mean_loss: number; inaccuracies: number; mistakes: number; blunders: number }
 interface Retry { node: GameNode; tried: string | null; loss: number | null }
@@ -91,7 +91,7 @@ interface Branch {
   move: string; games: number; wins: number; draws: number; losses: number; score: number | null; value: number | null; opening: Opening | null;
 }
 
-interface Exploration { games: number; value: number | null; branches: Branch[]; opening: Opening | null }
+interface Exploration { games: number; value: number | null; moves: Branch[]; opening: Opening | null }
 interface ArchivedGame {
   number: number; game: string; players: (string | null)[]; winner: number | null; loser: number | null; score: number[] | null;
   date: string; event: string; opening: Opening | null;
@@ -110,44 +110,44 @@ interface Standing {
 }
 interface Outcomes { won: number; drawn: number; lost: number }
 interface Contest {
-  id: string; game: string; players: string[]; state: string; begun: string; played: number; wanted: number;
+  id: string; game: string; players: string[]; state: string; started: string; rounds_played: number; rounds_total: number;
   seconds_left: number | null; message?: string; standings: Standing[]; games: ContestGame[];
   pairs: ({ first: string; second: string } & Outcomes)[];
 }
 
 // ---- messages of the club
 interface TimeControl { seconds: number; increment: number }
-interface Terms { kind: string; control: TimeControl; rated: boolean }
-interface Rating { rating: number; sure: boolean }
-interface Pool extends Rating { game: string; speed: string; wins: number; draws: number; losses: number }
-interface ClubPlayerState extends Rating { name: string; program: boolean; after: number | null }
+interface Terms { variant: string; control: TimeControl; rated: boolean }
+interface Rating { rating: number; established: boolean }
+interface Pool extends Rating { variant: string; speed: string; wins: number; draws: number; losses: number }
+interface ClubPlayerState extends Rating { name: string; bot: boolean; after: number | null }
 interface ClubState {
-  game: number; kind: string; players: ClubPlayerState[]; moves: string[]; ply: number; mover: number; clocks: number[];
+  game: number; variant: string; players: ClubPlayerState[]; moves: string[]; ply: number; mover: number; clocks: number[];
   offer: number | null; over: boolean; reason: string; winner: number | null; seconds?: (number | null)[];
   first_move: number | null; tournament: number | null; unrated: string; control: TimeControl; rated: boolean; receivedAt: number;
 }
 interface Offer extends Rating {
-  number: number; from: string; kind: string; side: number | null; control: TimeControl; rated: boolean; program: boolean;
+  number: number; from: string; variant: string; side: number | null; control: TimeControl; rated: boolean; bot: boolean;
 }
-interface SentOffer { name: string; kind: string }
-interface Ranked extends Pool { name: string; program: boolean }
+interface SentOffer { name: string; variant: string }
+interface Ranked extends Pool { name: string; bot: boolean }
 interface PlayedGame extends TimeControl {
-  number: number; game: string; players: string[]; side: number; change: number | null; begun: number; over: boolean; reason: string;
+  number: number; variant: string; players: string[]; side: number; rating_change: number | null; started: number; over: boolean; reason: string;
   winner: number | null; score: number[] | null;
 }
 interface Profile {
-  name: string; program: boolean; owner: string | null; here: boolean; ratings: Pool[]; games: number; last: PlayedGame[];
+  name: string; bot: boolean; owner: string | null; online: boolean; ratings: Pool[]; games_played: number; recent_games: PlayedGame[];
 }
 interface Token { id: number; label: string; created: number }
-interface LobbyGame { game: number; kind: string; players: string[] }
-interface Lobby { seeks: Offer[]; games: LobbyGame[]; here: number; members: string[] }
+interface LobbyGame { game: number; variant: string; players: string[] }
+interface Lobby { seeks: Offer[]; games: LobbyGame[]; online: number; members: string[] }
 interface ChatMessage { by: string; text: string }
 interface Pairing {
   round: number; board: number; first: string; second: string | null; game: number | null; points: number[] | null; forfeit: boolean;
 }
-interface TournamentRow { name: string; place: number; program: boolean; points: number; buchholz: number; berger: number; wins: number }
+interface TournamentRow { name: string; rank: number; bot: boolean; points: number; buchholz: number; berger: number; wins: number }
 interface Tournament {
-  tournament: number; name: string; state: string; kind: string; control: TimeControl; rated: boolean; system: string;
+  tournament: number; name: string; state: string; variant: string; control: TimeControl; rated: boolean; system: string;
   rounds: number; round: number; starts: number; entrants: number; grace: number; pairings: Pairing[];
   pairing: Pairing | null; standings: TournamentRow[];
 }

@@ -111,7 +111,7 @@ export function refuseMove({ move, reason }) {
 }
 
 function playBestMove() {
-  const best = state.game.current.analysis?.line[0];
+  const best = state.game.current.analysis?.pv[0];
   if (best && settings.engine && isBoardPlayable() && !reviewer.retry) playMove(best);
   else if (!settings.engine) actions.toggleEngine();
 }
@@ -212,7 +212,7 @@ async function submitRetry(move) {
 export async function showAnswer(node) {
   reviewer.leaveRetry();
   await gameplay.goTo(/** @type {GameNode} */ (node.parent));
-  await playLine(node.review?.line.slice(0, 1) ?? []);
+  await playLine(node.review?.pv.slice(0, 1) ?? []);
 }
 
 /** Leave the retry. */

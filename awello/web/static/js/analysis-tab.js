@@ -63,10 +63,10 @@ export class AnalysisTab {
     if (current.over) return [t("analysis.over")];
     if (!canShowHints(reviewer)) return [t("analysis.hidden")];
     if (!shown) return [analyst.error || t("analysis.starting")];
-    const { exact, depth, certainty, nodes, seconds } = shown;
+    const { exact, depth, confidence, nodes, seconds } = shown;
     const speed = seconds > 0.05 ? ` · ${t("analysis.speed", { speed: compact(nodes / seconds) })}` : "";
     if (exact) return [t("analysis.exact"), speed];
-    const selective = certainty < 100 ? h("abbr", { title: t("analysis.selective.help") }, t("analysis.selective", { certainty })) : "";
+    const selective = confidence < 100 ? h("abbr", { title: t("analysis.selective.help") }, t("analysis.selective", { confidence })) : "";
     return [t("analysis.depth", { depth }), selective && " · ", selective, speed];
   }
 
@@ -95,7 +95,7 @@ export class AnalysisTab {
 
   /** The moves of the principal variation; buttons are reused. @param {Analysis | null} shown */
   drawLine(shown) {
-    const moves = shown?.line ?? [];
+    const moves = shown?.pv ?? [];
     while (this.line.children.length > moves.length) this.line.lastChild?.remove();
     while (this.line.children.length < moves.length) this.line.append(this.stepOf(this.line.children.length));
     moves.forEach((move, place) => (this.line.children[place].textContent = move === "pass" ? t("move.pass") : move));
@@ -107,7 +107,7 @@ export class AnalysisTab {
       onmouseenter: () => this.previewLine(place),
       onfocus: () => this.previewLine(place),
       onblur: () => this.leaveLine(),
-      onclick: () => this.shown && playLine(this.shown.line.slice(0, place + 1)),
+      onclick: () => this.shown && playLine(this.shown.pv.slice(0, place + 1)),
     });
   }
 
@@ -122,10 +122,10 @@ export class AnalysisTab {
     const node = state.game.current;
     if (!shown) return;
     this.wanted = place;
-    shown.views ??= loadLineAhead(state.game, node, shown.line);
+    shown.views ??= loadLineAhead(state.game, node, shown.pv);
     const views = await shown.views.catch(() => []);
     if (this.wanted !== place || state.game.current !== node || !views[place]) return;
-    setState({ preview: { position: views[place], moves: shown.line.slice(0, place + 1) } });
+    setState({ preview: { position: views[place], moves: shown.pv.slice(0, place + 1) } });
   }
 
   // ---- the review -----------------------------------------------------------------------------------------------

@@ -88,7 +88,7 @@ export class Analyst extends EventTarget {
  */
 function mergeAnalysis(node, reply) {
   const known = node.analysis;
-  const better = known && (Number(known.exact) - Number(reply.exact) || known.depth - reply.depth || known.certainty - reply.certainty) > 0;
+  const better = known && (Number(known.exact) - Number(reply.exact) || known.depth - reply.depth || known.confidence - reply.confidence) > 0;
   if (!better) node.analysis = { ...reply, spent: known?.spent ?? 0 };
 }
 

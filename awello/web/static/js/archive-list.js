@@ -104,15 +104,15 @@ export class ArchiveList {
     }
   }
 
-  /** @param {{ games: number, rows: ArchivedGame[] }} page @param {number | null} before */
-  show({ games, rows }, before) {
-    const items = rows.map((entry) => this.item(entry));
+  /** @param {{ total: number, games: ArchivedGame[] }} page @param {number | null} before */
+  show({ total, games }, before) {
+    const items = games.map((entry) => this.item(entry));
     if (before) this.rows.append(...items);
     else this.rows.replaceChildren(...items);
-    this.last = rows.at(-1)?.number ?? null;
-    this.more.hidden = this.rows.children.length >= games || !rows.length;
-    const count = games.toLocaleString(currentLanguage());
-    this.status.textContent = games ? t(`explorer.games.${pluralKey(games)}`, { games: count }) : t("archive.none");
+    this.last = games.at(-1)?.number ?? null;
+    this.more.hidden = this.rows.children.length >= total || !games.length;
+    const count = total.toLocaleString(currentLanguage());
+    this.status.textContent = total ? t(`explorer.games.${pluralKey(total)}`, { games: count }) : t("archive.none");
     if (before) items[0]?.querySelector("button")?.focus();
   }
 

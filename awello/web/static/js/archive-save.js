@@ -23,15 +23,15 @@ export async function saveGame(game) {
  * Whether all moves up to the current position were played here, by humans and bots.
  * @param {Game} given
  */
-function wasPlayedHere({ begun, current }) {
-  return Boolean(begun) && current.path.slice(1).every((node) => node.seconds !== null);
+function wasPlayedHere({ started, current }) {
+  return Boolean(started) && current.path.slice(1).every((node) => node.seconds !== null);
 }
 
 /** @param {Game} game */
 function toArchiveRequest(game) {
   const { current } = game;
   const seconds = current.path.slice(1).map((node) => Math.max(0, Math.round(1000 * (node.seconds ?? 0)) / 1000));
-  return { ...game.toRequest(), players: recordedNames(game), begun: game.begun, seconds, result: current.result };
+  return { ...game.toRequest(), players: recordedNames(game), started: game.started, seconds, result: current.result };
 }
 
 /** The player names for the archive: a bot's spec, or the user's name in a game against a bot. @param {Game} given */

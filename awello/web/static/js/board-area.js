@@ -69,7 +69,7 @@ const hintsVisible = () => settings.engine && canShowHints(reviewer);
 
 /** The user's marks and the engine's mark. @param {GameNode} current */
 function allMarks(current) {
-  const line = hintsVisible() && settings.arrows ? current.analysis?.line ?? [] : [];
+  const line = hintsVisible() && settings.arrows ? current.analysis?.pv ?? [] : [];
   const best = line.find((move) => move !== "pass");
   return best ? [...state.marks, { from: best, to: null, by: "engine" }] : state.marks;
 }
@@ -83,7 +83,7 @@ function drawClocks(game) {
     byId(side === bottom ? "clock-bottom" : "clock-top").config = {
       side, family, name: sideName(family, side), player: playerLabel(game, side),
       seconds: current.clocks ? current.clocks[side] : null, running: moving && isClockRunning(), startedAt: state.turnStart, used: timeUsed(current, side), .../** @type {Partial<ClockConfig> | undefined} */ (clubGame?.clock(side)),
-      count: current.position.holdings[side], unit: game.rules.unit, thinking: moving && state.thinking, winner: findWinner(current) === side,
+      count: current.position.counts[side], unit: game.rules.unit, thinking: moving && state.thinking, winner: findWinner(current) === side,
     };
   }
 }
@@ -110,7 +110,7 @@ function captionText(game) {
 
 /** @param {Game} game */
 function drawBanner(game) {
-  const { current, clubGame, begun, family } = game;
+  const { current, clubGame, started, family } = game;
   const banner = byId("banner");
   const shown = current.over && !state.editor && !current.children.length;
   banner.hidden = !shown;
@@ -124,7 +124,7 @@ function drawBanner(game) {
     h("button", { id: "banner-new", onclick: () => actions.startNewGame() }, t("control.new")),
     h("button", { id: "banner-rematch", onclick: () => actions.startRematch() }, t(`control.rematch.${family}`)),
     saved && h("small", { id: "save-status" }, saved),
-    saved && begun && h("button", { id: "open-archive-settings", class: "plain", onclick: () => actions.openArchiveSettings() }, t("tab.settings")),
+    saved && started && h("button", { id: "open-archive-settings", class: "plain", onclick: () => actions.openArchiveSettings() }, t("tab.settings")),
   ];
   replaceContent(banner, h("strong", {}, formatResult(game)), ...parts);
 }

@@ -83,7 +83,7 @@ export class ClubBar {
       const turn = own.mover === mine ? ` · ${t("club.turn.short")}` : "";
       const here = live && own.game === shown.number;
       return h("button", { id: `club-game-${own.game}`, class: "club-chip", "aria-pressed": String(here), onclick: () => club.show(own.game) },
-        `${own.players[1 - mine].name}, ${t(`game.${own.kind}`)}${turn}`);
+        `${own.players[1 - mine].name}, ${t(`game.${own.variant}`)}${turn}`);
     };
     return [h("div", { class: "club-group", role: "group", "aria-label": t("club.games.own") }, h("span", {}, t("club.games.own")), ...games.map(button))];
   }
@@ -99,12 +99,12 @@ export class ClubBar {
   controls({ clubGame: game, rules }) {
     if (!game.playing) return [h("span", { class: "muted" }, t("club.watching", { players: game.state.players.map((/** @type {ClubPlayerState} */ { name }) => name).join(" – ") }))];
     if (this.resigning) return this.resignQuestion(game);
-    const begun = game.state.ply > (game.ownSide ?? 0) || game.state.tournament !== null; // a tournament game cannot be aborted
+    const started = game.state.ply > (game.ownSide ?? 0) || game.state.tournament !== null; // a tournament game cannot be aborted
     return [
       ...this.countdown(game),
       ...this.claimControls(game, rules),
       ...(rules.has_draw_offers ? this.drawControls(game, rules.family) : []),
-      begun ? this.button("resign", game, () => this.confirmResign(game)) : this.button("abort", game, () => this.sendAction("abort", game)),
+      started ? this.button("resign", game, () => this.confirmResign(game)) : this.button("abort", game, () => this.sendAction("abort", game)),
     ];
   }
 
@@ -200,7 +200,7 @@ export class ClubBar {
 
 /** A received challenge with its buttons. @param {Club} club @param {Offer} offer @param {string} place */
 export function challengeRow(club, offer, place) {
-  const side = offer.side === null ? "" : ` · ${t("club.side.yours", { side: clubSideName(offer.kind, 1 - offer.side) })}`;
+  const side = offer.side === null ? "" : ` · ${t("club.side.yours", { side: clubSideName(offer.variant, 1 - offer.side) })}`;
   return h("div", { class: "club-challenge" },
     h("span", {}, h("strong", {}, t("club.challenged", { name: offer.from })), h("small", {}, formatTerms(offer) + side)),
     h("button", { id: `club-accept-${place}-${offer.number}`, class: "primary", onclick: () => club.accept(offer.number) }, t("club.accept")),

@@ -31,9 +31,9 @@ export class ClubBots {
 
   load() {
     return this.act(async () => {
-      const programs = await api("GET", "/api/club/programs");
-      const tokens = await Promise.all(programs.map((/** @type {{ name: string }} */ { name }) => api("GET", `/api/club/programs/${name}/tokens`)));
-      this.list.replaceChildren(...programs.map((/** @type {{ name: string }} */ { name }, /** @type {number} */ place) => this.program(name, tokens[place])));
+      const bots = await api("GET", "/api/club/bots");
+      const tokens = await Promise.all(bots.map((/** @type {{ name: string }} */ { name }) => api("GET", `/api/club/bots/${name}/tokens`)));
+      this.list.replaceChildren(...bots.map((/** @type {{ name: string }} */ { name }, /** @type {number} */ place) => this.botCard(name, tokens[place])));
     });
   }
 
@@ -41,14 +41,14 @@ export class ClubBots {
   async register(event) {
     event.preventDefault();
     await this.act(async () => {
-      await api("POST", "/api/club/programs", { name: this.name.value.trim() });
+      await api("POST", "/api/club/bots", { name: this.name.value.trim() });
       this.name.value = "";
       await this.load();
     });
   }
 
   /** @param {string} name @param {Token[]} tokens */
-  program(name, tokens) {
+  botCard(name, tokens) {
     const rows = h("ul", { class: "club-rows" }, ...tokens.map((token) => this.token(name, token)));
     const label = h("input", { id: `label-${name}`, autocomplete: "off", spellcheck: false, maxLength: 60, required: true, placeholder: t("club.token.example") });
     const fresh = h("div", { class: "club-token", role: "status" });
@@ -64,7 +64,7 @@ export class ClubBots {
     const when = new Intl.DateTimeFormat(currentLanguage(), { dateStyle: "short" }).format(1000 * created);
     return h("li", { class: "club-own-offer" }, h("span", {}, label, " ", h("small", {}, when)),
       h("button", { id: `revoke-${id}`, "aria-label": `${t("club.token.revoke")}: ${label}`, onclick: () => this.act(async () => {
-        await api("DELETE", `/api/club/programs/${name}/tokens/${id}`);
+        await api("DELETE", `/api/club/bots/${name}/tokens/${id}`);
         await this.load();
       }) }, t("club.token.revoke")));
   }
@@ -78,9 +78,9 @@ export class ClubBots {
   async make(event, name, { rows, label, fresh }) {
     event.preventDefault();
     await this.act(async () => {
-      const { token } = await api("POST", `/api/club/programs/${name}/tokens`, { label: label.value.trim() });
+      const { token } = await api("POST", `/api/club/bots/${name}/tokens`, { label: label.value.trim() });
       label.value = "";
-      const tokens = await api("GET", `/api/club/programs/${name}/tokens`);
+      const tokens = await api("GET", `/api/club/bots/${name}/tokens`);
       rows.replaceChildren(...tokens.map((/** @type {Token} */ one) => this.token(name, one)));
       const text = h("input", { id: `token-${name}`, class: "club-token-value", readOnly: true, value: token, "aria-label": t("club.token") });
       const copy = h("button", { id: `copy-${name}`, onclick: () => copyFrom(text) }, t("club.token.copy"));

@@ -20,7 +20,7 @@ export class ClubChat {
 
   /** Tell the server whether to deliver messages. */
   updateSubscription() {
-    if (this.club.name && this.club.connection.online) this.club.connection.request("chat", { tell: settings.chat }).catch(() => {});
+    if (this.club.name && this.club.connection.online) this.club.connection.request("chat", { subscribe: settings.chat }).catch(() => {});
   }
 
   /** @param {boolean} on */

@@ -9,7 +9,7 @@ import { notifyChange, state } from "./store.js";
 
 /** @type {Record<string, string>} */
 const REASONS = {
-  resigned: "resigned", "ran out of time": "time", "a draw was agreed": "agreed", "was not begun": "aborted", "left the game": "left",
+  resigned: "resigned", "ran out of time": "time", "a draw was agreed": "agreed", aborted: "aborted", "left the game": "left",
   "a draw was claimed": "claimed", "was behind at the move limit": "behind", "the move limit was reached": "limit",
 };
 const RETRY_CODES = ["message_rate_limit", "storage"]; // temporary errors: send the same move again

@@ -25,10 +25,10 @@ export class ClubLeaderboard {
   }
 
   async load() {
-    const query = new URLSearchParams({ game: this.kind.value, speed: this.speed.value });
+    const query = new URLSearchParams({ variant: this.kind.value, speed: this.speed.value });
     try {
-      const response = await api("GET", `/api/club/ladder?${query}`);
-      if (query.get("game") === this.kind.value && query.get("speed") === this.speed.value) this.show(response);
+      const response = await api("GET", `/api/club/leaderboard?${query}`);
+      if (query.get("variant") === this.kind.value && query.get("speed") === this.speed.value) this.show(response);
     } catch (error) {
       this.status.textContent = clubErrorText(error);
     }
@@ -40,7 +40,7 @@ export class ClubLeaderboard {
     this.status.textContent = t(players.length ? "club.leaderboard.about" : "club.leaderboard.none");
     this.rows.replaceChildren(...players.map((player, place) => h("tr", { class: player.name === this.club.name ? "is-current" : "" },
       h("td", {}, String(place + 1)),
-      h("th", { scope: "row" }, h("button", { class: "plain club-name", onclick: () => this.tab.showPlayer(player.name) }, player.name), player.program ? h("small", {}, t("club.bot")) : null),
+      h("th", { scope: "row" }, h("button", { class: "plain club-name", onclick: () => this.tab.showPlayer(player.name) }, player.name), player.bot ? h("small", {}, t("club.bot")) : null),
       h("td", {}, formatRating(player)),
       h("td", {}, `${player.wins}–${player.draws}–${player.losses}`))));
   }

@@ -66,7 +66,7 @@ export class ClubLobby {
     event.preventDefault();
     const seconds = TIME_PRESETS[this.time.value] ?? 60 * Number(this.minutes.value);
     /** @type {Record<string, unknown>} */
-    const terms = { kind: this.kind.value, seconds, increment: Number(this.increment.value), rated: this.rated.checked };
+    const terms = { variant: this.kind.value, seconds, increment: Number(this.increment.value), rated: this.rated.checked };
     if (this.side.value) terms.side = Number(this.side.value);
     this.error.textContent = await this.club.offer(this.name.value.trim(), terms);
     if (!this.error.textContent) this.name.value = "";
@@ -88,12 +88,12 @@ export class ClubLobby {
     this.drawn = drawn;
     this.form.hidden = !club.name;
     replaceContent(this.challengeList, ...[...club.challenges.values()].map((offer) => challengeRow(club, offer, "lobby")));
-    const sent = [...club.sent].map(([number, { name, kind }]) => this.mine(number, `${t("club.sent", { name })} · ${t(`game.${kind}`)}`));
+    const sent = [...club.sent].map(([number, { name, variant }]) => this.mine(number, `${t("club.sent", { name })} · ${t(`game.${variant}`)}`));
     const seeks = lobby.seeks.filter(({ from }) => !club.blocked.has(from)).map((offer) => (offer.from === club.name ? this.mine(offer.number, `${t("club.seek.own")} · ${formatTerms(offer)}`) : this.seek(offer)));
     replaceContent(this.seeks, ...sent, ...seeks, sent.length + seeks.length ? null : h("li", { class: "muted" }, t("club.seeks.none")));
     const games = lobby.games.slice(-MAX_ROWS).reverse().map((game) => this.game(game));
     replaceContent(this.games, ...games, games.length ? null : h("li", { class: "muted" }, t("club.games.none")));
-    this.heading.textContent = `${t("club.online")} (${lobby.here})`;
+    this.heading.textContent = `${t("club.online")} (${lobby.online})`;
     replaceContent(this.members, ...lobby.members.slice(0, MAX_ROWS).map((name) => this.member(name)));
     this.present.replaceChildren(...lobby.members.filter((name) => name !== club.name).map((value) => h("option", { value })));
   }
@@ -101,8 +101,8 @@ export class ClubLobby {
   /** @param {Offer} offer */
   seek(offer) {
     const { club } = this;
-    const side = offer.side === null ? "" : ` · ${t("club.side.yours", { side: clubSideName(offer.kind, 1 - offer.side) })}`;
-    const kind = offer.program ? ` · ${t("club.bot")}` : "";
+    const side = offer.side === null ? "" : ` · ${t("club.side.yours", { side: clubSideName(offer.variant, 1 - offer.side) })}`;
+    const kind = offer.bot ? ` · ${t("club.bot")}` : "";
     const label = `${t("club.accept")}: ${offer.from} ${formatRating(offer)} · ${formatTerms(offer)}${side}${kind}`;
     return h("li", {}, h("button", { id: `club-seek-${offer.number}`, class: "club-row", disabled: !club.name, "aria-label": label, title: club.name ? t("club.accept") : t("club.seek.login"), onclick: () => club.accept(offer.number) },
       h("span", {}, h("strong", {}, offer.from), " ", h("span", { class: "club-rating" }, formatRating(offer))), h("span", { class: "club-action" }, club.name ? t("club.accept") : ""), h("small", {}, formatTerms(offer) + side + kind)));
@@ -114,10 +114,10 @@ export class ClubLobby {
   }
 
   /** @param {LobbyGame} given */
-  game({ game, kind, players }) {
+  game({ game, variant, players }) {
     const own = players.includes(this.club.name ?? "");
     return h("li", {}, h("button", { id: `club-watch-${game}`, class: "club-row", onclick: () => this.club.show(game) },
-      h("strong", {}, players.join(" – ")), h("span", { class: "club-action" }, t(own ? "club.play" : "club.watch")), h("small", {}, t(`game.${kind}`))));
+      h("strong", {}, players.join(" – ")), h("span", { class: "club-action" }, t(own ? "club.play" : "club.watch")), h("small", {}, t(`game.${variant}`))));
   }
 
   /** @param {string} name */

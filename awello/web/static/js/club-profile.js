@@ -32,15 +32,15 @@ export class ClubProfile {
 
   /** @param {Profile} profile */
   show(profile) {
-    const { name, program, owner, here, ratings, games, last } = profile;
-    const kind = program ? t("club.bot.owner", { name: owner ?? "?" }) : "";
+    const { name, bot, owner, online, ratings, games_played: games, recent_games: last } = profile;
+    const kind = bot ? t("club.bot.owner", { name: owner ?? "?" }) : "";
     const count = t(`explorer.games.${pluralKey(games)}`, { games: games.toLocaleString(currentLanguage()) });
     this.rows.replaceChildren();
     this.add(last);
     this.element.replaceChildren(
-      h("h2", {}, name), h("p", { class: "muted" }, [kind, here ? t("club.profile.online") : "", count].filter(Boolean).join(" · ")),
+      h("h2", {}, name), h("p", { class: "muted" }, [kind, online ? t("club.profile.online") : "", count].filter(Boolean).join(" · ")),
       h("div", { class: "buttons" },
-        this.club.name && here && name !== this.club.name ? h("button", { id: "club-invite", onclick: () => this.invite(name) }, t("club.invite")) : null,
+        this.club.name && online && name !== this.club.name ? h("button", { id: "club-invite", onclick: () => this.invite(name) }, t("club.invite")) : null,
         this.club.name && name !== this.club.name ? this.blockButton(name) : null,
         games ? h("a", { id: "club-download", class: "button", href: `/api/club/players/${encodeURIComponent(name)}/games`, download: "" }, t("club.download")) : null),
       ratings.length ? ratingTable(ratings) : h("p", { class: "muted" }, t("club.ratings.none")),
@@ -67,7 +67,7 @@ export class ClubProfile {
 
   async loadMore() {
     try {
-      const { last } = await api("GET", `/api/club/players/${encodeURIComponent(this.name ?? "")}?limit=${PAGE_SIZE}&before=${this.last}`);
+      const { recent_games: last } = await api("GET", `/api/club/players/${encodeURIComponent(this.name ?? "")}?limit=${PAGE_SIZE}&before=${this.last}`);
       this.add(last)[0]?.querySelector("button")?.focus();
     } catch (error) {
       this.more.textContent = clubErrorText(error);
@@ -85,9 +85,9 @@ export class ClubProfile {
 
   /** @param {PlayedGame} game */
   game(game) {
-    const { number, players, side, change } = game;
-    const when = new Intl.DateTimeFormat(currentLanguage(), { dateStyle: "short", timeStyle: "short" }).format(1000 * game.begun);
-    const facts = [t(`game.${game.game}`), formatTimeControl(game), when].join(" · ");
+    const { number, players, side, rating_change: change } = game;
+    const when = new Intl.DateTimeFormat(currentLanguage(), { dateStyle: "short", timeStyle: "short" }).format(1000 * game.started);
+    const facts = [t(`game.${game.variant}`), formatTimeControl(game), when].join(" · ");
     return h("li", {}, h("button", { id: `club-open-${number}`, class: "club-row", onclick: () => this.club.show(number) },
       h("strong", {}, `${t(`club.result.${outcome(game)}`)} · ${players[1 - side]}`),
       h("span", { class: "club-rating" }, [scoreOf(game), change === null ? "" : formatSigned(change)].filter(Boolean).join("  ")),
@@ -98,7 +98,7 @@ export class ClubProfile {
 /** The outcome of a game for the player of the profile. @param {PlayedGame} game */
 function outcome({ over, reason, winner, side }) {
   if (!over) return "playing";
-  if (reason === "was not begun") return "aborted";
+  if (reason === "aborted") return "aborted";
   return winner === null ? "drawn" : winner === side ? "won" : "lost";
 }
 
@@ -112,7 +112,7 @@ function ratingTable(ratings) {
   const heads = ["game", "rating", "results"].map((name) => h("th", { scope: "col" }, t(`club.leaderboard.${name}`)));
   /** @param {Pool} pool */
   const row = (pool) => h("tr", {},
-    h("th", { scope: "row" }, `${t(`game.${pool.game}`)} · ${t(`club.speed.${pool.speed}`)}`),
+    h("th", { scope: "row" }, `${t(`game.${pool.variant}`)} · ${t(`club.speed.${pool.speed}`)}`),
     h("td", {}, formatRating(pool)), h("td", {}, `${pool.wins}–${pool.draws}–${pool.losses}`));
   return h("table", { class: "summary club-table", id: "club-pools" }, h("caption", { class: "visually-hidden" }, t("club.ratings")), h("thead", {}, h("tr", {}, ...heads)), h("tbody", {}, ...ratings.map(row)));
 }

@@ -157,9 +157,9 @@ class ClubGameView {
     this.head.replaceChildren(
       h("h2", {}, t("club.number", { number: known.game })), h("p", { class: "muted" }, formatTerms(known)),
       ...(known.unrated ? [h("p", { id: "club-unrated", class: "muted" }, t(`club.unrated.${known.unrated}`))] : []),
-      ...known.players.map((/** @type {ClubPlayerState} */ player, /** @type {number} */ side) => h("p", { class: "club-player" }, `${clubSideName(known.kind, side)}: `,
+      ...known.players.map((/** @type {ClubPlayerState} */ player, /** @type {number} */ side) => h("p", { class: "club-player" }, `${clubSideName(known.variant, side)}: `,
         h("button", { class: "plain club-name", onclick: () => this.tab.showPlayer(player.name) }, player.name),
-        ` ${formatRating(player)}${player.program ? ` · ${t("club.bot")}` : ""}`)),
+        ` ${formatRating(player)}${player.bot ? ` · ${t("club.bot")}` : ""}`)),
       ...(known.tournament ? [h("p", { class: "club-player" }, `${t("club.tournament")}: `, h("button", { id: "club-tournament", class: "plain club-name", onclick: () => this.tab.showTournament(known.tournament) }, this.nameOf(known.tournament)))] : []));
   }
 

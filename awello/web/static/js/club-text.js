@@ -13,13 +13,13 @@ export function formatTimeControl({ seconds, increment }) {
 }
 
 /** The terms of a game, such as "Othello · 5 min · rated". @param {Terms} given */
-export function formatTerms({ kind, control, rated }) {
-  return [t(`game.${kind}`), formatTimeControl(control), t(rated ? "club.rated" : "club.casual")].join(" · ");
+export function formatTerms({ variant, control, rated }) {
+  return [t(`game.${variant}`), formatTimeControl(control), t(rated ? "club.rated" : "club.casual")].join(" · ");
 }
 
 /** The terms of a tournament's games. @param {Terms} given */
-export function formatTournamentTerms({ kind, control, rated }) {
-  return [t(`game.${kind}`), formatTimeControl(control), t(rated ? "club.tournament.rated" : "club.tournament.casual")].join(" · ");
+export function formatTournamentTerms({ variant, control, rated }) {
+  return [t(`game.${variant}`), formatTimeControl(control), t(rated ? "club.tournament.rated" : "club.tournament.casual")].join(" · ");
 }
 
 /**
@@ -50,15 +50,15 @@ export function formatCountdown(seconds) {
 }
 
 /** A rating; a question mark says that it is provisional. @param {Rating} given */
-export const formatRating = ({ rating, sure }) => `${rating}${sure ? "" : "?"}`;
+export const formatRating = ({ rating, established }) => `${rating}${established ? "" : "?"}`;
 
 /** A player with the rating and whether it is a bot. @param {ClubPlayerState} given */
-export function formatPlayer({ name, program, ...worth }) {
-  return `${name} (${formatRating(worth)})${program ? ` · ${t("club.bot")}` : ""}`;
+export function formatPlayer({ name, bot, ...worth }) {
+  return `${name} (${formatRating(worth)})${bot ? ` · ${t("club.bot")}` : ""}`;
 }
 
-/** The name of a side in a variant. @param {string} kind @param {number} side */
-export const clubSideName = (kind, side) => t(`side.${GAMES[kind].family}.${side}`);
+/** The name of a side in a variant. @param {string} variant @param {number} side */
+export const clubSideName = (variant, side) => t(`side.${GAMES[variant].family}.${side}`);
 
 /** A rating change, such as "1500 → 1612 (+112)". @param {ClubPlayerState} given */
 export const formatRatingChange = ({ rating, after }) => `${rating} → ${after} (${formatSigned((after ?? rating) - rating)})`;

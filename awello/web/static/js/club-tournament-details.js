@@ -68,8 +68,8 @@ function standings({ standings: rows }, view) {
   const head = (name) => h("th", { scope: "col" }, h("abbr", { title: t(`club.standings.${name}.long`) }, t(`club.standings.${name}`)));
   /** @param {TournamentRow} each */
   const row = (each) => h("tr", { class: each.name === view.club.name ? "is-current" : "" },
-    h("td", {}, String(each.place)),
-    h("th", { scope: "row" }, nameButton("standing", each.name, view), each.program ? h("small", {}, t("club.bot")) : null),
+    h("td", {}, String(each.rank)),
+    h("th", { scope: "row" }, nameButton("standing", each.name, view), each.bot ? h("small", {}, t("club.bot")) : null),
     ...COLUMNS.map((column) => h("td", {}, formatNumber(each[column]))));
   return h("table", { class: "summary club-table club-standings", id: "tournament-standings" },
     h("caption", { class: "visually-hidden" }, t("club.standings")),

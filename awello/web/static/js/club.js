@@ -16,7 +16,7 @@ import { notifyChange, state as page } from "./store.js";
 import { addTab, getPanel, showTab } from "./tabs.js";
 
 const OFFLINE_DELAY_MS = 700; // before a lost connection is reported
-const EMPTY_LOBBY = { seeks: [], games: [], here: 0, members: [] };
+const EMPTY_LOBBY = { seeks: [], games: [], online: 0, members: [] };
 
 export class Club {
   constructor() {
@@ -108,7 +108,7 @@ export class Club {
     else if (type === "challenge") this.handleChallenge(message);
     else if (type === "declined") this.handleDeclined(message);
     else if (type === "rematch") this.handleRematch(message);
-    else if (type === "said") this.chat.handleMessage(message);
+    else if (type === "chat") this.chat.handleMessage(message);
     else if (type === "tournament") this.handleTournament(message);
     else if (type === "tournaments") this.invalidateTournaments();
     else if (type === "opponent") this.handleOpponent(message);
@@ -166,8 +166,8 @@ export class Club {
    */
   handleGameStart(state, other) {
     const { name } = state.players[other];
-    for (const [number, offer] of this.challenges) if (offer.from === name && offer.kind === state.kind) this.challenges.delete(number);
-    for (const [number, offer] of this.sent) if (offer.name === name && offer.kind === state.kind) this.sent.delete(number);
+    for (const [number, offer] of this.challenges) if (offer.from === name && offer.variant === state.variant) this.challenges.delete(number);
+    for (const [number, offer] of this.sent) if (offer.name === name && offer.variant === state.variant) this.sent.delete(number);
     const text = t(state.ply ? "club.resumed" : "club.started", { name });
     const here = page.tab === "club" || this.expectsGame;
     announce(text);
@@ -177,10 +177,10 @@ export class Club {
   }
 
   /** The opponent in one of the user's games has left or returned. @param {any} given */
-  handleOpponent({ game, name, here, claim }) {
-    if (here) this.claimTimes.delete(game);
+  handleOpponent({ game, name, online, claim_in: claim }) {
+    if (online) this.claimTimes.delete(game);
     else this.claimTimes.set(game, performance.now() + 1000 * claim);
-    announce(t(here ? "club.returned" : "club.left", { name }));
+    announce(t(online ? "club.returned" : "club.left", { name }));
   }
 
   /** @param {Offer} offer */
@@ -241,7 +241,7 @@ export class Club {
     this.expectsGame = true;
     try {
       const made = await this.connection.request(name ? "challenge" : "seek", name ? { name, ...terms } : terms);
-      if (made.challenge) this.sent.set(made.challenge, { name: name ?? "", kind: terms.kind });
+      if (made.challenge) this.sent.set(made.challenge, { name: name ?? "", variant: terms.variant });
       notifyChange("club");
       return "";
     } catch (error) {
@@ -326,7 +326,7 @@ export class Club {
 
   /** @param {ClubState} state @param {any} pending @param {{ key?: string, back?: boolean }} [options] */
   async openOnBoard(state, pending, options) {
-    const game = new Game({ game: state.kind });
+    const game = new Game({ game: state.variant });
     for (const move of state.moves) game.play(move);
     game.clubGame = new ClubGame(this, game, state);
     if (!(await openGame(game, options))) return false;
@@ -359,7 +359,7 @@ export class Club {
  * @param {string | null} ours
  */
 function tournamentNews({ name, state, round, pairing, standings }, before, ours) {
-  if (state === "ended" && before.state !== state) return t("club.news.ended", { name, place: standings.find((row) => row.name === ours)?.place ?? "?" });
+  if (state === "ended" && before.state !== state) return t("club.news.ended", { name, place: standings.find((row) => row.name === ours)?.rank ?? "?" });
   if (state === "cancelled" && before.state !== state) return t("club.news.cancelled", { name });
   if (round === before.round || !pairing) return "";
   const { first, second } = pairing;

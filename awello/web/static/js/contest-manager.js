@@ -197,9 +197,9 @@ class ContestManager extends HTMLElement {
 
   /** @param {Contest} contest */
   #listItem(contest) {
-    const begun = new Date(contest.begun).toLocaleString(currentLanguage(), { dateStyle: "medium", timeStyle: "short" });
+    const started = new Date(contest.started).toLocaleString(currentLanguage(), { dateStyle: "medium", timeStyle: "short" });
     const state = t(`lab.state.${contest.state}`);
-    const facts = contest.state === "running" ? [begun, state] : [begun, state, t("lab.progress", { ...contest })];
+    const facts = contest.state === "running" ? [started, state] : [started, state, t("lab.progress", { played: contest.rounds_played, total: contest.rounds_total })];
     const open = h("button", { class: "lab-open", onclick: () => this.#open(contest.id) },
       h("span", {}, contestName(contest)),
       h("span", { class: "lab-muted" }, facts.join(" · ")));

@@ -75,10 +75,10 @@ export class ContestView {
   }
 
   /** @param {Contest} given */
-  #showProgress({ state, played, wanted, seconds_left: left }) {
+  #showProgress({ state, rounds_played: played, rounds_total: total, seconds_left: left }) {
     const running = state === "running";
-    const rounds = t("lab.progress", { played, wanted });
-    this.progress.max = wanted;
+    const rounds = t("lab.progress", { played, total });
+    this.progress.max = total;
     this.progress.value = played;
     this.progress.ariaLabel = rounds;
     const ready = running && !played ? t("lab.ready") : "";

@@ -68,15 +68,15 @@ export class Explorer {
   }
 
   /** @param {Game} game @param {Exploration} exploration */
-  show(game, { games, value, branches, opening: here }) {
+  show(game, { games, value, moves, opening: here }) {
     const opening = (here ?? findOpening(game))?.[currentLanguage()];
     const count = t(`explorer.games.${pluralKey(games)}`, { games: formatNumber(games) });
     const worth = value === null ? "" : ` · ${t("explorer.root.value", { value: formatSigned(value) })}`;
     this.head.replaceChildren(h("b", {}, count), opening ? ` · ${opening}` : "", worth);
     this.element.classList.toggle("has-values", value !== null);
-    this.heads.hidden = !branches.length;
-    this.empty.textContent = branches.length ? "" : this.emptyWords(game, games);
-    replaceContent(this.rows, ...branches.map((branch) => this.row(branch, games)));
+    this.heads.hidden = !moves.length;
+    this.empty.textContent = moves.length ? "" : this.emptyWords(game, games);
+    replaceContent(this.rows, ...moves.map((branch) => this.row(branch, games)));
   }
 
   /** @param {Game} given @param {number} games */

@@ -34,8 +34,8 @@ export function exportGame(game, format) {
   return api("POST", "/api/file", {
     ...game.toRequest(tip),
     format,
-    players: game.playerNames ?? (game.begun ? recordedNames(game) : [null, null]),
-    begun: game.begun,
+    players: game.playerNames ?? (game.started ? recordedNames(game) : [null, null]),
+    started: game.started,
     seconds: seconds.some((time) => time !== null) ? seconds.map((time) => time && Math.max(0, Math.round(1000 * time) / 1000)) : [],
     result: resultForFile(tip.result),
     tags: opened ?? {},

@@ -91,7 +91,7 @@ export class Game {
     /** @type {string[] | null} */
     this.playerNames = null; // from the archive or the club
     /** @type {number | null} */
-    this.begun = null; // when the first move was played here, in seconds since 1970
+    this.started = null; // when the first move was played here, in seconds since 1970
     /** @type {SaveResult | null} */
     this.saved = null; // the outcome of saving the finished game
     this.clubGame = /** @type {ClubGame} */ (/** @type {unknown} */ (null)); // the club's side of it, if it is played or was played there

@@ -68,7 +68,7 @@ export async function applyMove(move, seconds, position = null) {
   const before = game.current;
   const running = isClockOn();
   const known = before.children.some((child) => child.move === move);
-  if (!game.root.children.length && !game.clubGame) game.begun = Math.floor(Date.now() / 1000);
+  if (!game.root.children.length && !game.clubGame) game.started = Math.floor(Date.now() / 1000);
   const node = game.play(move);
   node.position = position ?? node.position ?? predictMove(before.position, move);
   if (!known) {

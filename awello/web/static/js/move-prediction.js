@@ -16,7 +16,7 @@ export function predictMove(position, move) {
   const effect = position.moves[move];
   const board = "cells" in position.board ? flipDiscs(position.board, position.side, move, effect) : sowSeeds(position.board, position.side, move, effect);
   const empty = { moves: {}, refused: {}, over: false, score: null, winner: null, ending: "", opening: null };
-  return { ...empty, provisional: true, side: 1 - position.side, board, holdings: holdings(board) };
+  return { ...empty, provisional: true, side: 1 - position.side, board, counts: countPieces(board) };
 }
 
 /** @param {OthelloPosition} board @param {number} side @param {string} move @param {Effect} effect */
@@ -42,7 +42,7 @@ function sowSeeds(board, side, move, effect) {
 }
 
 /** @param {Board} board */
-function holdings(board) {
+function countPieces(board) {
   if ("taken" in board) return board.taken;
   return ["X", "O"].map((disc) => [...board.cells].filter((cell) => cell === disc).length);
 }

@@ -79,10 +79,10 @@ export function updateAddress() {
   const turn = game.clubGame?.mayMove(game.current);
   document.title = `${turn ? t("club.turn", { side: sideName(game.family, game.side) }) : t(`game.${game.game}`)} – Awello`;
   const address = linkTo(game);
-  const { begun, saved, playerNames } = game;
+  const { started, saved, playerNames } = game;
   if (address === link && history.state?.link === address && history.state.saved?.number === saved?.number) return;
   link = address;
-  const memory = { link, key, times: collectTimes(game), begun, saved: saved?.number ? saved : null, playerNames };
+  const memory = { link, key, times: collectTimes(game), started, saved: saved?.number ? saved : null, playerNames };
   history.replaceState(memory, "", link);
   if (game.root.children.length && !link.startsWith("#club")) saveRecentGame(memory, recentLabel(game));
 }
@@ -101,8 +101,8 @@ const linkTo = (game) => (game.clubGame && !game.clubGame.hasDiverged(game) ? ga
 const collectTimes = (game) => game.line.map(({ move, seconds, clocks }) => ({ move, seconds, clocks }));
 
 /** Restore what a link does not hold. @param {Game} game @param {Partial<GameSnapshot>} memory */
-function restoreSnapshot(game, { times = [], begun = null, saved = null, playerNames = null }) {
-  Object.assign(game, { begun, saved, playerNames });
+function restoreSnapshot(game, { times = [], started = null, saved = null, playerNames = null }) {
+  Object.assign(game, { started, saved, playerNames });
   /** @type {GameNode | undefined} */
   let node = game.root;
   for (const { move, seconds, clocks } of times) {

@@ -16,8 +16,8 @@ export async function loadLinePositions(game, node) {
   const { path } = node;
   const since = path.findIndex((here) => !here.position || here.position.provisional);
   if (since < 0) return;
-  const { views } = await api("POST", "/api/line", { ...game.toRequest(node), since });
-  views.forEach((/** @type {Position} */ position, /** @type {number} */ place) => {
+  const { positions } = await api("POST", "/api/positions", { ...game.toRequest(node), since });
+  positions.forEach((/** @type {Position} */ position, /** @type {number} */ place) => {
     path[since + place].position = position;
   });
 }

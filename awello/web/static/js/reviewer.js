@@ -42,7 +42,7 @@ export class Reviewer extends EventTarget {
     this.path = game.line;
     const end = this.path.at(-1);
     this.cancel = this.connection.stream("review", { ...game.toRequest(end), seconds: SECONDS_PER_MOVE }, (reply) => {
-      if (reply.type === "judgement") {
+      if (reply.type === "move_review") {
         this.path[reply.ply].review = reply;
         this.done = this.path.length - reply.ply; // the last move is reviewed first
       } else if (reply.type === "summary") {
