@@ -112,7 +112,7 @@ def test_exact_seeds(visitor: Visitor) -> None:
     page = visitor.open(f"#abapa?start={FEW_SEEDS}")
     switch_on(page)
     expect(page.locator(".board-hint.is-exact:not(.is-hidden)")).to_have_count(2)
-    expect(tab(page, "analysis")).to_contain_text("exact")
+    expect(tab(page, "analysis")).to_contain_text("Exact score")
 
 
 def test_line_and_graph(visitor: Visitor) -> None:

@@ -1,7 +1,7 @@
 /** Import files into the archive, and export the listed games. */
 import { download, h, replaceContent, select } from "./dom.js";
 import { FILE_EXTENSIONS } from "./game-export.js";
-import { currentLanguage, pluralKey, t } from "./i18n.js";
+import { currentLanguage, pluralKey, t, withColon } from "./i18n.js";
 import { errorText } from "./notices.js";
 import { api } from "./server.js";
 import { notifyChange } from "./store.js";
@@ -70,7 +70,7 @@ export class ArchiveFiles {
       replaceContent(line, ...formatReport(files[0]));
       notifyChange("archive");
     } catch (error) {
-      line.textContent = `${name}: ${errorText(error)}`;
+      line.textContent = withColon(name, errorText(error));
     }
   }
 

@@ -4,7 +4,7 @@ import { clubSideName, formatRatingChange, formatTerms } from "./club-text.js";
 import { byId, h, replaceContent } from "./dom.js";
 import { sideSubject } from "./game-text.js";
 import { inRatedGame } from "./gameplay.js";
-import { currentLanguage, t } from "./i18n.js";
+import { currentLanguage, t, withColon } from "./i18n.js";
 import { announce } from "./notices.js";
 import { state, subscribe } from "./store.js";
 import { showTab } from "./tabs.js";
@@ -182,7 +182,7 @@ export class ClubBar {
     const { state: ended, ownSide: mine } = game;
     const rated = ended.players.filter(({ after }) => after !== null);
     return [
-      rated.length > 0 && h("p", { id: "club-ratings", class: "club-ratings" }, ...rated.map((player) => h("span", {}, `${player.name}: ${formatRatingChange(player)}`))),
+      rated.length > 0 && h("p", { id: "club-ratings", class: "club-ratings" }, ...rated.map((player) => h("span", {}, withColon(player.name, formatRatingChange(player))))),
       mine !== null && this.rematchControl(game, asked),
       ended.ply > 0 && h("button", { id: "banner-review", onclick: () => actions.reviewGame() }, t("review.begin")),
       h("button", { id: "club-back", onclick: () => showTab("club", "lobby") }, t("club.lobby.back")),

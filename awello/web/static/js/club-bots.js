@@ -1,7 +1,7 @@
 /** The user's bots: register one, create a token for it, revoke it. */
 import { clubErrorText } from "./club-text.js";
 import { h } from "./dom.js";
-import { currentLanguage, t } from "./i18n.js";
+import { currentLanguage, t, withColon } from "./i18n.js";
 import { announce } from "./notices.js";
 import { api } from "./server.js";
 
@@ -63,7 +63,7 @@ export class ClubBots {
   token(name, { id, label, created }) {
     const when = new Intl.DateTimeFormat(currentLanguage(), { dateStyle: "short" }).format(1000 * created);
     return h("li", { class: "club-own-offer" }, h("span", {}, label, " ", h("small", {}, when)),
-      h("button", { id: `revoke-${id}`, "aria-label": `${t("club.token.revoke")}: ${label}`, onclick: () => this.act(async () => {
+      h("button", { id: `revoke-${id}`, "aria-label": withColon(t("club.token.revoke"), label), onclick: () => this.act(async () => {
         await api("DELETE", `/api/club/bots/${name}/tokens/${id}`);
         await this.load();
       }) }, t("club.token.revoke")));

@@ -1,7 +1,7 @@
 /** Chat with the opponent: off by default; messages are kept only while the page is open. */
 import { clubErrorText } from "./club-text.js";
 import { byId, h } from "./dom.js";
-import { t } from "./i18n.js";
+import { t, withColon } from "./i18n.js";
 import { announce, showNotice } from "./notices.js";
 import { saveSetting, settings } from "./settings.js";
 import { notifyChange, state } from "./store.js";
@@ -40,8 +40,8 @@ export class ClubChat {
   handleMessage({ game, by, text }) {
     this.add(game, { by, text });
     if (this.isLogVisible(game) || by === this.club.name) return; // the log is announced by itself
-    announce(`${by}: ${text}`);
-    showNotice(`${by}: ${text}`, false);
+    announce(withColon(by, text));
+    showNotice(withColon(by, text), false);
   }
 
   /** @param {number} number @param {ChatMessage} line */

@@ -3,7 +3,7 @@ import { challengeRow } from "./club-bar.js";
 import { clubSideName, formatRating, formatTerms } from "./club-text.js";
 import { formRow, h, replaceContent, select } from "./dom.js";
 import { gameOptions } from "./game-text.js";
-import { currentLanguage, t } from "./i18n.js";
+import { currentLanguage, t, withColon } from "./i18n.js";
 import { preferredGame } from "./navigation.js";
 
 /** @type {Record<string, number>} */
@@ -103,7 +103,7 @@ export class ClubLobby {
     const { club } = this;
     const side = offer.side === null ? "" : ` · ${t("club.side.yours", { side: clubSideName(offer.variant, 1 - offer.side) })}`;
     const kind = offer.bot ? ` · ${t("club.bot")}` : "";
-    const label = `${t("club.accept")}: ${offer.from} ${formatRating(offer)} · ${formatTerms(offer)}${side}${kind}`;
+    const label = withColon(t("club.accept"), `${offer.from} ${formatRating(offer)} · ${formatTerms(offer)}${side}${kind}`);
     return h("li", {}, h("button", { id: `club-seek-${offer.number}`, class: "club-row", disabled: !club.name, "aria-label": label, title: club.name ? t("club.accept") : t("club.seek.login"), onclick: () => club.accept(offer.number) },
       h("span", {}, h("strong", {}, offer.from), " ", h("span", { class: "club-rating" }, formatRating(offer))), h("span", { class: "club-action" }, club.name ? t("club.accept") : ""), h("small", {}, formatTerms(offer) + side + kind)));
   }

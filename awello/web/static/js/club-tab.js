@@ -10,7 +10,7 @@ import { ClubProfile } from "./club-profile.js";
 import { clubErrorText, clubSideName, formatRating, formatTerms } from "./club-text.js";
 import { ClubTournaments } from "./club-tournaments.js";
 import { byId, h } from "./dom.js";
-import { t } from "./i18n.js";
+import { t, withColon } from "./i18n.js";
 import { showNotice } from "./notices.js";
 import { makeMoveList, toMoveTree } from "./play-tab.js";
 import { state } from "./store.js";
@@ -157,10 +157,10 @@ class ClubGameView {
     this.head.replaceChildren(
       h("h2", {}, t("club.number", { number: known.game })), h("p", { class: "muted" }, formatTerms(known)),
       ...(known.unrated ? [h("p", { id: "club-unrated", class: "muted" }, t(`club.unrated.${known.unrated}`))] : []),
-      ...known.players.map((/** @type {ClubPlayerState} */ player, /** @type {number} */ side) => h("p", { class: "club-player" }, `${clubSideName(known.variant, side)}: `,
+      ...known.players.map((/** @type {ClubPlayerState} */ player, /** @type {number} */ side) => h("p", { class: "club-player" }, withColon(clubSideName(known.variant, side), ""),
         h("button", { class: "plain club-name", onclick: () => this.tab.showPlayer(player.name) }, player.name),
         ` ${formatRating(player)}${player.bot ? ` · ${t("club.bot")}` : ""}`)),
-      ...(known.tournament ? [h("p", { class: "club-player" }, `${t("club.tournament")}: `, h("button", { id: "club-tournament", class: "plain club-name", onclick: () => this.tab.showTournament(known.tournament) }, this.nameOf(known.tournament)))] : []));
+      ...(known.tournament ? [h("p", { class: "club-player" }, withColon(t("club.tournament"), ""), h("button", { id: "club-tournament", class: "plain club-name", onclick: () => this.tab.showTournament(known.tournament) }, this.nameOf(known.tournament)))] : []));
   }
 
   /** The name of a tournament the user plays in, or the number of another. @param {number} number */

@@ -1,7 +1,7 @@
 /** A tournament: its terms, the user's pairing, the standings and the pairings of each round. */
 import { formatSystem, formatTournamentTerms } from "./club-text.js";
 import { h } from "./dom.js";
-import { currentLanguage, t } from "./i18n.js";
+import { currentLanguage, t, withColon } from "./i18n.js";
 
 /** @type {("points" | "buchholz" | "berger" | "wins")[]} */
 const COLUMNS = ["points", "buchholz", "berger", "wins"];
@@ -102,7 +102,7 @@ function pairingRow(pairing, view) {
     h("span", { class: "club-board", title: t("club.board", { board }) }, String(board)),
     h("span", { class: "club-pairing-players" }, nameButton(`pairing-${round}`, names[0], view), ...(second ? [h("span", {}, " – "), nameButton(`pairing-${round}`, second, view)] : [])),
     h("span", { class: "club-rating" }, resultWords(pairing)),
-    game ? h("button", { id: `pairing-game-${game}`, "aria-label": `${t(does)}: ${names.join(" – ")}`, onclick: () => view.club.show(game) }, t(does)) : null);
+    game ? h("button", { id: `pairing-game-${game}`, "aria-label": withColon(t(does), names.join(" – ")), onclick: () => view.club.show(game) }, t(does)) : null);
 }
 
 /** The result of a pairing, such as "1 – 0". @param {Pairing} given */

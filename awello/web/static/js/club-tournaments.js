@@ -2,7 +2,7 @@
 import { clubErrorText, formatCountdown, formatDateTime, formatSystem, formatTournamentTerms } from "./club-text.js";
 import { renderTournament } from "./club-tournament-details.js";
 import { h, replaceContent, setText } from "./dom.js";
-import { currentLanguage, t } from "./i18n.js";
+import { currentLanguage, t, withColon } from "./i18n.js";
 import { showNotice } from "./notices.js";
 
 /** @type {Record<string, string[]>} */
@@ -117,7 +117,7 @@ export class ClubTournaments {
   enterButton({ tournament: number, name, state }) {
     if (state !== "open" || !this.club.name) return null;
     const does = this.entered.has(number) ? "withdraw" : "join";
-    const label = `${t(`club.tournament.${does}`)}: ${name}`;
+    const label = withColon(t(`club.tournament.${does}`), name);
     return h("button", { id: `tournament-enter-${number}`, class: does === "join" ? "primary" : "", "aria-label": label, disabled: !this.club.connection.online, onclick: () => this.changeEntry(does, number, name) }, t(`club.tournament.${does}`));
   }
 

@@ -1,12 +1,12 @@
 /** A contest: progress, standings, cross table and games. */
 import { h } from "./dom.js";
-import { currentLanguage, formatSigned, t } from "./i18n.js";
+import { currentLanguage, formatSigned, t, withColon } from "./i18n.js";
 
 const PAGE_SIZE = 50;
 const ANNOUNCE_INTERVAL_MS = 10000;
 
 /** The name of a contest: its game and bots. @param {Contest} given */
-export const contestName = ({ game, players }) => `${t(`game.${game}`)}: ${players.join(", ")}`;
+export const contestName = ({ game, players }) => withColon(t(`game.${game}`), players.join(", "));
 
 /** A number in the current language. @param {number} value @param {number} [most] */
 const formatNumber = (value, most = 0) => value.toLocaleString(currentLanguage(), { minimumFractionDigits: most, maximumFractionDigits: most });
@@ -87,7 +87,7 @@ export class ContestView {
     this.stop.hidden = !running;
     this.resume.hidden = running || state === "finished";
     if (focused?.hidden) this.title.focus();
-    this.#speak(running ? rounds : `${t(`lab.state.${state}`)}: ${rounds}`, !running);
+    this.#speak(running ? rounds : withColon(t(`lab.state.${state}`), rounds), !running);
   }
 
   /** Announce progress, but not every second. @param {string} text @param {boolean} now */

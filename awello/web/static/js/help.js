@@ -6,8 +6,8 @@ import { SHORTCUTS } from "./shortcuts.js";
 /** Show the help for a family of games. @param {Family} family */
 export function showHelp(family) {
   const sheet = /** @type {HTMLDialogElement} */ (document.getElementById("help"));
-  const keys = SHORTCUTS.map(({ label, labelKey, command }) =>
-    h("tr", {}, h("th", { scope: "row" }, ...(labelKey ? [h("kbd", {}, t(labelKey))] : label.split(" ").map((key) => h("kbd", {}, key)))), h("td", {}, t(`shortcut.${command}`))));
+  const keys = SHORTCUTS.map(({ labels, command }) =>
+    h("tr", {}, h("th", { scope: "row" }, ...labels.map((label) => h("kbd", {}, t(label)))), h("td", {}, t(`shortcut.${command}`))));
   sheet.replaceChildren(
     h("h2", { id: "help-title", tabIndex: -1, autofocus: true }, t("help.title")),
     h("h3", {}, t(`help.${family}.title`)), h("p", {}, t(`help.${family}.rules`)),

@@ -48,6 +48,9 @@ function formatParams(params) {
   return Object.fromEntries(Object.entries(params).map((entry) => [entry[0], format(entry)]));
 }
 
+/** A label and a text with a colon between them. @param {string} label @param {string} text */
+export const withColon = (label, text) => t("text.colon", { label, text });
+
 /** The ending of a key for a count: "one" or "other". @param {number} count */
 export const pluralKey = (count) => (new Intl.PluralRules(language).select(count) === "one" ? "one" : "other");
 

@@ -2,7 +2,7 @@
 import { playerLabel, sideName } from "./game-text.js";
 import { Game, GAMES, HUMAN } from "./game.js";
 import { showGame } from "./gameplay.js";
-import { t } from "./i18n.js";
+import { t, withColon } from "./i18n.js";
 import { formatLink, parseLink } from "./link.js";
 import { showError } from "./notices.js";
 import { defaultOpponent } from "./opponents.js";
@@ -91,7 +91,7 @@ export function updateAddress() {
 function recentLabel(game) {
   const players = [0, 1].map((side) => playerLabel(game, side)).join(" – ");
   const progress = game.current.tip.over ? "" : ` · ${t("play.recent.moves", { moves: game.line.length - 1 })}`;
-  return `${t(`game.${game.game}`)}: ${players}${progress}`;
+  return withColon(t(`game.${game.game}`), players + progress);
 }
 
 /** The address of a game. @param {Game} game */

@@ -2,33 +2,33 @@ import { eventElement } from "./dom.js";
 import { settings } from "./settings.js";
 
 /**
- * All keyboard shortcuts; the help dialog lists them.
- * @type {{ keys: string[], label: string, labelKey?: string, command: Command }[]}
+ * All keyboard shortcuts; the help dialog lists them. Labels are characters or translation keys.
+ * @type {{ keys: string[], labels: string[], command: Command }[]}
  */
 export const SHORTCUTS = [
-  { keys: ["ArrowLeft", "k"], label: "← k", command: "goBack" },
-  { keys: ["ArrowRight", "j"], label: "→ j", command: "goForward" },
-  { keys: ["ArrowUp", "Home"], label: "↑ Home", command: "goToStart" },
-  { keys: ["ArrowDown", "End"], label: "↓ End", command: "goToEnd" },
-  { keys: [" "], label: "Space", labelKey: "key.space", command: "playBestMove" },
-  { keys: ["u"], label: "u", command: "undo" },
-  { keys: ["y"], label: "y", command: "redo" },
-  { keys: ["n"], label: "n", command: "startNewGame" },
-  { keys: ["s"], label: "s", command: "swapSides" },
-  { keys: ["p"], label: "p", command: "togglePause" },
-  { keys: ["f"], label: "f", command: "flipBoard" },
-  { keys: ["l"], label: "l", command: "toggleEngine" },
-  { keys: ["z"], label: "z", command: "toggleHints" },
-  { keys: ["a"], label: "a", command: "toggleArrows" },
-  { keys: ["e"], label: "e", command: "openExplorer" },
-  { keys: ["r"], label: "r", command: "reviewGame" },
-  { keys: ["b"], label: "b", command: "goToBlunder" },
-  { keys: ["m"], label: "m", command: "goToMistake" },
-  { keys: ["i"], label: "i", command: "goToInaccuracy" },
-  { keys: ["g"], label: "g", command: "focusBoard" },
-  { keys: ["t"], label: "t", command: "focusMoveInput" },
-  { keys: ["x"], label: "x", command: "clearMarks" },
-  { keys: ["?"], label: "?", command: "openHelp" },
+  { keys: ["ArrowLeft", "k"], labels: ["←", "k"], command: "goBack" },
+  { keys: ["ArrowRight", "j"], labels: ["→", "j"], command: "goForward" },
+  { keys: ["ArrowUp", "Home"], labels: ["↑", "key.home"], command: "goToStart" },
+  { keys: ["ArrowDown", "End"], labels: ["↓", "key.end"], command: "goToEnd" },
+  { keys: [" "], labels: ["key.space"], command: "playBestMove" },
+  { keys: ["u"], labels: ["u"], command: "undo" },
+  { keys: ["y"], labels: ["y"], command: "redo" },
+  { keys: ["n"], labels: ["n"], command: "startNewGame" },
+  { keys: ["s"], labels: ["s"], command: "swapSides" },
+  { keys: ["p"], labels: ["p"], command: "togglePause" },
+  { keys: ["f"], labels: ["f"], command: "flipBoard" },
+  { keys: ["l"], labels: ["l"], command: "toggleEngine" },
+  { keys: ["z"], labels: ["z"], command: "toggleHints" },
+  { keys: ["a"], labels: ["a"], command: "toggleArrows" },
+  { keys: ["e"], labels: ["e"], command: "openExplorer" },
+  { keys: ["r"], labels: ["r"], command: "reviewGame" },
+  { keys: ["b"], labels: ["b"], command: "goToBlunder" },
+  { keys: ["m"], labels: ["m"], command: "goToMistake" },
+  { keys: ["i"], labels: ["i"], command: "goToInaccuracy" },
+  { keys: ["g"], labels: ["g"], command: "focusBoard" },
+  { keys: ["t"], labels: ["t"], command: "focusMoveInput" },
+  { keys: ["x"], labels: ["x"], command: "clearMarks" },
+  { keys: ["?"], labels: ["?"], command: "openHelp" },
 ];
 
 /** Listen to shortcuts, except while typing and for browser shortcuts. @param {Record<Command, () => unknown>} actions */
