@@ -91,7 +91,7 @@ def test_explorer_follows_the_position(visitor: Visitor, place: str) -> None:
     expect(page.locator("#explorer-summary")).to_have_text(f"26 games · value {worth}")
     expect(page.locator("#explore-f5 .explorer-value")).to_have_text(worth)
     expect(page.locator(".explorer-move")).to_have_count(1)
-    assert row(page, "f5").startswith("f5: 26 games, 100 %, won ") and row(page, "f5").endswith(f"value {worth}")
+    assert row(page, "f5").startswith("f5: 26 games, 100\xa0%, won ") and row(page, "f5").endswith(f"value {worth}")
     (first,) = start.branches
     widths = page.eval_on_selector_all(".explorer-bar span", "parts => parts.map(part => Number(part.style.flexGrow))")
     assert widths == [count for count in (first.wins, first.draws, first.losses) if count]
