@@ -400,7 +400,7 @@ export default {
 
   // <value-graph>
   "graph.label": "Graphique de la partie",
-  "graph.empty": "Analysez la partie pour voir son graphique",
+  "graph.empty": "Le graphique apparaît avec l’analyse",
   "graph.ply": "coup {ply}",
   "graph.start": "début",
   "graph.even": "égalité",
