@@ -1,4 +1,4 @@
-"""The club in a real browser: two who play, one who watches, a server that leaves, and a page without a club."""
+"""The club in a browser: two players, a spectator, a server that restarts, and a page without a club."""
 
 import json
 import re
@@ -28,20 +28,20 @@ ON_A_PHONE: dict[str, Any] = {"viewport": PHONE, "has_touch": True, "is_mobile":
 
 @pytest.fixture
 def club(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[str]:
-    """The address of a club that nobody has come to yet."""
+    """The address of an empty club."""
     monkeypatch.setattr(club_service, "SIGN_UPS", (100, 1))
     with serving(tmp_path / "club.sqlite") as address:
         yield address
 
 
 @contextmanager
-def coming(browser: Browser, address: str, *names: str, forgiven: str = r"$^", **settings: Any) -> Iterator[list[Page]]:
-    """The pages of some who have accounts, with the club before them; nobody's account has no name."""
+def coming(browser: Browser, address: str, *names: str, allowed: str = r"$^", **settings: Any) -> Iterator[list[Page]]:
+    """Pages with the club tab open, one per account name; an empty name is a spectator."""
     with ExitStack() as stack:
         pages = []
         for name in names:
             visitor = stack.enter_context(visiting(browser, address, **settings))
-            visitor.forgive(forgiven)
+            visitor.allow_errors(allowed)
             if name:
                 login = {"name": name, "password": PASSWORD}
                 assert visitor.context.request.post(f"{address}api/club/accounts", data=login).ok
@@ -52,7 +52,7 @@ def coming(browser: Browser, address: str, *names: str, forgiven: str = r"$^", *
 
 
 def offer(page: Page, kind: str, name: str = "", side: str = "", rated: bool = True) -> None:
-    """Fill the form of an offer in, and send it."""
+    """Fill in and send the form of a game offer."""
     page.click("#club-view-lobby")
     if page.get_attribute("#club-offer", "open") is None:
         page.click("#club-offer summary")
@@ -64,7 +64,7 @@ def offer(page: Page, kind: str, name: str = "", side: str = "", rated: bool = T
 
 
 def begin(first: Page, second: Page, kind: str, **terms: Any) -> None:
-    """A game in which these two play, in this order."""
+    """Start a game between two players, the first moving first."""
     offer(first, kind, side="0", **terms)
     second.click("#club-view-lobby")
     second.locator("#club-seeks .club-row, .club-challenges .primary").click()
@@ -72,18 +72,18 @@ def begin(first: Page, second: Page, kind: str, **terms: Any) -> None:
 
 
 def moves_of(page: Page) -> list[str]:
-    """The moves in the list beside the board."""
+    """The moves in the list."""
     return page.locator("#panel-club .moves-name").all_inner_texts()
 
 
 def play(page: Page, move: str) -> None:
-    """Play a move as soon as it is one."""
+    """Play a move as soon as it is legal."""
     page.locator(f"{OPEN}[data-cell='{move}']").click()
 
 
 # ---- a game ---------------------------------------------------------------------------------------------------------
 def test_two_play_and_one_watches(browser: Browser, club: str, tmp_path: Path) -> None:
-    """From an offer to the ratings, a rematch and the profile; who watches sees the same without buttons."""
+    """From an offer to ratings, rematch and profile; a spectator sees the same without buttons."""
     with coming(browser, club, "Ann", "Bob", "") as (ann, bob, eyes):
         offer(ann, "othello4", side="0")
         expect(ann.locator("#club-seeks")).to_contain_text("Your offer · Othello 4×4 · 5 min · rated")
@@ -221,7 +221,7 @@ def test_challenges_draws_and_several_games(browser: Browser, club: str) -> None
 # ---- a server that leaves -------------------------------------------------------------------------------------------
 @pytest.mark.slow
 def test_games_go_on_after_a_restart(browser: Browser, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """A move that was not acknowledged is sent again; who reloads the page finds the game."""
+    """An unacknowledged move is sent again; a reload restores the game."""
     monkeypatch.setattr(club_service, "SIGN_UPS", (100, 1))
     file, lost, said = tmp_path / "club.sqlite", list[str](), set[str]()
     with socket.socket() as door:
@@ -244,7 +244,7 @@ def test_games_go_on_after_a_restart(browser: Browser, tmp_path: Path, monkeypat
 
     with ExitStack() as stack:
         with serving(file, port) as address:
-            ann, bob, eyes = stack.enter_context(coming(browser, address, "Ann", "Bob", "", forgiven=AWAY))
+            ann, bob, eyes = stack.enter_context(coming(browser, address, "Ann", "Bob", "", allowed=AWAY))
             for page in (ann, bob, eyes):
                 page.evaluate("window.stayed = true")
             begin(ann, bob, "othello")
@@ -273,10 +273,10 @@ def test_games_go_on_after_a_restart(browser: Browser, tmp_path: Path, monkeypat
 
 
 # ---- who comes in ---------------------------------------------------------------------------------------------------
-def test_the_way_in(browser: Browser, club: str) -> None:
-    """What is wrong is said in a line, in French too; browsers are told which field is which."""
+def test_login_errors(browser: Browser, club: str) -> None:
+    """Login errors are shown, also in French; fields have the right autocomplete attributes."""
     with visiting(browser, club) as visitor:
-        visitor.forgive(REFUSAL)
+        visitor.allow_errors(REFUSAL)
         page = visitor.open()
         panel = tab(page, "club")
         password, problem = page.locator("#club-password"), page.locator("#club-login-error")
@@ -313,10 +313,10 @@ def test_the_way_in(browser: Browser, club: str) -> None:
         assert english_left(page) == []
 
 
-def test_another_password(browser: Browser, club: str) -> None:
-    """It is asked for on one's own profile; this browser stays, the others must log in again."""
+def test_change_password(browser: Browser, club: str) -> None:
+    """The password is changed on the user's own profile; other browsers are logged out."""
     asked, login = f"{club}api/club/session", {"name": "Ann", "password": "another horse"}
-    settings = ON_A_PHONE | {"forgiven": REFUSAL}
+    settings = ON_A_PHONE | {"allowed": REFUSAL}
     with coming(browser, club, "Ann", **settings) as (page,), visiting(browser, club) as other:
         assert other.context.request.post(asked, data={"name": "Ann", "password": PASSWORD}).ok
         expect(page.locator("#password-open")).to_be_hidden()
@@ -346,7 +346,7 @@ def test_another_password(browser: Browser, club: str) -> None:
 
 
 def test_bots(browser: Browser, club: str) -> None:
-    """A bot, a token that is shown once, and revoking it."""
+    """Register a bot, create a token that is shown once, and revoke it."""
     with coming(browser, club, "Ann", **ON_A_PHONE) as (page,):
         page.context.grant_permissions(["clipboard-read", "clipboard-write"])
         page.click("#club-view-bots")
@@ -371,7 +371,7 @@ def test_bots(browser: Browser, club: str) -> None:
 
 
 # ---- everyone -------------------------------------------------------------------------------------------------------
-def test_everyone(browser: Browser, club: str) -> None:
+def test_accessibility(browser: Browser, club: str) -> None:
     with coming(browser, club, "Ann", "Bob", **ON_A_PHONE) as (ann, bob):
         offer(ann, "othello", "Bob", side="0")
         check(bob, "challenge", ".club-challenges .primary")
@@ -388,7 +388,7 @@ def test_everyone(browser: Browser, club: str) -> None:
 
 
 def check(page: Page, state: str, sign: str = "body") -> None:
-    """In either light no serious complaint of axe, nothing to scroll sideways, room for fingers, and all in French."""
+    """Both themes: no serious axe violations, no horizontal scrolling, large targets, no English texts."""
     page.wait_for_selector(sign)
     assert serious(page, ".page") == [], state
     page.emulate_media(color_scheme="dark")

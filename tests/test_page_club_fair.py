@@ -1,4 +1,4 @@
-"""Fair play on the page: the first move is waited for, a win is claimed, a player is blocked, a game is not rated."""
+"""Fair play on the page: first-move countdown, claims, blocking, unrated games."""
 
 import pytest
 from browser import notice
@@ -12,7 +12,7 @@ __all__ = ["club"]  # the fixture
 
 
 def advance_club(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Let a minute pass for the club, but not for the browsers."""
+    """Advance the club's clock by a minute, but not the browsers'."""
     now = ClubServer.now
     monkeypatch.setattr(ClubServer, "now", lambda hall: now(hall) + 60.0)
 

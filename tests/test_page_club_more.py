@@ -1,4 +1,4 @@
-"""The club in a real browser: its tournaments, and words between two who play."""
+"""Tournaments and chat of the club in a browser."""
 
 import re
 import time
@@ -24,12 +24,12 @@ EVIL = "<script>window.error = 1</script><img src=x onerror='window.error = 1'> 
 
 @pytest.fixture(autouse=True)
 def _often(monkeypatch: pytest.MonkeyPatch) -> None:
-    """The organiser looks oftener than for people."""
+    """Make the organiser check more often."""
     monkeypatch.setattr(tournament_organiser, "LOOK", 0.2)
 
 
 def plan(books: Path, name: str, system: str = "swiss", rounds: int = 1, grace: float = 60.0, *players: str) -> None:
-    """A tournament of the first number that is free, as another process plans it, with players who entered it."""
+    """Create a tournament with players, as another process would."""
     store = ClubStore(books)
     made = store.submit(
         lambda one: create_tournament(one, name, system, SMALL, rounds, time.time() + 4000, grace)
@@ -54,14 +54,14 @@ def start(books: Path, number: int) -> None:
 
 
 def press(page: Page, place: str) -> None:
-    """Use the keyboard on something."""
+    """Focus an element and press Enter."""
     page.locator(place).focus()
     page.keyboard.press("Enter")
 
 
 # ---- tournaments ----------------------------------------------------------------------------------------------------
 def test_a_tournament_from_the_plan_to_the_end(browser: Browser, club: str, tmp_path: Path) -> None:
-    """What others do is seen without asking; it can be entered by the keyboard; names lead to profiles."""
+    """Updates arrive without a reload; entering works by keyboard; names link to profiles."""
     books = tmp_path / "club.sqlite"
     with coming(browser, club, "Ann", "Bob", "") as (ann, bob, eyes):
         for page in (ann, bob):
@@ -123,7 +123,7 @@ def test_a_tournament_from_the_plan_to_the_end(browser: Browser, club: str, tmp_
 
 @pytest.mark.slow
 def test_tournaments_for_everyone(browser: Browser, club: str, tmp_path: Path) -> None:
-    """On a phone, in French: those to come, those who did not come, and focus that stays where it was."""
+    """On a phone, in French: upcoming tournaments, forfeits, and focus that stays in place."""
     books = tmp_path / "club.sqlite"
     with coming(browser, club, "Ann", **ON_A_PHONE) as (page,):
         for name in ("Grace-Brewster-1906", "Emmy_Noether", "Bob"):
@@ -155,8 +155,8 @@ def test_tournaments_for_everyone(browser: Browser, club: str, tmp_path: Path) -
 
 
 # ---- words ----------------------------------------------------------------------------------------------------------
-def test_two_talk(browser: Browser, club: str) -> None:
-    """Off until both turn it on; what is said is text; the choice is remembered."""
+def test_chat(browser: Browser, club: str) -> None:
+    """Chat is off until both players turn it on; messages are plain text; the setting is remembered."""
     with coming(browser, club, "Ann", "Bob") as (ann, bob):
         begin(ann, bob, "othello4")
         for page in (ann, bob):

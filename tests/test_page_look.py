@@ -1,4 +1,4 @@
-"""The page in a real browser: languages, looks, small screens, keys, and what a checker of accessibility finds."""
+"""The page in a browser: languages, themes, small screens, keyboard shortcuts and accessibility."""
 
 import re
 from collections.abc import Iterator
@@ -16,7 +16,7 @@ LINKS = {"othello": "#othello?moves=f5f6e6f4g7*", "awale": "#abapa?moves=CcFf*"}
 
 
 def states(page: Page) -> Iterator[str]:
-    """Everything the page can show, one after the other: values, each tab, the editor, a review, the help sheet."""
+    """Go through everything the page can show: scores, each tab, the editor, a review, the help."""
     page.click("#engine")
     expect(page.locator(".board-hint:not(.is-hidden)").first).to_be_visible()
     expect(tab(page, "analysis").locator(".values li").first).to_be_visible()
@@ -41,8 +41,8 @@ def states(page: Page) -> Iterator[str]:
 @pytest.mark.parametrize(
     ("family", "mode"), [("othello", "light"), pytest.param("awale", "dark", marks=pytest.mark.slow)]
 )
-def test_everyone(browser: Browser, address: str, family: str, mode: str) -> None:
-    """On a phone, in either light: no serious complaint of axe, nothing to scroll sideways, targets for fingers."""
+def test_accessibility(browser: Browser, address: str, family: str, mode: str) -> None:
+    """On a phone, in both themes: no serious axe violations, no horizontal scrolling, large touch targets."""
     settings: dict[str, Any] = {"viewport": PHONE, "color_scheme": mode, "has_touch": True, "is_mobile": True}
     with visiting(browser, address, **settings) as visitor:
         page = visitor.open(LINKS[family])
@@ -63,7 +63,7 @@ PLACES = {name: f"#panel-{name}" for name in TABS}
 
 
 def serious(page: Page, place: str | None = None, *rules: str) -> list[str]:
-    """What axe finds that keeps people out, in a place and by some rules only if told so."""
+    """Serious axe violations, optionally in one place and for some rules."""
     options = {"resultTypes": ["violations"]} | ({"runOnly": list(rules)} if rules else {})
     found = Axe().run(page, context=place, options=options).response["violations"]
     return [
@@ -74,7 +74,7 @@ def serious(page: Page, place: str | None = None, *rules: str) -> list[str]:
 
 
 def too_small(page: Page) -> list[str]:
-    """What a finger would miss: below 40 pixels, but for stores (wide) and the button of the graph (with a rim)."""
+    """Targets below 40 pixels, except stores (wide) and the button of the graph (with a margin)."""
     return list(
         page.evaluate(
             """() => [...document.querySelectorAll("a, button, select, summary, textarea, input, [role=gridcell]")]
@@ -89,7 +89,7 @@ def too_small(page: Page) -> list[str]:
 
 # ---- languages and looks --------------------------------------------------------------------------------------------
 def test_french(visitor: Visitor) -> None:
-    """The whole page changes its language at once, and keeps it."""
+    """The language changes immediately and is remembered."""
     page = visitor.open(LINKS["othello"])
     tab(page, "settings").locator("#setting-language").select_option("fr")
     expect(page.locator("#tab-settings")).to_have_text(FRENCH["tab.settings"])
@@ -104,7 +104,7 @@ def test_french(visitor: Visitor) -> None:
 
 
 def english_left(page: Page) -> list[str]:
-    """English texts that are seen or spoken although there are French ones."""
+    """English texts that are visible or spoken although they have translations."""
     known = set(FRENCH.values())
     texts = {text for key, text in ENGLISH.items() if text not in known and FRENCH[key] != text and "{" not in text}
     seen = page.evaluate(
@@ -117,8 +117,8 @@ def english_left(page: Page) -> list[str]:
     return sorted(texts & pieces)
 
 
-def test_looks(browser: Browser, address: str) -> None:
-    """Dark with the system or by choice; boards in other colours and sizes; all kept."""
+def test_themes(browser: Browser, address: str) -> None:
+    """Themes, board colours and board sizes are applied and remembered."""
     colour = "() => getComputedStyle(document.body).backgroundColor"
     felt = "() => getComputedStyle(document.querySelector('.othello-felt')).fill"
     with visiting(browser, address, color_scheme="dark") as visitor:
@@ -147,7 +147,7 @@ def test_looks(browser: Browser, address: str) -> None:
 
 # ---- keys -----------------------------------------------------------------------------------------------------------
 def test_keys(visitor: Visitor) -> None:
-    """Each key does what the help sheet says."""
+    """Each shortcut does what the help says."""
     page = visitor.open("#othello?moves=f5d6c3d3*")
     press = page.keyboard.press
     for key, moves in [
@@ -215,7 +215,7 @@ def test_keys(visitor: Visitor) -> None:
 
 
 def test_fields_keep_their_keys(visitor: Visitor) -> None:
-    """Typing into fields, arrows in lists, tabs and choices are no commands."""
+    """Typing in fields, and arrows in lists, tabs and radio buttons, do not trigger shortcuts."""
     page = visitor.open("#othello?moves=f5d6*")
     page.focus("#player-1")
     page.keyboard.press("ArrowLeft")
@@ -269,7 +269,7 @@ REFINE = """async () => {
 
 
 def test_focus_stays(visitor: Visitor) -> None:
-    """What has the focus keeps it while values and judgements arrive."""
+    """The focus stays in place while values and reviews arrive."""
     page = visitor.open("#othello?moves=f5d6c3d3*")
     tab(page, "analysis")
     page.click("#engine")
@@ -288,8 +288,8 @@ def test_focus_stays(visitor: Visitor) -> None:
     expect(page.locator("#begin-review")).to_be_focused()
 
 
-def test_order_of_tab(visitor: Visitor) -> None:
-    """Tab goes from the top to the board, its buttons, the graph and the panels, and each thing once."""
+def test_tab_order(visitor: Visitor) -> None:
+    """Tab moves from the top bar to the board, its buttons, the graph and the tabs, each once."""
     page = visitor.open("#othello?moves=f5d6*")
     page.wait_for_selector("#player-0 option[value=greedy]", state="attached")
     order = []
@@ -311,7 +311,7 @@ def test_order_of_tab(visitor: Visitor) -> None:
 
 
 def test_refusals(visitor: Visitor) -> None:
-    """A move that cannot be played is explained, to the eye and to the ear."""
+    """A refused move is explained visibly and to screen readers."""
     page = visitor.open("#othello")
     click(page, "a1")
     notice(page, "a1 would not flip any disc")

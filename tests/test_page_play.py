@@ -1,4 +1,4 @@
-"""The page in a real browser: whole games by mouse and keyboard, clocks, variations, tabs, contests."""
+"""Playing in a browser: whole games by mouse and keyboard, clocks, variations, tabs, contests."""
 
 import json
 import random
@@ -88,7 +88,7 @@ def test_whole_game(visitor: Visitor, link: str, act: Callable[[Page, str], None
     ("moves", "side", "seat"), [(BLACK_PASSES, "Black", "first"), (WHITE_PASSES, "White", "second")]
 )
 def test_passes(visitor: Visitor, moves: str, side: str, seat: str) -> None:
-    """A pass is seen, said and recorded, whoever passes: a person or a program."""
+    """A pass is shown, announced and recorded, for humans and bots."""
     page = visitor.open(f"#othello?moves={moves[:-2]}*")
     click(page, moves[-2:])
     expect(caption(page)).to_contain_text(f"{side} has no legal move and passes")
@@ -114,7 +114,7 @@ def test_undo_at_a_pass(visitor: Visitor) -> None:
 
 
 def test_motion(browser: Browser, address: str) -> None:
-    """Discs and seeds that move end where the rules put them, whether one waits or not."""
+    """Animated discs and seeds end where the rules say, also when interrupted."""
     with visiting(browser, address, reduced_motion="no-preference") as visitor:
         page = visitor.open("#othello")
         page.evaluate("addEventListener('settled', () => (window.settled = (window.settled ?? 0) + 1))")
@@ -155,7 +155,7 @@ def test_two_tabs(visitor: Visitor) -> None:
 
 
 def test_variations(visitor: Visitor) -> None:
-    """Nothing that was played is lost by taking back; a variation can be made the main line, or deleted."""
+    """Undo keeps moves as variations, which can be promoted or deleted."""
     page = visitor.open("#othello?moves=f5d6c3d3*")
     for key in "uu":
         page.keyboard.press(key)
@@ -231,8 +231,8 @@ def test_programs_pause_and_go_on(visitor: Visitor) -> None:
     assert record_of(page).final.over
 
 
-def test_seats(visitor: Visitor) -> None:
-    """A player from the list, one by its spec, and one that does not exist."""
+def test_choose_players(visitor: Visitor) -> None:
+    """Players from the list, by spec, and unknown ones."""
     page = visitor.open("#othello")
     page.select_option("#player-1", "greedy")
     click(page, "f5")
@@ -273,7 +273,7 @@ def test_resign(visitor: Visitor) -> None:
 
 
 def test_clock(visitor: Visitor) -> None:
-    """The first move is free, then the clock runs, and its flag falls; what is left outlives a reload."""
+    """The first move is free; then the clock runs until the flag falls. Times survive a reload."""
     page = visitor.open("#othello?clock=2%2B0")
     click(page, "f5")
     expect(page.locator("#banner")).to_contain_text("Black wins on time")
@@ -296,7 +296,7 @@ def test_clock(visitor: Visitor) -> None:
 
 # ---- the laboratory -------------------------------------------------------------------------------------------------
 def test_contest(visitor: Visitor) -> None:
-    """A contest of two programs is played, and one of its games is shown on the board; a search is drawn."""
+    """Run a contest of two bots, replay a game, and draw a search tree."""
     page = visitor.open("#othello4")
     panel = tab(page, "lab")
     panel.get_by_label("Rounds per pair").fill("1")

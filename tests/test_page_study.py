@@ -1,4 +1,4 @@
-"""The page in a real browser: values, best lines, the graph, reviews, the editor, bringing in and taking out."""
+"""Analysis in a browser: scores, principal variation, graph, review, editor, import and export."""
 
 import re
 from functools import cache
@@ -34,21 +34,21 @@ BAD_GAME = "f5f6e6f4g7h8d3c2"  # g7 gives a corner away
 
 @cache
 def margin(position: Position) -> int:
-    """The discs by which the mover wins under best play, by trying everything."""
+    """The final margin for the mover under best play, by brute force."""
     if position.over:
         first, second = position.score()
         return second - first if position.side else first - second
     return max(-margin(position.after(move)) for move in position.legal_moves())
 
 
-def switch_on(page: Page) -> None:
-    """The engine on; values have come."""
+def start_engine(page: Page) -> None:
+    """Turn the engine on and wait for scores."""
     page.keyboard.press("l")
     expect(page.locator(".board-hint:not(.is-hidden)").first).to_be_visible()
 
 
 def paste(page: Page, text: str) -> None:
-    """Paste a text somewhere on the page, as Ctrl-V does."""
+    """Paste a text on the page, like Ctrl-V."""
     page.evaluate(
         """text => {
           const clipboardData = new DataTransfer();
@@ -60,7 +60,7 @@ def paste(page: Page, text: str) -> None:
 
 
 # ---- values ---------------------------------------------------------------------------------------------------------
-NOTE_DEPTHS = """() => {
+RECORD_DEPTHS = """() => {
   window.depths = [];
   new MutationObserver(() => {
     const badges = [...document.querySelectorAll(".board-hint.is-best:not(.is-hidden) .board-hint-badge")];
@@ -71,8 +71,8 @@ NOTE_DEPTHS = """() => {
 
 def test_values_refine(visitor: Visitor) -> None:
     page = visitor.open("#othello?moves=f5d6c3*")
-    page.evaluate(NOTE_DEPTHS)
-    switch_on(page)
+    page.evaluate(RECORD_DEPTHS)
+    start_engine(page)
     page.wait_for_function("() => window.depths.some((depth) => depth > window.depths[0])")
     expect(caption(page)).to_contain_text(", depth ")
     expect(page.locator(".is-hinted")).to_have_count(len(record_of(page).final.legal_moves()))
@@ -89,9 +89,9 @@ def test_values_refine(visitor: Visitor) -> None:
 
 
 def test_exact_values(visitor: Visitor) -> None:
-    """With few empties every value is exact, and what trying everything finds."""
+    """With few empties all values are exact and equal those found by brute force."""
     page = visitor.open(f"#othello?moves={SEVEN_LEFT}*")
-    switch_on(page)
+    start_engine(page)
     position = record_of(page).final
     worth = {position.format_move(move): -margin(position.after(move)) for move in position.legal_moves()}
     values = tab(page, "analysis").locator(".values li")
@@ -110,15 +110,15 @@ def test_exact_values(visitor: Visitor) -> None:
 
 def test_exact_seeds(visitor: Visitor) -> None:
     page = visitor.open(f"#abapa?start={FEW_SEEDS}")
-    switch_on(page)
+    start_engine(page)
     expect(page.locator(".board-hint.is-exact:not(.is-hidden)")).to_have_count(2)
     expect(tab(page, "analysis")).to_contain_text("Exact score")
 
 
 def test_line_and_graph(visitor: Visitor) -> None:
-    """Hovering over the best line previews it, clicking plays it; the graph jumps, and shows losses."""
+    """Hovering over the principal variation previews it, a click plays it; the graph jumps and shows losses."""
     page = visitor.open("#othello?moves=f5d6c3d3*")
-    switch_on(page)
+    start_engine(page)
     line = tab(page, "analysis").locator(".pv button")
     expect(page.locator(".values li")).to_have_count(len(record_of(page).final.legal_moves()))
     expect(line.nth(2)).to_be_visible()
@@ -219,7 +219,7 @@ def test_editor(visitor: Visitor) -> None:
 
 
 def test_editor_is_left(visitor: Visitor) -> None:
-    """A position that is set up is left as it was; programs wait meanwhile."""
+    """Cancelling the editor restores the position; bots wait meanwhile."""
     page = visitor.open("#othello?moves=f5d6*&second=greedy")
     tab(page, "position")
     page.click("#edit")
@@ -233,7 +233,7 @@ def test_editor_is_left(visitor: Visitor) -> None:
 
 
 def test_editor_of_seeds(visitor: Visitor) -> None:
-    visitor.forgive(REFUSAL)
+    visitor.allow_errors(REFUSAL)
     page = visitor.open("#abapa")
     tab(page, "position")
     page.click("#edit")
@@ -270,7 +270,7 @@ TEXTS = [
 
 @pytest.mark.parametrize("way", ["text", "paste", "file", "drop"])
 def test_import(visitor: Visitor, way: str, tmp_path: Path) -> None:
-    """Each way to bring in takes each form."""
+    """Every way to import accepts every format."""
     page = visitor.open()
     tab(page, "position")
     for number, (text, game, moves, start) in enumerate(TEXTS):
@@ -308,7 +308,7 @@ CHOOSE_LARGE_FILE = """() => {
 
 
 def test_import_of_nonsense(visitor: Visitor) -> None:
-    visitor.forgive(REFUSAL)
+    visitor.allow_errors(REFUSAL)
     page = visitor.open("#othello?moves=f5*")
     for text, words in [
         ("hello there", "neither a game nor a position"),
@@ -383,13 +383,13 @@ LINKS = """async () => {
 
 
 def test_links_hold_everything(visitor: Visitor) -> None:
-    """Any tree of moves with its players, clock and result comes back from its link."""
+    """Any game tree with players, clock and result survives its link."""
     assert visitor.open().evaluate(LINKS) == []
 
 
 def test_position_of_the_other_sizes(visitor: Visitor) -> None:
-    """The picture and the values of small boards."""
+    """Scores on small boards."""
     page = visitor.open("#othello4")
-    switch_on(page)
+    start_engine(page)
     expect(page.locator(".board-hint.is-exact:not(.is-hidden)")).to_have_count(4)
     assert len(Position.start(Game.OTHELLO4).legal_moves()) == 4

@@ -1,4 +1,4 @@
-"""The page in a real browser when things go wrong: servers that leave, links that are broken, people in haste."""
+"""The page in a browser when things go wrong: lost servers, broken links, hasty input."""
 
 import re
 import socket
@@ -23,13 +23,13 @@ from awello import Game, Position
 
 # ---- a server that leaves -------------------------------------------------------------------------------------------
 def test_reload_and_restart(browser: Browser) -> None:
-    """A server that goes away is noticed, one that comes back goes on; a reload keeps players, clocks and times."""
+    """A lost server is reported, and the game continues when it is back; a reload keeps players, clocks and times."""
     with socket.socket() as door:
         door.bind(("127.0.0.1", 0))
         port = str(door.getsockname()[1])
     with serving("--port", port, "--threads", "1") as address:
         visitor = Visitor(browser, address)
-        visitor.forgive(AWAY)
+        visitor.allow_errors(AWAY)
         page = visitor.open("#othello?second=alphabeta%401&clock=300%2B5")
         click(page, "f5")
         answered(page, 2)
@@ -86,8 +86,8 @@ FOLLOW = """link => {
 
 
 def test_broken_links(visitor: Visitor) -> None:
-    """A link that cannot be opened is said to be wrong, and the board can be played on."""
-    visitor.forgive(REFUSAL)
+    """A broken link is reported, and the game on the board continues."""
+    visitor.allow_errors(REFUSAL)
     for link, words in BROKEN[:1] + BROKEN[-1:]:
         page = visitor.open(link)
         notice(page, words)
@@ -111,7 +111,7 @@ ERRORS_IN_FRENCH = [
 
 def test_errors_of_the_server_in_french(browser: Browser, address: str) -> None:
     with visiting(browser, address, locale="fr-FR") as visitor:
-        visitor.forgive(REFUSAL)
+        visitor.allow_errors(REFUSAL)
         page = visitor.open("#othello?moves=f5d6*")
         for link, text in ERRORS_IN_FRENCH:
             page.evaluate(FOLLOW, link)
@@ -123,7 +123,7 @@ def test_errors_of_the_server_in_french(browser: Browser, address: str) -> None:
 
 # ---- whatever else people do ----------------------------------------------------------------------------------------
 def test_new_games_in_haste(visitor: Visitor) -> None:
-    """Games begun while a program thinks or a position is loaded: the last one stands, and no answer goes astray."""
+    """Games started while a bot thinks or a position loads: the last one wins, and no reply is misplaced."""
     page = visitor.open("#othello?first=alphabeta%405&second=alphabeta%405")
     page.evaluate(
         """() => {
@@ -145,7 +145,7 @@ def test_new_games_in_haste(visitor: Visitor) -> None:
 
 
 def test_fast_fingers(browser: Browser, address: str) -> None:
-    """Clicks and keys in the middle of animations and thinking never make an impossible game."""
+    """Clicks and keys during animations and searches never lead to an invalid game."""
     with visiting(browser, address, reduced_motion="no-preference") as visitor:
         page = visitor.open("#othello?second=greedy")
         page.evaluate(
