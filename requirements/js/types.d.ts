@@ -1,4 +1,4 @@
-// The types that the modules of the page share: its state, the messages of the server, the elements.
+// Types shared by the modules of the page: state, messages of the server, elements.
 
 type Game = import("../../awello/web/static/js/game.js").Game;
 type GameNode = import("../../awello/web/static/js/game.js").GameNode;
@@ -28,10 +28,10 @@ interface State {
   club: Club | null;
   clubReady: Promise<void>;
 }
-/** What can be subscribed to: a part of the state, or something that changes beside it. */
+/** A topic of a subscription: a part of the state, or something that changes outside it. */
 type Topic = keyof State | "analysis" | "review" | "settings" | "archive" | "language";
 
-/** An action that needs nothing but its name. */
+/** An action without parameters. */
 type Command = Exclude<keyof typeof import("../../awello/web/static/js/actions.js").actions, "setPlayer" | "setClock">;
 
 type SettingName = keyof typeof import("../../awello/web/static/js/settings.js").settings;
@@ -194,9 +194,9 @@ interface MoveListConfig { tree: TreeNode; current: string; family: Family }
 interface SearchTreeConfig { line: { game: string; start: string | null; moves: string[] }; api: ContestManagerConfig["api"] }
 interface GraphConfig { points: Point[]; current: number; length: number; maxValue: number; sides: string[]; unit: string }
 
-/** An element of the page; which of these properties it has is for its user to know. */
+/** An element of the page; not every element has all these properties. */
 type Control = HTMLElement & { value: string; disabled: boolean; checked: boolean; config: object };
-/** One of our own elements: configuration in, events out. */
+/** A custom element: configuration in, events out. */
 type Configured = HTMLElement & { config: any; refresh(): void; finishAnimation(): void };
 interface HTMLElementTagNameMap {
   "move-list": HTMLElement & { config: MoveListConfig };
