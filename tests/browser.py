@@ -1,4 +1,4 @@
-"""A real browser before a real server, started as a person starts it, and what a person does there."""
+"""A real browser, a real server started from the command line, and helpers to use the page."""
 
 import os
 import re
@@ -13,20 +13,22 @@ from typing import Any
 import pytest
 from conftest import ROOT, restore_interrupts
 from playwright.sync_api import Browser, BrowserContext, Locator, Page, expect, sync_playwright
+from test_translations import ENGLISH
 
 from awello import Record
+from awello.schemas import PositionJson
 from awello.web.messages import MovesRequest
 
-BROWSERS = ("chromium-headless-shell", "chromium", "chromium-browser", "google-chrome")  # the fastest first
+BROWSERS = ("chromium-headless-shell", "chromium", "chromium-browser", "google-chrome")  # fastest first
 CHROMIUM = next(filter(None, map(shutil.which, BROWSERS)), None)
-TIMEOUT = 120_000  # milliseconds that anything may take on a busy machine
+TIMEOUT_MS = 120_000  # for anything on a busy machine
 
-expect.set_options(timeout=TIMEOUT)
+expect.set_options(timeout=TIMEOUT_MS)
 
 
 @contextmanager
 def serving(*words: str, **environment: str) -> Iterator[str]:
-    """`awello serve`, ended by Ctrl-C; the address that it prints."""
+    """Run `awello serve`, stopped with Ctrl-C; yields the address that it prints."""
     process = subprocess.Popen(
         [sys.executable, "-m", "awello", "serve", "--no-browser", *(words or ("--port", "0", "--threads", "1"))],
         cwd=ROOT,
@@ -43,12 +45,12 @@ def serving(*words: str, **environment: str) -> Iterator[str]:
         yield found[0]
     finally:
         process.send_signal(signal.SIGINT)
-        assert process.wait(TIMEOUT // 1000) == 0
+        assert process.wait(TIMEOUT_MS // 1000) == 0
 
 
 @contextmanager
 def browsing() -> Iterator[Browser]:
-    """Debian's Chromium without a window; tests are skipped where there is none."""
+    """A headless browser; tests are skipped where there is none."""
     if CHROMIUM is None:
         pytest.skip("no chromium: apt install chromium")
     with sync_playwright() as playwright:
@@ -60,7 +62,7 @@ def browsing() -> Iterator[Browser]:
 
 
 class Visitor:
-    """Somebody with the page before them; anything that the browser complains about is an error."""
+    """A browser window on the page; errors in its console fail the test."""
 
     def __init__(self, browser: Browser, address: str, **settings: Any) -> None:
         settings = {
@@ -70,43 +72,43 @@ class Visitor:
         } | settings
         self.address = address
         self.context: BrowserContext = browser.new_context(**settings)
-        self.complaints: list[str] = []
-        self.forgiven = r"$^"
+        self.errors: list[str] = []
+        self.allowed_errors = r"$^"
         self.page = self.new_page()
 
     def new_page(self) -> Page:
-        """Another tab."""
+        """Open another tab."""
         page = self.context.new_page()
-        page.set_default_timeout(TIMEOUT)
-        page.on("console", lambda message: self.complaints.append(message.text) if message.type == "error" else None)
-        page.on("pageerror", lambda error: self.complaints.append(str(error)))
+        page.set_default_timeout(TIMEOUT_MS)
+        page.on("console", lambda message: self.errors.append(message.text) if message.type == "error" else None)
+        page.on("pageerror", lambda error: self.errors.append(str(error)))
         return page
 
     def open(self, link: str = "", page: Page | None = None) -> Page:
-        """The page with a link, ready to be played on."""
+        """Open the page with a link and wait for the board."""
         page = page or self.page
         page.goto("about:blank")
         page.goto(self.address + link)
         page.wait_for_selector("[role=gridcell]")
         return page
 
-    def forgive(self, pattern: str) -> None:
-        """Expect complaints like this, such as of a server that refuses something."""
-        self.forgiven = pattern
+    def allow_errors(self, pattern: str) -> None:
+        """Allow console errors that match a pattern."""
+        self.allowed_errors = pattern
 
     def close(self) -> None:
-        """Leave, and complain."""
+        """Close the window and check for console errors."""
         self.context.close()
-        assert [text for text in self.complaints if not re.search(self.forgiven, text)] == []
+        assert [text for text in self.errors if not re.search(self.allowed_errors, text)] == []
 
 
-REFUSAL = "status of 4"  # what a browser says when the server refuses a question
-AWAY = "ERR_CONNECTION|WebSocket connection|ERR_EMPTY_RESPONSE"  # and when there is none
+REFUSAL = "status of 4"  # console error when the server refuses a request
+AWAY = "ERR_CONNECTION|WebSocket connection|ERR_EMPTY_RESPONSE"  # console errors without a server
 
 
 @contextmanager
 def visiting(browser: Browser, address: str, **settings: Any) -> Iterator[Visitor]:
-    """Somebody with other settings of the browser."""
+    """A visitor with other browser settings."""
     someone = Visitor(browser, address, **settings)
     yield someone
     someone.close()
@@ -118,18 +120,18 @@ def cell(page: Page, name: str) -> Locator:
 
 
 def caption(page: Page) -> Locator:
-    """The line that says whose turn it is."""
+    """The caption below the board."""
     return page.locator("#caption")
 
 
 def notice(page: Page, text: str) -> None:
-    """Wait for a notice with these words."""
+    """Wait for a notice."""
     expect(page.locator("#notice")).to_contain_text(text)
     expect(page.locator("#notice")).to_be_visible()
 
 
 def tab(page: Page, name: str) -> Locator:
-    """Choose a tab; its panel."""
+    """Open a tab; returns its panel."""
     page.click(f"#tab-{name}")
     return page.locator(f"#panel-{name}")
 
@@ -140,7 +142,7 @@ def query(page: Page, name: str) -> str:
 
 
 def moves_of(page: Page) -> list[str]:
-    """The moves in the address of the page, without variations."""
+    """The moves in the address, without variations."""
     text = query(page, "moves").replace("*", "")
     while "(" in text:
         text = re.sub(r"\([^()]*\)", "", text)
@@ -148,7 +150,7 @@ def moves_of(page: Page) -> list[str]:
 
 
 def shows(page: Page, moves: str) -> None:
-    """Wait until the address holds these moves, with a star at the one that is shown."""
+    """Wait until the address holds these moves, with a star after the current one."""
     script = "want => (new URLSearchParams(location.hash.split('?')[1]).get('moves') ?? '') === want"
     try:
         page.wait_for_function(script, arg=moves)
@@ -157,19 +159,19 @@ def shows(page: Page, moves: str) -> None:
 
 
 def record_of(page: Page) -> Record:
-    """The game in the address, as the rules see it."""
+    """The game in the address as a record."""
     game = page.evaluate("location.hash.slice(1).split('?')[0]")
     return MovesRequest(game=game, start=query(page, "start") or None, moves=moves_of(page)).to_record()
 
 
-READY = """before => location.hash !== before && (!document.querySelector('#banner').hidden
+READY_TO_PLAY = """before => location.hash !== before && (!document.querySelector('#banner').hidden
   || document.querySelector('.board-cell.is-open') !== null)"""
 
 
 def play_on(page: Page, choose: Callable[[list[str]], str], act: Callable[[Page, str], None]) -> Record:
-    """Play until the game is over; what the page says of the result must be what the rules say."""
+    """Play until the game is over, and check the displayed result."""
     before = ""
-    while page.wait_for_function(READY, arg=before) and not page.locator("#banner").is_visible():
+    while page.wait_for_function(READY_TO_PLAY, arg=before) and not page.locator("#banner").is_visible():
         before = page.evaluate("location.hash")
         open_cells = page.eval_on_selector_all(".board-cell.is-open", "cells => cells.map(cell => cell.dataset.cell)")
         act(page, choose(sorted(open_cells)))
@@ -180,18 +182,18 @@ def play_on(page: Page, choose: Callable[[list[str]], str], act: Callable[[Page,
 
 
 def result_of(record: Record) -> str:
-    """What the page says at the end of a game."""
+    """The result as the page displays it."""
     final = record.final
-    ending = final.describe_end()
-    why = f" ({ending})" if ending else ""
+    ending = PositionJson.of(final).ending
+    why = f" ({ENGLISH[f'ending.{ending}'].format(mover=final.game.sides[final.side])})" if ending else ""
     most, least = sorted(final.score(), reverse=True)
     if record.winner is None:
-        return f"A draw, {most}–{least}{why}"
+        return f"Draw, {most}–{least}{why}"
     return f"{final.game.sides[record.winner]} wins {most}–{least}{why}"
 
 
 def answered(page: Page, moves: int) -> None:
-    """Wait until so many moves have been played and it is a person's turn."""
+    """Wait until a number of moves has been played and it is the user's turn."""
     page.wait_for_function(
         """want => document.querySelectorAll('.moves-main > .moves-cell').length === want
                 && document.querySelector('.board-cell.is-open') !== null""",
@@ -204,7 +206,7 @@ def click(page: Page, name: str) -> None:
     cell(page, name).click()
 
 
-WAY = """name => {
+KEYS_TO_CELL = """name => {
   const rows = [...document.querySelectorAll("[role=row]")];
   const place = (node) => [rows.indexOf(node.parentElement), [...node.parentElement.children].indexOf(node)];
   const [row, column] = place(document.activeElement);
@@ -218,15 +220,15 @@ WAY = """name => {
 
 
 def walk(page: Page, name: str) -> None:
-    """Play with the keyboard: to the board, by arrows to the cell, Enter."""
+    """Play with the keyboard: go to the board, move with arrows, press Enter."""
     if page.evaluate("() => document.activeElement.dataset.cell === undefined"):
         page.keyboard.press("g")
-    for key in page.evaluate(WAY, name):
+    for key in page.evaluate(KEYS_TO_CELL, name):
         page.keyboard.press(key)
 
 
 def discs(page: Page) -> str:
-    """The discs that are drawn, as text."""
+    """The displayed discs as text."""
     return str(
         page.eval_on_selector_all(
             ".othello-square",
@@ -237,5 +239,5 @@ def discs(page: Page) -> str:
 
 
 def seeds(page: Page) -> list[int]:
-    """The seeds that are drawn in each pit and in the stores."""
+    """The displayed seeds of each pit."""
     return list(page.eval_on_selector_all(".awale-seeds", "pits => pits.map(pit => pit.children.length)"))

@@ -6,7 +6,7 @@ from collections import defaultdict
 from pathlib import Path
 
 from conftest import ROOT
-from test_words import ENGLISH
+from test_translations import ENGLISH
 
 SOURCES = [*(ROOT / "awello" / "club").glob("*.py"), *(ROOT / "awello" / "web").glob("*.py")]
 ON_CLUB_PAGES = ("accounts_api.py", "club_connection.py", "club_service.py")

@@ -1,4 +1,4 @@
-"""The archive in a real browser: what was played in a position, games that are kept, and the list of them."""
+"""The archive in a browser: explorer, saved games, the list of games, and files."""
 
 import random
 import re
@@ -40,7 +40,7 @@ SHORT_GAME = next(
 
 @pytest.fixture(scope="module")
 def place(tmp_path_factory: pytest.TempPathFactory) -> str:
-    """An archive with games of Othello by Ann and Bob, one of Awalé, and one that was given up."""
+    """An archive with games of Othello by Ann and Bob, one of Awalé, and one that ended by resignation."""
     archive = Archive(place := str(tmp_path_factory.mktemp("archive") / "archive.sqlite"))
     for seed in range(25):
         record = random_record(Game.OTHELLO, seed)
@@ -69,14 +69,14 @@ def numbers(place: str) -> list[int]:
 
 
 def replay(page: Page, moves: list[str]) -> None:
-    """Play these moves, whoever has them."""
+    """Play moves for both sides."""
     for move in moves:
         expect(cell(page, move)).to_have_class(re.compile("is-open"))
         click(page, move)
 
 
 def row(page: Page, move: str) -> str:
-    """What the explorer says of a move, as it is heard."""
+    """The label of a move in the explorer."""
     return page.locator(f"#explore-{move}").get_attribute("aria-label") or ""
 
 
@@ -84,22 +84,22 @@ def row(page: Page, move: str) -> str:
 def test_explorer_follows_the_position(visitor: Visitor, place: str) -> None:
     page = visitor.open("#othello?moves=f5d6c3d3*")
     page.keyboard.press("e")
-    expect(page.locator("#explorer-head")).to_contain_text("game")
+    expect(page.locator("#explorer-summary")).to_contain_text("game")
     page.keyboard.press("Home")
     start = explore(Archive(place), Position.start())
     worth = f"{start.value:+d}".replace("-", "−")
-    expect(page.locator("#explorer-head")).to_have_text(f"26 games · worth {worth} in their tree")
+    expect(page.locator("#explorer-summary")).to_have_text(f"26 games · value {worth}")
     expect(page.locator("#explore-f5 .explorer-value")).to_have_text(worth)
     expect(page.locator(".explorer-move")).to_have_count(1)
-    assert row(page, "f5").startswith("f5: 26 games, 100 %, won ") and row(page, "f5").endswith(f"value {worth}")
+    assert row(page, "f5").startswith("f5: 26 games, 100\xa0%, won ") and row(page, "f5").endswith(f"value {worth}")
     (first,) = start.moves
     widths = page.eval_on_selector_all(".explorer-bar span", "parts => parts.map(part => Number(part.style.flexGrow))")
     assert widths == [count for count in (first.wins, first.draws, first.losses) if count]
     expect(page.locator(".explorer-bar span").first).to_have_class("explorer-first is-won")
     page.keyboard.press("End")
     expect(page.locator("#explore-c4 .explorer-opening")).to_have_text("Tiger")
-    expect(page.locator(".explorer-heads .explorer-value")).to_be_hidden()  # nobody finished a game from here
-    expect(page.locator("#explorer-head")).to_contain_text("Perpendicular")
+    expect(page.locator(".explorer-columns .explorer-value")).to_be_hidden()  # nobody finished a game from here
+    expect(page.locator("#explorer-summary")).to_contain_text("Perpendicular")
     page.keyboard.press("k")
     expect(page.locator("#explore-d3")).to_be_visible()
     expect(page.locator("#explore-d3 .explorer-bar span")).to_have_class("explorer-first")  # White lost that game
@@ -111,7 +111,7 @@ def test_explorer_plays_and_previews(visitor: Visitor) -> None:
     page.hover("#explore-d3")
     expect(page.locator(".board-drawing.is-preview")).to_be_visible()
     assert discs(page) == format_position(parse_transcript("f5d6c3d3").final).split()[0]
-    page.hover("#explorer-head")
+    page.hover("#explorer-summary")
     expect(page.locator(".board-drawing.is-preview")).to_have_count(0)
     page.click("#explore-d3")
     shows(page, "f5d6c3d3*")
@@ -122,17 +122,17 @@ def test_explorer_plays_and_previews(visitor: Visitor) -> None:
     page.keyboard.press("Enter")
     shows(page, "f5d6c3d3c4*")
     expect(page.locator("#explorer-rows button")).to_have_count(0)
-    expect(page.locator(".explorer .soft")).to_have_text("No game goes on from here.")
+    expect(page.locator(".explorer .muted")).to_have_text("No game continues from here.")
     page.keyboard.press("u")
     expect(page.locator("#explore-c4")).to_be_visible()
 
 
-def test_positions_that_nobody_reached(visitor: Visitor) -> None:
+def test_positions_without_games(visitor: Visitor) -> None:
     page = visitor.open("#romein")
-    expect(tab(page, "games").locator(".explorer .soft")).to_contain_text("bring files in below")
+    expect(tab(page, "games").locator(".explorer .muted")).to_contain_text("import files below")
     page = visitor.open("#abapa")
     tab(page, "games")
-    expect(page.locator("#explorer-head")).to_have_text("1 game")
+    expect(page.locator("#explorer-summary")).to_have_text("1 game")
     page.click(".explorer-move")
     expect(page.locator(".explorer-move")).to_have_count(1)
     page = visitor.open("#othello?moves=f5f4*")
@@ -140,46 +140,46 @@ def test_positions_that_nobody_reached(visitor: Visitor) -> None:
 
 
 # ---- games that are kept --------------------------------------------------------------------------------------------
-def kept_number(page: Page) -> int:
-    expect(page.locator("#kept")).to_contain_text("Kept in the archive as game")
-    return int(page.locator("#kept").inner_text().split()[-1])
+def saved_number(page: Page) -> int:
+    expect(page.locator("#save-status")).to_contain_text("Saved in the archive as game")
+    return int(page.locator("#save-status").inner_text().split()[-1])
 
 
-def test_a_finished_game_is_kept_once(visitor: Visitor, place: str) -> None:
+def test_a_finished_game_is_saved_once(visitor: Visitor, place: str) -> None:
     page = visitor.open("#othello4?second=greedy")
     tab(page, "settings").locator("#setting-name").fill("Ann O’Nym")
     page.keyboard.press("Enter")
     record = play_on(page, random.Random(5).choice, click)
-    number = kept_number(page)
+    number = saved_number(page)
     before = numbers(place)
     assert number == before[-1]
     kept = Archive(place).find(number)
     assert kept.moves == record.moves and len(kept.seconds) == len(kept.moves)
     assert (kept.tags["Black"], kept.tags["White"], kept.tags["Site"]) == ("Ann O’Nym", "greedy", "Awello page")
     page.reload()
-    assert kept_number(page) == number
+    assert saved_number(page) == number
     page.keyboard.press("u")
     page.keyboard.press("y")
-    assert kept_number(page) == number
+    assert saved_number(page) == number
     page.keyboard.press("u")
-    page.evaluate("() => import('/static/js/store.js').then(({ state }) => (state.game.kept = null))")
+    page.evaluate("() => import('/static/js/store.js').then(({ state }) => (state.game.saved = null))")
     again = moves_of(page)[len(page.evaluate("() => location.hash.split('*')[0].split('moves=')[1]")) // 2]
     click(page, again)
-    assert kept_number(page) == number, "the same game has the same number, whatever the page remembers"
+    assert saved_number(page) == number, "the same game has the same number, whatever the page remembers"
     assert numbers(place) == before
 
 
 @pytest.mark.slow
-def test_another_ending_of_a_kept_game_is_an_analysis(visitor: Visitor, place: str) -> None:
+def test_another_ending_of_a_saved_game_is_an_analysis(visitor: Visitor, place: str) -> None:
     page = visitor.open(SHORT)
     play_on(page, random.Random(7).choice, click)
-    kept_number(page)
+    saved_number(page)
     before = numbers(place)
     page.keyboard.press("Home")
     replay(page, SHORT_GAME)
     expect(page.locator("#banner")).to_be_visible()
     assert "(" in query(page, "moves")
-    expect(page.locator("#kept")).to_have_count(0)
+    expect(page.locator("#save-status")).to_have_count(0)
     assert numbers(place) == before
 
 
@@ -188,18 +188,18 @@ def test_resigned_and_out_of_time(visitor: Visitor, place: str) -> None:
     click(page, "f5")
     answered(page, 2)
     page.click("#resign")
-    kept = Archive(place).find(kept_number(page))
+    kept = Archive(place).find(saved_number(page))
     assert (kept.loser, kept.reason, len(kept.moves)) == (0, "resigned", 2)
     assert (kept.tags["Black"], kept.tags["White"]) == ("guest", "greedy")
     page = visitor.open("#othello?clock=0.5")
     click(page, "f5")
-    kept = Archive(place).find(kept_number(page))
+    kept = Archive(place).find(saved_number(page))
     assert (kept.loser, kept.reason) == (1, "ran out of time")
 
 
 @pytest.mark.slow
-def test_what_is_not_played_here_is_not_kept(visitor: Visitor, place: str) -> None:
-    """A game from a link, moves made for a program, and any game of somebody who wants none kept."""
+def test_games_not_played_here_are_not_saved(visitor: Visitor, place: str) -> None:
+    """Games from links, moves played for a bot, and games with saving turned off are not saved."""
     before = numbers(place)
     page = visitor.open(f"#othello4?moves={''.join(SHORT_GAME[:-1])}*")
     replay(page, SHORT_GAME[-1:])
@@ -208,29 +208,29 @@ def test_what_is_not_played_here_is_not_kept(visitor: Visitor, place: str) -> No
     page.keyboard.press("p")
     replay(page, SHORT_GAME)
     expect(page.locator("#banner")).to_be_visible()
-    expect(page.locator("#kept")).to_have_count(0)
+    expect(page.locator("#save-status")).to_have_count(0)
     page = visitor.open(SHORT)
     tab(page, "settings").locator("#setting-archive").uncheck()
     play_on(page, random.Random(3).choice, click)
     page.wait_for_load_state("networkidle")
-    expect(page.locator("#kept")).to_have_count(0)
+    expect(page.locator("#save-status")).to_have_count(0)
     assert numbers(place) == before
     page.check("#setting-archive")
-    kept_number(page)
+    saved_number(page)
     page.click("#tab-play")
-    page.click("#choose-keeping")
+    page.click("#open-archive-settings")
     expect(page.locator("#setting-archive")).to_be_focused()
 
 
-def test_a_game_goes_on_after_another_visit(visitor: Visitor) -> None:
-    """A game that was left is kept when it is finished from the list of earlier games."""
+def test_a_game_resumed_later_is_saved(visitor: Visitor) -> None:
+    """A game left unfinished is saved when it is finished from the list of recent games."""
     page = visitor.open("#othello?second=greedy")
     click(page, "f5")
     answered(page, 2)
     link = page.evaluate("location.hash")
     page = visitor.open(link, visitor.new_page())
     page.click("#resign")
-    kept_number(page)
+    saved_number(page)
 
 
 # ---- the list -------------------------------------------------------------------------------------------------------
@@ -251,7 +251,7 @@ def test_list_of_games(visitor: Visitor, place: str) -> None:
     page.fill("#archive-year", "1992-1994")
     expect(rows).to_have_count(3)
     page.fill("#archive-opening", "no such")
-    expect(panel.locator("#archive-status")).to_have_text("No such game.")
+    expect(panel.locator("#archive-status")).to_have_text("No matching games.")
     page.fill("#archive-opening", "")
     page.fill("#archive-year", "")
     page.select_option("#archive-game", "abapa")
@@ -265,17 +265,17 @@ def test_list_of_games(visitor: Visitor, place: str) -> None:
     expect(rows).to_have_count(1)
     rows.click()
     shows(page, "f5d6c3d3c4*")
-    expect(page.locator("#banner strong")).to_have_text("Black wins: White resigned")
+    expect(page.locator("#banner strong")).to_have_text("Black wins by resignation")
     expect(page.locator("#clock-top .clock-player")).to_have_text("Ann")
     expect(page.locator("#clock-bottom .clock-player")).to_have_text("Zoé")
-    assert kept_number(page) == 26
-    expect(page.locator("#choose-keeping")).to_have_count(0)
+    assert saved_number(page) == 26
+    expect(page.locator("#open-archive-settings")).to_have_count(0)
     page.reload()
     expect(page.locator("#clock-bottom .clock-player")).to_have_text("Zoé")
 
 
 def test_a_fast_click_on_a_move_is_not_lost(visitor: Visitor) -> None:
-    """The explorer may know the next moves before the board does."""
+    """The explorer can know the next moves before the board does."""
     page = visitor.open("#othello")
     tab(page, "games")
     held: list[Route] | None = []
@@ -289,15 +289,15 @@ def test_a_fast_click_on_a_move_is_not_lost(visitor: Visitor) -> None:
 
 
 # ---- files ----------------------------------------------------------------------------------------------------------
-def made_by(first: str, count: int, format_name: str = "ggf") -> dict[str, bytes]:
-    """Files with some games of somebody."""
+def game_files(first: str, count: int, format_name: str = "ggf") -> dict[str, bytes]:
+    """Files with games of a player."""
     records = [random_record(Game.OTHELLO, 100 + seed) for seed in range(count)]
     named = [Record(one.start, one.moves, tags={"Black": first, "White": "Yan", "Date": "2001"}) for one in records]
     return find_format(format_name).write(named)
 
 
 def drop(page: Page, place: str, **files: bytes) -> None:
-    """Drop files somewhere on the page."""
+    """Drop files on an element of the page."""
     page.evaluate(
         """([place, files]) => {
           const dataTransfer = new DataTransfer();
@@ -309,18 +309,18 @@ def drop(page: Page, place: str, **files: bytes) -> None:
     )
 
 
-def taken(page: Page, button: str) -> tuple[str, bytes]:
-    """The name and the content of the file that a button gives."""
+def download(page: Page, button: str) -> tuple[str, bytes]:
+    """The name and content of a download."""
     with page.expect_download() as found:
         page.click(button)
     return found.value.suggested_filename, Path(found.value.path()).read_bytes()
 
 
-def test_files_come_in(visitor: Visitor) -> None:
-    """Chosen or dropped, they are reported and listed; a single game that is dropped goes onto the board."""
+def test_import_files(visitor: Visitor) -> None:
+    """Chosen or dropped files are reported and listed; a single dropped game is shown on the board."""
     page = visitor.open("#othello?moves=f5d6c3*")
     panel = tab(page, "games")
-    (content,) = made_by("Ilse", 3).values()
+    (content,) = game_files("Ilse", 3).values()
     damaged = content.replace(b"1 (;", b"1 (;GM[Chess]", 1)
     page.set_input_files("#archive-files", {"name": "three.ggf", "mimeType": "", "buffer": content})
     report = panel.locator(".files-report")
@@ -334,39 +334,39 @@ def test_files_come_in(visitor: Visitor) -> None:
     drop(page, "body", **{"three.ggf": content})
     expect(page.locator("#tab-games")).to_have_attribute("aria-selected", "true")
     expect(report.first).to_have_text("three.ggf 3 games · new: 0")
-    wthor = {f"w{suffix}": content for suffix, content in made_by("Zita", 2, "wthor").items()}
+    wthor = {f"w{suffix}": content for suffix, content in game_files("Zita", 2, "wthor").items()}
     drop(page, "body", **{"w.wtb": wthor["w.wtb"]})
-    expect(report.first).to_contain_text("w.wtb numbers its players")
+    expect(report.first).to_contain_text("w.wtb stores players as numbers")
     drop(page, "body", **wthor)
     expect(report.first).to_contain_text("w.wtb 2 games · new: 2")
     page.fill("#archive-player", "Zita")
     expect(panel.locator(".archive-game")).to_have_count(2)
-    (content,) = made_by("Ilse", 1).values()
+    (content,) = game_files("Ilse", 1).values()
     drop(page, "body", **{"one.ggf": content})
     expect(page.locator("#banner strong")).to_be_visible()
     expect(report).to_have_count(5)
 
 
-def test_files_go_out(visitor: Visitor) -> None:
-    """The listed games, and the game on the board in the formats that hold it."""
-    visitor.forgive(REFUSAL)
+def test_export_files(visitor: Visitor) -> None:
+    """Export the listed games, and the game on the board in the formats that support it."""
+    visitor.allow_errors(REFUSAL)
     page = visitor.open("#othello?moves=f5d6(f6)c3*d3")
     panel = tab(page, "games")
     page.fill("#archive-player", "Bob")
     page.select_option("#files-format", "ggf")
-    page.click("#files-out")
-    expect(panel.locator("#files-said")).to_contain_text("not of abapa")
+    page.click("#files-export")
+    expect(panel.locator("#files-status")).to_contain_text("not of abapa")
     panel.locator("summary").click()
     page.select_option("#archive-game", "othello")
     page.select_option("#files-format", "wthor")
-    page.click("#files-out")
-    expect(panel.locator("#files-said")).to_contain_text("a WTHOR file stores games of one year")
+    page.click("#files-export")
+    expect(panel.locator("#files-status")).to_contain_text("a WTHOR file stores games of one year")
     page.select_option("#files-format", "ggf")
-    name, content = taken(page, "#files-out")
+    name, content = download(page, "#files-export")
     assert (name, len(list(read_games(content)))) == ("awello.ggf", 25)
     tab(page, "position")
     for button, suffix in (("ggf", ".ggf"), ("transcripts", ".txt"), ("logbook", ".gam")):
-        name, content = taken(page, f"#export-{button}")
+        name, content = download(page, f"#export-{button}")
         (record,) = read_games(content, name)
         assert isinstance(record, Record) and name == f"awello{suffix}"
         assert (record.start, record.moves) == (Position.start(), parse_transcript("f5d6c3d3").moves)
@@ -377,21 +377,21 @@ def test_files_go_out(visitor: Visitor) -> None:
     panel.locator(".archive-game").click()
     expect(page.locator("#clock-bottom .clock-player")).to_have_text("Zoé")
     tab(page, "position")
-    (record,) = read_games(taken(page, "#export-ggf")[1])
+    (record,) = read_games(download(page, "#export-ggf")[1])
     assert isinstance(record, Record)
     assert (record.loser, record.reason, record.seconds) == (1, "resigned", (1.5,) * 5)
     assert [record.tags[name] for name in ("Black", "White", "Date")] == ["Zoé", "Ann", "2020"]
     page = visitor.open("#abapa?moves=CcFf*")
     tab(page, "position")
     expect(page.locator("#export-ggf")).to_be_hidden()
-    (record,) = read_games(taken(page, "#export-ogn")[1])
+    (record,) = read_games(download(page, "#export-ogn")[1])
     assert isinstance(record, Record) and names_of(record) == ["C", "c", "F", "f"]
 
 
 # ---- everyone, and trouble ------------------------------------------------------------------------------------------
 @pytest.mark.parametrize("mode", ["light", "dark"])
-def test_everyone(browser: Browser, address: str, mode: str) -> None:
-    """On a phone, in either light and in French: no serious complaint of axe, nothing too wide or too small."""
+def test_accessibility(browser: Browser, address: str, mode: str) -> None:
+    """On a phone, in both themes and in French: no serious axe violations, nothing too wide or too small."""
     with visiting(
         browser, address, viewport=PHONE, color_scheme=mode, has_touch=True, is_mobile=True, locale="fr-FR"
     ) as visitor:
@@ -412,27 +412,29 @@ def test_everyone(browser: Browser, address: str, mode: str) -> None:
         assert too_small(page) == []
         assert english_left(page) == []
         page.locator(".archive-game", has_text="Zoé").click()
-        expect(page.locator("#kept")).to_contain_text("archives")
+        expect(page.locator("#save-status")).to_contain_text("archives")
         assert serious(page, ".play-area") == []
 
 
 @pytest.mark.slow
 def test_no_archive_and_a_broken_one(browser: Browser, tmp_path: Path) -> None:
-    """The panel says so in a line; games are played as ever."""
+    """The tab explains the problem; games can still be played."""
     broken = tmp_path / "broken"
     for words, told in (
         (("--no-archive",), "This server has no archive."),
-        (("--archive", str(broken)), "The archive cannot be used now"),
+        (("--archive", str(broken)), "The archive is not available"),
     ):
         with serving("--port", "0", "--threads", "1", *words) as address, visiting(browser, address) as visitor:
             if broken.exists():  # the server has made it, and would refuse to start with a broken one
                 broken.write_text("no database" * 1000)
-            visitor.forgive(f"{REFUSAL}|status of 503")
+            visitor.allow_errors(f"{REFUSAL}|status of 503")
             page = visitor.open(SHORT)
-            expect(tab(page, "games").locator("#explorer-head")).to_contain_text(told)
+            expect(tab(page, "games").locator("#explorer-summary")).to_contain_text(told)
             expect(page.locator("#archive-status")).to_contain_text(told)
             play_on(page, random.Random(4).choice, click)
             if words[0] == "--no-archive":
-                expect(page.locator("#kept")).to_have_count(0)
+                expect(page.locator("#save-status")).to_have_count(0)
             else:
-                expect(page.locator("#kept")).to_contain_text("This game was not kept: The archive cannot be used now")
+                expect(page.locator("#save-status")).to_contain_text(
+                    "This game was not saved: The archive is not available"
+                )

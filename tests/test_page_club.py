@@ -1,4 +1,4 @@
-"""The club in a real browser: two who play, one who watches, a server that leaves, and a page without a club."""
+"""The club in a browser: two players, a spectator, a server that restarts, and a page without a club."""
 
 import json
 import re
@@ -28,20 +28,20 @@ ON_A_PHONE: dict[str, Any] = {"viewport": PHONE, "has_touch": True, "is_mobile":
 
 @pytest.fixture
 def club(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[str]:
-    """The address of a club that nobody has come to yet."""
+    """The address of an empty club."""
     monkeypatch.setattr(club_service, "SIGNUP_RATE", (100, 1))
     with serving(tmp_path / "club.sqlite") as address:
         yield address
 
 
 @contextmanager
-def coming(browser: Browser, address: str, *names: str, forgiven: str = r"$^", **settings: Any) -> Iterator[list[Page]]:
-    """The pages of some who have accounts, with the club before them; nobody's account has no name."""
+def coming(browser: Browser, address: str, *names: str, allowed: str = r"$^", **settings: Any) -> Iterator[list[Page]]:
+    """Pages with the club tab open, one per account name; an empty name is a spectator."""
     with ExitStack() as stack:
         pages = []
         for name in names:
             visitor = stack.enter_context(visiting(browser, address, **settings))
-            visitor.forgive(forgiven)
+            visitor.allow_errors(allowed)
             if name:
                 login = {"name": name, "password": PASSWORD}
                 assert visitor.context.request.post(f"{address}api/club/accounts", data=login).ok
@@ -52,7 +52,7 @@ def coming(browser: Browser, address: str, *names: str, forgiven: str = r"$^", *
 
 
 def offer(page: Page, kind: str, name: str = "", side: str = "", rated: bool = True) -> None:
-    """Fill the form of an offer in, and send it."""
+    """Fill in and send the form of a game offer."""
     page.click("#club-view-lobby")
     if page.get_attribute("#club-offer", "open") is None:
         page.click("#club-offer summary")
@@ -64,29 +64,29 @@ def offer(page: Page, kind: str, name: str = "", side: str = "", rated: bool = T
 
 
 def begin(first: Page, second: Page, kind: str, **terms: Any) -> None:
-    """A game in which these two play, in this order."""
+    """Start a game between two players, the first moving first."""
     offer(first, kind, side="0", **terms)
     second.click("#club-view-lobby")
-    second.locator("#club-seeks .club-row, .club-calls .primary").click()
+    second.locator("#club-seeks .club-row, .club-challenges .primary").click()
     expect(caption(first)).to_contain_text("Your turn")
 
 
 def moves_of(page: Page) -> list[str]:
-    """The moves in the list beside the board."""
+    """The moves in the list."""
     return page.locator("#panel-club .moves-name").all_inner_texts()
 
 
 def play(page: Page, move: str) -> None:
-    """Play a move as soon as it is one."""
+    """Play a move as soon as it is legal."""
     page.locator(f"{OPEN}[data-cell='{move}']").click()
 
 
 # ---- a game ---------------------------------------------------------------------------------------------------------
 def test_two_play_and_one_watches(browser: Browser, club: str, tmp_path: Path) -> None:
-    """From an offer to the ratings, a rematch and the profile; who watches sees the same without buttons."""
+    """From an offer to ratings, rematch and profile; a spectator sees the same without buttons."""
     with coming(browser, club, "Ann", "Bob", "") as (ann, bob, eyes):
         offer(ann, "othello4", side="0")
-        expect(ann.locator("#club-seeks")).to_contain_text("You · Othello 4×4 · 5 min · rated")
+        expect(ann.locator("#club-seeks")).to_contain_text("Your offer · Othello 4×4 · 5 min · rated")
         expect(eyes.locator("#club-seeks .club-row")).to_be_disabled()
         seek = bob.locator("#club-seeks .club-row")
         expect(seek).to_have_text(re.compile("Ann.*1500?.*you play White"))
@@ -99,17 +99,17 @@ def test_two_play_and_one_watches(browser: Browser, club: str, tmp_path: Path) -
         expect(bob.locator(OPEN)).to_have_count(0)
         expect(bob.locator("#club-abort")).to_be_visible()
         eyes.locator("#club-games .club-row").click()
-        expect(eyes.locator("#club-bar")).to_have_text("You watch Ann – Bob")
+        expect(eyes.locator("#club-bar")).to_have_text("You are watching Ann – Bob")
         assert eyes.locator("#club-bar button, .board-cell.is-open").count() == 0
 
         walk(ann, "b1")
-        expect(bob.locator("#spoken")).to_contain_text("Black plays b1, flips 1")
+        expect(bob.locator("#live-region")).to_contain_text("Black plays b1, flips 1")
         expect(ann.locator("#club-resign")).to_be_visible()
         left = bob.locator("#clock-bottom .clock-time")
         was = left.inner_text()
         expect(left).not_to_have_text(was)  # it runs between messages
         ann.keyboard.press("l")
-        notice(ann, "Nobody helps while you play")
+        notice(ann, "Analysis is off during rated games")
         for hidden in ("#engine", "#tab-analysis", "value-graph"):
             expect(ann.locator(hidden)).to_be_hidden()
         expect(eyes.locator("#engine")).to_be_visible()
@@ -132,7 +132,7 @@ def test_two_play_and_one_watches(browser: Browser, club: str, tmp_path: Path) -
         assert ann.evaluate("window.opened") == 0, "it was never Ann's turn, however slowly she saw it"
         for page in (bob, eyes):
             expect(page.locator("#banner strong")).to_have_text(ann.inner_text("#banner strong"))
-            expect(page.locator("#spoken")).to_contain_text(re.compile("wins|draw"))
+            expect(page.locator("#live-region")).to_contain_text(re.compile("wins|Draw"))
         assert moves_of(ann) == moves_of(bob) == moves_of(eyes)
         expect(ann.locator("#club-ratings")).to_have_text(
             re.compile(r"Ann: 1500 → \d+ \([+−]\d+\)Bob: 1500 → \d+ \([+−]\d+\)")
@@ -140,7 +140,7 @@ def test_two_play_and_one_watches(browser: Browser, club: str, tmp_path: Path) -
         expect(eyes.locator("#club-rematch")).to_have_count(0)
 
         ann.click("#club-rematch")
-        expect(bob.locator("#club-rematch")).to_have_text("Play again with Ann")
+        expect(bob.locator("#club-rematch")).to_have_text("Accept the rematch with Ann")
         bob.click("#club-rematch")
         expect(caption(bob)).to_contain_text("Your turn")
         bob.locator(OPEN).first.click()
@@ -150,18 +150,18 @@ def test_two_play_and_one_watches(browser: Browser, club: str, tmp_path: Path) -
         expect(ann.locator("#club-resign-yes")).to_have_count(0)
         ann.click("#club-resign")
         ann.click("#club-resign-yes")
-        expect(bob.locator("#banner strong")).to_have_text("Black wins: White resigned")
+        expect(bob.locator("#banner strong")).to_have_text("Black wins by resignation")
         bob.click("#club-back")
-        expect(bob.locator("#club-games")).to_contain_text("No game is played now")
+        expect(bob.locator("#club-games")).to_contain_text("No games in progress")
 
-        bob.click("#club-view-ladder")
-        bob.select_option("#ladder-kind", "othello4")
-        expect(bob.locator("#ladder-status")).to_contain_text("No established ratings yet")
+        bob.click("#club-view-leaderboard")
+        bob.select_option("#leaderboard-kind", "othello4")
+        expect(bob.locator("#leaderboard-status")).to_contain_text("No established ratings yet")
         with sqlite3.connect(tmp_path / "club.sqlite") as database:  # as after many games
             database.execute("UPDATE ratings SET deviation = 100")
-        bob.click("#club-view-ladder")
-        expect(bob.locator("#ladder tbody tr")).to_have_count(2)
-        bob.locator("#ladder button", has_text="Ann").click()
+        bob.click("#club-view-leaderboard")
+        expect(bob.locator("#leaderboard tbody tr")).to_have_count(2)
+        bob.locator("#leaderboard button", has_text="Ann").click()
         expect(bob.locator("#club-pools tbody tr")).to_contain_text("Othello 4×4 · Blitz")
         lost, ended = bob.locator("#club-last .club-row").all_inner_texts()
         assert lost.startswith("Lost · Bob") and "–" in ended.splitlines()[1]
@@ -173,7 +173,7 @@ def test_two_play_and_one_watches(browser: Browser, club: str, tmp_path: Path) -
         bob.keyboard.press("Home")
         cell(bob, "d3").click()  # another first move: a variation, as in any game
         bob.wait_for_function("() => location.hash.includes('moves=')")
-        ann.click("#club-view-player")
+        ann.click("#club-view-profile")
         with ann.expect_download() as taken:
             ann.click("#club-download")
         assert taken.value.suggested_filename == "awello-Ann.ggf"
@@ -183,45 +183,45 @@ def test_two_play_and_one_watches(browser: Browser, club: str, tmp_path: Path) -
 def test_challenges_draws_and_several_games(browser: Browser, club: str) -> None:
     with coming(browser, club, "Ann", "Bob") as (ann, bob):
         offer(ann, "othello", "Nobody")
-        expect(ann.locator("#club-offer-problem")).to_contain_text("Nobody is not online")
+        expect(ann.locator("#club-offer-error")).to_contain_text("Nobody is not online")
         offer(ann, "abapa", "bob")
-        expect(ann.locator("#club-seeks")).to_contain_text("You challenge bob")
+        expect(ann.locator("#club-seeks")).to_contain_text("You have challenged bob")
         tab(bob, "play")
         expect(bob.locator("#tab-club")).to_have_text("Club (1)")
         bob.locator("#club-bar button", has_text="Decline").click()
-        notice(ann, "Bob does not want to play now")
+        notice(ann, "Bob declined your challenge")
         tab(bob, "club")
         begin(ann, bob, "abapa", name="Bob", rated=False)
         play(ann, "C")
         bob.click("#club-draw-offer")
-        expect(ann.locator("#spoken")).to_contain_text("North offers a draw")
+        expect(ann.locator("#live-region")).to_contain_text("North offers a draw")
         ann.click("#club-draw-decline")
         expect(bob.locator("#club-draw-offer")).to_be_visible()
 
         offer(bob, "othello", "Ann", side="1")
         ann.click("#club-view-lobby")
-        ann.locator(".club-calls .primary").click()
+        ann.locator(".club-challenges .primary").click()
         other = ann.locator("#club-game-2")
         expect(other).to_have_text("Bob, Othello · your turn")
         other.click()
         expect(ann.locator("othello-board")).to_be_visible()
         expect(ann.locator("#club-draw-offer")).to_have_count(0)  # the board decides
         ann.click("#club-abort")
-        expect(ann.locator("#banner strong")).to_have_text("The game was not begun")
+        expect(ann.locator("#banner strong")).to_have_text("Game aborted")
         ann.click("#club-game-1")
         expect(ann.locator("awale-board")).to_be_visible()
         play(bob, "a")
         ann.click("#club-draw-offer")
         bob.click("#club-draw-accept")
         for page in (ann, bob):
-            expect(page.locator("#banner strong")).to_have_text("A draw was agreed")
+            expect(page.locator("#banner strong")).to_have_text("Draw by agreement")
             expect(page.locator("#club-ratings")).to_have_count(0)
 
 
 # ---- a server that leaves -------------------------------------------------------------------------------------------
 @pytest.mark.slow
 def test_games_go_on_after_a_restart(browser: Browser, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """A move that was not acknowledged is sent again; who reloads the page finds the game."""
+    """An unacknowledged move is sent again; a reload restores the game."""
     monkeypatch.setattr(club_service, "SIGNUP_RATE", (100, 1))
     file, lost, said = tmp_path / "club.sqlite", list[str](), set[str]()
     with socket.socket() as door:
@@ -244,26 +244,26 @@ def test_games_go_on_after_a_restart(browser: Browser, tmp_path: Path, monkeypat
 
     with ExitStack() as stack:
         with serving(file, port) as address:
-            ann, bob, eyes = stack.enter_context(coming(browser, address, "Ann", "Bob", "", forgiven=AWAY))
+            ann, bob, eyes = stack.enter_context(coming(browser, address, "Ann", "Bob", "", allowed=AWAY))
             for page in (ann, bob, eyes):
                 page.evaluate("window.stayed = true")
             begin(ann, bob, "othello")
             eyes.locator("#club-games .club-row").click()
             play(ann, "f5")
-            expect(bob.locator("#spoken")).to_contain_text("Black plays f5")
+            expect(bob.locator("#live-region")).to_contain_text("Black plays f5")
         for page in (ann, bob, eyes):
-            expect(page.locator("#club-bar .club-away")).to_be_visible()
+            expect(page.locator("#club-bar .club-offline")).to_be_visible()
         expect(bob.locator("#club-resign, #club-abort")).to_be_disabled()
         assert bob.locator(OPEN).count() == 0
         with serving(file, port):
             for page in (ann, bob, eyes):
-                expect(page.locator(".club-away:visible")).to_have_count(0)
+                expect(page.locator(".club-offline:visible")).to_have_count(0)
             bob.route_web_socket("**/api/club/live", lose_a_move)
             bob.reload()
             expect(bob.locator("#caption")).to_contain_text("Your turn")
             play(bob, "d6")
             for page in (ann, eyes):
-                expect(page.locator("#spoken")).to_contain_text("White plays d6")
+                expect(page.locator("#live-region")).to_contain_text("White plays d6")
             assert len(lost) == 1 and "pong" in said
             play(ann, "c3")
             expect(caption(bob)).to_contain_text("Your turn")
@@ -273,58 +273,58 @@ def test_games_go_on_after_a_restart(browser: Browser, tmp_path: Path, monkeypat
 
 
 # ---- who comes in ---------------------------------------------------------------------------------------------------
-def test_the_way_in(browser: Browser, club: str) -> None:
-    """What is wrong is said in a line, in French too; browsers are told which field is which."""
+def test_login_errors(browser: Browser, club: str) -> None:
+    """Login errors are shown, also in French; fields have the right autocomplete attributes."""
     with visiting(browser, club) as visitor:
-        visitor.forgive(REFUSAL)
+        visitor.allow_errors(REFUSAL)
         page = visitor.open()
         panel = tab(page, "club")
-        password, problem = page.locator("#club-password"), page.locator("#club-problem")
+        password, problem = page.locator("#club-password"), page.locator("#club-login-error")
         expect(password).to_have_attribute("autocomplete", "current-password")
-        page.click("#club-other")
+        page.click("#club-switch-form")
         expect(page.locator("#club-name")).to_have_attribute("autocomplete", "username")
         expect(password).to_have_attribute("autocomplete", "new-password")
         for name, secret, words in [
-            ("9", PASSWORD, "begins with a letter"),
+            ("9", PASSWORD, "starts with a letter"),
             ("Ann", "short", "10 to 200 characters"),
         ]:
             page.fill("#club-name", name)
             page.fill("#club-password", secret)
-            page.click("#club-enter")
+            page.click("#club-submit")
             expect(problem).to_contain_text(words)
         page.fill("#club-password", PASSWORD)
         page.keyboard.press("Enter")
-        expect(panel.locator(".club-who")).to_contain_text("You are Ann")
+        expect(panel.locator(".club-account")).to_contain_text("Logged in as Ann")
         page.reload()
-        expect(tab(page, "club").locator(".club-who")).to_contain_text("You are Ann")
-        page.click("#club-leave")
-        expect(page.locator("#club-view-programs")).to_have_count(0)
+        expect(tab(page, "club").locator(".club-account")).to_contain_text("Logged in as Ann")
+        page.click("#club-logout")
+        expect(page.locator("#club-view-bots")).to_have_count(0)
         page.fill("#club-name", "ann")
         page.fill("#club-password", "a wrong password")
-        page.click("#club-enter")
+        page.click("#club-submit")
         expect(problem).to_have_text("The name or the password is wrong.")
         assert serious(page, "#panel-club") == []
         tab(page, "settings").locator("#setting-language").select_option("fr")
         tab(page, "club")
         page.fill("#club-name", "ann")
         page.fill("#club-password", "a wrong password")
-        page.click("#club-enter")
+        page.click("#club-submit")
         expect(problem).to_have_text("Le nom ou le mot de passe est incorrect.")
         assert english_left(page) == []
 
 
-def test_another_password(browser: Browser, club: str) -> None:
-    """It is asked for on one's own profile; this browser stays, the others must log in again."""
+def test_change_password(browser: Browser, club: str) -> None:
+    """The password is changed on the user's own profile; other browsers are logged out."""
     asked, login = f"{club}api/club/session", {"name": "Ann", "password": "another horse"}
-    settings = ON_A_PHONE | {"forgiven": REFUSAL}
+    settings = ON_A_PHONE | {"allowed": REFUSAL}
     with coming(browser, club, "Ann", **settings) as (page,), visiting(browser, club) as other:
         assert other.context.request.post(asked, data={"name": "Ann", "password": PASSWORD}).ok
         expect(page.locator("#password-open")).to_be_hidden()
-        page.click("#club-view-player")
+        page.click("#club-view-profile")
         page.locator("#password-open").press("Enter")
-        problem = page.locator("#password-problem")
+        problem = page.locator("#password-error")
         for old, new, words, field in [
-            ("a wrong password", "another horse", "L’ancien mot de passe est faux.", "old"),
+            ("a wrong password", "another horse", "Le mot de passe actuel est incorrect.", "old"),
             (PASSWORD, "short", "10 à 200 caractères", "new"),
         ]:
             page.fill("#password-old", old)
@@ -335,7 +335,7 @@ def test_another_password(browser: Browser, club: str) -> None:
         check(page, "password", "#password-send")
         page.fill("#password-new", "another horse")
         page.keyboard.press("Enter")
-        notice(page, "Votre mot de passe est changé.")
+        notice(page, "Votre mot de passe a été changé.")
         expect(page.locator("#password-open")).to_be_focused()
         expect(page.locator("#password-old")).to_have_value("")
         page.click("#club-view-lobby")
@@ -345,17 +345,17 @@ def test_another_password(browser: Browser, club: str) -> None:
         assert other.context.request.post(asked, data=login).ok
 
 
-def test_programs(browser: Browser, club: str) -> None:
-    """A program, a token that is shown once, and what becomes of it."""
+def test_bots(browser: Browser, club: str) -> None:
+    """Register a bot, create a token that is shown once, and revoke it."""
     with coming(browser, club, "Ann", **ON_A_PHONE) as (page,):
         page.context.grant_permissions(["clipboard-read", "clipboard-write"])
-        page.click("#club-view-programs")
-        page.fill("#program-name", "rex")
-        page.click("#program-register")
+        page.click("#club-view-bots")
+        page.fill("#bot-name", "rex")
+        page.click("#bot-register")
         page.fill("#label-rex", "x")
         page.click("#make-rex")
         expect(page.locator("#token-rex")).to_be_visible()
-        check(page, "programs")
+        check(page, "bots")
         page.click("#copy-rex")
         expect(page.locator("#copy-rex")).to_have_text("Copié")
         token = page.evaluate("() => navigator.clipboard.readText()")
@@ -363,19 +363,19 @@ def test_programs(browser: Browser, club: str) -> None:
         asked = f"{club}api/club/session"
         assert page.context.request.get(asked, headers=headers).json() == {"name": "rex", "bot": True}
         page.click("#club-view-lobby")
-        page.click("#club-view-programs")
+        page.click("#club-view-bots")
         expect(page.locator("#token-rex")).to_have_count(0)
-        page.locator("#programs li button").click()
-        expect(page.locator("#programs li")).to_have_count(0)
+        page.locator("#bots li button").click()
+        expect(page.locator("#bots li")).to_have_count(0)
         assert page.context.request.get(asked, headers=headers).status == 401
 
 
 # ---- everyone -------------------------------------------------------------------------------------------------------
-def test_everyone(browser: Browser, club: str) -> None:
+def test_accessibility(browser: Browser, club: str) -> None:
     with coming(browser, club, "Ann", "Bob", **ON_A_PHONE) as (ann, bob):
         offer(ann, "othello", "Bob", side="0")
-        check(bob, "challenge", ".club-calls .primary")
-        bob.locator(".club-calls .primary").click()
+        check(bob, "challenge", ".club-challenges .primary")
+        bob.locator(".club-challenges .primary").click()
         ann.check("#chat-on")
         check(ann, "game", "#club-abort")
         play(ann, "f5")
@@ -383,12 +383,12 @@ def test_everyone(browser: Browser, club: str) -> None:
         bob.click("#club-resign")
         bob.click("#club-resign-yes")
         expect(ann.locator("#banner")).to_be_visible()
-        ann.click("#club-view-player")
+        ann.click("#club-view-profile")
         check(ann, "profile", "#club-last")
 
 
 def check(page: Page, state: str, sign: str = "body") -> None:
-    """In either light no serious complaint of axe, nothing to scroll sideways, room for fingers, and all in French."""
+    """Both themes: no serious axe violations, no horizontal scrolling, large targets, no English texts."""
     page.wait_for_selector(sign)
     assert serious(page, ".page") == [], state
     page.emulate_media(color_scheme="dark")
@@ -403,8 +403,8 @@ def test_without_a_club_there_is_no_trace_of_it(browser: Browser) -> None:
         asked: list[str] = []
         visitor.page.on("request", lambda request: asked.append(request.url))
         page = visitor.open("#club/1")
-        notice(page, "This link holds no game")
+        notice(page, "This link does not contain a valid game")
         play(page, "f5")
-        page.wait_for_selector("#seat-0 option[value=greedy]", state="attached")
+        page.wait_for_selector("#player-0 option[value=greedy]", state="attached")
         assert page.locator("[role=tab]").count() == 6 and not re.search(r'="[^"]*club', page.content())
         assert not [url for url in asked if "club" in url.partition("#")[0]]

@@ -1,4 +1,4 @@
-"""Fair play on the page: the first move is waited for, a win is claimed, a player is blocked, a game is not rated."""
+"""Fair play on the page: first-move countdown, claims, blocking, unrated games."""
 
 import pytest
 from browser import notice
@@ -12,7 +12,7 @@ __all__ = ["club"]  # the fixture
 
 
 def advance_club(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Let a minute pass for the club, but not for the browsers."""
+    """Advance the club's clock by a minute, but not the browsers'."""
     now = ClubServer.now
     monkeypatch.setattr(ClubServer, "now", lambda hall: now(hall) + 60.0)
 
@@ -21,15 +21,15 @@ def test_the_first_move_is_waited_for(browser: Browser, club: str, monkeypatch: 
     with coming(browser, club, "Ann", "Bob") as (ann, bob):
         begin(ann, bob, "othello")
         first = ann.locator("#club-first-move")
-        expect(first).to_contain_text("Make your first move within")
+        expect(first).to_contain_text("Play your first move within")
         was = first.inner_text()
         expect(first).not_to_have_text(was)  # it counts down
         expect(bob.locator("#club-first-move")).to_contain_text("Ann has")
         ann.locator(OPEN).first.click()
-        expect(bob.locator("#club-first-move")).to_contain_text("Make your first move within")
+        expect(bob.locator("#club-first-move")).to_contain_text("Play your first move within")
         advance_club(monkeypatch)
-        expect(ann.locator("#banner strong")).to_have_text("The game was not begun")
-        notice(bob, "Rated games you left early in the last hour: 1.")
+        expect(ann.locator("#banner strong")).to_have_text("Game aborted")
+        notice(bob, "Rated games left early in the last hour: 1.")
 
 
 def test_the_win_is_claimed(browser: Browser, club: str, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -42,13 +42,13 @@ def test_the_win_is_claimed(browser: Browser, club: str, monkeypatch: pytest.Mon
             expect(ann.locator(OPEN).first).to_be_visible()
             expect(ann.locator("#club-first-move")).to_have_count(0)
         gone = ann.locator("#club-gone")
-        expect(gone).to_contain_text("Bob has left the game. You can claim the win in")
+        expect(gone).to_contain_text("Bob has left the game. You can claim victory in")
         advance_club(monkeypatch)
         ann.clock.fast_forward(60_000)
-        expect(ann.locator("#club-claim")).to_have_text("Claim win")
+        expect(ann.locator("#club-claim")).to_have_text("Claim victory")
         expect(ann.locator("#club-claim-draw")).to_be_visible()
         ann.click("#club-claim")
-        expect(ann.locator("#banner strong")).to_have_text("South wins: North left the game")
+        expect(ann.locator("#banner strong")).to_have_text("South wins: the opponent left the game")
 
 
 def test_an_opponent_who_comes_back(browser: Browser, club: str) -> None:
@@ -61,7 +61,7 @@ def test_an_opponent_who_comes_back(browser: Browser, club: str) -> None:
         expect(ann.locator("#club-gone")).to_be_visible()
         bob.goto(address)
         expect(ann.locator("#club-gone")).to_have_count(0)
-        expect(ann.locator("#spoken")).to_contain_text("Bob is back.")
+        expect(ann.locator("#live-region")).to_contain_text("Bob is back.")
 
 
 def test_a_player_is_blocked(browser: Browser, club: str) -> None:
@@ -71,12 +71,12 @@ def test_a_player_is_blocked(browser: Browser, club: str) -> None:
         ann.click("#club-member-Eve")
         expect(ann.locator("#club-block")).to_have_text("Block")
         ann.click("#club-block")
-        notice(ann, "Challenges from Eve no longer reach you.")
+        notice(ann, "Eve can no longer challenge you.")
         expect(ann.locator("#club-block")).to_have_text("Unblock")
         ann.click("#club-view-lobby")
         expect(ann.locator("#club-seeks .club-row")).to_have_count(0)
         offer(eve, "othello", name="Ann")
-        expect(eve.locator("#club-offer-problem")).to_have_text("Ann does not accept challenges now.")
+        expect(eve.locator("#club-offer-error")).to_have_text("Ann does not accept challenges at the moment.")
         ann.click("#club-member-Eve")
         ann.click("#club-block")
         notice(ann, "Eve can challenge you again.")
@@ -90,4 +90,4 @@ def test_a_game_that_is_not_rated_says_why(browser: Browser, club: str, monkeypa
     with coming(browser, club, "Ann", "Bob") as (ann, bob):
         begin(ann, bob, "othello")
         for page in (ann, bob):
-            expect(page.locator("#club-unrated")).to_have_text("Not rated: you both play from the same network.")
+            expect(page.locator("#club-unrated")).to_have_text("Unrated: both players are on the same network.")

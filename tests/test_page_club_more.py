@@ -1,4 +1,4 @@
-"""The club in a real browser: its tournaments, and words between two who play."""
+"""Tournaments and chat of the club in a browser."""
 
 import re
 import time
@@ -19,17 +19,17 @@ from awello.club.accounts import find_account
 from awello.club.store import ClubStore
 from awello.club.tournament_store import create_tournament, enter_tournament
 
-EVIL = "<script>window.bad = 1</script><img src=x onerror='window.bad = 1'> & \u202aça"
+EVIL = "<script>window.error = 1</script><img src=x onerror='window.error = 1'> & \u202aça"
 
 
 @pytest.fixture(autouse=True)
 def _often(monkeypatch: pytest.MonkeyPatch) -> None:
-    """The organiser looks oftener than for people."""
+    """Make the organiser check more often."""
     monkeypatch.setattr(tournament_organiser, "CHECK_SECONDS", 0.2)
 
 
 def plan(database: Path, name: str, system: str = "swiss", rounds: int = 1, grace: float = 60.0, *players: str) -> None:
-    """A tournament of the first number that is free, as another process plans it, with players who entered it."""
+    """Create a tournament with players, as another process would."""
     store = ClubStore(database)
     made = store.submit(
         lambda one: create_tournament(one, name, system, SMALL, rounds, time.time() + 4000, grace)
@@ -54,19 +54,19 @@ def start(database: Path, number: int) -> None:
 
 
 def press(page: Page, place: str) -> None:
-    """Use the keyboard on something."""
+    """Focus an element and press Enter."""
     page.locator(place).focus()
     page.keyboard.press("Enter")
 
 
 # ---- tournaments ----------------------------------------------------------------------------------------------------
 def test_a_tournament_from_the_plan_to_the_end(browser: Browser, club: str, tmp_path: Path) -> None:
-    """What others do is seen without asking; it can be entered by the keyboard; names lead to profiles."""
+    """Updates arrive without a reload; entering works by keyboard; names link to profiles."""
     database = tmp_path / "club.sqlite"
     with coming(browser, club, "Ann", "Bob", "") as (ann, bob, eyes):
         for page in (ann, bob):
             press(page, "#club-view-tournaments")
-        expect(ann.locator("#panel-club")).to_contain_text("No tournament is planned")
+        expect(ann.locator("#panel-club")).to_contain_text("No tournaments are scheduled")
         plan(database, "Cup")
         row = bob.locator("#tournament-1")
         expect(row).to_contain_text("Othello 4×4 · 1 min · rated games · Swiss, 1 round")
@@ -95,7 +95,7 @@ def test_a_tournament_from_the_plan_to_the_end(browser: Browser, club: str, tmp_
         start(database, 1)
         expect(eyes.locator("#tournament-state")).to_have_text("Round 1 of 1")
         eyes.locator("#round-1 button", has_text="Watch").click()
-        expect(eyes.locator("#club-bar")).to_contain_text("You watch")
+        expect(eyes.locator("#club-bar")).to_contain_text("You are watching")
         expect(eyes.locator("#chat")).to_be_hidden()
         eyes.click("#club-view-tournaments")
         for page in (ann, bob):
@@ -108,12 +108,12 @@ def test_a_tournament_from_the_plan_to_the_end(browser: Browser, club: str, tmp_
         bob.click("#tournament-play")
         bob.click("#club-resign")
         bob.click("#club-resign-yes")
-        notice(ann, "Cup has ended: your place is 1")
-        expect(eyes.locator("#tournament-state")).to_contain_text("Ended")
+        notice(ann, "Cup has ended: your final rank is 1")
+        expect(eyes.locator("#tournament-state")).to_contain_text("Finished")
         expect(eyes.locator("#tournament-standings tbody tr")).to_have_text(["1Ann1001", "2Bob0100"])
         expect(eyes.locator("#round-1 .club-rating")).to_have_text(re.compile("^(1 – 0|0 – 1)$"))
         eyes.locator("#round-1 button", has_text="Open").click()
-        expect(eyes.locator("#banner strong")).to_contain_text("resigned")
+        expect(eyes.locator("#banner strong")).to_contain_text("by resignation")
         eyes.goto(f"{club}#club/tournament/1")
         eyes.click("#standing-Ann")
         expect(eyes.locator("#panel-club")).to_contain_text("1 game")
@@ -123,7 +123,7 @@ def test_a_tournament_from_the_plan_to_the_end(browser: Browser, club: str, tmp_
 
 @pytest.mark.slow
 def test_tournaments_for_everyone(browser: Browser, club: str, tmp_path: Path) -> None:
-    """On a phone, in French: those to come, those who did not come, and focus that stays where it was."""
+    """On a phone, in French: upcoming tournaments, forfeits, and focus that stays in place."""
     database = tmp_path / "club.sqlite"
     with coming(browser, club, "Ann", **ON_A_PHONE) as (page,):
         for name in ("Grace-Brewster-1906", "Emmy_Noether", "Bob"):
@@ -139,7 +139,7 @@ def test_tournaments_for_everyone(browser: Browser, club: str, tmp_path: Path) -
         check(page, "tournaments", "#tournaments-open")
         page.click("#tournament-1")
         expect(page.locator(".club-round[open]")).to_have_count(1)
-        expect(page.locator(".club-round[open] .club-rating").first).to_contain_text("absence")
+        expect(page.locator(".club-round[open] .club-rating").first).to_contain_text("forfait")
         page.click("#round-title-2")
         check(page, "tournament", "#tournament-standings")
         page.click("#tournament-back")
@@ -155,8 +155,8 @@ def test_tournaments_for_everyone(browser: Browser, club: str, tmp_path: Path) -
 
 
 # ---- words ----------------------------------------------------------------------------------------------------------
-def test_two_talk(browser: Browser, club: str) -> None:
-    """Off until both turn it on; what is said is text; the choice is remembered."""
+def test_chat(browser: Browser, club: str) -> None:
+    """Chat is off until both players turn it on; messages are plain text; the setting is remembered."""
     with coming(browser, club, "Ann", "Bob") as (ann, bob):
         begin(ann, bob, "othello4")
         for page in (ann, bob):
@@ -165,7 +165,7 @@ def test_two_talk(browser: Browser, club: str) -> None:
         ann.check("#chat-on")
         ann.fill("#chat-text", "hello")
         ann.keyboard.press("Enter")
-        expect(ann.locator("#chat-problem")).to_have_text("Bob has chat turned off: the message was not delivered.")
+        expect(ann.locator("#chat-error")).to_have_text("Bob has turned chat off: the message was not delivered.")
         assert ann.input_value("#chat-text") == "hello"
         bob.check("#chat-on")
         bob.reload()
@@ -175,13 +175,13 @@ def test_two_talk(browser: Browser, club: str) -> None:
         expect(ann.locator("#chat-log")).to_have_text("Ann hello")
         ann.fill("#chat-text", EVIL)
         ann.keyboard.press("Enter")
-        expect(ann.locator("#chat-problem")).to_contain_text("cannot contain control characters")
+        expect(ann.locator("#chat-error")).to_contain_text("cannot contain control characters")
         ann.fill("#chat-text", EVIL.replace("\u202a", ""))
         ann.keyboard.press("Enter")
         said = bob.locator("#chat-log bdi").last
         expect(said).to_have_text(EVIL.replace("\u202a", ""))
         expect(bob.locator("#chat-log :is(img, script)")).to_have_count(0)
-        assert bob.evaluate("window.bad") is None is ann.evaluate("window.bad")
+        assert bob.evaluate("window.error") is None is ann.evaluate("window.error")
         tab(ann, "play")
         bob.fill("#chat-text", "ffff <b>")  # letters are letters here, not keys of the page
         bob.keyboard.press("Enter")
@@ -194,4 +194,4 @@ def test_two_talk(browser: Browser, club: str) -> None:
         expect(ann.locator("#chat-log p")).to_have_count(3)
         ann.fill("#chat-text", "still there?")
         ann.keyboard.press("Enter")
-        expect(ann.locator("#chat-problem")).to_contain_text("turned off")
+        expect(ann.locator("#chat-error")).to_contain_text("has turned chat off")

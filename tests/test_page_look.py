@@ -1,4 +1,4 @@
-"""The page in a real browser: languages, looks, small screens, keys, and what a checker of accessibility finds."""
+"""The page in a browser: languages, themes, small screens, keyboard shortcuts and accessibility."""
 
 import re
 from collections.abc import Iterator
@@ -8,7 +8,7 @@ import pytest
 from axe_playwright_python.sync_playwright import Axe  # type: ignore[import-untyped]
 from browser import Visitor, caption, cell, click, notice, shows, tab, visiting
 from playwright.sync_api import Browser, Page, expect
-from test_words import ENGLISH, FRENCH
+from test_translations import ENGLISH, FRENCH
 
 TABS = ["play", "analysis", "games", "position", "lab", "settings"]
 PHONE = {"width": 360, "height": 740}
@@ -16,7 +16,7 @@ LINKS = {"othello": "#othello?moves=f5f6e6f4g7*", "awale": "#abapa?moves=CcFf*"}
 
 
 def states(page: Page) -> Iterator[str]:
-    """Everything the page can show, one after the other: values, each tab, the editor, a review, the help sheet."""
+    """Go through everything the page can show: scores, each tab, the editor, a review, the help."""
     page.click("#engine")
     expect(page.locator(".board-hint:not(.is-hidden)").first).to_be_visible()
     expect(tab(page, "analysis").locator(".values li").first).to_be_visible()
@@ -41,8 +41,8 @@ def states(page: Page) -> Iterator[str]:
 @pytest.mark.parametrize(
     ("family", "mode"), [("othello", "light"), pytest.param("awale", "dark", marks=pytest.mark.slow)]
 )
-def test_everyone(browser: Browser, address: str, family: str, mode: str) -> None:
-    """On a phone, in either light: no serious complaint of axe, nothing to scroll sideways, targets for fingers."""
+def test_accessibility(browser: Browser, address: str, family: str, mode: str) -> None:
+    """On a phone, in both themes: no serious axe violations, no horizontal scrolling, large touch targets."""
     settings: dict[str, Any] = {"viewport": PHONE, "color_scheme": mode, "has_touch": True, "is_mobile": True}
     with visiting(browser, address, **settings) as visitor:
         page = visitor.open(LINKS[family])
@@ -63,7 +63,7 @@ PLACES = {name: f"#panel-{name}" for name in TABS}
 
 
 def serious(page: Page, place: str | None = None, *rules: str) -> list[str]:
-    """What axe finds that keeps people out, in a place and by some rules only if told so."""
+    """Serious axe violations, optionally in one place and for some rules."""
     options = {"resultTypes": ["violations"]} | ({"runOnly": list(rules)} if rules else {})
     found = Axe().run(page, context=place, options=options).response["violations"]
     return [
@@ -74,7 +74,7 @@ def serious(page: Page, place: str | None = None, *rules: str) -> list[str]:
 
 
 def too_small(page: Page) -> list[str]:
-    """What a finger would miss: below 40 pixels, but for stores (wide) and the button of the graph (with a rim)."""
+    """Targets below 40 pixels, except stores (wide) and the button of the graph (with a margin)."""
     return list(
         page.evaluate(
             """() => [...document.querySelectorAll("a, button, select, summary, textarea, input, [role=gridcell]")]
@@ -89,13 +89,13 @@ def too_small(page: Page) -> list[str]:
 
 # ---- languages and looks --------------------------------------------------------------------------------------------
 def test_french(visitor: Visitor) -> None:
-    """The whole page changes its language at once, and keeps it."""
+    """The language changes immediately and is remembered."""
     page = visitor.open(LINKS["othello"])
     tab(page, "settings").locator("#setting-language").select_option("fr")
     expect(page.locator("#tab-settings")).to_have_text(FRENCH["tab.settings"])
     assert page.evaluate("() => document.activeElement.id") == "setting-language"
     page.reload()
-    expect(caption(page)).to_contain_text("Au tour de Blanc")
+    expect(caption(page)).to_contain_text("Trait aux Blancs")
     assert page.evaluate("() => document.documentElement.lang") == "fr"
     for state in states(page):
         assert english_left(page) == [], state
@@ -104,7 +104,7 @@ def test_french(visitor: Visitor) -> None:
 
 
 def english_left(page: Page) -> list[str]:
-    """English texts that are seen or spoken although there are French ones."""
+    """English texts that are visible or spoken although they have translations."""
     known = set(FRENCH.values())
     texts = {text for key, text in ENGLISH.items() if text not in known and FRENCH[key] != text and "{" not in text}
     seen = page.evaluate(
@@ -117,8 +117,8 @@ def english_left(page: Page) -> list[str]:
     return sorted(texts & pieces)
 
 
-def test_looks(browser: Browser, address: str) -> None:
-    """Dark with the system or by choice; boards in other colours and sizes; all kept."""
+def test_themes(browser: Browser, address: str) -> None:
+    """Themes, board colours and board sizes are applied and remembered."""
     colour = "() => getComputedStyle(document.body).backgroundColor"
     felt = "() => getComputedStyle(document.querySelector('.othello-felt')).fill"
     with visiting(browser, address, color_scheme="dark") as visitor:
@@ -147,7 +147,7 @@ def test_looks(browser: Browser, address: str) -> None:
 
 # ---- keys -----------------------------------------------------------------------------------------------------------
 def test_keys(visitor: Visitor) -> None:
-    """Each key does what the help sheet says."""
+    """Each shortcut does what the help says."""
     page = visitor.open("#othello?moves=f5d6c3d3*")
     press = page.keyboard.press
     for key, moves in [
@@ -196,28 +196,28 @@ def test_keys(visitor: Visitor) -> None:
     expect(page.locator("#typed-move")).to_have_value("n")
     caption(page).click()
     press("p")
-    expect(page.locator("#pause")).to_have_text("Go on")
+    expect(page.locator("#pause")).to_have_text("Resume")
     press("p")
     press("s")
     press("n")
     shows(page, "")
     for key in "bmi":
         press(key)
-        notice(page, "None in this game")
+        notice(page, "No other move of this kind")
     press("r")
     expect(page.locator("#panel-analysis")).to_be_visible()
     press("?")
     rows = page.locator("#help tr")
-    shown = page.evaluate("() => import('/static/js/keys.js').then(({ KEYS }) => KEYS.length)")
+    shown = page.evaluate("() => import('/static/js/shortcuts.js').then(({ SHORTCUTS }) => SHORTCUTS.length)")
     assert rows.count() == shown
     press("Escape")
     expect(page.locator("#help")).to_be_hidden()
 
 
 def test_fields_keep_their_keys(visitor: Visitor) -> None:
-    """Typing into fields, arrows in lists, tabs and choices are no commands."""
+    """Typing in fields, and arrows in lists, tabs and radio buttons, do not trigger shortcuts."""
     page = visitor.open("#othello?moves=f5d6*")
-    page.focus("#seat-1")
+    page.focus("#player-1")
     page.keyboard.press("ArrowLeft")
     page.keyboard.press("Home")
     tab(page, "position")
@@ -231,10 +231,10 @@ def test_fields_keep_their_keys(visitor: Visitor) -> None:
     expect(page.locator("#panel-lab")).to_be_visible()
     page.keyboard.press("ArrowLeft")
     page.click("#edit")
-    page.focus("#editor-pen-X")
+    page.focus("#editor-tool-X")
     page.keyboard.press("ArrowRight")
-    expect(page.locator("#editor-pen-O")).to_be_checked()
-    expect(page.locator("#editor-pen-O")).to_be_focused()
+    expect(page.locator("#editor-tool-O")).to_be_checked()
+    expect(page.locator("#editor-tool-O")).to_be_focused()
     page.keyboard.press("g")
     page.keyboard.press("Enter")
     expect(page.locator("[role=gridcell]:focus")).to_have_count(1)
@@ -243,14 +243,14 @@ def test_fields_keep_their_keys(visitor: Visitor) -> None:
 
 
 STORE = """async () => {
-  const { changed, set, state, subscribe } = await import("/static/js/store.js");
+  const { notifyChange, setState, state, subscribe } = await import("/static/js/store.js");
   const heard = [];
   const unsubscribe = subscribe(["marks", "archive"], () => heard.push(state.marks.length));
-  set({ marks: [{ from: "f5", to: null, by: "user" }], preview: null });
-  set({ preview: null });
-  changed("archive");
+  setState({ marks: [{ from: "f5", to: null, by: "user" }], preview: null });
+  setState({ preview: null });
+  notifyChange("archive");
   unsubscribe();
-  set({ marks: [] });
+  setState({ marks: [] });
   return heard;
 }"""
 
@@ -260,15 +260,16 @@ def test_subscribers_are_called_once_for_what_they_show(visitor: Visitor) -> Non
 
 
 REFINE = """async () => {
-  const { changed, state } = await import("/static/js/store.js");
-  const { at } = state.game;
-  at.analysis = { ...at.analysis, depth: at.analysis.depth + 1, moves: at.analysis.moves.toReversed() };
-  changed("analysis");
+  const { notifyChange, state } = await import("/static/js/store.js");
+  const { current } = state.game;
+  const { depth, moves } = current.analysis;
+  current.analysis = { ...current.analysis, depth: depth + 1, moves: moves.toReversed() };
+  notifyChange("analysis");
 }"""
 
 
 def test_focus_stays(visitor: Visitor) -> None:
-    """What has the focus keeps it while values and judgements arrive."""
+    """The focus stays in place while values and reviews arrive."""
     page = visitor.open("#othello?moves=f5d6c3d3*")
     tab(page, "analysis")
     page.click("#engine")
@@ -287,10 +288,10 @@ def test_focus_stays(visitor: Visitor) -> None:
     expect(page.locator("#begin-review")).to_be_focused()
 
 
-def test_order_of_tab(visitor: Visitor) -> None:
-    """Tab goes from the top to the board, its buttons, the graph and the panels, and each thing once."""
+def test_tab_order(visitor: Visitor) -> None:
+    """Tab moves from the top bar to the board, its buttons, the graph and the tabs, each once."""
     page = visitor.open("#othello?moves=f5d6*")
-    page.wait_for_selector("#seat-0 option[value=greedy]", state="attached")
+    page.wait_for_selector("#player-0 option[value=greedy]", state="attached")
     order = []
     for _ in range(60):
         page.keyboard.press("Tab")
@@ -303,22 +304,22 @@ def test_order_of_tab(visitor: Visitor) -> None:
     assert order[:4] == ["brand", "game-picker", "new-game", "help-button"]
     assert order[4].startswith("board-cell")
     places = [
-        order.index(name) for name in ("to-first", "undo", "flip", "graph-plot", "tab-play", "seat-0", "typed-move")
+        order.index(name) for name in ("to-first", "undo", "flip", "graph-plot", "tab-play", "player-0", "typed-move")
     ]
     assert places == sorted(places)
     assert order.count("moves-move") == 1
 
 
 def test_refusals(visitor: Visitor) -> None:
-    """A move that cannot be played is explained, to the eye and to the ear."""
+    """A refused move is explained visibly and to screen readers."""
     page = visitor.open("#othello")
     click(page, "a1")
-    notice(page, "a1 would flip nothing")
+    notice(page, "a1 would not flip any disc")
     page = visitor.open("#abapa?start=0-0-0-0-1-5-0-0-0-0-0-0-21-21-S")
     click(page, "E")
-    notice(page, "you must feed them")
+    notice(page, "you must feed your opponent")
     click(page, "A")
     notice(page, "A is empty")
     click(page, "b")
-    notice(page, "b is not your pit")
-    expect(page.locator("#spoken")).to_contain_text("not your pit")
+    notice(page, "b is not one of your pits")
+    expect(page.locator("#live-region")).to_contain_text("not one of your pits")

@@ -1,4 +1,4 @@
-"""The page in a real browser: whole games by mouse and keyboard, clocks, variations, tabs, contests."""
+"""Playing in a browser: whole games by mouse and keyboard, clocks, variations, tabs, contests."""
 
 import json
 import random
@@ -79,8 +79,8 @@ def test_a_move_stands_although_the_program_cannot_answer(visitor: Visitor) -> N
 def test_whole_game(visitor: Visitor, link: str, act: Callable[[Page, str], None]) -> None:
     page = visitor.open(link)
     record = play_on(page, random.Random(link).choice, act)
-    expect(page.locator("#spoken")).to_contain_text(" wins " if record.winner is not None else "A draw")
-    holdings = [page.locator(f"game-clock[data-side='{side}'] .clock-held").inner_text() for side in (0, 1)]
+    expect(page.locator("#live-region")).to_contain_text(" wins " if record.winner is not None else "Draw")
+    holdings = [page.locator(f"game-clock[data-side='{side}'] .clock-count").inner_text() for side in (0, 1)]
     assert tuple(map(int, holdings)) == record.final.counts()
 
 
@@ -88,14 +88,14 @@ def test_whole_game(visitor: Visitor, link: str, act: Callable[[Page, str], None
     ("moves", "side", "seat"), [(BLACK_PASSES, "Black", "first"), (WHITE_PASSES, "White", "second")]
 )
 def test_passes(visitor: Visitor, moves: str, side: str, seat: str) -> None:
-    """A pass is seen, said and recorded, whoever passes: a person or a program."""
+    """A pass is shown, announced and recorded, for humans and bots."""
     page = visitor.open(f"#othello?moves={moves[:-2]}*")
     click(page, moves[-2:])
-    expect(caption(page)).to_contain_text(f"{side} has no move and passes")
-    expect(page.locator("#spoken")).to_contain_text(f"{side} passes")
+    expect(caption(page)).to_contain_text(f"{side} has no legal move and passes")
+    expect(page.locator("#live-region")).to_contain_text(f"{side} passes")
     shows(page, f"{moves}--*")
     page = visitor.open(f"#othello?moves={moves}*&{seat}=greedy")
-    expect(page.locator("#spoken")).to_contain_text(f"{side} passes")
+    expect(page.locator("#live-region")).to_contain_text(f"{side} passes")
     shows(page, f"{moves}--*")
     assert record_of(page).moves[len(moves) // 2] == PASS
 
@@ -114,7 +114,7 @@ def test_undo_at_a_pass(visitor: Visitor) -> None:
 
 
 def test_motion(browser: Browser, address: str) -> None:
-    """Discs and seeds that move end where the rules put them, whether one waits or not."""
+    """Animated discs and seeds end where the rules say, also when interrupted."""
     with visiting(browser, address, reduced_motion="no-preference") as visitor:
         page = visitor.open("#othello")
         page.evaluate("addEventListener('settled', () => (window.settled = (window.settled ?? 0) + 1))")
@@ -155,7 +155,7 @@ def test_two_tabs(visitor: Visitor) -> None:
 
 
 def test_variations(visitor: Visitor) -> None:
-    """Nothing that was played is lost by taking back; a variation can be made the main line, or deleted."""
+    """Undo keeps moves as variations, which can be promoted or deleted."""
     page = visitor.open("#othello?moves=f5d6c3d3*")
     for key in "uu":
         page.keyboard.press(key)
@@ -219,7 +219,7 @@ def test_programs_pause_and_go_on(visitor: Visitor) -> None:
     page = visitor.open("#othello?first=greedy&second=greedy")
     page.wait_for_function("() => document.querySelectorAll('.moves-move').length > 4")
     page.click("#pause")
-    expect(page.locator("#pause")).to_have_text("Go on")
+    expect(page.locator("#pause")).to_have_text("Resume")
     expect(page.locator("#resign")).to_be_disabled()
     stopped = len(moves_of(page))
     page.keyboard.press("k")
@@ -231,26 +231,26 @@ def test_programs_pause_and_go_on(visitor: Visitor) -> None:
     assert record_of(page).final.over
 
 
-def test_seats(visitor: Visitor) -> None:
-    """A player from the list, one by its spec, and one that does not exist."""
+def test_choose_players(visitor: Visitor) -> None:
+    """Players from the list, by spec, and unknown ones."""
     page = visitor.open("#othello")
-    page.select_option("#seat-1", "greedy")
+    page.select_option("#player-1", "greedy")
     click(page, "f5")
     answered(page, 2)
-    page.select_option("#seat-1", "other")
-    spec = page.get_by_label("Player spec of White")
+    page.select_option("#player-1", "other")
+    spec = page.get_by_label("Bot specification, White")
     spec.fill("nobody@3")
     spec.press("Enter")
     click(page, page.locator(".board-cell.is-open").first.get_attribute("data-cell") or "")
     notice(page, "nobody")
-    expect(page.locator("#pause")).to_have_text("Go on")
+    expect(page.locator("#pause")).to_have_text("Resume")
     spec.fill("minimax:absolute@1")
     spec.press("Enter")
     answered(page, 4)
     page = visitor.open("#othello?second=nonsense%40%40")
     click(page, "f5")
     notice(page, "is not a limit")
-    page.select_option("#seat-1", "human")
+    page.select_option("#player-1", "human")
     expect(caption(page)).to_contain_text("White to move")
     click(page, "d6")
     answered(page, 2)
@@ -259,26 +259,26 @@ def test_seats(visitor: Visitor) -> None:
 def test_resign(visitor: Visitor) -> None:
     page = visitor.open("#othello?moves=f5d6*&second=greedy")
     page.click("#resign")
-    expect(page.locator("#banner")).to_contain_text("White wins: Black resigned")
-    expect(page.locator("#spoken")).to_contain_text("Black resigned")
+    expect(page.locator("#banner")).to_contain_text("White wins by resignation")
+    expect(page.locator("#live-region")).to_contain_text("White wins by resignation")
     expect(page.locator("#resign")).to_be_disabled()
     page.keyboard.press("k")
     shows(page, "f5*d6")
     page.reload()
     page.locator(".moves-move", has_text="d6").click()
-    expect(page.locator("#banner")).to_contain_text("Black resigned")
-    page.click("#banner >> text=Again, other sides")
+    expect(page.locator("#banner")).to_contain_text("White wins by resignation")
+    page.click("#banner >> text=Rematch, swap colours")
     answered(page, 1)
     assert query(page, "first") == "greedy"
 
 
 def test_clock(visitor: Visitor) -> None:
-    """The first move is free, then the clock runs, and its flag falls; what is left outlives a reload."""
+    """The first move is free; then the clock runs until the flag falls. Times survive a reload."""
     page = visitor.open("#othello?clock=2%2B0")
     click(page, "f5")
-    expect(page.locator("#banner")).to_contain_text("Black wins: White ran out of time")
+    expect(page.locator("#banner")).to_contain_text("Black wins on time")
     page.reload()
-    expect(page.locator("#banner")).to_contain_text("White ran out of time")
+    expect(page.locator("#banner")).to_contain_text("Black wins on time")
     page = visitor.open("#abapa?second=greedy")
     page.select_option("#clock-picker", "60+0")
     expect(page.locator("#clock-bottom .clock-time")).to_have_text("1:00")
@@ -287,19 +287,19 @@ def test_clock(visitor: Visitor) -> None:
     expect(page.locator("#clock-bottom .clock-time")).to_have_text(re.compile(r"0:[0-5]\d"))
     click(page, "D")
     answered(page, 4)
-    left = page.evaluate("history.state.times.at(-1).left")
+    left = page.evaluate("history.state.times.at(-1).clocks")
     assert left[0] < 60
     page.reload()
     answered(page, 4)
-    assert page.evaluate("history.state.times.at(-1).left") == left
+    assert page.evaluate("history.state.times.at(-1).clocks") == left
 
 
 # ---- the laboratory -------------------------------------------------------------------------------------------------
 def test_contest(visitor: Visitor) -> None:
-    """A contest of two programs is played, and one of its games is shown on the board; a search is drawn."""
+    """Run a contest of two bots, replay a game, and draw a search tree."""
     page = visitor.open("#othello4")
     panel = tab(page, "lab")
-    panel.get_by_label("Rounds of each pair").fill("1")
+    panel.get_by_label("Rounds per pair").fill("1")
     panel.get_by_role("button", name="Start").click()
     expect(panel.locator(".lab-state")).to_have_text("finished")
     expect(panel.locator(".lab-games li")).to_have_count(2)
@@ -308,4 +308,4 @@ def test_contest(visitor: Visitor) -> None:
     assert record_of(page).final.over
     expect(page.locator("#to-back")).to_be_disabled()
     panel.get_by_role("button", name="Draw the tree").click()
-    expect(panel.locator(".lab-picture")).to_be_visible()
+    expect(panel.locator(".search-tree-image")).to_be_visible()

@@ -1,4 +1,4 @@
-"""The page in a real browser: values, best lines, the graph, reviews, the editor, bringing in and taking out."""
+"""Analysis in a browser: scores, principal variation, graph, review, editor, import and export."""
 
 import re
 from functools import cache
@@ -34,21 +34,21 @@ BAD_GAME = "f5f6e6f4g7h8d3c2"  # g7 gives a corner away
 
 @cache
 def margin(position: Position) -> int:
-    """The discs by which the mover wins under best play, by trying everything."""
+    """The final margin for the mover under best play, by brute force."""
     if position.over:
         first, second = position.score()
         return second - first if position.side else first - second
     return max(-margin(position.after(move)) for move in position.legal_moves())
 
 
-def switch_on(page: Page) -> None:
-    """The engine on; values have come."""
+def start_engine(page: Page) -> None:
+    """Turn the engine on and wait for scores."""
     page.keyboard.press("l")
     expect(page.locator(".board-hint:not(.is-hidden)").first).to_be_visible()
 
 
 def paste(page: Page, text: str) -> None:
-    """Paste a text somewhere on the page, as Ctrl-V does."""
+    """Paste a text on the page, like Ctrl-V."""
     page.evaluate(
         """text => {
           const clipboardData = new DataTransfer();
@@ -60,7 +60,7 @@ def paste(page: Page, text: str) -> None:
 
 
 # ---- values ---------------------------------------------------------------------------------------------------------
-NOTE_DEPTHS = """() => {
+RECORD_DEPTHS = """() => {
   window.depths = [];
   new MutationObserver(() => {
     const badges = [...document.querySelectorAll(".board-hint.is-best:not(.is-hidden) .board-hint-badge")];
@@ -71,10 +71,10 @@ NOTE_DEPTHS = """() => {
 
 def test_values_refine(visitor: Visitor) -> None:
     page = visitor.open("#othello?moves=f5d6c3*")
-    page.evaluate(NOTE_DEPTHS)
-    switch_on(page)
+    page.evaluate(RECORD_DEPTHS)
+    start_engine(page)
     page.wait_for_function("() => window.depths.some((depth) => depth > window.depths[0])")
-    expect(caption(page)).to_contain_text("at depth")
+    expect(caption(page)).to_contain_text(", depth ")
     expect(page.locator(".is-hinted")).to_have_count(len(record_of(page).final.legal_moves()))
     expect(cell(page, "d3")).to_have_attribute(
         "aria-label", re.compile(r"d3, empty, legal, flips 1, (plus|minus|even)")
@@ -89,9 +89,9 @@ def test_values_refine(visitor: Visitor) -> None:
 
 
 def test_exact_values(visitor: Visitor) -> None:
-    """With few empties every value is exact, and what trying everything finds."""
+    """With few empties all values are exact and equal those found by brute force."""
     page = visitor.open(f"#othello?moves={SEVEN_LEFT}*")
-    switch_on(page)
+    start_engine(page)
     position = record_of(page).final
     worth = {position.format_move(move): -margin(position.after(move)) for move in position.legal_moves()}
     values = tab(page, "analysis").locator(".values li")
@@ -110,15 +110,15 @@ def test_exact_values(visitor: Visitor) -> None:
 
 def test_exact_seeds(visitor: Visitor) -> None:
     page = visitor.open(f"#abapa?start={FEW_SEEDS}")
-    switch_on(page)
+    start_engine(page)
     expect(page.locator(".board-hint.is-exact:not(.is-hidden)")).to_have_count(2)
-    expect(tab(page, "analysis")).to_contain_text("exact")
+    expect(tab(page, "analysis")).to_contain_text("Exact score")
 
 
 def test_line_and_graph(visitor: Visitor) -> None:
-    """Hovering over the best line previews it, clicking plays it; the graph jumps, and shows losses."""
+    """Hovering over the principal variation previews it, a click plays it; the graph jumps and shows losses."""
     page = visitor.open("#othello?moves=f5d6c3d3*")
-    switch_on(page)
+    start_engine(page)
     line = tab(page, "analysis").locator(".pv button")
     expect(page.locator(".values li")).to_have_count(len(record_of(page).final.legal_moves()))
     expect(line.nth(2)).to_be_visible()
@@ -167,21 +167,21 @@ def test_review(visitor: Visitor) -> None:
         if found:
             expect(page.locator(".moves-move[aria-current] .moves-mark")).to_have_text(mark)
         else:
-            notice(page, "None in this game")
-    blunder.get_by_role("button", name="Try again").click()
+            notice(page, "No other move of this kind")
+    blunder.get_by_role("button", name="Retry").click()
     expect(caption(page)).to_contain_text("Black: find a better move")
     assert page.evaluate("() => document.activeElement.getAttribute('role')") == "gridcell"
     click(page, "g7")
-    expect(page.locator(".trial")).to_contain_text("g7 loses too")
-    page.click("#trial-again")
+    expect(page.locator(".retry")).to_contain_text("g7 also loses ground")
+    page.click("#retry-again")
     best = re.search(r"best was (\w+)", blunder.inner_text())
     assert best
     click(page, best[1])
-    expect(page.locator(".trial.good")).to_contain_text(f"{best[1]} is right!")
-    page.click("#trial-leave")
-    expect(page.locator(".trial")).to_have_count(0)
-    blunder.get_by_role("button", name="Try again").click()
-    page.click("#trial-answer")
+    expect(page.locator(".retry.good")).to_contain_text(f"{best[1]} is a good move!")
+    page.click("#retry-leave")
+    expect(page.locator(".retry")).to_have_count(0)
+    blunder.get_by_role("button", name="Retry").click()
+    page.click("#retry-answer")
     page.wait_for_function("move => decodeURIComponent(location.hash).includes(`(${move}*)`)", arg=best[1])
 
 
@@ -192,10 +192,10 @@ def test_review_of_seeds(visitor: Visitor) -> None:
     expect(page.locator(".mistakes li").first).to_contain_text("best was")
     expect(page.locator("#begin-review")).to_be_visible()
     mistake = page.locator(".mistakes li").first
-    mistake.get_by_role("button", name="Try again").click()
+    mistake.get_by_role("button", name="Retry").click()
     expect(caption(page)).to_contain_text("find a better move")
     mistake.locator(".plain").click()
-    expect(page.locator(".trial")).to_have_count(0)
+    expect(page.locator(".retry")).to_have_count(0)
 
 
 # ---- setting up -----------------------------------------------------------------------------------------------------
@@ -219,7 +219,7 @@ def test_editor(visitor: Visitor) -> None:
 
 
 def test_editor_is_left(visitor: Visitor) -> None:
-    """A position that is set up is left as it was; programs wait meanwhile."""
+    """Cancelling the editor restores the position; bots wait meanwhile."""
     page = visitor.open("#othello?moves=f5d6*&second=greedy")
     tab(page, "position")
     page.click("#edit")
@@ -233,14 +233,14 @@ def test_editor_is_left(visitor: Visitor) -> None:
 
 
 def test_editor_of_seeds(visitor: Visitor) -> None:
-    visitor.forgive(REFUSAL)
+    visitor.allow_errors(REFUSAL)
     page = visitor.open("#abapa")
     tab(page, "position")
     page.click("#edit")
     cell(page, "A").click(button="right")
-    page.get_by_label("Take a seed").check()
+    page.get_by_label("Remove a seed").check()
     click(page, "B")
-    expect(page.locator(".editor")).to_contain_text("Seeds in hand: 2")
+    expect(page.locator(".editor")).to_contain_text("Seeds left to place: 2")
     page.get_by_label("Add a seed").check()
     click(page, "f")
     page.get_by_label("North to move").check()
@@ -270,7 +270,7 @@ TEXTS = [
 
 @pytest.mark.parametrize("way", ["text", "paste", "file", "drop"])
 def test_import(visitor: Visitor, way: str, tmp_path: Path) -> None:
-    """Each way to bring in takes each form."""
+    """Every way to import accepts every format."""
     page = visitor.open()
     tab(page, "position")
     for number, (text, game, moves, start) in enumerate(TEXTS):
@@ -308,13 +308,13 @@ CHOOSE_LARGE_FILE = """() => {
 
 
 def test_import_of_nonsense(visitor: Visitor) -> None:
-    visitor.forgive(REFUSAL)
+    visitor.allow_errors(REFUSAL)
     page = visitor.open("#othello?moves=f5*")
     for text, words in [
-        ("hello there", "no game and no position"),
+        ("hello there", "neither a game nor a position"),
         ("f5f5", "f5"),
         ("XO--", "no legal move"),
-        ("#othello?moves=zz", "holds no game"),
+        ("#othello?moves=zz", "does not contain a valid game"),
     ]:
         paste(page, text)
         notice(page, words)
@@ -358,23 +358,24 @@ LINKS = """async () => {
   const { Game } = await import("/static/js/game.js");
   const random = (bound) => Math.floor(Math.random() * bound);
   const names = { othello: () => "abcdefgh"[random(8)] + (1 + random(8)), abapa: () => "ABCDEFabcdef"[random(12)] };
-  const shape = (node, at) => [node.move, node === at, node.result, node.children.map((child) => shape(child, at))];
+  const shape = (node, current) =>
+    [node.move, node === current, node.result, node.children.map((child) => shape(child, current))];
   const wrong = [];
   for (let round = 0; round < 300; round += 1) {
     const kind = round % 2 ? "othello" : "abapa";
     const clock = round % 3 ? null : { seconds: random(300) + 1, increment: random(9) };
-    const seats = [["human", "greedy"], ["champion@level=4", "human"], ["uct@1s,c=0.5", "a b+c&d=e#f"]][random(3)];
-    const game = new Game({ game: kind, start: round % 4 ? null : "1-2-3 X", seats, clock });
+    const players = [["human", "greedy"], ["champion@level=4", "human"], ["uct@1s,c=0.5", "a b+c&d=e#f"]][random(3)];
+    const game = new Game({ game: kind, start: round % 4 ? null : "1-2-3 X", players, clock });
     const nodes = [game.root];
     for (let move = random(40); move > 0; move -= 1) {
-      game.at = nodes[random(nodes.length)];
+      game.current = nodes[random(nodes.length)];
       nodes.push(game.play(random(20) ? names[kind]() : "pass"));
     }
-    game.at = nodes[random(nodes.length)];
-    if (round % 5 === 0) game.at.tip.result = { loser: random(2), reason: random(2) ? "resigned" : "time" };
+    game.current = nodes[random(nodes.length)];
+    if (round % 5 === 0) game.current.tip.result = { loser: random(2), reason: random(2) ? "resigned" : "time" };
     const again = parseLink(formatLink(game));
-    const [here, there] = [game, again].map(({ game, start, seats, clock, root, at }) =>
-      JSON.stringify([game, start, seats, clock, shape(root, at)]));
+    const [here, there] = [game, again].map(({ game, start, players, clock, root, current }) =>
+      JSON.stringify([game, start, players, clock, shape(root, current)]));
     if (here !== there || formatLink(again) !== formatLink(game)) wrong.push(formatLink(game));
   }
   return wrong;
@@ -382,13 +383,13 @@ LINKS = """async () => {
 
 
 def test_links_hold_everything(visitor: Visitor) -> None:
-    """Any tree of moves with its players, clock and result comes back from its link."""
+    """Any game tree with players, clock and result survives its link."""
     assert visitor.open().evaluate(LINKS) == []
 
 
 def test_position_of_the_other_sizes(visitor: Visitor) -> None:
-    """The picture and the values of small boards."""
+    """Scores on small boards."""
     page = visitor.open("#othello4")
-    switch_on(page)
+    start_engine(page)
     expect(page.locator(".board-hint.is-exact:not(.is-hidden)")).to_have_count(4)
     assert len(Position.start(Game.OTHELLO4).legal_moves()) == 4

@@ -1,4 +1,4 @@
-"""The page in a real browser when things go wrong: servers that leave, links that are broken, people in haste."""
+"""The page in a browser when things go wrong: lost servers, broken links, hasty input."""
 
 import re
 import socket
@@ -23,18 +23,18 @@ from awello import Game, Position
 
 # ---- a server that leaves -------------------------------------------------------------------------------------------
 def test_reload_and_restart(browser: Browser) -> None:
-    """A server that goes away is noticed, one that comes back goes on; a reload keeps players, clocks and times."""
+    """A lost server is reported, and the game continues when it is back; a reload keeps players, clocks and times."""
     with socket.socket() as door:
         door.bind(("127.0.0.1", 0))
         port = str(door.getsockname()[1])
     with serving("--port", port, "--threads", "1") as address:
         visitor = Visitor(browser, address)
-        visitor.forgive(AWAY)
+        visitor.allow_errors(AWAY)
         page = visitor.open("#othello?second=alphabeta%401&clock=300%2B5")
         click(page, "f5")
         answered(page, 2)
     click(page, page.locator(".board-cell.is-open").first.get_attribute("data-cell") or "")
-    notice(page, "The server does not answer")
+    notice(page, "The server is not responding")
     with serving("--port", port, "--threads", "1"):
         answered(page, 4)
         expect(page.locator("#notice")).to_be_hidden()
@@ -43,7 +43,7 @@ def test_reload_and_restart(browser: Browser) -> None:
         page.reload()
         answered(page, 4)
         assert (page.evaluate(known), page.url, page.locator(".moves-time").all_inner_texts()) == before
-        left = [moment["left"] for moment in page.evaluate(known)]
+        left = [moment["clocks"] for moment in page.evaluate(known)]
         assert left[-1] != left[0] == [300, 300]
         visitor.close()
 
@@ -53,7 +53,7 @@ def test_back_and_forth(visitor: Visitor) -> None:
     page = visitor.open("#othello?moves=f5d6*")
     page.select_option("#game-picker", "abapa")
     expect(page.locator("awale-board")).to_be_visible()
-    page.select_option("#seat-1", "human")
+    page.select_option("#player-1", "human")
     click(page, "C")
     shows(page, "C*")
     page.go_back()
@@ -65,15 +65,15 @@ def test_back_and_forth(visitor: Visitor) -> None:
 
 
 BROKEN = [
-    ("#othello?moves=zz", "holds no game"),
-    ("#othello?moves=f5)", "holds no game"),
-    ("#othello?moves=" + "f5d6" * 6000, "holds no game"),
-    ("#othello?moves=(((", "holds no game"),
-    ("#abapa?moves=C(" + "Aa" * 1000 + ")", "move 3: A is empty"),
-    ("#abapa?moves=C(" + "Aa" * 1001 + ")", "holds no game"),
-    ("#chess", "holds no game"),
-    ("#__proto__?moves=f5", "holds no game"),
-    ("#othello?moves=f5f5", "move 2: f5 is not a legal move"),
+    ("#othello?moves=zz", "does not contain a valid game"),
+    ("#othello?moves=f5)", "does not contain a valid game"),
+    ("#othello?moves=" + "f5d6" * 6000, "does not contain a valid game"),
+    ("#othello?moves=(((", "does not contain a valid game"),
+    ("#abapa?moves=C(" + "Aa" * 1000 + ")", "Move 3: A is not a legal move"),
+    ("#abapa?moves=C(" + "Aa" * 1001 + ")", "does not contain a valid game"),
+    ("#chess", "does not contain a valid game"),
+    ("#__proto__?moves=f5", "does not contain a valid game"),
+    ("#othello?moves=f5f5", "Move 2: f5 is not a legal move"),
     ("#othello?start=XO", "the board must"),
     ("#abapa?moves=f5", "move"),
     ("#abapa?start=1-2-3", "seeds"),
@@ -86,8 +86,8 @@ FOLLOW = """link => {
 
 
 def test_broken_links(visitor: Visitor) -> None:
-    """A link that cannot be opened is said to be wrong, and the board can be played on."""
-    visitor.forgive(REFUSAL)
+    """A broken link is reported, and the game on the board continues."""
+    visitor.allow_errors(REFUSAL)
     for link, words in BROKEN[:1] + BROKEN[-1:]:
         page = visitor.open(link)
         notice(page, words)
@@ -102,9 +102,28 @@ def test_broken_links(visitor: Visitor) -> None:
     shows(page, "f5d6c3*")
 
 
+ERRORS_IN_FRENCH = [
+    ("#othello?moves=f5f5", "Coup 2 : f5 n’est pas un coup légal."),
+    ("#othello?start=XO", "Ce texte ne peut pas être lu."),
+    ("#chess", "Ce lien ne contient pas de partie valide."),
+]
+
+
+def test_errors_of_the_server_in_french(browser: Browser, address: str) -> None:
+    with visiting(browser, address, locale="fr-FR") as visitor:
+        visitor.allow_errors(REFUSAL)
+        page = visitor.open("#othello?moves=f5d6*")
+        for link, text in ERRORS_IN_FRENCH:
+            page.evaluate(FOLLOW, link)
+            notice(page, text)
+            expect(page).to_have_url(re.compile(r"#othello\?moves=f5d6\*$"))
+        click(page, "c3")
+        shows(page, "f5d6c3*")
+
+
 # ---- whatever else people do ----------------------------------------------------------------------------------------
 def test_new_games_in_haste(visitor: Visitor) -> None:
-    """Games begun while a program thinks or a position is loaded: the last one stands, and no answer goes astray."""
+    """Games started while a bot thinks or a position loads: the last one wins, and no reply is misplaced."""
     page = visitor.open("#othello?first=alphabeta%405&second=alphabeta%405")
     page.evaluate(
         """() => {
@@ -115,8 +134,8 @@ def test_new_games_in_haste(visitor: Visitor) -> None:
     page.select_option("#game-picker", "abapa")
     page.select_option("#game-picker", "othello6")
     expect(page.locator(".othello-square")).to_have_count(36)
-    page.select_option("#seat-0", "human")
-    page.select_option("#seat-1", "greedy")
+    page.select_option("#player-0", "human")
+    page.select_option("#player-1", "greedy")
     before = page.url
     click(page, page.locator(".board-cell.is-open").first.get_attribute("data-cell") or "")
     page.wait_for_function(
@@ -126,7 +145,7 @@ def test_new_games_in_haste(visitor: Visitor) -> None:
 
 
 def test_fast_fingers(browser: Browser, address: str) -> None:
-    """Clicks and keys in the middle of animations and thinking never make an impossible game."""
+    """Clicks and keys during animations and searches never lead to an invalid game."""
     with visiting(browser, address, reduced_motion="no-preference") as visitor:
         page = visitor.open("#othello?second=greedy")
         page.evaluate(

@@ -260,7 +260,7 @@ def test_all_modules_are_preloaded() -> None:
         re.findall(r'modulepreload" href="/static/js/([^"]+)"', (STATIC_FOLDER / "index.html").read_text("utf-8"))
     )
     there = {path.relative_to(STATIC_FOLDER / "js").as_posix() for path in STATIC_FOLDER.glob("js/**/*.js")}
-    assert wanted == {name for name in there if not re.match(r"app\.|reference\.|club[.-]", name)}
+    assert wanted == {name for name in there if not re.match(r"app\.|api-reference\.|club[.-]", name)}
 
 
 def test_a_file_that_has_not_changed_is_not_sent_again(client: TestClient) -> None:

@@ -175,7 +175,8 @@ def othello_order(node: Position, data: int, moves: U, state: Any) -> Iterator[s
         )
         fill_row(child.own, child.opp, state.pattern_rows[depth - 1])
         plies, widest = midgame.sorting_depth(depth), midgame.INFINITY
-        value = midgame.shallow_search(U(child.own), U(child.opp), U(replies), plies, -widest, widest, state) / DISC_VALUE
+        value = midgame.shallow_search(U(child.own), U(child.opp), U(replies), plies, -widest, widest, state)
+        value /= DISC_VALUE
         shown = " hint" if square == listed.tt_move else f"{key - midgame.KEY_OFFSET:5}" if key else "second"
         corners, is_odd = (replies & int(CORNERS)).bit_count(), "yes" if odd >> square & 1 else "no"
         terms = f"{replies.bit_count():7} {corners:7} {is_odd:>3}"

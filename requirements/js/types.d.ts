@@ -1,7 +1,7 @@
-// The types that the modules of the page share: its state, the messages of the server, the elements.
+// Types shared by the modules of the page: state, messages of the server, elements.
 
 type Game = import("../../awello/web/static/js/game.js").Game;
-type GameNode = import("../../awello/web/static/js/game.js").Node;
+type GameNode = import("../../awello/web/static/js/game.js").GameNode;
 type Club = import("../../awello/web/static/js/club.js").Club;
 type ClubGame = import("../../awello/web/static/js/club-game.js").ClubGame;
 type ClubTab = import("../../awello/web/static/js/club-tab.js").ClubTab;
@@ -15,41 +15,41 @@ interface Mark { from: string; to: string | null; by: string }
 interface State {
   game: Game;
   paused: boolean;
-  waiting: boolean;
+  suspended: boolean;
   thinking: boolean;
-  answered: boolean;
-  since: number;
+  replyReady: boolean;
+  turnStart: number;
   editor: Editor | null;
   flipped: boolean;
   marks: Mark[];
-  preview: { view: View; moves: string[] } | null;
+  preview: { position: Position; moves: string[] } | null;
   tab: string;
-  players: Set<string>;
+  availablePlayers: Set<string>;
   club: Club | null;
   clubReady: Promise<void>;
 }
-/** What can be subscribed to: a part of the state, or something that changes beside it. */
+/** A topic of a subscription: a part of the state, or something that changes outside it. */
 type Topic = keyof State | "analysis" | "review" | "settings" | "archive" | "language";
 
-/** An action that needs nothing but its name. */
-type Command = Exclude<keyof typeof import("../../awello/web/static/js/actions.js").actions, "setSeat" | "setClock">;
+/** An action without parameters. */
+type Command = Exclude<keyof typeof import("../../awello/web/static/js/actions.js").actions, "setPlayer" | "setClock">;
 
 type SettingName = keyof typeof import("../../awello/web/static/js/settings.js").settings;
 
 interface Panel { update(): void }
-interface PanelClass { new (box: HTMLElement, before?: any): Panel; shows: Topic[] }
+interface PanelClass { new (box: HTMLElement, before?: any): Panel; topics: Topic[] }
 
-interface GameMemory {
+interface GameSnapshot {
   link: string;
   key: string;
-  times: { move: string; seconds: number | null; left: number[] | null }[];
-  begun: number | null;
-  kept: Kept | null;
-  names: string[] | null;
+  times: { move: string; seconds: number | null; clocks: number[] | null }[];
+  started: number | null;
+  saved: SaveResult | null;
+  playerNames: string[] | null;
 }
-interface RecentGame extends GameMemory { label: string; when: number }
-interface Kept { moves: string; number?: number; problem?: string; tags?: Record<string, string> }
-interface Problem { code?: string; message?: string; params?: Record<string, unknown> }
+interface RecentGame extends GameSnapshot { label: string; when: number }
+interface SaveResult { moves: string; number?: number; error?: string; tags?: Record<string, string> }
+interface ErrorInfo { code?: string; message?: string; params?: Record<string, unknown> }
 // ---- messages of the server
 interface Rules {
   name: string; family: Family; unit: string; points: number; start: string; inaccuracy: number;
@@ -60,7 +60,7 @@ interface OthelloPosition { size: number; cells: string }
 interface AwalePosition { pits: number[]; taken: number[] }
 type Board = OthelloPosition | AwalePosition;
 type Opening = Record<string, string>;
-interface View {
+interface Position {
   side: number;
   board: Board;
   moves: Record<string, Effect>;
@@ -77,14 +77,14 @@ interface View {
 interface MoveValue { move: string; value: number; exact: boolean }
 interface Analysis {
   value: number; exact: boolean; depth: number; confidence: number; nodes: number; seconds: number;
-  pv: string[]; moves: MoveValue[]; spent: number; solved?: boolean; views?: Promise<View[]>;
+  pv: string[]; moves: MoveValue[]; spent: number; solved?: boolean; views?: Promise<Position[]>;
 }
-interface Judgement {
+interface MoveReview {
   ply: number; side: number; move: string; value: number; exact: boolean; loss: number; mark: string; best: string;
   pv: string[];
 }
 interface SideSummary { moves: number; accuracy: number; mean_loss: number; inaccuracies: number; mistakes: number; blunders: number }
-interface Trial { node: GameNode; tried: string | null; loss: number | null }
+interface Retry { node: GameNode; tried: string | null; loss: number | null }
 interface Hint { value: number; exact: boolean; best: boolean; loss: number; badge: string }
 
 interface Branch {
@@ -124,7 +124,7 @@ interface ClubPlayerState extends Rating { name: string; bot: boolean; after: nu
 interface ClubState {
   game: number; variant: string; players: ClubPlayerState[]; moves: string[]; ply: number; mover: number; clocks: number[];
   offer: number | null; over: boolean; reason: string; winner: number | null; seconds?: (number | null)[];
-  first_move: number | null; tournament: number | null; unrated: string; control: TimeControl; rated: boolean; moment: number;
+  first_move: number | null; tournament: number | null; unrated: string; control: TimeControl; rated: boolean; receivedAt: number;
 }
 interface Offer extends Rating {
   number: number; from: string; variant: string; side: number | null; control: TimeControl; rated: boolean; bot: boolean;
@@ -141,7 +141,7 @@ interface Profile {
 interface Token { id: number; label: string; created: number }
 interface LobbyGame { game: number; variant: string; players: string[] }
 interface Lobby { seeks: Offer[]; games: LobbyGame[]; online: number; members: string[] }
-interface ChatLine { by: string; text: string }
+interface ChatMessage { by: string; text: string }
 interface Pairing {
   round: number; board: number; first: string; second: string | null; game: number | null; points: number[] | null; forfeit: boolean;
 }
@@ -157,9 +157,9 @@ interface ClubViews {
   game: ClubView;
   lobby: import("../../awello/web/static/js/club-lobby.js").ClubLobby;
   tournaments: ClubTournaments & ClubView;
-  ladder: import("../../awello/web/static/js/club-ladder.js").ClubLadder & ClubView;
-  player: import("../../awello/web/static/js/club-player.js").ClubPlayer & ClubView;
-  programs: import("../../awello/web/static/js/club-programs.js").ClubPrograms & ClubView;
+  leaderboard: import("../../awello/web/static/js/club-leaderboard.js").ClubLeaderboard & ClubView;
+  profile: import("../../awello/web/static/js/club-profile.js").ClubProfile & ClubView;
+  bots: import("../../awello/web/static/js/club-bots.js").ClubBots & ClubView;
 }
 
 // ---- elements of the page
@@ -173,35 +173,35 @@ interface HintNodes { group: Element; value: Element; badge: Element }
 interface Point { ply: number; value: number | null; exact: boolean; loss: number | null; mark: string; side: number; name: string }
 
 interface BoardConfig extends OthelloPosition, AwalePosition {
-  side: number; moves: Record<string, Effect>; refused: Record<string, string>; turned: boolean; label: string; variant: string;
+  side: number; moves: Record<string, Effect>; refused: Record<string, string>; rotated: boolean; label: string; variant: string;
   speed: number; editing?: boolean; playable: boolean; animate: boolean; marks: Mark[]; last: string | null;
   hints: Record<string, Hint> | null; preview: (OthelloPosition & AwalePosition & { moves: string[] }) | null;
   flipped: string[]; sowing: (Effect & { from: string }) | null; before: number[]; takenBefore: number[];
 }
 interface Hand { from: number | string; to: number | string; count: number }
-interface Picture extends AwalePosition { hand: Hand | null; lit: number | null; beats: number }
+interface SowingFrame extends AwalePosition { hand: Hand | null; highlighted: number | null; ticks: number }
 interface StoreNodes { group: Element; owner: Element; seeds: Element; gain: Element; number: Element; count: number }
 interface PitNodes { group: Element; seeds: Element; number: Element; hint: HintNodes; count: number }
 interface Cell { name: string; node: HTMLElement; x: number }
-interface CellPlan { name: string; left: number; size: number; span?: number }
-interface RowPlan { top: number; size: number; label?: () => string; cells: CellPlan[] }
+interface CellLayout { name: string; left: number; size: number; span?: number }
+interface RowLayout { top: number; size: number; label?: () => string; cells: CellLayout[] }
 interface ClockConfig {
-  name: string; player: string; seconds: number | null; used: number; running: boolean; since: number; holding: number;
+  name: string; player: string; seconds: number | null; used: number; running: boolean; startedAt: number; count: number;
   unit: string; thinking: boolean; side: number; family: Family; winner: boolean;
 }
-interface LabConfig { game: string; players: string[]; api: typeof import("../../awello/web/static/js/server.js").api }
-interface MoveListConfig { tree: TreeNode; at: string; family: Family }
-interface TreeConfig { line: { game: string; start: string | null; moves: string[] }; api: LabConfig["api"] }
-interface GraphConfig { points: Point[]; at: number; length: number; most: number; sides: string[]; unit: string }
+interface ContestManagerConfig { game: string; players: string[]; api: typeof import("../../awello/web/static/js/server.js").api }
+interface MoveListConfig { tree: TreeNode; current: string; family: Family }
+interface SearchTreeConfig { line: { game: string; start: string | null; moves: string[] }; api: ContestManagerConfig["api"] }
+interface GraphConfig { points: Point[]; current: number; length: number; maxValue: number; sides: string[]; unit: string }
 
-/** An element of the page; which of these properties it has is for its user to know. */
+/** An element of the page; not every element has all these properties. */
 type Control = HTMLElement & { value: string; disabled: boolean; checked: boolean; config: object };
-/** One of our own elements: configuration in, events out. */
-type Configured = HTMLElement & { config: any; refresh(): void; finish(): void };
+/** A custom element: configuration in, events out. */
+type Configured = HTMLElement & { config: any; refresh(): void; finishAnimation(): void };
 interface HTMLElementTagNameMap {
   "move-list": HTMLElement & { config: MoveListConfig };
-  "lab-panel": HTMLElement & { config: LabConfig };
-  "tree-panel": HTMLElement & { config: TreeConfig };
+  "contest-manager": HTMLElement & { config: ContestManagerConfig };
+  "search-tree": HTMLElement & { config: SearchTreeConfig };
 }
 type HandledEvent = Event & { target: any };
 type Child = Node | string | number | null | undefined | false;

@@ -1,237 +1,237 @@
-/** What a person can do with the game on the board: every key and every button calls an action. */
+/** The commands on the game on the board: every shortcut and button calls one of these actions. */
 import { boardElement, byId, focusBoard } from "./dom.js";
-import { Game, PERSON } from "./game.js";
+import { Game, HUMAN } from "./game.js";
+import * as gameplay from "./gameplay.js";
+import { inRatedGame, isBoardPlayable } from "./gameplay.js";
 import { showHelp } from "./help.js";
+import { t } from "./i18n.js";
 import { parseClock } from "./link.js";
-import { complain, hideNotice, note, say } from "./notices.js";
-import { newGame, useGame } from "./open-game.js";
+import { newGame, openGame } from "./navigation.js";
+import { announce, hideNotice, showError, showNotice } from "./notices.js";
 import { MARKS } from "./reviewer.js";
 import { reviewer } from "./services.js";
 import { saveSetting, settings } from "./settings.js";
-import { play as playSound } from "./sounds.js";
-import { set, state } from "./store.js";
-import * as table from "./table.js";
-import { inRatedGame, playable } from "./table.js";
+import { playSound } from "./sounds.js";
+import { setState, state } from "./store.js";
 import { showTab } from "./tabs.js";
-import { t } from "./words.js";
 
-/** What can be done while we play in the club, where analysis is off; and what cannot be done to a game there. */
-const IN_PLAY = ["back", "forward", "first", "last", "flip", "focusBoard", "typeMove", "clearMarks", "help"];
-const NOT_THERE = ["changeSides", "pause", "resign", "setSeat"];
+/** Commands available while you play in the club (analysis is off), and those not available for a club game. */
+const ALLOWED_IN_CLUB_GAME = ["goBack", "goForward", "goToStart", "goToEnd", "flipBoard", "focusBoard", "focusMoveInput", "clearMarks", "openHelp"];
+const DISABLED_IN_CLUB_GAME = ["swapSides", "togglePause", "resign", "setPlayer"];
 
 const commands = {
-  back: () => state.game.at.parent && step(state.game.at.parent),
-  forward: () => state.game.at.children.length && step(state.game.at.children[0]),
-  first: () => step(state.game.root),
-  last: () => step(state.game.at.tip),
-  undo: () => step(state.game.beforeLastTurn()),
-  redo: () => step(afterTurn(state.game)),
-  newGame: () => newGame(state.game.game),
-  rematch: () => newGame(state.game.game, { seats: state.game.seats.toReversed() }),
-  changeSides,
-  pause: () => table.pause(!state.paused),
+  goBack: () => state.game.current.parent && goToNode(state.game.current.parent),
+  goForward: () => state.game.current.children.length && goToNode(state.game.current.children[0]),
+  goToStart: () => goToNode(state.game.root),
+  goToEnd: () => goToNode(state.game.current.tip),
+  undo: () => goToNode(state.game.findUndoTarget()),
+  redo: () => goToNode(findRedoTarget(state.game)),
+  startNewGame: () => newGame(state.game.game),
+  startRematch: () => newGame(state.game.game, { players: state.game.players.toReversed() }),
+  swapSides,
+  togglePause: () => gameplay.setPaused(!state.paused),
   resign,
-  flip: () => set({ flipped: !state.flipped }),
-  engine: () => saveSetting("engine", !settings.engine),
-  hints: () => saveSetting("hints", !settings.hints),
-  arrows: () => saveSetting("arrows", !settings.arrows),
-  best: playBest,
-  review: () => {
+  flipBoard: () => setState({ flipped: !state.flipped }),
+  toggleEngine: () => saveSetting("engine", !settings.engine),
+  toggleHints: () => saveSetting("hints", !settings.hints),
+  toggleArrows: () => saveSetting("arrows", !settings.arrows),
+  playBestMove,
+  reviewGame: () => {
     showTab("analysis");
-    reviewer.begin(state.game);
+    reviewer.start(state.game);
   },
-  explore: () => showTab("games"),
-  chooseKeeping: () => {
+  openExplorer: () => showTab("games"),
+  openArchiveSettings: () => {
     showTab("settings");
     byId("setting-archive").focus();
   },
-  blunder: () => goToMark(MARKS.blunder),
-  mistake: () => goToMark(MARKS.mistake),
-  inaccuracy: () => goToMark(MARKS.inaccuracy),
+  goToBlunder: () => goToNextMark(MARKS.blunder),
+  goToMistake: () => goToNextMark(MARKS.mistake),
+  goToInaccuracy: () => goToNextMark(MARKS.inaccuracy),
   focusBoard,
-  typeMove: () => {
+  focusMoveInput: () => {
     showTab("play");
     byId("typed-move").focus();
   },
-  clearMarks: () => set({ marks: [] }),
-  help: () => showHelp(state.game.family),
-  setSeat,
+  clearMarks: () => setState({ marks: [] }),
+  openHelp: () => showHelp(state.game.family),
+  setPlayer,
   setClock: (/** @type {string} */ text) => newGame(state.game.game, { clock: parseClock(text) }),
 };
 
 /** @param {string} name */
-function allowed(name) {
-  if (!inRatedGame()) return !(state.game.live && NOT_THERE.includes(name));
-  if (!IN_PLAY.includes(name)) note(t("club.alone"), false);
-  return IN_PLAY.includes(name);
+function isAllowed(name) {
+  if (!inRatedGame()) return !(state.game.live && DISABLED_IN_CLUB_GAME.includes(name));
+  if (!ALLOWED_IN_CLUB_GAME.includes(name)) showNotice(t(state.game.clubGame.state.rated ? "club.analysis.off" : "club.analysis.off.casual"), false);
+  return ALLOWED_IN_CLUB_GAME.includes(name);
 }
 
-/** The commands by name; none does anything before there is a game. @type {typeof commands} */
+/** The commands by name; they do nothing until a game is loaded. @type {typeof commands} */
 export const actions = Object.assign({}, ...Object.entries(commands).map(([name, command]) => ({
-  [name]: (/** @type {[any, any]} */ ...values) => state.game && allowed(name) && /** @type {Function} */ (command)(...values),
+  [name]: (/** @type {[any, any]} */ ...values) => state.game && isAllowed(name) && /** @type {Function} */ (command)(...values),
 })));
 
 // ---- moves ----------------------------------------------------------------------------------------------------------
-/** Play a move on the board. @param {string} move */
+/** Play a move on the board, or send it to the club or the retry. @param {string} move */
 export async function playMove(move) {
-  set({ preview: null });
-  if (!playable()) return complain({ code: "wait" });
-  if (reviewer.trial) return tryMove(move);
+  setState({ preview: null });
+  if (!isBoardPlayable()) return showError({ code: "wait" });
+  if (reviewer.retry) return submitRetry(move);
   hideNotice();
-  if (state.game.live) return state.game.club.play(move);
-  set({ waiting: false });
-  await table.play(move);
+  if (state.game.live) return state.game.clubGame.play(move);
+  setState({ suspended: false });
+  await gameplay.playHumanMove(move);
 }
 
-/** Play several moves, one after the other. @param {string[]} moves */
+/** Play several moves in a row. @param {string[]} moves */
 export async function playLine(moves) {
   const { game } = state;
-  if (!playable()) return complain({ code: "wait" });
-  for (const move of moves) if (state.game === game) await table.play(move);
+  if (!isBoardPlayable()) return showError({ code: "wait" });
+  for (const move of moves) if (state.game === game) await gameplay.playHumanMove(move);
 }
 
-/** Play a move that was typed; whether it was one. @param {string} text */
+/** Play a typed move; returns whether it was accepted. @param {string} text */
 export function typeMove(text) {
-  const moves = Object.keys(state.game.at.view.moves);
-  const found = moves.find((move) => move.toLowerCase() === text.toLowerCase());
-  if (found && playable()) {
-    playMove(found);
+  const moves = Object.keys(state.game.current.position.moves);
+  const move = moves.find((name) => name.toLowerCase() === text.toLowerCase());
+  if (move && isBoardPlayable()) {
+    playMove(move);
     return true;
   }
-  complain({ message: t(found ? "problem.wait" : "problem.move", { move: text, moves: moves.join(" ") || "–" }) });
+  showError({ message: t(move ? "error.wait" : "error.move", { move: text, moves: moves.join(" ") || "–" }) });
   return false;
 }
 
-/** Say why a move cannot be played. @param {{ move: string, reason: string }} refusal */
+/** Explain why a move cannot be played. @param {{ move: string, reason: string }} refusal */
 export function refuseMove({ move, reason }) {
-  const words = t(`refused.${reason}`, { move });
+  const message = t(`refused.${reason}`, { move });
   playSound("wrong");
-  say(words);
-  note(words);
+  announce(message);
+  showNotice(message);
 }
 
-function playBest() {
-  const best = state.game.at.analysis?.pv[0];
-  if (best && settings.engine && playable() && !reviewer.trial) playMove(best);
-  else if (!settings.engine) actions.engine();
+function playBestMove() {
+  const best = state.game.current.analysis?.pv[0];
+  if (best && settings.engine && isBoardPlayable() && !reviewer.retry) playMove(best);
+  else if (!settings.engine) actions.toggleEngine();
 }
 
 // ---- the tree of moves ----------------------------------------------------------------------------------------------
 /** Go to a position of the game. @param {GameNode} node */
-export async function step(node) {
-  boardElement()?.finish();
-  reviewer.trial = null;
-  set({ preview: null, waiting: Boolean(state.editor) });
-  await table.go(node);
+export async function goToNode(node) {
+  boardElement()?.finishAnimation();
+  reviewer.retry = null;
+  setState({ preview: null, suspended: Boolean(state.editor) });
+  await gameplay.goTo(node);
 }
 
 /** @param {string} id of a node */
-export function jump(id) {
+export function goToNodeId(id) {
   const node = state.game.find(id);
-  if (node) step(node);
+  if (node) goToNode(node);
 }
 
 /** Make a variation the main line. @param {string} id */
-export function promote(id) {
+export function promoteVariation(id) {
   const { game } = state;
   game.promote(/** @type {GameNode} */ (game.find(id)));
-  set({ game });
+  setState({ game });
 }
 
-/** Delete a variation; a program is not to play it again at once. @param {string} id */
-export function remove(id) {
+/** Delete a variation; a bot does not replay it immediately. @param {string} id */
+export function deleteVariation(id) {
   const { game } = state;
-  const people = game.seats.includes(PERSON);
+  const people = game.players.includes(HUMAN);
   game.remove(/** @type {GameNode} */ (game.find(id)));
-  if (!people) set({ paused: true });
-  step(game.programToMove && people ? game.beforeLastTurn() : game.at);
+  if (!people) setState({ paused: true });
+  goToNode(game.botToMove && people ? game.findUndoTarget() : game.current);
 }
 
-/** The next position at which a person has a choice, or the end. @param {Game} game */
-function afterTurn(game) {
-  let node = game.at;
+/** The next position where a human player has a choice, or the end of the line. @param {Game} game */
+function findRedoTarget(game) {
+  let node = game.current;
   while (node.children.length) {
     [node] = node.children;
-    const mine = game.seats[node.view?.side ?? 0] === PERSON || !game.seats.includes(PERSON);
-    if (mine && node.view && !("pass" in node.view.moves)) break;
+    const mine = game.players[node.position?.side ?? 0] === HUMAN || !game.players.includes(HUMAN);
+    if (mine && node.position && !("pass" in node.position.moves)) break;
   }
   return node;
 }
 
 // ---- players --------------------------------------------------------------------------------------------------------
 /** @param {number} side @param {string} spec */
-function setSeat(side, spec) {
+function setPlayer(side, spec) {
   const { game } = state;
-  Object.assign(game, { chosen: true, names: null, seats: game.seats.with(side, spec) });
-  set({ paused: false });
+  Object.assign(game, { keepPlayers: true, playerNames: null, players: game.players.with(side, spec) });
+  setState({ paused: false });
   hideNotice();
-  step(game.at);
+  goToNode(game.current);
 }
 
-function changeSides() {
+function swapSides() {
   const { game } = state;
-  Object.assign(game, { names: null, seats: game.seats.toReversed() });
-  set({ flipped: game.seats[0] !== PERSON && game.seats[1] === PERSON });
-  step(game.at);
+  Object.assign(game, { playerNames: null, players: game.players.toReversed() });
+  setState({ flipped: game.players[0] !== HUMAN && game.players[1] === HUMAN });
+  goToNode(game.current);
 }
 
 function resign() {
   const { game } = state;
-  const people = game.seats.map((seat) => seat === PERSON);
+  const people = game.players.map((player) => player === HUMAN);
   const side = people[0] && people[1] ? game.side : people.indexOf(true);
-  if (side >= 0 && !game.at.over && !game.at.children.length) table.lose(side, "resigned");
+  if (side >= 0 && !game.current.over && !game.current.children.length) gameplay.endGame(side, "resigned");
 }
 
 // ---- the review -----------------------------------------------------------------------------------------------------
 /** @param {string} mark */
-function goToMark(mark) {
-  const found = reviewer.next(mark, state.game.at.ply);
-  if (found) step(found);
-  else note(t("review.nomore"), false);
+function goToNextMark(mark) {
+  const node = reviewer.nextWithMark(mark, state.game.current.ply);
+  if (node) goToNode(node);
+  else showNotice(t("review.no-more"), false);
 }
 
-/** Let the person try the move of a mistake again. @param {GameNode} node */
-export async function tryAgain(node) {
-  await step(/** @type {GameNode} */ (node.parent));
-  set({ waiting: true });
-  reviewer.tryAgain(node);
+/** Let the user retry the move of a mistake. @param {GameNode} node */
+export async function retryMistake(node) {
+  await goToNode(/** @type {GameNode} */ (node.parent));
+  setState({ suspended: true });
+  reviewer.startRetry(node);
   showTab("analysis");
   focusBoard();
 }
 
 /** @param {string} move */
-async function tryMove(move) {
-  const before = reviewer.trial?.node.parent;
-  if (state.game.at !== before || !(move in before.view.moves)) return;
-  const judged = reviewer.judge(state.game, move);
-  await table.play(move);
-  await judged.catch(complain);
+async function submitRetry(move) {
+  const before = reviewer.retry?.node.parent;
+  if (state.game.current !== before || !(move in before.position.moves)) return;
+  const judged = reviewer.evaluateRetry(state.game, move);
+  await gameplay.playHumanMove(move);
+  await judged.catch(showError);
 }
 
-/** Play the best move instead of a mistake. @param {GameNode} node */
+/** Play the best move instead of the mistake. @param {GameNode} node */
 export async function showAnswer(node) {
-  reviewer.giveUp();
-  await table.go(/** @type {GameNode} */ (node.parent));
-  await playLine(node.judgement?.pv.slice(0, 1) ?? []);
+  reviewer.leaveRetry();
+  await gameplay.goTo(/** @type {GameNode} */ (node.parent));
+  await playLine(node.review?.pv.slice(0, 1) ?? []);
 }
 
-/** Leave the second try. */
-export const leaveTrial = () => reviewer.trial && step(reviewer.trial.node);
+/** Leave the retry. */
+export const leaveRetry = () => reviewer.retry && goToNode(reviewer.retry.node);
 
 // ---- setting up a position ------------------------------------------------------------------------------------------
-/** Open the editor, or close it. @param {State["editor"]} editor */
+/** Open or close the position editor. @param {State["editor"]} editor */
 export function setEditor(editor) {
-  set({ editor, waiting: Boolean(editor) });
-  table.arrive(false);
+  setState({ editor, suspended: Boolean(editor) });
+  gameplay.enterPosition(false);
 }
 
-/** Begin a game from the position in the editor. */
+/** Start a game from the edited position. */
 export async function finishEditing() {
-  if (state.editor) await useGame(new Game({ game: state.game.game, start: state.editor.format(), seats: [PERSON, PERSON] }));
+  if (state.editor) await openGame(new Game({ game: state.game.game, start: state.editor.format(), players: [HUMAN, HUMAN] }));
 }
 
-/** Draw a mark, or erase it if it is there. @param {{ from: string, to: string | null }} mark */
+/** Draw a mark, or erase it if it exists. @param {{ from: string, to: string | null }} mark */
 export function toggleMark({ from, to }) {
   const others = state.marks.filter((mark) => mark.from !== from || mark.to !== to);
-  set({ marks: others.length < state.marks.length ? others : [...state.marks, { from, to, by: "user" }] });
+  setState({ marks: others.length < state.marks.length ? others : [...state.marks, { from, to, by: "user" }] });
 }

@@ -1,43 +1,43 @@
-/** The engine beside the board: what each move of the shown position is worth, better and better. */
-import { problemWords } from "./notices.js";
+/** The analysis engine: values of all moves in the current position, refined while it searches. */
+import { GameNode } from "./game.js";
+import { errorText } from "./notices.js";
+import { loadLinePositions } from "./position-loader.js";
 import { settings } from "./settings.js";
-import { loadLine } from "./positions.js";
-import { Node } from "./game.js";
 
 /** Events: "change". */
 export class Analyst extends EventTarget {
-  /** @param {import("./server.js").Connection} live */
-  constructor(live) {
+  /** @param {import("./server.js").Connection} connection */
+  constructor(connection) {
     super();
-    this.live = live;
+    this.connection = connection;
     /** @type {GameNode | null} */
     this.node = null;
-    this.stop = () => {};
+    this.cancel = () => {};
     this.running = false;
-    this.problem = ""; // what the server says if it cannot think
+    this.error = ""; // the last error of the server
   }
 
   /**
-   * Look at a position, as long as the engine is on; what is known already is not asked for again.
+   * Analyse a position if the engine is on; finished analyses are not requested again.
    * @param {Game} game
    * @param {GameNode} node
    */
-  show(game, node) {
-    const wanted = settings.engine && node.view && !node.view.provisional && !node.over ? node : null;
+  analyse(game, node) {
+    const wanted = settings.engine && node.position && !node.position.provisional && !node.over ? node : null;
     if (wanted === this.node) return;
-    this.rest();
+    this.stop();
     this.node = wanted;
-    if (wanted && !((wanted.analysis?.spent ?? 0) >= settings.seconds || wanted.analysis?.solved)) this.ask(game, wanted, settings.seconds);
+    if (wanted && !((wanted.analysis?.spent ?? 0) >= settings.seconds || wanted.analysis?.solved)) this.start(game, wanted, settings.seconds);
   }
 
   /** @param {Game} game @param {GameNode} node @param {number} seconds */
-  ask(game, node, seconds) {
+  start(game, node, seconds) {
     this.running = true;
-    this.problem = "";
-    this.stop = this.live.follow("analyse", { ...game.question(node), seconds }, (answer) => {
-      if (answer.type === "analysis") keep(node, answer);
-      if (answer.type === "error") this.problem = problemWords(answer);
-      if (answer.type === "done" || answer.type === "error") this.finish(node, answer.type === "done" ? seconds : 0);
+    this.error = "";
+    this.cancel = this.connection.stream("analyse", { ...game.toRequest(node), seconds }, (reply) => {
+      if (reply.type === "analysis") mergeAnalysis(node, reply);
+      if (reply.type === "error") this.error = errorText(reply);
+      if (reply.type === "done" || reply.type === "error") this.finish(node, reply.type === "done" ? seconds : 0);
       this.dispatchEvent(new Event("change"));
     });
   }
@@ -48,52 +48,52 @@ export class Analyst extends EventTarget {
     if (node.analysis) node.analysis = { ...node.analysis, spent: Math.max(spent, node.analysis.spent), solved: node.analysis.moves.every((move) => move.exact) };
   }
 
-  /** Go on with the position on the board, for longer. @param {Game} game */
-  more(game) {
+  /** Analyse the current position for longer. @param {Game} game */
+  extend(game) {
     const { node } = this;
     if (!node) return;
-    this.stop();
-    this.ask(game, node, Math.min(60, 4 * (node.analysis?.spent || settings.seconds)));
+    this.cancel();
+    this.start(game, node, Math.min(60, 4 * (node.analysis?.spent || settings.seconds)));
     this.dispatchEvent(new Event("change"));
   }
 
   /**
-   * Ask once about a position, whether the engine is on or not.
+   * Analyse a position once, whether or not the engine is on.
    * @param {Game} game
    * @param {GameNode} node
    * @param {number} seconds
    */
-  once(game, node, seconds) {
+  analyseOnce(game, node, seconds) {
     return new Promise((resolve, reject) => {
-      this.live.follow("analyse", { ...game.question(node), seconds }, (answer) => {
-        if (answer.type === "analysis") keep(node, answer);
-        if (answer.type === "error") reject(answer);
-        if (answer.type === "done") resolve(node.analysis);
+      this.connection.stream("analyse", { ...game.toRequest(node), seconds }, (reply) => {
+        if (reply.type === "analysis") mergeAnalysis(node, reply);
+        if (reply.type === "error") reject(reply);
+        if (reply.type === "done") resolve(node.analysis);
       });
     });
   }
 
-  rest() {
-    this.stop();
-    this.stop = () => {};
+  stop() {
+    this.cancel();
+    this.cancel = () => {};
     this.node = null;
     this.running = false;
   }
 }
 
 /**
- * Keep an answer, unless a better one is known: exact, or from a deeper search.
+ * Store a result unless the known one is better: exact, or from a deeper search.
  * @param {GameNode} node
- * @param {any} answer
+ * @param {any} reply
  */
-function keep(node, answer) {
+function mergeAnalysis(node, reply) {
   const known = node.analysis;
-  const better = known && (Number(known.exact) - Number(answer.exact) || known.depth - answer.depth || known.confidence - answer.confidence) > 0;
-  if (!better) node.analysis = { ...answer, spent: known?.spent ?? 0 };
+  const better = known && (Number(known.exact) - Number(reply.exact) || known.depth - reply.depth || known.confidence - reply.confidence) > 0;
+  if (!better) node.analysis = { ...reply, spent: known?.spent ?? 0 };
 }
 
-/** What the board needs to show the values of an analysis. @param {Analysis | null} analysis */
-export function hintsOf(analysis) {
+/** The hints of the board for an analysis. @param {Analysis | null} analysis */
+export function hintsFromAnalysis(analysis) {
   if (!analysis) return null;
   const most = Math.max(...analysis.moves.map((entry) => entry.value));
   const badge = String(analysis.depth || "");
@@ -105,18 +105,18 @@ export function hintsOf(analysis) {
 }
 
 /**
- * The positions along the line of an analysis, the first after its first move.
+ * Load the positions along a line, starting after its first move.
  * @param {Game} game
  * @param {GameNode} node
  * @param {string[]} line
  */
-export async function lineViews(game, node, line) {
-  const ghosts = [];
+export async function loadLineAhead(game, node, line) {
+  const nodes = [];
   let here = node;
   for (const move of line) {
-    here = new Node(here, move);
-    ghosts.push(here);
+    here = new GameNode(here, move);
+    nodes.push(here);
   }
-  if (ghosts.length) await loadLine(game, here);
-  return ghosts.map((ghost) => ghost.view);
+  if (nodes.length) await loadLinePositions(game, here);
+  return nodes.map((ahead) => ahead.position);
 }

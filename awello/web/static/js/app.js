@@ -1,32 +1,32 @@
-/** The page is wired up: panels get their tabs, actions hear keys, buttons and boards, the state is kept. */
-import { actions, playMove, refuseMove, step, toggleMark } from "./actions.js";
-import { AnalysisPanel } from "./analysis-panel.js";
+/** Entry point: connects panels, actions, shortcuts, buttons and boards, and restores the game of the address. */
+import { actions, goToNode, playMove, refuseMove, toggleMark } from "./actions.js";
+import { AnalysisTab } from "./analysis-tab.js";
 import { saveGame } from "./archive-save.js";
+import { BOARD_AREA_TOPICS, drawBoardArea } from "./board-area.js";
 import { byId, listen, translate } from "./dom.js";
-import { loadGames } from "./game.js";
-import { gameChoices } from "./game-words.js";
+import { gameOptions } from "./game-text.js";
+import { loadRules } from "./game.js";
+import { endGame, inRatedGame, reloadPosition } from "./gameplay.js";
 import { GamesTab } from "./games-tab.js";
-import { listenForGames } from "./import-dialog.js";
-import { listenToKeys } from "./keys.js";
+import { listenForPastedGames } from "./import-dialog.js";
 import { LabTab } from "./lab-tab.js";
-import { complain, noteOffline } from "./notices.js";
-import { followAddress, keepAddress, newGame, openLink, usualGame } from "./open-game.js";
-import { PlayPanel } from "./play-panel.js";
-import { PositionPanel } from "./position-panel.js";
-import { drawScreen, SHOWS } from "./screen.js";
+import { handleAddressChange, newGame, openLink, preferredGame, updateAddress } from "./navigation.js";
+import { setServerOffline, showError } from "./notices.js";
+import { PlayTab } from "./play-tab.js";
+import { PositionTab } from "./position-tab.js";
 import { api } from "./server.js";
-import { analyst, live, reviewer } from "./services.js";
-import { applySettings, SettingsPanel } from "./settings-panel.js";
-import { changed, set, state, subscribe } from "./store.js";
-import { inRatedGame, loadAgain, lose } from "./table.js";
+import { analyst, engineConnection, reviewer } from "./services.js";
+import { applySettings, SettingsTab } from "./settings-tab.js";
+import { listenToShortcuts } from "./shortcuts.js";
+import { notifyChange, setState, state, subscribe } from "./store.js";
 import { addPanel, listenToTabs, rebuildPanels, showTab } from "./tabs.js";
 
-const PANELS = { play: PlayPanel, analysis: AnalysisPanel, games: GamesTab, position: PositionPanel, lab: LabTab, settings: SettingsPanel };
+const PANELS = { play: PlayTab, analysis: AnalysisTab, games: GamesTab, position: PositionTab, lab: LabTab, settings: SettingsTab };
 
 /** @type {Record<string, Command>} */
 const BUTTONS = {
-  "to-first": "first", "to-back": "back", "to-forward": "forward", "to-last": "last", undo: "undo", redo: "redo",
-  flip: "flip", engine: "engine", hints: "hints", "new-game": "newGame", "help-button": "help",
+  "to-first": "goToStart", "to-back": "goBack", "to-forward": "goForward", "to-last": "goToEnd", undo: "undo", redo: "redo",
+  flip: "flipBoard", engine: "toggleEngine", hints: "toggleHints", "new-game": "startNewGame", "help-button": "openHelp",
 };
 
 async function start() {
@@ -34,82 +34,82 @@ async function start() {
   translate(document);
   listenToServices();
   listenToPage();
-  await loadGames().catch(complain);
-  set({ clubReady: findClub() });
+  await loadRules().catch(showError);
+  setState({ clubReady: findClub() });
   const first = begin();
   fillGames();
   subscribeAll();
   showTab("play");
   await first;
   const players = await api("GET", "/api/players").catch(() => []);
-  set({ players: new Set(players.map((/** @type {{ name: string }} */ player) => player.name)) });
+  setState({ availablePlayers: new Set(players.map((/** @type {{ name: string }} */ player) => player.name)) });
 }
 
-/** Look for a club on this server; its part of the page is loaded only if there is one. */
+/** Load the club's part of the page if this server has a club. */
 async function findClub() {
   const { club } = await api("GET", "/api/health").catch(() => ({ club: false }));
   if (!club) return;
   const { Club } = await import("./club.js");
-  set({ club: new Club() });
-  await state.club?.enter();
+  setState({ club: new Club() });
+  await state.club?.connect();
 }
 
-/** Open the game of the address, or else a new one. */
+/** Open the game of the address, or a new one. */
 async function begin() {
   if (location.hash && (await openLink(location.hash))) return;
-  await newGame(usualGame());
+  await newGame(preferredGame());
 }
 
-/** Who is called when the state changes, in this order. */
+/** Subscribe to state changes; listeners run in this order. */
 function subscribeAll() {
   subscribe(["settings"], applySettings);
   subscribe(["game", "settings", "club"], analyse);
-  subscribe(SHOWS, drawScreen);
+  subscribe(BOARD_AREA_TOPICS, drawBoardArea);
   for (const [name, Panel] of Object.entries(PANELS)) addPanel(name, Panel);
-  subscribe(["game", "club", "archive"], keepAddress);
+  subscribe(["game", "club", "archive"], updateAddress);
   subscribe(["game", "settings", "archive"], () => saveGame(state.game));
   subscribe(["language"], changeLanguage);
 }
 
 function analyse() {
   const { game } = state;
-  if (!game?.at.view) return;
-  if (inRatedGame()) analyst.rest();
-  else analyst.show(game, game.at);
+  if (!game?.current.position) return;
+  if (inRatedGame()) analyst.stop();
+  else analyst.analyse(game, game.current);
 }
 
 function listenToServices() {
-  analyst.addEventListener("change", () => changed("analysis"));
-  reviewer.addEventListener("change", () => changed("review"));
-  live.addEventListener("offline", () => noteOffline(true));
-  live.addEventListener("online", () => {
-    loadAgain();
-    noteOffline(false);
-    if (state.game?.kept?.problem) state.game.kept = null;
-    changed("archive");
+  analyst.addEventListener("change", () => notifyChange("analysis"));
+  reviewer.addEventListener("change", () => notifyChange("review"));
+  engineConnection.addEventListener("offline", () => setServerOffline(true));
+  engineConnection.addEventListener("online", () => {
+    reloadPosition();
+    setServerOffline(false);
+    if (state.game?.saved?.error) state.game.saved = null;
+    notifyChange("archive");
   });
 }
 
 function listenToPage() {
-  listenToKeys(actions);
+  listenToShortcuts(actions);
   listenToTabs();
-  listenForGames();
+  listenForPastedGames();
   for (const [id, action] of Object.entries(BUTTONS)) byId(id).addEventListener("click", () => actions[action]());
   byId("game-picker").addEventListener("change", () => newGame(byId("game-picker").value));
-  window.addEventListener("hashchange", followAddress);
-  listen(byId("graph"), "jump", ({ ply }) => step(state.game.line[ply]));
-  for (const id of ["clock-top", "clock-bottom"]) listen(byId(id), "flag", ({ side }) => state.game.club || lose(side, "time"));
+  window.addEventListener("hashchange", handleAddressChange);
+  listen(byId("graph"), "jump", ({ ply }) => goToNode(state.game.line[ply]));
+  for (const id of ["clock-top", "clock-bottom"]) listen(byId(id), "flag", ({ side }) => state.game.clubGame || endGame(side, "time"));
   listenToBoard(byId("board-box"));
 }
 
-/** The events of either board bubble up to its box. @param {HTMLElement} box */
+/** Events of both boards bubble up to their box. @param {HTMLElement} box */
 function listenToBoard(box) {
   listen(box, "play", ({ move }) => playMove(move));
   listen(box, "refused", refuseMove);
   listen(box, "mark", toggleMark);
   listen(box, "edit", ({ cell, button }) => {
     state.editor?.change(cell, button);
-    changed("editor");
+    notifyChange("editor");
   });
 }
 
@@ -117,12 +117,12 @@ function changeLanguage() {
   translate(document);
   fillGames();
   rebuildPanels();
-  changed("game");
+  notifyChange("game");
   byId("setting-language").focus();
 }
 
 function fillGames() {
-  byId("game-picker").replaceChildren(...gameChoices().map(([name, words]) => new Option(words, name)));
+  byId("game-picker").replaceChildren(...gameOptions().map(([name, label]) => new Option(label, name)));
 }
 
 start();

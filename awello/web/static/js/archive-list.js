@@ -1,41 +1,41 @@
-/** The games of the archive: found by who played them, when, what and how they ended, and opened on the board. */
-import { h, row, select } from "./dom.js";
+/** The list of archived games, with filters; a click opens a game on the board. */
+import { formRow, h, select } from "./dom.js";
+import { gameOptions, sideName } from "./game-text.js";
 import { GAMES } from "./game.js";
-import { gameChoices, sideName } from "./game-words.js";
-import { openArchived } from "./import-dialog.js";
-import { problemWords } from "./notices.js";
+import { currentLanguage, pluralKey, t } from "./i18n.js";
+import { openArchivedGame } from "./import-dialog.js";
+import { errorText } from "./notices.js";
 import { api } from "./server.js";
 import { state } from "./store.js";
-import { currentLanguage, t } from "./words.js";
 
-const COUNT = 20; // games at a time
-const PATIENCE = 250; // milliseconds after the last letter
+const PAGE_SIZE = 20;
+const TYPING_DELAY_MS = 250;
 const RESULTS = ["", "first", "second", "draw", "open"];
 
 export class ArchiveList {
   /** @param {ArchiveList} [before] */
   constructor(before) {
-    this.asked = filtersOf(before);
-    this.open = before?.open ?? false; // whether all filters are shown
-    this.turn = 0; // answers to earlier questions come too late
+    this.filters = previousFilters(before);
+    this.openFilters = before?.openFilters ?? false;
+    this.request = 0; // number of the latest request: earlier responses are ignored
     /** @type {string | null} */
-    this.query = null; // of the games that are shown
+    this.query = null; // query of the listed games
     /** @type {number | null} */
-    this.last = null; // the number of the last of them
+    this.last = null; // number of the last listed game
     this.timer = 0;
-    this.status = h("p", { class: "soft", id: "archive-status", role: "status" });
+    this.status = h("p", { class: "muted", id: "archive-status", role: "status" });
     this.rows = h("ol", { class: "archive-rows", id: "archive-rows" });
-    this.more = h("button", { id: "archive-more", hidden: true, onclick: () => this.ask(this.last) }, t("archive.more"));
-    this.element = h("section", { class: "archive" }, this.filters(), this.status, this.rows, this.more);
+    this.more = h("button", { id: "archive-more", hidden: true, onclick: () => this.load(this.last) }, t("archive.more"));
+    this.element = h("section", { class: "archive" }, this.filterForm(), this.status, this.rows, this.more);
   }
 
-  // ---- what is asked for --------------------------------------------------------------------------------------------
-  filters() {
+  // ---- filters ------------------------------------------------------------------------------------------------------
+  filterForm() {
     /** @type {[string, string][]} */
-    const games = [["", t("archive.game.all")], ...gameChoices()];
+    const games = [["", t("archive.game.all")], ...gameOptions()];
     return h("form", { class: "archive-filters", onsubmit: (event) => event.preventDefault() },
       this.field("player"),
-      h("details", { class: "more", open: this.open, ontoggle: (event) => (this.open = event.target.open) }, h("summary", {}, t("archive.filters")),
+      h("details", { class: "disclosure", open: this.openFilters, ontoggle: (event) => (this.openFilters = event.target.open) }, h("summary", {}, t("archive.filters")),
         this.choice("game", games),
         this.field("opening"), this.field("year", { maxLength: 9, placeholder: "1990-1999" }),
         this.choice("result", RESULTS.map((name) => [name, t(`archive.result.${name || "any"}`)])),
@@ -45,60 +45,60 @@ export class ArchiveList {
   /** @param {string} name @param {Properties} [more] */
   field(name, more = {}) {
     const change = (/** @type {HandledEvent} */ event) => this.change(name, event.target.value.trim());
-    return row(t(`archive.${name}`), h("input", { id: `archive-${name}`, autocomplete: "off", spellcheck: false, maxLength: 60, value: this.asked[name] ?? "", oninput: change, ...more }));
+    return formRow(t(`archive.${name}`), h("input", { id: `archive-${name}`, autocomplete: "off", spellcheck: false, maxLength: 60, value: this.filters[name] ?? "", oninput: change, ...more }));
   }
 
   /** @param {string} name @param {[string, string][]} values */
   choice(name, values) {
     const change = (/** @type {HandledEvent} */ event) => this.change(name, event.target.value);
-    return row(t(`archive.${name}`), select({ id: `archive-${name}`, onchange: change }, values, this.asked[name]));
+    return formRow(t(`archive.${name}`), select({ id: `archive-${name}`, onchange: change }, values, this.filters[name]));
   }
 
   throughBox() {
     const change = (/** @type {HandledEvent} */ event) => this.change("through", event.target.checked);
-    return row(t("archive.through"), h("input", { type: "checkbox", id: "archive-through", checked: Boolean(this.asked.through), onchange: change }));
+    return formRow(t("archive.through"), h("input", { type: "checkbox", id: "archive-through", checked: Boolean(this.filters.through), onchange: change }));
   }
 
   /** @param {string} name @param {string | boolean} value */
   change(name, value) {
-    this.asked[name] = value;
+    this.filters[name] = value;
     clearTimeout(this.timer);
-    this.timer = setTimeout(() => this.update(), PATIENCE);
+    this.timer = setTimeout(() => this.update(), TYPING_DELAY_MS);
   }
 
-  /** Which games are wanted, as the server understands it. */
-  wanted() {
+  /** The filters as a query string of the API. */
+  queryString() {
     const { game } = state;
-    const { through, ...others } = this.asked;
-    const here = through ? { game: game.game, through: game.at.view.position ?? "" } : {};
+    const { through, ...others } = this.filters;
+    const here = through ? { game: game.game, through: game.current.position.position ?? "" } : {};
     const known = Object.entries({ ...others, ...here }).filter(([, value]) => value);
     return new URLSearchParams(known).toString();
   }
 
-  // ---- what is found ------------------------------------------------------------------------------------------------
-  /** The archive has changed: ask again. */
-  forget() {
+  // ---- results ------------------------------------------------------------------------------------------------------
+  /** Reload the list: the archive has changed. */
+  invalidate() {
     this.query = null;
   }
 
-  /** Ask, if something else is wanted than what is shown. */
+  /** Load the list if the filters have changed. */
   update() {
-    if (state.game.at.view.provisional && this.asked.through) return;
-    const query = this.wanted();
+    if (state.game.current.position.provisional && this.filters.through) return;
+    const query = this.queryString();
     if (query === this.query) return;
     this.query = query;
-    this.ask(null);
+    this.load(null);
   }
 
   /** @param {number | null} before */
-  async ask(before) {
-    const turn = ++this.turn;
+  async load(before) {
+    const request = ++this.request;
     try {
-      const found = await api("GET", `/api/games?limit=${COUNT}&${this.query}${before ? `&before=${before}` : ""}`);
-      if (turn === this.turn) this.show(found, before);
+      const response = await api("GET", `/api/games?limit=${PAGE_SIZE}&${this.query}${before ? `&before=${before}` : ""}`);
+      if (request === this.request) this.show(response, before);
     } catch (error) {
-      if (turn !== this.turn) return;
-      this.status.textContent = problemWords(error);
+      if (request !== this.request) return;
+      this.status.textContent = errorText(error);
       if (!before) this.rows.replaceChildren();
       this.more.hidden = true;
     }
@@ -106,34 +106,34 @@ export class ArchiveList {
 
   /** @param {{ total: number, games: ArchivedGame[] }} page @param {number | null} before */
   show({ total, games }, before) {
-    const items = games.map((found) => this.item(found));
+    const items = games.map((entry) => this.item(entry));
     if (before) this.rows.append(...items);
     else this.rows.replaceChildren(...items);
     this.last = games.at(-1)?.number ?? null;
     this.more.hidden = this.rows.children.length >= total || !games.length;
     const count = total.toLocaleString(currentLanguage());
-    this.status.textContent = total ? t(total === 1 ? "explorer.one" : "explorer.many", { games: count }) : t("archive.none");
+    this.status.textContent = total ? t(`explorer.games.${pluralKey(total)}`, { games: count }) : t("archive.none");
     if (before) items[0]?.querySelector("button")?.focus();
   }
 
-  /** @param {ArchivedGame} found */
-  item(found) {
-    const { number, game, players, winner, date, event, opening } = found;
+  /** @param {ArchivedGame} entry */
+  item(entry) {
+    const { number, game, players, winner, date, event, opening } = entry;
     const family = GAMES[game].family;
     /** @param {number} place */
     const side = (place) => h("span", { class: winner === place ? "archive-side is-winner" : "archive-side" }, players[place] ?? sideName(family, place));
     const facts = [number, t(`game.${game}`), date, opening?.[currentLanguage()], event].filter(Boolean).join(" · ");
-    return h("li", {}, h("button", { class: "archive-game", "data-number": number, onclick: () => openArchived(number) },
-      side(0), h("span", { class: "archive-score" }, scoreWords(found)), side(1),
+    return h("li", {}, h("button", { class: "archive-game", "data-number": number, onclick: () => openArchivedGame(number) },
+      side(0), h("span", { class: "archive-score" }, formatScore(entry)), side(1),
       h("span", { class: "archive-facts" }, facts)));
   }
 }
 
-/** The filters that were chosen before. @param {ArchiveList} [list] @returns {Record<string, any>} */
-const filtersOf = (list) => list?.asked ?? {};
+/** The filters of the previous panel. @param {ArchiveList} [list] @returns {Record<string, any>} */
+const previousFilters = (list) => list?.filters ?? {};
 
-/** How a game ended, in a few letters. @param {ArchivedGame} game */
-function scoreWords({ score, winner, loser }) {
+/** The result of a game, such as "33–31" or "1–0". @param {ArchivedGame} game */
+function formatScore({ score, winner, loser }) {
   if (loser !== null) return winner ? "0–1" : "1–0";
   return score ? score.join("–") : "–";
 }

@@ -1,41 +1,41 @@
-/** Games that were played here to their end are saved in the archive of the server, each once. */
-import { PERSON } from "./game.js";
-import { problemWords } from "./notices.js";
+/** Saves finished games in the server's archive, each once. */
+import { HUMAN } from "./game.js";
+import { errorText } from "./notices.js";
 import { api } from "./server.js";
 import { settings } from "./settings.js";
-import { changed } from "./store.js";
+import { notifyChange } from "./store.js";
 
-const NOBODY = "guest";
+const GUEST = "guest";
 
-/** Save a game once it has been played to its end; `game.kept` has the outcome. @param {Game} game */
+/** Save a finished game; `game.saved` holds the outcome. @param {Game} game */
 export async function saveGame(game) {
-  if (!settings.archive || !game?.at.over || game.at.view.provisional || game.kept || !wasPlayed(game)) return;
-  game.kept = { moves: game.at.moves.join(" ") };
+  if (!settings.archive || !game?.current.over || game.current.position.provisional || game.saved || !wasPlayedHere(game)) return;
+  game.saved = { moves: game.current.moves.join(" ") };
   try {
-    Object.assign(game.kept, await api("POST", "/api/games", message(game)));
+    Object.assign(game.saved, await api("POST", "/api/games", toArchiveRequest(game)));
   } catch (error) {
-    if (error.code !== "no_archive") game.kept.problem = problemWords(error);
+    if (error.code !== "no_archive") game.saved.error = errorText(error);
   }
-  changed("archive");
+  notifyChange("archive");
 }
 
 /**
- * Whether the line to the present position was played here from its start: people and programs made their own moves.
+ * Whether all moves up to the current position were played here, by humans and bots.
  * @param {Game} given
  */
-function wasPlayed({ begun, at }) {
-  return Boolean(begun) && at.path.slice(1).every((node) => node.seconds !== null);
+function wasPlayedHere({ started, current }) {
+  return Boolean(started) && current.path.slice(1).every((node) => node.seconds !== null);
 }
 
 /** @param {Game} game */
-function message(game) {
-  const { at } = game;
-  const seconds = at.path.slice(1).map((node) => Math.max(0, Math.round(1000 * (node.seconds ?? 0)) / 1000));
-  return { ...game.question(), players: namesOf(game), started: game.begun, seconds, result: at.result };
+function toArchiveRequest(game) {
+  const { current } = game;
+  const seconds = current.path.slice(1).map((node) => Math.max(0, Math.round(1000 * (node.seconds ?? 0)) / 1000));
+  return { ...game.toRequest(), players: recordedNames(game), started: game.started, seconds, result: current.result };
 }
 
-/** The players' names: a program's spec, and the person's own name where one person plays. @param {Game} given */
-export function namesOf({ seats }) {
-  const alone = seats.filter((seat) => seat === PERSON).length === 1;
-  return seats.map((seat) => (seat === PERSON ? (alone && settings.name.trim()) || NOBODY : seat));
+/** The player names for the archive: a bot's spec, or the user's name in a game against a bot. @param {Game} given */
+export function recordedNames({ players }) {
+  const alone = players.filter((player) => player === HUMAN).length === 1;
+  return players.map((player) => (player === HUMAN ? (alone && settings.name.trim()) || GUEST : player));
 }

@@ -1,25 +1,25 @@
-/** Where seeds lie and how they travel: piles, rows of a store, and the pictures that a sowing goes through. */
+/** Layout of seeds in pits and stores, and the frames of a sowing animation. */
 
-const GOLDEN = Math.PI * (3 - Math.sqrt(5)); // the angle from one seed of a sunflower to the next
-const SEED = 9;
+const GOLDEN_ANGLE = Math.PI * (3 - Math.sqrt(5)); // between consecutive seeds of a sunflower pattern
+const SEED_RADIUS = 9;
 
 /**
- * The seeds of a pit as { x, y, size, angle } around its centre: a sunflower that tightens so as to stay inside.
+ * The seeds of a pit as { x, y, size, angle } around its centre: a sunflower pattern that shrinks to fit.
  * @param {number} count
  * @param {number} radius
  */
-export function pile(count, radius) {
-  const step = Math.min(12.5, (radius - SEED * 0.8) / Math.sqrt(Math.max(count - 0.4, 1)));
-  const size = Math.min(SEED, 2.6 + step * 0.62);
+export function layOutPit(count, radius) {
+  const step = Math.min(12.5, (radius - SEED_RADIUS * 0.8) / Math.sqrt(Math.max(count - 0.4, 1)));
+  const size = Math.min(SEED_RADIUS, 2.6 + step * 0.62);
   return [...Array(count).keys()].map((seed) => {
     const far = count === 1 ? 0 : step * Math.sqrt(seed + 0.6);
-    const turn = seed * GOLDEN + 0.7;
+    const turn = seed * GOLDEN_ANGLE + 0.7;
     return { x: far * Math.cos(turn) * 0.94, y: far * Math.sin(turn) * 1.06, size, angle: (seed * 67) % 180 };
   });
 }
 
-/** The seeds of a store, two by two from the left, a little astray. @param {number} count */
-export function heap(count) {
+/** The seeds of a store in pairs from the left, slightly scattered. @param {number} count */
+export function layOutStore(count) {
   return [...Array(count).keys()].map((seed) => ({
     x: Math.floor(seed / 2) * 15.4 + (seed % 2) * 7 + ((seed * 7) % 5),
     y: (seed % 2 ? 10 : -10) + ((seed * 3) % 5) - 2,
@@ -29,19 +29,19 @@ export function heap(count) {
 }
 
 /**
- * The pictures of a sowing, in order: { pits, taken, lit, hand, beats }. A hand { from, to, count } glides over the
- * board; the seed it brings lies there in the next picture. Pits are given by index, stores as "south" and "north".
+ * The frames of a sowing: { pits, taken, highlighted, hand, ticks }. A hand { from, to, count } moves across the board,
+ * and its seed is in the pit in the next frame. Pits are given by index, stores as "south" and "north".
  * @param {BoardConfig} config
  * @param {(name: string) => number} indexOf
  */
-export function pictures({ before, takenBefore, sowing }, indexOf) {
+export function sowingFrames({ before, takenBefore, sowing }, indexOf) {
   if (!sowing) return [];
   const pits = [...before];
   const taken = [...takenBefore];
-  /** @type {Picture[]} */
+  /** @type {SowingFrame[]} */
   const list = [];
-  /** @param {Hand | null} hand @param {number | null} [lit] @param {number} [beats] */
-  const show = (hand, lit = null, beats = 1) => list.push({ pits: [...pits], taken: [...taken], hand, lit, beats });
+  /** @param {Hand | null} hand @param {number | null} [highlighted] @param {number} [ticks] */
+  const show = (hand, highlighted = null, ticks = 1) => list.push({ pits: [...pits], taken: [...taken], hand, highlighted, ticks });
   const route = [sowing.from, ...sowing.sown].map(indexOf);
   pits[route[0]] = 0;
   for (let step = 1; step < route.length; step += 1) {

@@ -1,83 +1,83 @@
 /**
  * What both boards share: configuration in, events out, and a grid of cells over one drawing.
  *
- * The drawing is an SVG that nobody touches. Over it lie plain cells with labels, which take the pointer, the
- * keyboard and the screen reader. A board says where its cells lie and draws them; it knows no rules.
+ * The drawing is a passive SVG. Plain cells with labels lie over it and receive pointer, keyboard and screen reader.
+ * A board places and draws its cells; it knows no rules.
  */
-import { draw, elementOf, mark, reducedMotion, SVG, write } from "./dom.js";
-import { signed, t } from "./words.js";
+import { appendSvg, eventElement, reducedMotion, setAttribute, setText, SVG } from "./dom.js";
+import { formatSigned, t } from "./i18n.js";
 
 /** @type {Record<string, number[]>} */
 const STEPS = { ArrowUp: [-1, 0], ArrowDown: [1, 0], ArrowLeft: [0, -1], ArrowRight: [0, 1] };
-const FAIR = 1; // a move that loses this much is no longer good
-const BAD = 4; // and from here on it is bad
+const FAIR_LOSS = 1; // loss from which a move is only fair
+const BAD_LOSS = 4; // loss from which a move is bad
 
-/** Whether people want things to move, and somebody is looking. */
-export function motion() {
+/** Whether animations are wanted and visible. */
+export function isMotionEnabled() {
   return !document.hidden && !reducedMotion();
 }
 
 /**
- * The nodes of a hint around (0, 0): a plate, the value, a double line below an exact one, the badge.
+ * The nodes of a hint around (0, 0): a plate, the value, a double line below exact values, the badge.
  * @param {Element} parent
  * @param {number} width
  */
 export function buildHint(parent, width) {
-  const group = draw(parent, "g", { class: "board-hint" });
-  draw(group, "rect", { class: "board-hint-plate", x: -width / 2, y: -32, width, height: 64, rx: 14 });
-  draw(group, "path", { class: "board-hint-exact", d: "M-20 4H20M-20 8H20" });
-  const value = draw(group, "text", { class: "board-hint-value" });
-  const badge = draw(group, "text", { class: "board-hint-badge", y: 21 });
+  const group = appendSvg(parent, "g", { class: "board-hint" });
+  appendSvg(group, "rect", { class: "board-hint-plate", x: -width / 2, y: -32, width, height: 64, rx: 14 });
+  appendSvg(group, "path", { class: "board-hint-exact", d: "M-20 4H20M-20 8H20" });
+  const value = appendSvg(group, "text", { class: "board-hint-value" });
+  const badge = appendSvg(group, "text", { class: "board-hint-badge", y: 21 });
   return { group, value, badge };
 }
 
 /**
- * Fill the nodes of a hint; without one they are hidden.
+ * Fill the nodes of a hint, or hide them.
  * @param {HintNodes} nodes
  * @param {Hint | null | undefined} hint
  */
 export function drawHint(nodes, hint) {
-  mark(nodes.group, "class", hint ? hintClass(hint) : "board-hint is-hidden");
+  setAttribute(nodes.group, "class", hint ? hintClass(hint) : "board-hint is-hidden");
   if (!hint) return;
-  write(nodes.value, signed(hint.value, hint.exact ? 0 : 1));
-  write(nodes.badge, hint.badge ?? "");
+  setText(nodes.value, formatSigned(hint.value, hint.exact ? 0 : 1));
+  setText(nodes.badge, hint.badge ?? "");
 }
 
 /** @param {Hint} hint */
 function hintClass(hint) {
-  const grade = hint.loss >= BAD ? "bad" : hint.loss >= FAIR ? "fair" : "good";
-  const signs = [hint.best && "is-best", hint.exact && "is-exact", (hint.exact || hint.badge) && "is-signed"];
+  const grade = hint.loss >= BAD_LOSS ? "bad" : hint.loss >= FAIR_LOSS ? "fair" : "good";
+  const signs = [hint.best && "is-best", hint.exact && "is-exact", (hint.exact || hint.badge) && "has-badge"];
   return ["board-hint", `is-${grade}`, ...signs.filter(Boolean)].join(" ");
 }
 
-/** A hint as it is spoken, in pieces such as "plus 4", "exact", "best". @param {Hint} hint */
-export function sayHint(hint) {
-  const text = signed(hint.value, hint.exact ? 0 : 1);
+/** A hint for screen readers, in pieces such as "plus 4", "exact", "best". @param {Hint} hint */
+export function describeHint(hint) {
+  const text = formatSigned(hint.value, hint.exact ? 0 : 1);
   const sign = text.startsWith("+") ? "board.plus" : text.startsWith("−") ? "board.minus" : "board.even";
-  const words = [t(sign, { value: text.replace(/^[+−]/, "") })];
-  if (hint.exact) words.push(t("board.exact"));
-  if (hint.best) words.push(t("board.best"));
-  if (hint.badge) words.push(t("board.depth", { value: hint.badge }));
-  return words;
+  const parts = [t(sign, { value: text.replace(/^[+−]/, "") })];
+  if (hint.exact) parts.push(t("board.exact"));
+  if (hint.best) parts.push(t("board.best"));
+  if (hint.badge) parts.push(t("board.depth", { value: hint.badge }));
+  return parts;
 }
 
-/** A board; that of a game says what its cells are and draws them. */
+/** Base class of both boards. */
 export class Board extends HTMLElement {
-  /** What an empty board shows, and what it is called. */
+  /** Default configuration, and translation key of the label. */
   static defaults = {};
   static title = "";
 
   #config = /** @type {BoardConfig} */ (/** @type {unknown} */ (null));
-  #shape = "";
+  #layoutKey = "";
   /** @type {{ node: HTMLElement, label?: () => string, cells: Cell[] }[]} */
   #rows = [];
   /** @type {string | null} */
-  #stop = null; // the cell that had the focus last, to which Tab returns
-  #clicked = false; // the focus came from the pointer, so that the keys belong to the page
+  #tabStop = null; // the cell in the tab order: the last one with focus
+  #focusedByPointer = false; // focus came from the pointer, so keys belong to the page
   /** @type {{ from: string, to: string | null } | null} */
-  #draft = null; // the arrow that is being drawn
+  #draft = null; // the arrow being drawn
   /** @type {(() => void) | null} */
-  #running = null; // what cuts the animation short
+  #cancelAnimation = null; // ends the running animation
   drawing = document.createElementNS(SVG, "svg");
   marks = document.createElementNS(SVG, "g");
   grid = document.createElement("div");
@@ -90,62 +90,62 @@ export class Board extends HTMLElement {
     super();
     /** @type {Record<string, (event: any) => void>} */
     const handlers = {
-      click: (event) => this.#act(event, 0),
-      contextmenu: (event) => this.#menu(event),
-      keydown: (event) => this.#key(event),
-      focusin: (event) => this.#enter(event),
-      focusout: (event) => this.#leave(event),
-      pointerdown: (event) => this.#press(event),
-      pointerup: (event) => this.#release(event),
-      pointerover: (event) => this.#hover(event),
-      pointerleave: () => this.#away(),
+      click: (event) => this.#activate(event, 0),
+      contextmenu: (event) => this.#onContextMenu(event),
+      keydown: (event) => this.#onKey(event),
+      focusin: (event) => this.#onFocusIn(event),
+      focusout: (event) => this.#onFocusOut(event),
+      pointerdown: (event) => this.#onPointerDown(event),
+      pointerup: (event) => this.#onPointerUp(event),
+      pointerover: (event) => this.#onPointerOver(event),
+      pointerleave: () => this.#onPointerLeave(),
     };
     for (const [name, handler] of Object.entries(handlers)) this.addEventListener(name, handler);
   }
 
-  // What the board of a game says
+  // Overridden by each board
 
-  /** The nodes are made anew when this changes. @returns {string} */
-  shape() {
+  /** The nodes are rebuilt when this key changes. @returns {string} */
+  layoutKey() {
     return "";
   }
 
-  /** Its size and its rows of cells. @returns {{ width: number, height: number, rows: RowPlan[] }} */
-  plan() {
+  /** The size and the rows of cells. @returns {{ width: number, height: number, rows: RowLayout[] }} */
+  layout() {
     return { width: 0, height: 0, rows: [] };
   }
 
-  /** Make the nodes of the drawing. @param {Element} _svg */
+  /** Create the nodes of the drawing. @param {Element} _svg */
   build(_svg) {}
 
-  /** Follow a new configuration. @param {BoardConfig | null} _before */
+  /** React to a new configuration. @param {BoardConfig | null} _before */
   update(_before) {}
 
   /** Draw the position. */
   paint() {}
 
-  /** Where a cell lies. @param {string} _name @returns {number[]} */
+  /** The centre of a cell. @param {string} _name @returns {number[]} */
   centre(_name) {
     return [0, 0];
   }
 
-  /** The words of a cell. @param {string} _name @returns {string[]} */
+  /** The label of a cell, in pieces. @param {string} _name @returns {string[]} */
   describe(_name) {
     return [];
   }
 
-  /** Why a cell cannot be played. @param {string} _name @returns {string | null} */
-  refusal(_name) {
+  /** Why a cell cannot be played, or null. @param {string} _name @returns {string | null} */
+  refusalReason(_name) {
     return null;
   }
 
-  // What all boards do
+  // Common to both boards
 
   disconnectedCallback() {
-    this.finish();
+    this.finishAnimation();
   }
 
-  /** What the board shows; setting it draws it. */
+  /** The configuration; setting it redraws the board. */
   get config() {
     return this.#config;
   }
@@ -153,74 +153,74 @@ export class Board extends HTMLElement {
   set config(next) {
     const before = this.#config;
     this.#config = { .../** @type {typeof Board} */ (this.constructor).defaults, ...next };
-    if (this.shape() !== this.#shape) this.#rebuild();
+    if (this.layoutKey() !== this.#layoutKey) this.#rebuild();
     this.update(before);
     this.refresh();
   }
 
-  /** Draw again, for instance in another language. */
+  /** Redraw, for example in another language. */
   refresh() {
     if (!this.#config) return;
     this.classList.toggle("is-editing", Boolean(this.config.editing));
-    mark(this.grid, "aria-label", this.config.label ?? t(/** @type {typeof Board} */ (this.constructor).title));
-    for (const { node, label } of this.#rows) if (label) mark(node, "aria-label", label());
+    setAttribute(this.grid, "aria-label", this.config.label ?? t(/** @type {typeof Board} */ (this.constructor).title));
+    for (const { node, label } of this.#rows) if (label) setAttribute(node, "aria-label", label());
     for (const { name, node } of this.#cells) {
-      mark(node, "aria-label", this.describe(name).join(", "));
-      mark(node, "class", this.#cellClass(name));
+      setAttribute(node, "aria-label", this.describe(name).join(", "));
+      setAttribute(node, "class", this.#cellClass(name));
     }
-    this.#placeStop();
+    this.#placeTabStop();
     this.#drawMarks();
     this.paint();
   }
 
-  /** Cut any animation short. */
-  finish() {
-    this.#running?.();
+  /** End the running animation. */
+  finishAnimation() {
+    this.#cancelAnimation?.();
   }
 
   /**
-   * Remember how to end the animation that begins; `settled` follows its end, cut short or not.
+   * Register how to end an animation; `settled` is fired when it has ended or was interrupted.
    * @param {() => void} end
    */
-  begin(end) {
-    this.finish();
-    this.#running = () => {
-      this.#running = null;
+  startAnimation(end) {
+    this.finishAnimation();
+    this.#cancelAnimation = () => {
+      this.#cancelAnimation = null;
       end();
       queueMicrotask(() => this.emit("settled"));
     };
   }
 
-  /** The cell that hover or focus aims at, if it is a legal move. */
-  get aim() {
+  /** The legal move under the pointer or the focus. */
+  get target() {
     const { playable, editing, preview, moves } = this.config;
     const name = this.hovered ?? this.focused;
     return playable && !editing && !preview && name && moves[name] ? name : null;
   }
 
-  /** Fire an event that bubbles. @param {string} name @param {object} [detail] */
+  /** Fire a bubbling event. @param {string} name @param {object} [detail] */
   emit(name, detail = {}) {
     this.dispatchEvent(new CustomEvent(name, { bubbles: true, detail }));
   }
 
-  // Building
+  // Construction
 
   #rebuild() {
-    this.#shape = this.shape();
-    const name = this.contains(document.activeElement) ? this.#stop : null;
-    const clicked = this.#clicked;
-    const { width, height, rows } = this.plan();
+    this.#layoutKey = this.layoutKey();
+    const name = this.contains(document.activeElement) ? this.#tabStop : null;
+    const clicked = this.#focusedByPointer;
+    const { width, height, rows } = this.layout();
     this.replaceChildren();
     const view = { viewBox: `0 0 ${width} ${height}`, "aria-hidden": "true" };
-    this.drawing = draw(this, "svg", { class: "board-drawing", ...view });
+    this.drawing = appendSvg(this, "svg", { class: "board-drawing", ...view });
     this.build(this.drawing);
-    this.marks = draw(this.drawing, "g", { class: "board-marks" });
+    this.marks = appendSvg(this.drawing, "g", { class: "board-marks" });
     this.#buildGrid(width, height, rows);
-    this.#clicked = clicked;
+    this.#focusedByPointer = clicked;
     this.#cells.find((cell) => cell.name === name)?.node.focus();
   }
 
-  /** @param {number} width @param {number} height @param {RowPlan[]} rows */
+  /** @param {number} width @param {number} height @param {RowLayout[]} rows */
   #buildGrid(width, height, rows) {
     this.grid.replaceChildren();
     this.grid.className = "board-grid";
@@ -234,7 +234,7 @@ export class Board extends HTMLElement {
     this.append(this.grid);
   }
 
-  /** @param {HTMLElement} row @param {number} width @param {CellPlan} plan */
+  /** @param {HTMLElement} row @param {number} width @param {CellLayout} plan */
   #buildCell(row, width, { name, left, size, span }) {
     const node = child(row, "board-cell", "gridcell");
     node.dataset.cell = name;
@@ -254,16 +254,16 @@ export class Board extends HTMLElement {
     return this.#rows.flatMap((row) => row.cells);
   }
 
-  /** One cell is reached by Tab: the one that had the focus last, else a legal move. */
-  #placeStop() {
+  /** One cell is in the tab order: the last one with focus, or a legal move. */
+  #placeTabStop() {
     const cells = this.#cells;
     /** @param {(name: string) => unknown} wanted */
     const find = (wanted) => cells.find(({ name }) => wanted(name));
-    const stop = find((name) => name === this.#stop) ?? find((name) => name in this.config.moves) ?? cells[0];
-    for (const cell of cells) mark(cell.node, "tabindex", cell === stop ? "0" : "-1");
+    const stop = find((name) => name === this.#tabStop) ?? find((name) => name in this.config.moves) ?? cells[0];
+    for (const cell of cells) setAttribute(cell.node, "tabindex", cell === stop ? "0" : "-1");
   }
 
-  // Marks: circles and arrows of the user and of the engine
+  // Circles and arrows of the user and the engine
 
   #drawMarks() {
     const marks = [...(this.config.marks ?? []), ...(this.#draft ? [{ ...this.#draft, by: "user" }] : [])];
@@ -276,49 +276,49 @@ export class Board extends HTMLElement {
 
   /** @param {Mark} given */
   #drawMark({ from, to, by }) {
-    const group = draw(this.marks, "g", { class: `board-mark is-${by}` });
+    const group = appendSvg(this.marks, "g", { class: `board-mark is-${by}` });
     const [x, y] = this.centre(from);
     if (!to || to === from) {
-      draw(group, "circle", { cx: x, cy: y, r: 44 });
+      appendSvg(group, "circle", { cx: x, cy: y, r: 44 });
       return;
     }
     const [endX, endY] = this.centre(to);
     const length = Math.hypot(endX - x, endY - y);
     const angle = (Math.atan2(endY - y, endX - x) * 180) / Math.PI;
-    mark(group, "transform", `translate(${x} ${y}) rotate(${angle})`);
-    draw(group, "path", { class: "board-mark-line", d: `M12 0H${length - 30}` });
-    draw(group, "path", { class: "board-mark-head", d: `M${length} 0l-34 -20v40z` });
+    setAttribute(group, "transform", `translate(${x} ${y}) rotate(${angle})`);
+    appendSvg(group, "path", { class: "board-mark-line", d: `M12 0H${length - 30}` });
+    appendSvg(group, "path", { class: "board-mark-head", d: `M${length} 0l-34 -20v40z` });
   }
 
   // Pointer and keyboard
 
   /** @param {Event} event @param {number} button */
-  #act(event, button) {
+  #activate(event, button) {
     const name = nameOf(event);
     if (!name) return;
-    this.finish();
+    this.finishAnimation();
     const { editing, playable, moves } = this.config;
     if (editing) this.emit("edit", { cell: name, button });
     else if (playable && moves[name]) this.emit("play", { move: name });
-    else if (playable && this.refusal(name)) this.emit("refused", { move: name, reason: this.refusal(name) });
+    else if (playable && this.refusalReason(name)) this.emit("refused", { move: name, reason: this.refusalReason(name) });
   }
 
   /** @param {MouseEvent} event */
-  #menu(event) {
+  #onContextMenu(event) {
     event.preventDefault();
-    if (this.config?.editing) this.#act(event, 2);
+    if (this.config?.editing) this.#activate(event, 2);
   }
 
   /** @param {KeyboardEvent} event */
-  #key(event) {
+  #onKey(event) {
     const name = nameOf(event);
-    if (!name || this.#clicked || event.ctrlKey || event.altKey || event.metaKey) return;
+    if (!name || this.#focusedByPointer || event.ctrlKey || event.altKey || event.metaKey) return;
     const step = STEPS[event.key];
     if (!step && event.key !== "Enter" && event.key !== " ") return;
     event.preventDefault();
     event.stopPropagation();
     if (step) this.#neighbour(name, step).node.focus();
-    else if (!event.repeat) this.#act(event, 0);
+    else if (!event.repeat) this.#activate(event, 0);
   }
 
   /** @param {string} name @param {number[]} given */
@@ -334,26 +334,26 @@ export class Board extends HTMLElement {
   }
 
   /** @param {FocusEvent} event */
-  #enter(event) {
+  #onFocusIn(event) {
     const name = nameOf(event);
     if (!name) return;
-    this.#stop = name;
-    this.#placeStop();
-    this.focused = this.#clicked ? null : name;
+    this.#tabStop = name;
+    this.#placeTabStop();
+    this.focused = this.#focusedByPointer ? null : name;
     this.paint();
   }
 
   /** @param {FocusEvent} event */
-  #leave(event) {
+  #onFocusOut(event) {
     if (this.contains(/** @type {Node | null} */ (event.relatedTarget))) return;
-    this.#clicked = false;
+    this.#focusedByPointer = false;
     this.focused = null;
     this.paint();
   }
 
   /** @param {PointerEvent} event */
-  #press(event) {
-    this.#clicked = true;
+  #onPointerDown(event) {
+    this.#focusedByPointer = true;
     this.focused = null;
     const from = nameOf(event);
     if (event.button !== 2 || !from || this.config.editing) return;
@@ -362,7 +362,7 @@ export class Board extends HTMLElement {
   }
 
   /** @param {PointerEvent} event */
-  #release(event) {
+  #onPointerUp(event) {
     if (event.button !== 2 || !this.#draft) return;
     const draft = this.#draft;
     this.#draft = null;
@@ -371,7 +371,7 @@ export class Board extends HTMLElement {
   }
 
   /** @param {PointerEvent} event */
-  #hover(event) {
+  #onPointerOver(event) {
     const name = nameOf(event);
     if (this.#draft) {
       this.#draft.to = name === this.#draft.from ? null : name;
@@ -382,7 +382,7 @@ export class Board extends HTMLElement {
     this.paint();
   }
 
-  #away() {
+  #onPointerLeave() {
     this.hovered = null;
     this.#draft = null;
     if (!this.config) return;
@@ -394,7 +394,7 @@ export class Board extends HTMLElement {
 /** @param {number} part @param {number} whole */
 const percent = (part, whole) => `${(part / whole) * 100}%`;
 /** @param {Event} event */
-const nameOf = (event) => elementOf(event).closest(".board-cell")?.getAttribute("data-cell") ?? null;
+const nameOf = (event) => eventElement(event).closest(".board-cell")?.getAttribute("data-cell") ?? null;
 
 /** @param {Element} parent @param {string} className @param {string} role */
 function child(parent, className, role) {

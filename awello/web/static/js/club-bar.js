@@ -1,14 +1,15 @@
-/** The line below the board where the club speaks: our games, what can be done in the one on the board, how it ended. */
+/** The bar below the board: the user's club games, controls of the current one, and how it ended. */
 import { actions } from "./actions.js";
-import { changeWords, sideWords, termsWords } from "./club-words.js";
-import { byId, h, redraw } from "./dom.js";
-import { say } from "./notices.js";
+import { clubSideName, formatRatingChange, formatTerms } from "./club-text.js";
+import { byId, h, replaceContent } from "./dom.js";
+import { sideSubject } from "./game-text.js";
+import { inRatedGame } from "./gameplay.js";
+import { currentLanguage, t, withColon } from "./i18n.js";
+import { announce } from "./notices.js";
 import { state, subscribe } from "./store.js";
-import { inRatedGame } from "./table.js";
 import { showTab } from "./tabs.js";
-import { currentLanguage, t } from "./words.js";
 
-const TICK = 500; // milliseconds between two looks at a countdown
+const COUNTDOWN_INTERVAL_MS = 500;
 
 export class ClubBar {
   /** @param {Club} club */
@@ -17,191 +18,191 @@ export class ClubBar {
     this.drawn = "";
     this.ticker = 0;
     /** @type {number | null} */
-    this.sure = null; // the number of the game that we asked to give up, until we say so again
-    this.offered = ""; // what was last said of an offer of a draw
+    this.resigning = null; // number of the game whose resignation awaits confirmation
+    this.announcedOffer = ""; // the last announced draw offer
     document.head.append(h("link", { rel: "stylesheet", href: "/static/css/club.css" }));
     this.element = h("div", { id: "club-bar", class: "club-bar", hidden: true });
     byId("caption").after(this.element);
-    subscribe(["game", "editor", "review", "club", "tab", "language"], () => state.game?.at.view && this.draw());
+    subscribe(["game", "editor", "review", "club", "tab", "language"], () => state.game?.current.position && this.draw());
   }
 
   draw() {
     const { club } = this;
     const { game } = state;
-    const live = game.live ? (game.club.playing ? "playing" : "watching") : "";
+    const live = game.live ? (game.clubGame.playing ? "playing" : "watching") : "";
     /** @type {HTMLElement} */ (document.querySelector(".page")).dataset.live = live;
     if (inRatedGame() && ["analysis", "games", "position", "lab"].includes(state.tab)) showTab("club", "game");
-    club.tidy();
-    if (this.sure !== game.club?.number || !game.live) this.sure = null;
-    this.sayOffer(game);
+    club.unwatchPrevious();
+    if (this.resigning !== game.clubGame?.number || !game.live) this.resigning = null;
+    this.announceOffer(game);
     this.tick(game);
-    const drawn = JSON.stringify([...this.states(game), currentLanguage()]);
+    const drawn = JSON.stringify([...this.drawKey(game), currentLanguage()]);
     if (this.drawn === drawn) return;
     this.drawn = drawn;
-    const parts = [...this.sign(), ...this.others(game), ...this.calls(), ...(game.live ? this.controls(game) : [])];
+    const parts = [...this.offlineBanner(), ...this.gameButtons(game), ...this.challengeRows(), ...(game.live ? this.controls(game) : [])];
     this.element.hidden = !parts.length;
-    redraw(this.element, ...parts);
+    replaceContent(this.element, ...parts);
   }
 
-  /** All that the bar depends on. @param {Game} given */
-  states({ club: shown, live }) {
+  /** Everything the bar depends on. @param {Game} given */
+  drawKey({ clubGame: shown, live }) {
     const { club } = this;
     const games = [...club.games.values()].map(({ game, mover }) => [game, mover]);
-    const own = live && [shown.number, shown.mine, shown.state.ply, shown.state.offer, shown.over, shown.firstMove, shown.claim];
-    return [games, [...club.challenges.keys()], state.tab, club.away, club.channel.online, own, this.sure];
+    const own = live && [shown.number, shown.ownSide, shown.state.ply, shown.state.offer, shown.over, shown.firstMoveSeconds, shown.claimSeconds];
+    return [games, [...club.challenges.keys()], state.tab, club.offline, club.connection.online, own, this.resigning];
   }
 
-  /** Draw again while seconds are counted down. @param {Game} given */
-  tick({ club: game, live }) {
-    const counts = live && game.playing && (game.firstMove !== null || game.claim !== null);
-    if (counts && !this.ticker) this.ticker = setInterval(() => this.draw(), TICK);
+  /** Redraw while a countdown runs. @param {Game} given */
+  tick({ clubGame: game, live }) {
+    const counts = live && game.playing && (game.firstMoveSeconds !== null || game.claimSeconds !== null);
+    if (counts && !this.ticker) this.ticker = setInterval(() => this.draw(), COUNTDOWN_INTERVAL_MS);
     if (counts || !this.ticker) return;
     clearInterval(this.ticker);
     this.ticker = 0;
   }
 
-  /** Say what is new about a draw to those who do not see it. @param {Game} game */
-  sayOffer(game) {
-    const side = game.live && game.club.state.offer;
-    const words = typeof side === "number" ? t("club.draw.offered", { side: sideWords(game.game, side) }) : "";
-    if (words && words !== this.offered) say(words);
-    this.offered = words;
+  /** Announce draw offers to screen readers. @param {Game} game */
+  announceOffer(game) {
+    const side = game.live && game.clubGame.state.offer;
+    const text = typeof side === "number" ? t(`club.draw.offered.${game.family}`, { side: sideSubject(game.family, side) }) : "";
+    if (text && text !== this.announcedOffer) announce(text);
+    this.announcedOffer = text;
   }
 
-  sign() {
-    return this.club.away ? [h("strong", { class: "club-away", role: "status" }, t("club.away"))] : [];
+  offlineBanner() {
+    return this.club.offline ? [h("strong", { class: "club-offline", role: "status" }, t("club.offline"))] : [];
   }
 
-  /** Our games, if there are others than the one on the board. @param {Game} given */
-  others({ club: shown, live }) {
+  /** The user's games, if there are others than the one on the board. @param {Game} given */
+  gameButtons({ clubGame: shown, live }) {
     const { club } = this;
     const games = [...club.games.values()];
     if (!games.some((own) => own.game !== shown?.number || !live)) return [];
     const button = (/** @type {ClubState} */ own) => {
-      const mine = club.sideIn(own) ?? 0;
-      const turn = own.mover === mine ? ` · ${t("club.yourturn")}` : "";
+      const mine = club.sideOf(own) ?? 0;
+      const turn = own.mover === mine ? ` · ${t("club.turn.short")}` : "";
       const here = live && own.game === shown.number;
       return h("button", { id: `club-game-${own.game}`, class: "club-chip", "aria-pressed": String(here), onclick: () => club.show(own.game) },
         `${own.players[1 - mine].name}, ${t(`game.${own.variant}`)}${turn}`);
     };
-    return [h("div", { class: "club-group", role: "group", "aria-label": t("club.games.mine") }, h("span", {}, t("club.games.mine")), ...games.map(button))];
+    return [h("div", { class: "club-group", role: "group", "aria-label": t("club.games.own") }, h("span", {}, t("club.games.own")), ...games.map(button))];
   }
 
-  /** Challenges, while the club's own panel does not show them. */
-  calls() {
+  /** Challenges, while the club tab does not show them. */
+  challengeRows() {
     const { club } = this;
     return state.tab === "club" ? [] : [...club.challenges.values()].map((offer) => challengeRow(club, offer, "bar"));
   }
 
   // ---- the game on the board ----------------------------------------------------------------------------------------
   /** @param {Game} given */
-  controls({ club: game, rules }) {
-    if (!game.playing) return [h("span", { class: "soft" }, t("club.watching", { players: game.state.players.map((/** @type {ClubPlayerState} */ { name }) => name).join(" – ") }))];
-    if (this.sure) return this.question(game);
-    const begun = game.state.ply > (game.mine ?? 0) || game.state.tournament !== null; // a tournament waits for a result
+  controls({ clubGame: game, rules }) {
+    if (!game.playing) return [h("span", { class: "muted" }, t("club.watching", { players: game.state.players.map((/** @type {ClubPlayerState} */ { name }) => name).join(" – ") }))];
+    if (this.resigning) return this.resignQuestion(game);
+    const started = game.state.ply > (game.ownSide ?? 0) || game.state.tournament !== null; // a tournament game cannot be aborted
     return [
       ...this.countdown(game),
-      ...this.claims(game, rules),
-      ...(rules.has_draw_offers ? this.draws(game) : []),
-      begun ? this.button("resign", game, () => this.askAgain(game)) : this.button("abort", game, () => this.act("abort", game)),
+      ...this.claimControls(game, rules),
+      ...(rules.has_draw_offers ? this.drawControls(game, rules.family) : []),
+      started ? this.button("resign", game, () => this.confirmResign(game)) : this.button("abort", game, () => this.sendAction("abort", game)),
     ];
   }
 
-  /** How long a first move is waited for. @param {ClubGame} given */
-  countdown({ firstMove: seconds, mine, state: { players, mover } }) {
+  /** Time left for a first move. @param {ClubGame} given */
+  countdown({ firstMoveSeconds: seconds, ownSide: mine, state: { players, mover } }) {
     if (seconds === null || mine === null) return [];
     const { name } = players[1 - mine];
-    return [h("strong", { id: "club-first-move", class: "club-countdown" }, t(mover === mine ? "club.first.mine" : "club.first.other", { name, seconds }))];
+    return [h("strong", { id: "club-first-move", class: "club-countdown" }, t(mover === mine ? "club.first.own" : "club.first.other", { name, seconds }))];
   }
 
-  /** What can be done when the opponent has left. @param {ClubGame} game @param {Rules} rules */
-  claims(game, rules) {
-    const seconds = game.claim;
+  /** Claims after the opponent has left. @param {ClubGame} game @param {Rules} rules */
+  claimControls(game, rules) {
+    const seconds = game.claimSeconds;
     if (seconds === null) return [];
-    const { name } = game.state.players[1 - (game.mine ?? 0)];
-    const words = h("strong", { id: "club-gone", class: "club-countdown" }, t(seconds ? "club.gone.wait" : "club.gone", { name, seconds }));
-    if (seconds) return [words];
-    const draw = rules.has_draw_offers ? [this.button("claim.draw", game, () => this.act("claim", game, { draw: true }))] : [];
-    return [words, this.button("claim", game, () => this.act("claim", game), { class: "primary" }), ...draw];
+    const { name } = game.state.players[1 - (game.ownSide ?? 0)];
+    const text = h("strong", { id: "club-gone", class: "club-countdown" }, t(seconds ? "club.left.wait" : "club.left", { name, seconds }));
+    if (seconds) return [text];
+    const draw = rules.has_draw_offers ? [this.button("claim.draw", game, () => this.sendAction("claim", game, { draw: true }))] : [];
+    return [text, this.button("claim", game, () => this.sendAction("claim", game), { class: "primary" }), ...draw];
   }
 
-  /** @param {ClubGame} game */
-  draws(game) {
+  /** @param {ClubGame} game @param {Family} family */
+  drawControls(game, family) {
     const { offer } = game.state;
-    if (offer === game.mine) return [this.button("draw.withdraw", game, () => this.act("draw", game, { accept: false }))];
-    if (offer === null) return [this.button("draw.offer", game, () => this.act("draw", game))];
+    if (offer === game.ownSide) return [this.button("draw.withdraw", game, () => this.sendAction("draw", game, { accept: false }))];
+    if (offer === null) return [this.button("draw.offer", game, () => this.sendAction("draw", game))];
     return [
-      h("strong", {}, t("club.draw.offered", { side: sideWords(game.state.variant, offer) })),
-      this.button("draw.accept", game, () => this.act("draw", game)),
-      this.button("draw.decline", game, () => this.act("draw", game, { accept: false })),
+      h("strong", {}, t(`club.draw.offered.${family}`, { side: sideSubject(family, offer) })),
+      this.button("draw.accept", game, () => this.sendAction("draw", game)),
+      this.button("draw.decline", game, () => this.sendAction("draw", game, { accept: false })),
     ];
   }
 
   /** @param {string} name @param {ClubGame} game @param {() => void} onclick @param {Properties} [more] */
   button(name, game, onclick, more = {}) {
-    return h("button", { id: `club-${name.replace(".", "-")}`, disabled: !this.club.channel.online, onclick, ...more }, t(`club.${name}`));
+    return h("button", { id: `club-${name.replace(".", "-")}`, disabled: !this.club.connection.online, onclick, ...more }, t(`club.${name}`));
   }
 
-  /** Giving up is asked for twice. @param {ClubGame} game */
-  askAgain(game) {
-    this.sure = game.number;
+  /** Resigning needs a confirmation. @param {ClubGame} game */
+  confirmResign(game) {
+    this.resigning = game.number;
     this.draw();
     byId("club-resign-no")?.focus();
   }
 
   /** @param {ClubGame} game */
-  question(game) {
+  resignQuestion(game) {
     return [
-      h("strong", {}, t("club.resign.sure")),
-      this.button("resign.yes", game, () => this.act("resign", game)),
+      h("strong", {}, t("club.resign.confirm")),
+      this.button("resign.yes", game, () => this.sendAction("resign", game)),
       this.button("resign.no", game, () => {
-        this.sure = null;
+        this.resigning = null;
         this.draw();
       }, { disabled: false }),
     ];
   }
 
   /** @param {string} what @param {ClubGame} game @param {object} [fields] */
-  act(what, game, fields = {}) {
-    this.sure = null;
+  sendAction(what, game, fields = {}) {
+    this.resigning = null;
     this.draw();
-    return this.club.ask(what, { game: game.number, ...fields });
+    return this.club.request(what, { game: game.number, ...fields });
   }
 
-  // ---- how it ended -------------------------------------------------------------------------------------------------
-  /** What stands below the result of a game on the board, and on what it depends. @param {ClubGame} game */
+  // ---- the end of a game --------------------------------------------------------------------------------------------
+  /** The banner below the result of a club game, and the state it depends on. @param {ClubGame} game */
   ending(game) {
     const { club } = this;
     const asked = club.rematches.get(game.number) ?? "";
-    return { state: JSON.stringify([asked, club.name, game.mine, club.channel.online]), parts: () => this.endingParts(game, asked) };
+    return { state: JSON.stringify([asked, club.name, game.ownSide, club.connection.online]), parts: () => this.endingParts(game, asked) };
   }
 
   /** @param {ClubGame} game @param {string} asked */
   endingParts(game, asked) {
-    const { state: ended, mine } = game;
+    const { state: ended, ownSide: mine } = game;
     const rated = ended.players.filter(({ after }) => after !== null);
     return [
-      rated.length > 0 && h("p", { id: "club-ratings", class: "club-ratings" }, ...rated.map((player) => h("span", {}, `${player.name}: ${changeWords(player)}`))),
-      mine !== null && this.again(game, asked),
-      ended.ply > 0 && h("button", { id: "banner-review", onclick: () => actions.review() }, t("review.begin")),
-      h("button", { id: "club-back", onclick: () => showTab("club", "lobby") }, t("club.back")),
-      h("small", {}, termsWords(ended)),
+      rated.length > 0 && h("p", { id: "club-ratings", class: "club-ratings" }, ...rated.map((player) => h("span", {}, withColon(player.name, formatRatingChange(player))))),
+      mine !== null && this.rematchControl(game, asked),
+      ended.ply > 0 && h("button", { id: "banner-review", onclick: () => actions.reviewGame() }, t("review.begin")),
+      h("button", { id: "club-back", onclick: () => showTab("club", "lobby") }, t("club.lobby.back")),
+      h("small", {}, formatTerms(ended)),
     ].filter(Boolean);
   }
 
   /** @param {ClubGame} game @param {string} asked */
-  again(game, asked) {
+  rematchControl(game, asked) {
     if (asked === this.club.name) return h("span", { role: "status" }, t("club.rematch.waiting"));
-    const words = asked ? t("club.rematch.accept", { name: asked }) : t("club.rematch");
-    return h("button", { id: "club-rematch", class: "primary", disabled: !this.club.channel.online, onclick: () => this.club.rematch(game.number) }, words);
+    const text = asked ? t("club.rematch.accept", { name: asked }) : t("club.rematch");
+    return h("button", { id: "club-rematch", class: "primary", disabled: !this.club.connection.online, onclick: () => this.club.rematch(game.number) }, text);
   }
 }
 
-/** A challenge to us with what can be done about it. @param {Club} club @param {Offer} offer @param {string} place */
+/** A received challenge with its buttons. @param {Club} club @param {Offer} offer @param {string} place */
 export function challengeRow(club, offer, place) {
-  const side = offer.side === null ? "" : ` · ${t("club.side.yours", { side: sideWords(offer.variant, 1 - offer.side) })}`;
+  const side = offer.side === null ? "" : ` · ${t("club.side.yours", { side: clubSideName(offer.variant, 1 - offer.side) })}`;
   return h("div", { class: "club-challenge" },
-    h("span", {}, h("strong", {}, t("club.challenged", { name: offer.from })), h("small", {}, termsWords(offer) + side)),
+    h("span", {}, h("strong", {}, t("club.challenged", { name: offer.from })), h("small", {}, formatTerms(offer) + side)),
     h("button", { id: `club-accept-${place}-${offer.number}`, class: "primary", onclick: () => club.accept(offer.number) }, t("club.accept")),
     h("button", { id: `club-decline-${place}-${offer.number}`, onclick: () => club.decline(offer.number) }, t("club.decline")));
 }

@@ -1,85 +1,85 @@
-/** The lobby: who wants to play, a form to offer a game, challenges, and the games that are played. */
+/** The lobby: open offers, a form to offer a game, challenges, live games and players online. */
 import { challengeRow } from "./club-bar.js";
-import { ratingWords, sideWords, termsWords } from "./club-words.js";
-import { h, redraw, row, select } from "./dom.js";
-import { gameChoices } from "./game-words.js";
-import { usualGame } from "./open-game.js";
-import { currentLanguage, t } from "./words.js";
+import { clubSideName, formatRating, formatTerms } from "./club-text.js";
+import { formRow, h, replaceContent, select } from "./dom.js";
+import { gameOptions } from "./game-text.js";
+import { currentLanguage, t, withColon } from "./i18n.js";
+import { preferredGame } from "./navigation.js";
 
 /** @type {Record<string, number>} */
-const PRESETS = { blitz: 300, standard: 1800 }; // seconds
-const SHOWN = 30; // games and names
+const TIME_PRESETS = { blitz: 300, standard: 1800 }; // seconds
+const MAX_ROWS = 30; // live games and players
 
 export class ClubLobby {
   /** @param {Club} club @param {ClubTab} tab */
   constructor(club, tab) {
     this.club = club;
     this.tab = tab;
-    this.calls = h("div", { class: "club-calls" });
+    this.challengeList = h("div", { class: "club-challenges" });
     this.seeks = h("ul", { id: "club-seeks", class: "club-rows" });
     this.games = h("ul", { id: "club-games", class: "club-rows" });
     this.members = h("div", { id: "club-members", class: "club-members" });
     /** @type {[string, string][]} */
-    const times = Object.entries(PRESETS).map(([name, seconds]) => [name, t(`club.time.${name}`, { minutes: seconds / 60 })]);
-    this.kind = select({ id: "club-kind", onchange: () => this.nameSides() }, gameChoices(), usualGame());
-    this.time = select({ id: "club-time", onchange: () => this.askMinutes() }, [...times, ["other", t("club.time.other")]]);
+    const times = Object.entries(TIME_PRESETS).map(([name, seconds]) => [name, t(`club.time.${name}`, { minutes: seconds / 60 })]);
+    this.kind = select({ id: "club-kind", onchange: () => this.nameSides() }, gameOptions(), preferredGame());
+    this.time = select({ id: "club-time", onchange: () => this.toggleMinutes() }, [...times, ["other", t("club.time.other")]]);
     this.minutes = h("input", { id: "club-minutes", type: "number", min: 0.1, max: 240, step: "any", value: 10, inputMode: "decimal" });
     this.increment = h("input", { id: "club-increment", type: "number", min: 0, max: 60, step: "any", value: 0, inputMode: "decimal" });
     this.rated = h("input", { id: "club-rated", type: "checkbox", checked: true });
     this.side = h("select", { id: "club-side" });
-    this.name = h("input", { id: "club-opponent", list: "club-present", autocomplete: "off", autocapitalize: "off", spellcheck: false, maxLength: 20, placeholder: t("club.opponent.anybody") });
+    this.name = h("input", { id: "club-opponent", list: "club-present", autocomplete: "off", autocapitalize: "off", spellcheck: false, maxLength: 20, placeholder: t("club.opponent.anyone") });
     this.present = h("datalist", { id: "club-present" });
-    this.minutesRow = this.row("minutes", this.minutes);
+    this.minutesRow = this.formRow("minutes", this.minutes);
     this.minutesRow.hidden = true;
-    this.problem = h("p", { id: "club-offer-problem", class: "bad", role: "alert" });
-    this.form = h("details", { class: "more club-offer", id: "club-offer" }, h("summary", {}, t("club.offer")),
+    this.error = h("p", { id: "club-offer-error", class: "error", role: "alert" });
+    this.form = h("details", { class: "disclosure club-offer", id: "club-offer" }, h("summary", {}, t("club.offer")),
       h("form", { onsubmit: (event) => this.submit(event) },
-        this.row("opponent", this.name), this.present, this.row("kind", this.kind), this.row("time", this.time), this.minutesRow,
-        this.row("increment", this.increment), this.row("side", this.side), this.row("rated", this.rated), this.problem,
+        this.formRow("opponent", this.name), this.present, this.formRow("kind", this.kind), this.formRow("time", this.time), this.minutesRow,
+        this.formRow("increment", this.increment), this.formRow("side", this.side), this.formRow("rated", this.rated), this.error,
         h("div", { class: "buttons" }, h("button", { id: "club-offer-go", class: "primary" }, t("club.offer.go")))));
-    this.heading = h("h2", {}, t("club.here"));
+    this.heading = h("h2", {}, t("club.online"));
     this.element = h("section", { "aria-label": t("club.view.lobby") },
-      this.calls, h("h2", {}, t("club.seeks")), this.seeks, this.form,
+      this.challengeList, h("h2", {}, t("club.seeks")), this.seeks, this.form,
       h("h2", {}, t("club.games")), this.games, this.heading, this.members);
     this.drawn = "";
     this.nameSides();
   }
 
-  // ---- what is wanted -----------------------------------------------------------------------------------------------
-  askMinutes() {
-    this.minutesRow.hidden = this.time.value in PRESETS;
+  // ---- the form -----------------------------------------------------------------------------------------------------
+  toggleMinutes() {
+    this.minutesRow.hidden = this.time.value in TIME_PRESETS;
   }
 
   /** @param {string} name @param {HTMLElement} control */
-  row(name, control) {
-    return row(t(`club.form.${name}`), control);
+  formRow(name, control) {
+    return formRow(t(`club.form.${name}`), control);
   }
 
   nameSides() {
     const { value } = this.side;
-    const sides = [["", t("club.side.chance")], ...[0, 1].map((side) => [String(side), sideWords(this.kind.value, side)])];
-    this.side.replaceChildren(...sides.map(([side, words]) => h("option", { value: side, selected: side === value }, words)));
+    const sides = [["", t("club.side.random")], ...[0, 1].map((side) => [String(side), clubSideName(this.kind.value, side)])];
+    this.side.replaceChildren(...sides.map(([side, text]) => h("option", { value: side, selected: side === value }, text)));
   }
 
   /** @param {Event} event */
   async submit(event) {
     event.preventDefault();
-    const seconds = PRESETS[this.time.value] ?? 60 * Number(this.minutes.value);
+    const seconds = TIME_PRESETS[this.time.value] ?? 60 * Number(this.minutes.value);
     /** @type {Record<string, unknown>} */
     const terms = { variant: this.kind.value, seconds, increment: Number(this.increment.value), rated: this.rated.checked };
     if (this.side.value) terms.side = Number(this.side.value);
-    this.problem.textContent = await this.club.offer(this.name.value.trim(), terms);
-    if (!this.problem.textContent) this.name.value = "";
+    this.error.textContent = await this.club.offer(this.name.value.trim(), terms);
+    if (!this.error.textContent) this.name.value = "";
   }
 
-  /** Offer a game to somebody: the form opens with the name. @param {string} name */
+  /** Open the form with an opponent. @param {string} name */
   invite(name) {
     this.form.open = true;
     this.name.value = name;
     this.kind.focus();
   }
 
-  // ---- what there is ------------------------------------------------------------------------------------------------
+  // ---- the lists ----------------------------------------------------------------------------------------------------
   update() {
     const { club } = this;
     const { lobby } = club;
@@ -87,37 +87,37 @@ export class ClubLobby {
     if (this.drawn === drawn) return;
     this.drawn = drawn;
     this.form.hidden = !club.name;
-    redraw(this.calls, ...[...club.challenges.values()].map((offer) => challengeRow(club, offer, "lobby")));
+    replaceContent(this.challengeList, ...[...club.challenges.values()].map((offer) => challengeRow(club, offer, "lobby")));
     const sent = [...club.sent].map(([number, { name, variant }]) => this.mine(number, `${t("club.sent", { name })} · ${t(`game.${variant}`)}`));
-    const seeks = lobby.seeks.filter(({ from }) => !club.blocked.has(from)).map((offer) => (offer.from === club.name ? this.mine(offer.number, `${t("club.seek.mine")} · ${termsWords(offer)}`) : this.seek(offer)));
-    redraw(this.seeks, ...sent, ...seeks, sent.length + seeks.length ? null : h("li", { class: "soft" }, t("club.seeks.none")));
-    const games = lobby.games.slice(-SHOWN).reverse().map((game) => this.game(game));
-    redraw(this.games, ...games, games.length ? null : h("li", { class: "soft" }, t("club.games.none")));
-    this.heading.textContent = `${t("club.here")} (${lobby.online})`;
-    redraw(this.members, ...lobby.members.slice(0, SHOWN).map((name) => this.member(name)));
+    const seeks = lobby.seeks.filter(({ from }) => !club.blocked.has(from)).map((offer) => (offer.from === club.name ? this.mine(offer.number, `${t("club.seek.own")} · ${formatTerms(offer)}`) : this.seek(offer)));
+    replaceContent(this.seeks, ...sent, ...seeks, sent.length + seeks.length ? null : h("li", { class: "muted" }, t("club.seeks.none")));
+    const games = lobby.games.slice(-MAX_ROWS).reverse().map((game) => this.game(game));
+    replaceContent(this.games, ...games, games.length ? null : h("li", { class: "muted" }, t("club.games.none")));
+    this.heading.textContent = `${t("club.online")} (${lobby.online})`;
+    replaceContent(this.members, ...lobby.members.slice(0, MAX_ROWS).map((name) => this.member(name)));
     this.present.replaceChildren(...lobby.members.filter((name) => name !== club.name).map((value) => h("option", { value })));
   }
 
   /** @param {Offer} offer */
   seek(offer) {
     const { club } = this;
-    const side = offer.side === null ? "" : ` · ${t("club.side.yours", { side: sideWords(offer.variant, 1 - offer.side) })}`;
-    const kind = offer.bot ? ` · ${t("club.program")}` : "";
-    const label = `${t("club.accept")}: ${offer.from} ${ratingWords(offer)} · ${termsWords(offer)}${side}${kind}`;
+    const side = offer.side === null ? "" : ` · ${t("club.side.yours", { side: clubSideName(offer.variant, 1 - offer.side) })}`;
+    const kind = offer.bot ? ` · ${t("club.bot")}` : "";
+    const label = withColon(t("club.accept"), `${offer.from} ${formatRating(offer)} · ${formatTerms(offer)}${side}${kind}`);
     return h("li", {}, h("button", { id: `club-seek-${offer.number}`, class: "club-row", disabled: !club.name, "aria-label": label, title: club.name ? t("club.accept") : t("club.seek.login"), onclick: () => club.accept(offer.number) },
-      h("span", {}, h("strong", {}, offer.from), " ", h("span", { class: "club-rating" }, ratingWords(offer))), h("span", { class: "club-does" }, club.name ? t("club.accept") : ""), h("small", {}, termsWords(offer) + side + kind)));
+      h("span", {}, h("strong", {}, offer.from), " ", h("span", { class: "club-rating" }, formatRating(offer))), h("span", { class: "club-action" }, club.name ? t("club.accept") : ""), h("small", {}, formatTerms(offer) + side + kind)));
   }
 
-  /** @param {number} number @param {string} words */
-  mine(number, words) {
-    return h("li", { class: "club-mine" }, h("span", {}, words), h("button", { id: `club-withdraw-${number}`, onclick: () => this.club.decline(number) }, t("club.withdraw")));
+  /** @param {number} number @param {string} text */
+  mine(number, text) {
+    return h("li", { class: "club-own-offer" }, h("span", {}, text), h("button", { id: `club-withdraw-${number}`, onclick: () => this.club.decline(number) }, t("club.withdraw")));
   }
 
   /** @param {LobbyGame} given */
   game({ game, variant, players }) {
     const own = players.includes(this.club.name ?? "");
     return h("li", {}, h("button", { id: `club-watch-${game}`, class: "club-row", onclick: () => this.club.show(game) },
-      h("strong", {}, players.join(" – ")), h("span", { class: "club-does" }, t(own ? "club.play" : "club.watch")), h("small", {}, t(`game.${variant}`))));
+      h("strong", {}, players.join(" – ")), h("span", { class: "club-action" }, t(own ? "club.play" : "club.watch")), h("small", {}, t(`game.${variant}`))));
   }
 
   /** @param {string} name */

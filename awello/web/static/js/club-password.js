@@ -1,30 +1,30 @@
-/** Another password, on one's own profile: the old one proves who asks. */
-import { clubProblem, SHORTEST_PASSWORD } from "./club-words.js";
-import { h, row } from "./dom.js";
-import { note } from "./notices.js";
-import { t } from "./words.js";
+/** The form to change one's password, on one's own profile. */
+import { clubErrorText, MIN_PASSWORD_CHARS } from "./club-text.js";
+import { formRow, h } from "./dom.js";
+import { t } from "./i18n.js";
+import { showNotice } from "./notices.js";
 
 export class ClubPassword {
   /** @param {Club} club */
   constructor(club) {
     this.club = club;
-    this.name = h("input", { name: "username", autocomplete: "username", readOnly: true, hidden: true }); // tells the browser whose it is
-    this.old = h("input", { id: "password-old", type: "password", autocomplete: "current-password", maxLength: 200, required: true, "aria-describedby": "password-problem" });
-    this.fresh = h("input", { id: "password-new", type: "password", autocomplete: "new-password", maxLength: 200, required: true, "aria-describedby": "password-problem password-help" });
-    this.problem = h("p", { id: "password-problem", class: "bad", role: "alert" });
+    this.name = h("input", { name: "username", autocomplete: "username", readOnly: true, hidden: true }); // for password managers
+    this.old = h("input", { id: "password-old", type: "password", autocomplete: "current-password", maxLength: 200, required: true, "aria-describedby": "password-error" });
+    this.newPassword = h("input", { id: "password-new", type: "password", autocomplete: "new-password", maxLength: 200, required: true, "aria-describedby": "password-error password-help" });
+    this.error = h("p", { id: "password-error", class: "error", role: "alert" });
     this.send = h("button", { id: "password-send", class: "primary" }, t("club.password.change"));
     this.title = h("summary", { id: "password-open" }, t("club.password.change"));
     this.element = h("details", { class: "club-offer" }, this.title,
       h("form", { onsubmit: (event) => this.submit(event) },
         this.name,
-        row(t("club.password.old"), this.old),
-        row(t("club.password.new"), this.fresh),
-        h("p", { id: "password-help", class: "soft" }, t("club.password.about", { count: SHORTEST_PASSWORD })),
-        this.problem,
+        formRow(t("club.password.old"), this.old),
+        formRow(t("club.password.new"), this.newPassword),
+        h("p", { id: "password-help", class: "muted" }, t("club.password.about", { count: MIN_PASSWORD_CHARS })),
+        this.error,
         h("div", { class: "buttons" }, this.send)));
   }
 
-  /** Shown on our own profile alone; what was typed does not outlive it. @param {boolean} own */
+  /** Visible on one's own profile; typed text is discarded when it is left. @param {boolean} own */
   show(own) {
     this.name.value = this.club.name ?? "";
     this.element.hidden = !own;
@@ -32,24 +32,23 @@ export class ClubPassword {
   }
 
   clear() {
-    this.old.value = this.fresh.value = this.problem.textContent = "";
+    this.old.value = this.newPassword.value = this.error.textContent = "";
     this.element.open = false;
   }
 
   /** @param {Event} event */
   async submit(event) {
     event.preventDefault();
-    this.problem.textContent = "";
+    this.error.textContent = "";
     this.send.disabled = true;
     try {
-      await this.club.changePassword(this.old.value, this.fresh.value);
+      await this.club.changePassword(this.old.value, this.newPassword.value);
       this.clear();
       this.title.focus();
-      note(t("club.password.changed"));
+      showNotice(t("club.password.changed"));
     } catch (error) {
-      const wrong = error.code === "wrong_password";
-      this.problem.textContent = wrong ? t("club.password.wrong") : clubProblem(error);
-      (wrong ? this.old : this.fresh).focus();
+      this.error.textContent = clubErrorText(error);
+      (error.code === "wrong_password" ? this.old : this.newPassword).focus();
     } finally {
       this.send.disabled = false;
     }

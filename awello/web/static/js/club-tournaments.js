@@ -1,44 +1,44 @@
-/** The tournaments of the club: those to come, those being played and the last ones; or one of them, opened. */
-import { wholeTournament } from "./club-tournament.js";
-import { clubProblem, startWords, systemWords, tournamentWords, untilWords } from "./club-words.js";
-import { h, redraw, write } from "./dom.js";
-import { note } from "./notices.js";
-import { currentLanguage, t } from "./words.js";
+/** The club's tournaments: the list of open, running and ended ones, or one of them. */
+import { clubErrorText, formatCountdown, formatDateTime, formatSystem, formatTournamentTerms } from "./club-text.js";
+import { renderTournament } from "./club-tournament-details.js";
+import { h, replaceContent, setText } from "./dom.js";
+import { currentLanguage, t, withColon } from "./i18n.js";
+import { showNotice } from "./notices.js";
 
 /** @type {Record<string, string[]>} */
 const GROUPS = { playing: ["playing"], open: ["open"], ended: ["ended", "cancelled"] };
-const SHOWN = 10; // that are over
+const MAX_ENDED = 10; // listed ended tournaments
 
 export class ClubTournaments {
   /** @param {Club} club @param {ClubTab} tab @param {number | null} [opened] */
   constructor(club, tab, opened = null) {
     this.club = club;
     this.tab = tab;
-    this.opened = opened; // the number of the one that is looked at
+    this.opened = opened; // number of the shown tournament
     /** @type {Tournament[] | null} */
-    this.list = null; // all in short, once the club has told
+    this.list = null; // all tournaments in short
     /** @type {Tournament | null} */
-    this.whole = null; // the one that is looked at
-    this.entered = new Set(); // the numbers of those that we entered
-    this.ahead = 0; // milliseconds by which the club's clock is ahead of ours
-    this.problem = "";
+    this.details = null; // the shown tournament
+    this.entered = new Set(); // numbers of the user's tournaments
+    this.clockOffset = 0; // milliseconds by which the club's clock is ahead
+    this.error = "";
     this.drawn = "";
     this.timer = 0;
-    this.stale = true; // whether the club knows more
-    this.unfolded = new Map(); // number of a round → whether somebody opened or closed it
+    this.stale = true; // whether the server has newer data
+    this.roundToggles = new Map(); // round → whether the user opened or closed it
     this.element = h("section", { "aria-label": t("club.view.tournaments") });
   }
 
-  /** Look at one, or at all of them. @param {number | null} number */
+  /** Select a tournament, or the list. @param {number | null} number */
   open(number) {
-    if (number !== this.opened) this.unfolded.clear();
+    if (number !== this.opened) this.roundToggles.clear();
     this.opened = number;
     this.stale = true;
-    this.problem = "";
+    this.error = "";
   }
 
   update() {
-    if (this.stale && this.club.channel.online) this.refresh();
+    if (this.stale && this.club.connection.online) this.refresh();
     this.draw();
     this.tick();
   }
@@ -46,45 +46,45 @@ export class ClubTournaments {
   async refresh() {
     this.stale = false;
     const { opened } = this;
-    const { channel } = this.club;
+    const { connection } = this.club;
     try {
-      const { tournaments, entered, now } = await channel.ask("tournaments");
-      const whole = opened === null ? null : await channel.ask("tournament", { tournament: opened });
-      if (opened === this.opened) Object.assign(this, { list: tournaments, whole, entered: new Set(entered), ahead: 1000 * now - Date.now(), problem: "" });
+      const { tournaments, entered, now } = await connection.request("tournaments");
+      const details = opened === null ? null : await connection.request("tournament", { tournament: opened });
+      if (opened === this.opened) Object.assign(this, { list: tournaments, details, entered: new Set(entered), clockOffset: 1000 * now - Date.now(), error: "" });
     } catch (error) {
-      if (error.code === "offline") this.stale = true; // asked again when the club is there
-      else if (opened === this.opened) this.problem = clubProblem(error);
+      if (error.code === "offline") this.stale = true; // requested again after reconnecting
+      else if (opened === this.opened) this.error = clubErrorText(error);
     }
     this.draw();
   }
 
   draw() {
-    const { club, list, opened, entered, whole, problem } = this;
-    const drawn = JSON.stringify([list, opened, [...entered], whole, problem, club.name, club.channel.online, currentLanguage()]);
+    const { club, list, opened, entered, details, error } = this;
+    const drawn = JSON.stringify([list, opened, [...entered], details, error, club.name, club.connection.online, currentLanguage()]);
     if (this.drawn === drawn) return;
     this.drawn = drawn;
     const parts = opened === null ? this.all() : this.one();
-    redraw(this.element, ...parts, problem && h("p", { class: "bad", role: "alert" }, problem));
+    replaceContent(this.element, ...parts, error && h("p", { class: "error", role: "alert" }, error));
     this.tick();
   }
 
-  // ---- all of them --------------------------------------------------------------------------------------------------
+  // ---- the list -----------------------------------------------------------------------------------------------------
   all() {
     const { list } = this;
-    if (!list) return [h("p", { class: "soft", role: "status" }, t("club.tournaments.wait"))];
-    if (!list.length) return [h("p", { class: "soft" }, t("club.tournaments.none"))];
+    if (!list) return [h("p", { class: "muted", role: "status" }, t("club.tournaments.wait"))];
+    if (!list.length) return [h("p", { class: "muted" }, t("club.tournaments.none"))];
     const open = list.some(({ state }) => state === "open");
-    const hint = open && !this.club.name && h("div", { class: "buttons" }, h("span", { class: "soft" }, t("club.tournaments.login")), this.loginButton());
+    const hint = open && !this.club.name && h("div", { class: "buttons" }, h("span", { class: "muted" }, t("club.tournaments.login")), this.loginButton());
     return [hint, ...Object.keys(GROUPS).flatMap((name) => this.group(name))];
   }
 
   /** @param {string} name */
   group(name) {
-    const found = (this.list ?? []).filter(({ state }) => GROUPS[name].includes(state));
-    if (!found.length) return [];
-    if (name === "ended") found.reverse().splice(SHOWN);
-    else found.sort((one, other) => one.starts - other.starts);
-    return [h("h2", {}, t(`club.tournaments.${name}`)), h("ul", { id: `tournaments-${name}`, class: "club-rows" }, ...found.map((each) => this.row(each)))];
+    const matching = (this.list ?? []).filter(({ state }) => GROUPS[name].includes(state));
+    if (!matching.length) return [];
+    if (name === "ended") matching.reverse().splice(MAX_ENDED);
+    else matching.sort((one, other) => one.starts - other.starts);
+    return [h("h2", {}, t(`club.tournaments.${name}`)), h("ul", { id: `tournaments-${name}`, class: "club-rows" }, ...matching.map((each) => this.row(each)))];
   }
 
   /** @param {Tournament} contest */
@@ -93,53 +93,53 @@ export class ClubTournaments {
     return h("li", { class: "club-contest" },
       h("button", { id: `tournament-${number}`, class: "club-row", onclick: () => this.tab.showTournament(number) },
         h("strong", {}, name), h("span", { class: "club-rating" }, t(entrants === 1 ? "club.entrants.one" : "club.entrants", { count: entrants })),
-        h("small", {}, `${tournamentWords(contest)} · ${systemWords(contest)}`),
+        h("small", {}, `${formatTournamentTerms(contest)} · ${formatSystem(contest)}`),
         h("small", {}, ...this.stateParts(contest))),
       this.enterButton(contest));
   }
 
-  /** How far it is: when it begins, which round is played, or that it is over. @param {Tournament} contest */
+  /** The state: start time, current round, or end. @param {Tournament} contest */
   stateParts(contest) {
     const { state, round, rounds, starts } = contest;
-    if (state === "open") return [startWords(starts), " · ", h("time", { "data-starts": starts, dateTime: new Date(1000 * starts).toISOString() })];
+    if (state === "open") return [formatDateTime(starts), " · ", h("time", { "data-starts": starts, dateTime: new Date(1000 * starts).toISOString() })];
     if (state === "playing") return [round ? t("club.round.of", { round, rounds }) : t("club.starting")];
-    return [startWords(starts), ...(state === "cancelled" ? [` · ${t("club.cancelled")}`] : [])];
+    return [formatDateTime(starts), ...(state === "cancelled" ? [` · ${t("club.cancelled")}`] : [])];
   }
 
-  // ---- one of them --------------------------------------------------------------------------------------------------
+  // ---- one tournament -----------------------------------------------------------------------------------------------
   one() {
-    const back = h("button", { id: "tournament-back", class: "plain club-all", onclick: () => this.tab.showTournament(null) }, t("club.tournaments.all"));
-    if (this.whole?.tournament !== this.opened) return [back, this.problem ? null : h("p", { class: "soft", role: "status" }, t("club.tournaments.wait"))];
-    return [back, ...wholeTournament(this.whole, this)];
+    const back = h("button", { id: "tournament-back", class: "plain club-back-link", onclick: () => this.tab.showTournament(null) }, t("club.tournaments.all"));
+    if (this.details?.tournament !== this.opened) return [back, this.error ? null : h("p", { class: "muted", role: "status" }, t("club.tournaments.wait"))];
+    return [back, ...renderTournament(this.details, this)];
   }
 
-  /** Enter or withdraw, where one may. @param {Tournament} given */
+  /** The button to enter or withdraw, while the tournament is open. @param {Tournament} given */
   enterButton({ tournament: number, name, state }) {
     if (state !== "open" || !this.club.name) return null;
     const does = this.entered.has(number) ? "withdraw" : "join";
-    const label = `${t(`club.tournament.${does}`)}: ${name}`;
-    return h("button", { id: `tournament-enter-${number}`, class: does === "join" ? "primary" : "", "aria-label": label, disabled: !this.club.channel.online, onclick: () => this.act(does, number, name) }, t(`club.tournament.${does}`));
+    const label = withColon(t(`club.tournament.${does}`), name);
+    return h("button", { id: `tournament-enter-${number}`, class: does === "join" ? "primary" : "", "aria-label": label, disabled: !this.club.connection.online, onclick: () => this.changeEntry(does, number, name) }, t(`club.tournament.${does}`));
   }
 
   loginButton() {
-    return h("button", { id: "tournament-login", onclick: () => this.tab.askWho() }, t("club.login"));
+    return h("button", { id: "tournament-login", onclick: () => this.tab.showLogin() }, t("club.login"));
   }
 
   /** @param {string} does @param {number} number @param {string} name */
-  async act(does, number, name) {
-    if (!(await this.club.ask(does, { tournament: number }))) return;
-    if (does === "withdraw") this.club.contests.delete(number);
-    await this.refresh(); // before the notice, so that the button already offers the opposite
-    note(t(`club.tournament.${does === "join" ? "joined" : "left"}`, { name }), false);
+  async changeEntry(does, number, name) {
+    if (!(await this.club.request(does, { tournament: number }))) return;
+    if (does === "withdraw") this.club.tournaments.delete(number);
+    await this.refresh(); // before the notice, so that the button is already up to date
+    showNotice(t(`club.tournament.${does === "join" ? "joined" : "left"}`, { name }), false);
   }
 
-  // ---- time ---------------------------------------------------------------------------------------------------------
-  /** Let countdowns go on while they are seen. */
+  // ---- countdowns ---------------------------------------------------------------------------------------------------
+  /** Update visible countdowns every second. */
   tick() {
     clearTimeout(this.timer);
     const shown = /** @type {NodeListOf<HTMLElement>} */ (this.element.querySelectorAll("[data-starts]"));
-    const now = Date.now() + this.ahead;
-    for (const node of shown) write(node, untilWords(Number(node.dataset.starts) - now / 1000));
+    const now = Date.now() + this.clockOffset;
+    for (const node of shown) setText(node, formatCountdown(Number(node.dataset.starts) - now / 1000));
     if (shown.length && this.element.checkVisibility()) this.timer = setTimeout(() => this.tick(), 1000 - (now % 1000));
   }
 }

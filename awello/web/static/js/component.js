@@ -1,15 +1,15 @@
-/** What our own elements share: configuration in, events out, parts that are built once. */
+/** Base class of the page's own elements: configuration in, events out, parts built once. */
 
 /**
- * An element that shows its `config`; `build()` makes its parts, `refresh()` fills them.
+ * An element that shows its `config`: `build()` creates its parts, `refresh()` fills them.
  * @template Config
  */
 export class Component extends HTMLElement {
-  /** What is shown where the configuration says nothing. @type {any} */
-  static empty = {};
+  /** Defaults of the configuration. @type {any} */
+  static defaults = {};
 
   /** @type {Config} */
-  #config = /** @type {typeof Component} */ (this.constructor).empty;
+  #config = /** @type {typeof Component} */ (this.constructor).defaults;
   /** @type {any} */
   parts = null;
 
@@ -18,7 +18,7 @@ export class Component extends HTMLElement {
   }
 
   set config(config) {
-    this.#config = { .../** @type {typeof Component} */ (this.constructor).empty, ...config };
+    this.#config = { .../** @type {typeof Component} */ (this.constructor).defaults, ...config };
     if (this.parts) this.refresh();
   }
 
@@ -27,15 +27,15 @@ export class Component extends HTMLElement {
     this.refresh();
   }
 
-  /** Make the parts. @returns {Record<string, any>} */
+  /** Create the parts. @returns {Record<string, any>} */
   build() {
     return {};
   }
 
-  /** Show the configuration in the present language. */
+  /** Show the configuration in the current language. */
   refresh() {}
 
-  /** Fire an event that bubbles. @param {string} type @param {object} detail */
+  /** Fire a bubbling event. @param {string} type @param {object} detail */
   emit(type, detail) {
     this.dispatchEvent(new CustomEvent(type, { detail, bubbles: true }));
   }

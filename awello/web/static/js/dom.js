@@ -1,22 +1,22 @@
-/** Elements by a short word. */
-import { t } from "./words.js";
+/** Helpers for the DOM. */
+import { t } from "./i18n.js";
 
 export const SVG = "http://www.w3.org/2000/svg";
 
-/** An element of the page. @param {string} id @returns {Control} */
+/** An element by its id. @param {string} id @returns {Control} */
 export const byId = (id) => /** @type {Control} */ (document.getElementById(id));
 
-/** The board of the page, once there is one. @returns {Configured | null} */
+/** The board, once it exists. @returns {Configured | null} */
 export const boardElement = () => /** @type {Configured | null} */ (byId("board-box").firstElementChild);
 
-/** Give the focus to the board. */
+/** Move the focus to the board. */
 export const focusBoard = () => /** @type {HTMLElement | null} */ (boardElement()?.querySelector("[tabindex='0']"))?.focus();
 
-/** The element at which an event happened. @param {Event} event */
-export const elementOf = (event) => (event.target instanceof Element ? event.target : document.documentElement);
+/** The target element of an event. @param {Event} event */
+export const eventElement = (event) => (event.target instanceof Element ? event.target : document.documentElement);
 
 /**
- * Call a function with the details of each event of our own elements.
+ * Call a function with the details of a custom event.
  * @param {EventTarget} target
  * @param {string} type
  * @param {(detail: any) => unknown} listener
@@ -26,7 +26,7 @@ export function listen(target, type, listener) {
 }
 
 /**
- * An element with properties and children: h("button", { onclick, class: "..." }, "text").
+ * Create an element with properties and children: h("button", { onclick, class: "..." }, "text").
  * @template {keyof HTMLElementTagNameMap} Tag
  * @param {Tag} tag
  * @param {Properties} properties
@@ -45,27 +45,27 @@ export function h(tag, properties = {}, ...children) {
   return element;
 }
 
-/** A control behind its label. @param {string} words @param {Child & HTMLElement} control @param {Child[]} more */
-export const row = (words, control, ...more) => h("div", { class: "row" }, h("label", { htmlFor: control.id }, words), control, ...more);
+/** A control with its label. @param {string} label @param {Child & HTMLElement} control @param {Child[]} more */
+export const formRow = (label, control, ...more) => h("div", { class: "form-row" }, h("label", { htmlFor: control.id }, label), control, ...more);
 
 /**
- * A list to choose from.
+ * A drop-down list.
  * @param {Properties} properties
- * @param {[value: string | number, words: string][]} values
+ * @param {[value: string | number, label: string][]} values
  * @param {unknown} [chosen]
  */
 export const select = (properties, values, chosen) =>
-  h("select", properties, values.map(([value, words]) => h("option", { value, selected: value === chosen }, words)));
+  h("select", properties, values.map(([value, label]) => h("option", { value, selected: value === chosen }, label)));
 
 /**
- * A new SVG node with its attributes, put into a parent.
+ * Append a new SVG node with attributes.
  * @template {keyof SVGElementTagNameMap} Tag
  * @param {Element} parent
  * @param {Tag} tag
  * @param {Record<string, string | number>} attributes
  * @returns {SVGElementTagNameMap[Tag]}
  */
-export function draw(parent, tag, attributes = {}) {
+export function appendSvg(parent, tag, attributes = {}) {
   const node = document.createElementNS(SVG, tag);
   setAttributes(node, attributes);
   parent.append(node);
@@ -77,17 +77,17 @@ export function setAttributes(node, attributes) {
   for (const [name, value] of Object.entries(attributes)) node.setAttribute(name, String(value));
 }
 
-/** Give a node a text, if it is new. @param {Element} node @param {string} text */
-export function write(node, text) {
+/** Set the text of a node if it differs. @param {Element} node @param {string} text */
+export function setText(node, text) {
   if (node.textContent !== text) node.textContent = text;
 }
 
-/** Give a node an attribute, if it is new. @param {Element} node @param {string} name @param {string} value */
-export function mark(node, name, value) {
+/** Set an attribute if it differs. @param {Element} node @param {string} name @param {string} value */
+export function setAttribute(node, name, value) {
   if (node.getAttribute(name) !== value) node.setAttribute(name, value);
 }
 
-/** Fill in the words of all elements that ask for them by data-t, data-t-label or data-t-title. @param {ParentNode} root */
+/** Translate all elements with data-t, data-t-label or data-t-title. @param {ParentNode} root */
 export function translate(root) {
   const all = (/** @type {string} */ name) => /** @type {NodeListOf<HTMLElement>} */ (root.querySelectorAll(`[data-${name}]`));
   for (const element of all("t")) element.textContent = t(element.dataset.t ?? "");
@@ -96,17 +96,17 @@ export function translate(root) {
 }
 
 /**
- * Give an element other children; the focus stays on the one with the same id, or at least in the element.
+ * Replace the children of an element; the focus stays on the child with the same id, or within the element.
  * @param {Element} element
  * @param {Child[]} children
  */
-export function redraw(element, ...children) {
+export function replaceContent(element, ...children) {
   const focused = element.contains(document.activeElement) ? document.activeElement?.id : null;
   element.replaceChildren(.../** @type {(Node | string)[]} */ (children.filter(Boolean)));
   if (typeof focused === "string") (byId(focused) ?? element.querySelector("button"))?.focus();
 }
 
-/** Offer a text or a Blob as a file. @param {string} name @param {string | Blob} content @param {string} [type] */
+/** Offer a text or Blob as a download. @param {string} name @param {string | Blob} content @param {string} [type] */
 export function download(name, content, type) {
   const address = URL.createObjectURL(content instanceof Blob ? content : new Blob([content], { type }));
   const link = h("a", { href: address, download: name });
@@ -116,5 +116,5 @@ export function download(name, content, type) {
   setTimeout(() => URL.revokeObjectURL(address), 10000);
 }
 
-/** Whether the person asked for a page that does not move. */
+/** Whether the user prefers reduced motion. */
 export const reducedMotion = () => matchMedia("(prefers-reduced-motion: reduce)").matches;

@@ -1,33 +1,33 @@
-/** Setting up a position by hand. */
-import { indexOf } from "./effects.js";
+/** The position editor. */
 import { GAMES } from "./game.js";
+import { squareIndex } from "./move-prediction.js";
 
 const PITS = "ABCDEFabcdef";
-/** What a click can do: put down a black disc, a white one or none; add a seed or take one. @param {Board} board */
-export const pensOf = (board) => ("cells" in board ? ["X", "O", "-"] : ["add", "take"]);
+/** The tools of a click: place a black disc, a white one or none; add or remove a seed. @param {Board} board */
+export const toolsFor = (board) => ("cells" in board ? ["X", "O", "-"] : ["add", "take"]);
 
-/** A position that is being changed; `pen` is what a click does. */
+/** A position being edited; `tool` is what a click does. */
 export class Editor {
-  /** @param {string} game @param {View} view */
-  constructor(game, view) {
+  /** @param {string} game @param {Position} position */
+  constructor(game, position) {
     this.game = game;
     /** @type {Board} */
-    this.board = structuredClone(view.board);
-    this.side = view.side;
-    this.pen = pensOf(this.board)[0];
+    this.board = structuredClone(position.board);
+    this.side = position.side;
+    this.tool = toolsFor(this.board)[0];
   }
 
-  /** Change what lies at a cell by the pen; the other button takes away. @param {string} cell @param {number} button */
+  /** Change a cell with the tool; the right button removes. @param {string} cell @param {number} button */
   change(cell, button) {
     if ("cells" in this.board) this.putDisc(this.board, cell, button);
-    else this.putSeed(this.board, cell, button === 2 || this.pen === "take" ? -1 : 1);
+    else this.putSeed(this.board, cell, button === 2 || this.tool === "take" ? -1 : 1);
   }
 
   /** @param {OthelloPosition} board @param {string} square @param {number} button */
   putDisc({ size, cells: before }, square, button) {
     const cells = [...before];
-    const place = indexOf(square, size);
-    const wanted = button === 2 ? "-" : this.pen;
+    const place = squareIndex(square, size);
+    const wanted = button === 2 ? "-" : this.tool;
     cells[place] = cells[place] === wanted ? "-" : wanted;
     this.board = { size, cells: cells.join("") };
   }
@@ -40,19 +40,19 @@ export class Editor {
     list[place] = Math.max(0, list[place] + more);
   }
 
-  /** Seeds that are still to be put somewhere. */
+  /** Seeds not placed yet. */
   get inHand() {
     if ("cells" in this.board) return 0;
     return GAMES[this.game].points - [...this.board.pits, ...this.board.taken].reduce((sum, seeds) => sum + seeds, 0);
   }
 
-  /** An empty board. */
+  /** Clear the board. */
   clear() {
     if ("cells" in this.board) this.board = { ...this.board, cells: "-".repeat(this.board.size ** 2) };
     else this.board = { pits: Array(12).fill(0), taken: [0, 0] };
   }
 
-  /** The usual start. */
+  /** Restore the start position. */
   reset() {
     const { start } = GAMES[this.game];
     const seeds = start.split("-").map(Number);
@@ -60,7 +60,7 @@ export class Editor {
     this.side = 0;
   }
 
-  /** The position as text, as links and the server write it. */
+  /** The position as text, as in links and on the server. */
   format() {
     if ("cells" in this.board) return `${this.board.cells} ${"XO"[this.side]}`;
     return [...this.board.pits, ...this.board.taken, "SN"[this.side]].join("-");

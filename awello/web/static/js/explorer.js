@@ -1,17 +1,17 @@
-/** What was played in the shown position, by the games of the archive. */
+/** The opening explorer: moves played in the current position, from the games of the archive. */
 import { playMove } from "./actions.js";
-import { h, redraw } from "./dom.js";
-import { predictMove } from "./effects.js";
-import { openingOf } from "./game-words.js";
-import { problemWords } from "./notices.js";
+import { h, replaceContent } from "./dom.js";
+import { findOpening } from "./game-text.js";
+import { currentLanguage, formatSigned, pluralKey, t } from "./i18n.js";
+import { predictMove } from "./move-prediction.js";
+import { errorText } from "./notices.js";
 import { api } from "./server.js";
-import { set, state } from "./store.js";
-import { currentLanguage, signed, t } from "./words.js";
+import { setState, state } from "./store.js";
 
-const WRITTEN = 35; // percent of a bar from which on there is room for the figure
+const MIN_LABEL_PERCENT = 35; // narrower bars have no label
 
 /** @param {number} number */
-const digits = (number) => number.toLocaleString(currentLanguage());
+const formatNumber = (number) => number.toLocaleString(currentLanguage());
 /** @param {number} part @param {number} whole */
 const percent = (part, whole) => Math.round((100 * part) / Math.max(1, whole));
 /** @param {number} part @param {number} whole */
@@ -19,70 +19,70 @@ const share = (part, whole) => (percent(part, whole) || part === 0 ? percent(par
 
 export class Explorer {
   constructor() {
-    this.head = h("p", { class: "explorer-head", id: "explorer-head", role: "status" });
-    this.heads = h("div", { class: "explorer-heads", "aria-hidden": "true" },
+    this.head = h("p", { class: "explorer-summary", id: "explorer-summary", role: "status" });
+    this.heads = h("div", { class: "explorer-columns", "aria-hidden": "true" },
       ...["move", "games", "results", "mean"].map((name) => h("span", {}, t(`explorer.${name}`))),
       h("span", { class: "explorer-value", title: t("explorer.value.help") }, t("explorer.value")));
-    this.rows = h("ol", { class: "explorer-rows", id: "explorer-rows", onmouseleave: () => set({ preview: null }) });
-    this.empty = h("p", { class: "soft" });
+    this.rows = h("ol", { class: "explorer-rows", id: "explorer-rows", onmouseleave: () => setState({ preview: null }) });
+    this.empty = h("p", { class: "muted" });
     this.element = h("section", { class: "explorer" }, this.head, this.heads, this.rows, this.empty);
     /** @type {WeakMap<GameNode, any>} */
-    this.answers = new WeakMap();
+    this.responses = new WeakMap();
     /** @type {GameNode | null} */
     this.node = null;
   }
 
-  /** The archive has changed: ask again. */
-  forget() {
-    this.answers = new WeakMap();
+  /** Reload: the archive has changed. */
+  invalidate() {
+    this.responses = new WeakMap();
     this.node = null;
   }
 
   /** Follow the position on the board. */
   update() {
     const { game } = state;
-    if (this.node === game.at) return;
-    this.node = game.at;
-    if (this.answers.has(game.at)) this.show(game, this.answers.get(game.at));
-    else this.ask(game, game.at);
+    if (this.node === game.current) return;
+    this.node = game.current;
+    if (this.responses.has(game.current)) this.show(game, this.responses.get(game.current));
+    else this.load(game, game.current);
   }
 
   /** @param {Game} game @param {GameNode} node */
-  async ask(game, node) {
-    const { answers } = this;
+  async load(game, node) {
+    const { responses } = this;
     try {
-      const answer = await api("POST", "/api/explore", game.question(node));
-      answers.set(node, answer);
-      if (this.node === node && this.answers === answers) this.show(game, answer);
+      const response = await api("POST", "/api/explore", game.toRequest(node));
+      responses.set(node, response);
+      if (this.node === node && this.responses === responses) this.show(game, response);
     } catch (error) {
-      if (this.node === node && this.answers === answers) this.complain(error);
+      if (this.node === node && this.responses === responses) this.showError(error);
     }
   }
 
-  /** @param {Problem} error */
-  complain(error) {
-    this.head.replaceChildren(problemWords(error));
+  /** @param {ErrorInfo} error */
+  showError(error) {
+    this.head.replaceChildren(errorText(error));
     this.heads.hidden = true;
     this.empty.textContent = "";
-    redraw(this.rows);
+    replaceContent(this.rows);
   }
 
-  /** @param {Game} game @param {Exploration} found */
+  /** @param {Game} game @param {Exploration} exploration */
   show(game, { games, value, moves, opening: here }) {
-    const opening = (here ?? openingOf(game))?.[currentLanguage()];
-    const count = t(games === 1 ? "explorer.one" : "explorer.many", { games: digits(games) });
-    const worth = value === null ? "" : ` · ${t("explorer.worth", { value: signed(value) })}`;
+    const opening = (here ?? findOpening(game))?.[currentLanguage()];
+    const count = t(`explorer.games.${pluralKey(games)}`, { games: formatNumber(games) });
+    const worth = value === null ? "" : ` · ${t("explorer.root.value", { value: formatSigned(value) })}`;
     this.head.replaceChildren(h("b", {}, count), opening ? ` · ${opening}` : "", worth);
     this.element.classList.toggle("has-values", value !== null);
     this.heads.hidden = !moves.length;
     this.empty.textContent = moves.length ? "" : this.emptyWords(game, games);
-    redraw(this.rows, ...moves.map((branch) => this.row(branch, games)));
+    replaceContent(this.rows, ...moves.map((branch) => this.row(branch, games)));
   }
 
   /** @param {Game} given @param {number} games */
-  emptyWords({ at }, games) {
+  emptyWords({ current }, games) {
     if (games) return t("explorer.ends");
-    return at.parent ? t("explorer.none") : t("explorer.fill");
+    return current.parent ? t("explorer.none") : t("explorer.fill");
   }
 
   /** @param {Branch} branch @param {number} total */
@@ -90,31 +90,31 @@ export class Explorer {
     const { node } = this;
     const { move, games, score, value, opening } = branch;
     const name = move === "pass" ? t("move.pass") : move;
-    const show = () => node === state.game.at && this.preview(move);
+    const show = () => node === state.game.current && this.preview(move);
     /** @type {HTMLButtonElement} */
     const button = h("button", {
-      id: `explore-${move}`, class: "explorer-move", "aria-label": label(name, branch, total),
-      onmouseenter: show, onfocus: () => button.matches(":focus-visible") && show(), onblur: () => set({ preview: null }),
-      onclick: () => node === state.game.at && playMove(move),
+      id: `explore-${move}`, class: "explorer-move", "aria-label": describeRow(name, branch, total),
+      onmouseenter: show, onfocus: () => button.matches(":focus-visible") && show(), onblur: () => setState({ preview: null }),
+      onclick: () => node === state.game.current && playMove(move),
     },
       h("b", {}, name),
-      h("span", { class: "explorer-games" }, digits(games), h("small", {}, `${share(games, total)} %`)),
-      bar(branch, node?.view.side ?? 0),
-      h("span", { class: "explorer-mean" }, score === null ? "" : signed(score, 1)),
-      h("span", { class: "explorer-value" }, value === null ? "" : signed(value)),
+      h("span", { class: "explorer-games" }, formatNumber(games), h("small", {}, `${share(games, total)} %`)),
+      bar(branch, node?.position.side ?? 0),
+      h("span", { class: "explorer-mean" }, score === null ? "" : formatSigned(score, 1)),
+      h("span", { class: "explorer-value" }, value === null ? "" : formatSigned(value)),
       opening ? h("span", { class: "explorer-opening" }, opening[currentLanguage()]) : null);
     return h("li", {}, button);
   }
 
-  /** Show on the board what a move would do. @param {string} move */
+  /** Preview a move on the board. @param {string} move */
   preview(move) {
-    const view = this.node?.view;
-    if (view && move in view.moves) set({ preview: { view: predictMove(view, move), moves: [move] } });
+    const position = this.node?.position;
+    if (position && move in position.moves) setState({ preview: { position: predictMove(position, move), moves: [move] } });
   }
 }
 
 /**
- * Won, drawn and lost games of the mover, each in the colour of whoever won.
+ * Games won, drawn and lost by the mover, each in the colour of the winner.
  * @param {Branch} given
  * @param {number} side
  */
@@ -126,20 +126,20 @@ function bar({ wins, draws, losses }, side) {
   /** @param {[count: number, winner: string]} part */
   const draw = ([count, winner]) => {
     const part = percent(count, decided);
-    const piece = h("span", { class: `explorer-${winner}` }, part >= WRITTEN ? `${part} %` : "");
+    const piece = h("span", { class: `explorer-${winner}` }, part >= MIN_LABEL_PERCENT ? `${part} %` : "");
     piece.style.flexGrow = String(count);
     return piece;
   };
   return h("span", { class: "explorer-bar" }, ...parts.filter(([count]) => count).map(draw));
 }
 
-/** The row for those who hear it. @param {string} move @param {Branch} given @param {number} total */
-function label(move, { games, wins, draws, losses, score, value, opening }, total) {
+/** The row for screen readers. @param {string} move @param {Branch} given @param {number} total */
+function describeRow(move, { games, wins, draws, losses, score, value, opening }, total) {
   const decided = wins + draws + losses;
-  const words = [t("explorer.row", { move, games: digits(games), share: share(games, total) })];
-  if (decided) words.push(t("explorer.row.results", { won: percent(wins, decided), drawn: percent(draws, decided), lost: percent(losses, decided) }));
-  if (score !== null) words.push(t("explorer.row.mean", { mean: signed(score, 1) }));
-  if (value !== null) words.push(t("explorer.row.value", { value: signed(value) }));
-  if (opening) words.push(opening[currentLanguage()]);
-  return words.join(", ");
+  const parts = [t("explorer.row", { move, games: formatNumber(games), share: share(games, total) })];
+  if (decided) parts.push(t("explorer.row.results", { won: percent(wins, decided), drawn: percent(draws, decided), lost: percent(losses, decided) }));
+  if (score !== null) parts.push(t("explorer.row.mean", { mean: formatSigned(score, 1) }));
+  if (value !== null) parts.push(t("explorer.row.value", { value: formatSigned(value) }));
+  if (opening) parts.push(opening[currentLanguage()]);
+  return parts.join(", ");
 }

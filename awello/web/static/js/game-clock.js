@@ -1,15 +1,15 @@
 /**
- * <game-clock>: the strip of one player beside the board, with who plays, what they hold and their time.
- * Configuration in, `flag` {side} out, once, when the time is up. While it runs it ticks by itself, waking only when
+ * <game-clock>: a player's strip beside the board with name, material and time.
+ * Configuration in; `flag` {side} out, once, when the time is up. It updates itself only when
  * the digits change.
  */
 import { Component } from "./component.js";
-import { draw, h } from "./dom.js";
-import { currentLanguage, t } from "./words.js";
+import { appendSvg, h } from "./dom.js";
+import { currentLanguage, pluralKey, t } from "./i18n.js";
 
 /** @type {ClockConfig} */
-const EMPTY = {
-  name: "", player: "", seconds: null, used: 0, running: false, since: 0, holding: 0, unit: "discs", thinking: false,
+const DEFAULTS = {
+  name: "", player: "", seconds: null, used: 0, running: false, startedAt: 0, count: 0, unit: "discs", thinking: false,
   side: 0, family: "othello", winner: false,
 };
 const TENTHS_BELOW = 20;
@@ -18,15 +18,15 @@ const SYMBOLS = {
   awale: "M18.6 5.4C22 8.8 20.7 14.6 17.2 18S8.8 22 5.4 18.6S3.3 10.3 6.8 6.8S15.2 2 18.6 5.4Z",
 };
 
-/** The sign of a side: a disc or a seed in its colour. @param {Element} parent */
+/** The symbol of a side: a disc or seed in its colour. @param {Element} parent */
 function makeSymbol(parent) {
-  const svg = draw(parent, "svg", { viewBox: "0 0 24 24", class: "clock-symbol", "aria-hidden": "true" });
-  draw(svg, "path");
+  const svg = appendSvg(parent, "svg", { viewBox: "0 0 24 24", class: "clock-symbol", "aria-hidden": "true" });
+  appendSvg(svg, "path");
   return svg;
 }
 
-/** Digits of a clock: 1:02:03, 4:59 or, with tenths, 0:07.3. @param {number} seconds @param {boolean} tenths */
-function digits(seconds, tenths) {
+/** The digits of a clock: 1:02:03, 4:59 or, with tenths, 0:07.3. @param {number} seconds @param {boolean} tenths */
+function formatClock(seconds, tenths) {
   const whole = Math.floor(seconds);
   const [hours, minutes] = [Math.floor(whole / 3600), Math.floor(whole / 60) % 60];
   /** @param {number} number */
@@ -38,15 +38,15 @@ function digits(seconds, tenths) {
 
 /** @extends {Component<ClockConfig>} */
 class GameClock extends Component {
-  static empty = EMPTY;
+  static defaults = DEFAULTS;
 
   #timer = 0;
   #flagged = false;
 
-  /** Write everything anew, such as after a change of language. */
+  /** Write everything, for example in another language. */
   refresh() {
     if (!this.config.running || this.#seconds() > 0) this.#flagged = false;
-    const { name, player, holding, unit, thinking, side, family, winner, running, seconds } = this.config;
+    const { name, player, count, unit, thinking, side, family, winner, running, seconds } = this.config;
     const { symbol, label, who, sign, held, kind, think, time } = this.parts;
     symbol.firstChild.setAttribute("d", SYMBOLS[family]);
     this.dataset.side = String(side);
@@ -56,8 +56,8 @@ class GameClock extends Component {
     who.title = player;
     sign.hidden = !winner;
     sign.lastChild.textContent = t("clock.winner");
-    held.textContent = holding;
-    kind.textContent = t(`clock.${unit}.${holding === 1 ? "one" : "many"}`);
+    held.textContent = count;
+    kind.textContent = t(`clock.${unit}.${pluralKey(count)}`);
     think.hidden = !thinking;
     think.setAttribute("aria-label", t("clock.thinking"));
     time.setAttribute("aria-label", t(seconds === null ? "clock.used" : "clock.left"));
@@ -73,18 +73,18 @@ class GameClock extends Component {
     think.setAttribute("role", "img");
     const who = h("span", { class: "clock-player" });
     const people = h("div", { class: "clock-people" }, h("div", { class: "clock-first-line" }, label, sign, think), who);
-    const held = h("span", { class: "clock-held" });
-    const kind = h("span", { class: "clock-kind" });
+    const held = h("span", { class: "clock-count" });
+    const kind = h("span", { class: "clock-unit" });
     const time = h("span", { class: "clock-time" });
     time.setAttribute("role", "timer");
-    this.replaceChildren(symbol, people, h("span", { class: "clock-holding" }, held, " ", kind), time);
+    this.replaceChildren(symbol, people, h("span", { class: "clock-material" }, held, " ", kind), time);
     return { symbol, label, who, sign, held, kind, think, time };
   }
 
-  /** Seconds left, or used where there is no clock, at this moment. */
+  /** Seconds left, or seconds used without a clock. */
   #seconds() {
-    const { seconds, used, running, since } = this.config;
-    const gone = running ? Math.max(0, performance.now() - since) / 1000 : 0;
+    const { seconds, used, running, startedAt } = this.config;
+    const gone = running ? Math.max(0, performance.now() - startedAt) / 1000 : 0;
     return seconds === null ? used + gone : Math.max(0, seconds - gone);
   }
 
@@ -93,7 +93,7 @@ class GameClock extends Component {
     const left = this.#seconds();
     const down = this.config.seconds !== null;
     const tenths = down && left < TENTHS_BELOW;
-    const text = digits(left, tenths);
+    const text = formatClock(left, tenths);
     const { time } = this.parts;
     if (time.textContent !== text) time.textContent = text;
     time.classList.toggle("clock-low", tenths);
@@ -103,7 +103,7 @@ class GameClock extends Component {
   }
 
   /**
-   * Milliseconds until the digits change, and a little more.
+   * Milliseconds until just after the digits change.
    * @param {number} now
    * @param {boolean} down
    * @param {number} step

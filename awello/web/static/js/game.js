@@ -1,109 +1,109 @@
-/** A game as the page keeps it: a tree of moves, and the place where we are in it. */
+/** A game on the page: a tree of moves and the current node. */
 import { api } from "./server.js";
 
-export const PERSON = "human";
+export const HUMAN = "human";
 
-/** The games by their names, as the server tells them. @type {Record<string, Rules>} */
+/** The rule sets by name. @type {Record<string, Rules>} */
 export const GAMES = {};
 
-/** Ask the server for the games. */
-export async function loadGames() {
+/** Load the rule sets. */
+export async function loadRules() {
   for (const rules of await api("GET", "/api/rules")) GAMES[rules.name] = rules;
 }
 
-let serial = 0;
+let lastNodeId = 0;
 
-/** A position reached by a move; the root has none. */
-export class Node {
-  /** @param {Node | null} parent @param {string} move */
+/** A node of the game tree: a move and the position after it; the root has no move. */
+export class GameNode {
+  /** @param {GameNode | null} parent @param {string} move */
   constructor(parent, move) {
-    this.id = String(serial++);
+    this.id = String(lastNodeId++);
     this.parent = parent;
     this.move = move;
-    /** @type {Node[]} */
+    /** @type {GameNode[]} */
     this.children = [];
-    this.ply = plyAfter(parent);
-    this.view = /** @type {View} */ (/** @type {unknown} */ (null)); // what the server says of the position
+    this.ply = nextPly(parent);
+    this.position = /** @type {Position} */ (/** @type {unknown} */ (null)); // what the server says of the position
     /** @type {Analysis | null} */
-    this.analysis = null; // the best that is known of its moves
-    /** @type {Judgement | null} */
-    this.judgement = null; // what the review says of the move that led here
+    this.analysis = null; // the best known analysis
+    /** @type {MoveReview | null} */
+    this.review = null; // the review of the move that led here
     /** @type {number | null} */
-    this.seconds = null; // how long that move took
-    this.left = clocksOf(parent); // both clocks after it
+    this.seconds = null; // time used for that move
+    this.clocks = clocksAt(parent); // both clocks after that move
     /** @type {{ loser: number | null, reason: string } | null} */
-    this.result = null; // { loser, reason } if a player gave up or ran out of time here
+    this.result = null; // set if a player resigned, ran out of time or forfeited here
   }
 
-  /** The nodes from the root to this one. @returns {Node[]} */
+  /** The nodes from the root to this one. @returns {GameNode[]} */
   get path() {
     const nodes = [];
-    for (let node = /** @type {Node | null} */ (this); node; node = node.parent) nodes.unshift(node);
+    for (let node = /** @type {GameNode | null} */ (this); node; node = node.parent) nodes.unshift(node);
     return nodes;
   }
 
-  /** The names of the moves that lead here. */
+  /** The moves that lead here. */
   get moves() {
     return this.path.slice(1).map((node) => node.move);
   }
 
-  /** The last node of the line that goes on from here by first children. @returns {Node} */
+  /** The last node of this line, following first children. @returns {GameNode} */
   get tip() {
-    let node = /** @type {Node} */ (this);
+    let node = /** @type {GameNode} */ (this);
     while (node.children.length) node = node.children[0];
     return node;
   }
 
-  /** Whether nothing more can be played: by the rules, or because somebody lost in another way. */
+  /** Whether the game is over here, by the rules or otherwise. */
   get over() {
-    return Boolean(this.result || this.view?.over);
+    return Boolean(this.result || this.position?.over);
   }
 
-  /** The value of the position from the first player's view, and whether it is exact; null if unknown. */
-  get worth() {
-    if (!this.view) return null;
-    if (this.view.over && this.view.score) return { value: this.view.score[0] - this.view.score[1], exact: true };
+  /** The value of the position for the first player, and whether it is exact; null if unknown. */
+  get evaluation() {
+    if (!this.position) return null;
+    if (this.position.over && this.position.score) return { value: this.position.score[0] - this.position.score[1], exact: true };
     const known = this.analysis ?? null;
-    if (known && (known.exact || !this.judgement?.exact)) return { value: this.view.side ? -known.value : known.value, exact: known.exact };
-    const judged = this.judgement;
+    if (known && (known.exact || !this.review?.exact)) return { value: this.position.side ? -known.value : known.value, exact: known.exact };
+    const judged = this.review;
     if (judged) return { value: judged.side ? -judged.value : judged.value, exact: judged.exact };
     return null;
   }
 
-  /** What the move that led here gave away, or null if nobody knows. */
+  /** The loss of the move that led here, or null if unknown. */
   get loss() {
-    if (this.judgement) return this.judgement.loss;
+    if (this.review) return this.review.loss;
     const before = this.parent?.analysis;
     const found = before?.moves.find((entry) => entry.move === this.move);
     return found ? Math.max(0, (before?.value ?? 0) - found.value) : null;
   }
 }
 
-/** A whole game: rules, start, players, clock, and the tree. */
+/** A game: rules, start position, players, clock and tree. */
 export class Game {
-  /** @param {{ game?: string, start?: string | null, seats?: string[], chosen?: boolean, clock?: TimeControl | null }} given */
-  constructor({ game = "othello", start = null, seats = [PERSON, PERSON], chosen = false, clock = null } = {}) {
+  /** @param {{ game?: string, start?: string | null, players?: string[], keepPlayers?: boolean, clock?: TimeControl | null }} given */
+  constructor({ game = "othello", start = null, players = [HUMAN, HUMAN], keepPlayers = false, clock = null } = {}) {
     this.game = game;
-    this.start = start; // text of a position, null for the usual one
-    this.seats = seats; // player specs, PERSON for people
-    this.chosen = chosen; // whether somebody chose these players, and the next game is to have them too
+    this.start = start; // a position as text; null: the start position of the rules
+    this.players = players; // player specs; HUMAN for people
+    this.keepPlayers = keepPlayers; // whether the user chose these players, so that the next game uses them too
     this.clock = clock; // { seconds, increment } or null
     /** @type {string[] | null} */
-    this.names = null; // of the players, where the archive told them
+    this.playerNames = null; // from the archive or the club
     /** @type {number | null} */
-    this.begun = null; // when its first move was played here, in seconds since 1970
-    /** @type {Kept | null} */
-    this.kept = null; // { moves, number or problem } once it has been played to its end
-    this.club = /** @type {ClubGame} */ (/** @type {unknown} */ (null)); // the club's side of it, if it is played or was played there
+    this.started = null; // when the first move was played here, in seconds since 1970
+    /** @type {SaveResult | null} */
+    this.saved = null; // the outcome of saving the finished game
+    this.clubGame = /** @type {ClubGame} */ (/** @type {unknown} */ (null)); // the club's side of it, if it is played or was played there
     this.seed = Math.floor(Math.random() * 2 ** 31);
-    this.root = new Node(null, /** @type {any} */ (null));
-    this.root.left = clock ? [clock.seconds, clock.seconds] : null;
-    this.at = this.root;
+    this.root = new GameNode(null, /** @type {any} */ (null));
+    this.root.clocks = clock ? [clock.seconds, clock.seconds] : null;
+    this.current = this.root;
   }
 
-  /** Whether the club plays it now: nobody here moves for others, and its clocks count. */
+  /** Whether it is a club game in progress. */
   get live() {
-    return Boolean(this.club && !this.club.over);
+    return Boolean(this.clubGame && !this.clubGame.over);
   }
 
   get rules() {
@@ -114,49 +114,49 @@ export class Game {
     return this.rules.family;
   }
 
-  /** The line from the start through the present position to the end of its branch. */
+  /** The line through the current position to its end. */
   get line() {
-    return this.at.tip.path;
+    return this.current.tip.path;
   }
 
-  /** Who moves at the present position. */
+  /** The side to move. */
   get side() {
-    return this.at.view?.side ?? 0;
+    return this.current.position?.side ?? 0;
   }
 
-  /** Whether a program has the move now. */
-  get programToMove() {
-    return this.seats[this.side] !== PERSON;
+  /** Whether a bot is to move. */
+  get botToMove() {
+    return this.players[this.side] !== HUMAN;
   }
 
-  /** What the server needs to know of a node. */
-  question(node = this.at) {
+  /** The fields that identify a node in requests to the server. */
+  toRequest(node = this.current) {
     return { game: this.game, start: this.start, moves: node.moves };
   }
 
-  /** Go to the position after a move, in a new variation if it has not been played here before. @param {string} move */
+  /** Go to the position after a move, creating a variation if it is new. @param {string} move */
   play(move) {
-    let next = this.at.children.find((child) => child.move === move);
+    let next = this.current.children.find((child) => child.move === move);
     if (!next) {
-      next = new Node(this.at, move);
-      this.at.children.push(next);
+      next = new GameNode(this.current, move);
+      this.current.children.push(next);
     }
-    this.at = next;
+    this.current = next;
     return next;
   }
 
-  /** The node of an id, or null. @param {string} id */
+  /** Find a node by its id. @param {string} id */
   find(id) {
     const waiting = [this.root];
     while (waiting.length) {
-      const node = /** @type {Node} */ (waiting.pop());
+      const node = /** @type {GameNode} */ (waiting.pop());
       if (node.id === id) return node;
       waiting.push(...node.children);
     }
     return null;
   }
 
-  /** Make the line through a node the main one. @param {Node} node */
+  /** Make the line through a node the main line. @param {GameNode} node */
   promote(node) {
     for (let here = node; here.parent; here = here.parent) {
       const siblings = here.parent.children;
@@ -165,27 +165,27 @@ export class Game {
     }
   }
 
-  /** Remove a node and all after it. @param {Node} node */
+  /** Remove a node and its descendants. @param {GameNode} node */
   remove(node) {
     if (!node.parent) return;
-    if (this.at.path.includes(node)) this.at = node.parent;
+    if (this.current.path.includes(node)) this.current = node.parent;
     node.parent.children = node.parent.children.filter((child) => child !== node);
   }
 
-  /** The place a person wants to be taken back to: before their own last move. */
-  beforeLastTurn() {
-    const people = this.seats.map((seat) => seat === PERSON);
+  /** The position to undo to: before the user's last move. */
+  findUndoTarget() {
+    const people = this.players.map((player) => player === HUMAN);
     const both = people[0] === people[1];
-    for (let node = this.at.parent; node; node = node.parent) {
-      const choice = node.view && !("pass" in node.view.moves);
-      if (choice && (both || people[node.view.side])) return node;
+    for (let node = this.current.parent; node; node = node.parent) {
+      const choice = node.position && !("pass" in node.position.moves);
+      if (choice && (both || people[node.position.side])) return node;
     }
-    return this.at.parent ?? this.at;
+    return this.current.parent ?? this.current;
   }
 }
 
-/** @param {Node | null} parent @returns {number} */
-const plyAfter = (parent) => (parent ? parent.ply + 1 : 0);
+/** @param {GameNode | null} parent @returns {number} */
+const nextPly = (parent) => (parent ? parent.ply + 1 : 0);
 
-/** @param {Node | null} node @returns {number[] | null} */
-const clocksOf = (node) => node && node.left;
+/** @param {GameNode | null} node @returns {number[] | null} */
+const clocksAt = (node) => node && node.clocks;

@@ -1,14 +1,14 @@
-/** The panel of the archive: what was played in this position, all its games, and files with games. */
+/** The archive tab: explorer, list of games, and files. */
 import { ArchiveFiles } from "./archive-files.js";
 import { ArchiveList } from "./archive-list.js";
 import { h } from "./dom.js";
 import { Explorer } from "./explorer.js";
+import { t } from "./i18n.js";
 import { subscribe } from "./store.js";
-import { t } from "./words.js";
 
 export class GamesTab {
   /** @type {Topic[]} */
-  static shows = ["game", "tab", "archive"];
+  static topics = ["game", "tab", "archive"];
 
   leave = () => {};
 
@@ -19,7 +19,7 @@ export class GamesTab {
     this.explorer = new Explorer();
     this.list = new ArchiveList(before?.list);
     this.files = new ArchiveFiles(this.list, before?.files);
-    this.leave = subscribe(["archive"], () => this.forget());
+    this.leave = subscribe(["archive"], () => this.invalidate());
     this.box.replaceChildren(
       h("h2", {}, t("explorer.title")), this.explorer.element,
       h("h2", {}, t("archive.title")), this.list.element,
@@ -27,9 +27,9 @@ export class GamesTab {
     );
   }
 
-  forget() {
-    this.explorer.forget();
-    this.list.forget();
+  invalidate() {
+    this.explorer.invalidate();
+    this.list.invalidate();
   }
 
   update() {

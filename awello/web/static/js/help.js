@@ -1,18 +1,18 @@
-/** The help sheet: how to play, and every key. */
+/** The help dialog: rules and keyboard shortcuts. */
 import { h } from "./dom.js";
-import { KEYS } from "./keys.js";
-import { t } from "./words.js";
+import { t } from "./i18n.js";
+import { SHORTCUTS } from "./shortcuts.js";
 
-/** Show the sheet for a family of games. @param {Family} family */
+/** Show the help for a family of games. @param {Family} family */
 export function showHelp(family) {
   const sheet = /** @type {HTMLDialogElement} */ (document.getElementById("help"));
-  const keys = KEYS.map(({ shown, word, does }) =>
-    h("tr", {}, h("th", { scope: "row" }, ...(word ? [h("kbd", {}, t(word))] : shown.split(" ").map((key) => h("kbd", {}, key)))), h("td", {}, t(`does.${does}`))));
+  const keys = SHORTCUTS.map(({ labels, command }) =>
+    h("tr", {}, h("th", { scope: "row" }, ...labels.map((label) => h("kbd", {}, t(label)))), h("td", {}, t(`shortcut.${command}`))));
   sheet.replaceChildren(
     h("h2", { id: "help-title", tabIndex: -1, autofocus: true }, t("help.title")),
     h("h3", {}, t(`help.${family}.title`)), h("p", {}, t(`help.${family}.rules`)),
     h("h3", {}, t("help.keys")), h("p", {}, t("help.board")),
-    h("table", {}, h("caption", { class: "unseen" }, t("help.keys")), h("tbody", {}, ...keys)),
+    h("table", {}, h("caption", { class: "visually-hidden" }, t("help.keys")), h("tbody", {}, ...keys)),
     h("form", { method: "dialog" }, h("button", { class: "primary" }, t("help.close"))),
   );
   sheet.showModal();

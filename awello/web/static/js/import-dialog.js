@@ -1,93 +1,93 @@
-/** Games that come from outside: pasted, dropped, from a file, from a link, from a contest, from the archive. */
-import { boardElement, elementOf } from "./dom.js";
+/** Imports games: pasted, dropped, from a file, a link, a contest or the archive. */
+import { boardElement, eventElement } from "./dom.js";
 import { Game, GAMES } from "./game.js";
+import { t } from "./i18n.js";
 import { parseLink } from "./link.js";
-import { complain, note } from "./notices.js";
-import { useGame } from "./open-game.js";
+import { openGame } from "./navigation.js";
+import { showError, showNotice } from "./notices.js";
 import { api } from "./server.js";
-import { panelOf, showTab } from "./tabs.js";
-import { t } from "./words.js";
+import { getPanel, showTab } from "./tabs.js";
 
-const LARGEST_TEXT = 1 << 16; // bytes of a file that may hold one game
-const COLLECTION = /\.(wtb|jou|trn|gam|gz)$/i; // files that are read as a whole
-let latest = 0; // what was pasted last counts, whatever the server answers first
+const MAX_TEXT_BYTES = 1 << 16; // largest file that may hold a single game
+const COLLECTION_FILE = /\.(wtb|jou|trn|gam|gz)$/i; // always imported into the archive
+let latestRequest = 0; // the latest import wins, whatever the order of responses
 
 /**
- * Read a text and put its game on the board; `several` is called instead if it holds several games.
+ * Read a text and show its game; `several` is called instead if it holds several games.
  * @param {string} text
  * @param {(() => void) | null} [several]
  */
 export async function importText(text, several = null) {
-  const turn = ++latest;
+  const request = ++latestRequest;
   const link = /#(\w+)(\?\S*)?$/.exec(text.trim());
   if (link && Object.hasOwn(GAMES, link[1])) return importLink(link[0]);
   try {
-    const found = await api("POST", "/api/read", { text });
-    if (turn !== latest) return;
-    if (several && found.games > 1) return several();
-    const game = gameOf(found.game, found.start, found.moves);
-    if (await useGame(game)) note(t(`import.${found.kind}`, { moves: found.moves.length }), false);
+    const response = await api("POST", "/api/read", { text });
+    if (request !== latestRequest) return;
+    if (several && response.games > 1) return several();
+    const game = buildGame(response.game, response.start, response.moves);
+    if (await openGame(game)) showNotice(t(`import.${response.kind}`, { moves: response.moves.length }), false);
   } catch (error) {
-    if (turn === latest) complain(error);
+    if (request === latestRequest) showError(error);
   }
 }
 
 /** @param {string} link */
 async function importLink(link) {
   const game = parseLink(link);
-  if (game) await useGame(game);
-  else complain({ code: "link" });
+  if (game) await openGame(game);
+  else showError({ code: "link" });
 }
 
-/** Read files: a single game goes onto the board, several go into the archive. @param {File[]} files */
+/** Read files: a single game is shown on the board, several are imported into the archive. @param {File[]} files */
 export async function importFiles(files) {
   const toArchive = () => {
     showTab("games");
-    panelOf("games").files.importFiles(files);
+    getPanel("games").files.importFiles(files);
   };
   const [file, ...others] = files;
-  if (others.length || file.size > LARGEST_TEXT || COLLECTION.test(file.name)) return toArchive();
+  if (others.length || file.size > MAX_TEXT_BYTES || COLLECTION_FILE.test(file.name)) return toArchive();
   return importText(await file.text(), toArchive);
 }
 
-/** Show a game of a contest from its start. @param {{ game: string, moves: string }} given */
-export async function replay({ game: name, moves }) {
+/** Show a contest game from its start. @param {{ game: string, moves: string }} given */
+export async function openContestGame({ game: name, moves }) {
   try {
-    const found = moves ? await api("POST", "/api/read", { text: moves, game: name }) : { moves: [] };
-    const game = gameOf(name, null, found.moves);
-    game.at = game.root;
-    await useGame(game);
+    const response = moves ? await api("POST", "/api/read", { text: moves, game: name }) : { moves: [] };
+    const game = buildGame(name, null, response.moves);
+    game.current = game.root;
+    await openGame(game);
   } catch (error) {
-    complain(error);
+    showError(error);
   }
 }
 
-/** Show a game of the archive as it ended. @param {number} number */
-export async function openArchived(number) {
+/** Show an archived game at its end. @param {number} number */
+export async function openArchivedGame(number) {
   try {
-    const found = await api("GET", `/api/games/${number}`);
-    const game = gameOf(found.game, found.start, found.moves);
-    game.names = found.players;
-    game.kept = { number, moves: found.moves.join(" "), tags: found.tags };
-    game.at.path.slice(1).forEach((node, place) => (node.seconds = found.seconds[place] ?? null));
-    game.at.result = found.result;
-    if (await useGame(game)) boardElement()?.scrollIntoView({ block: "nearest" });
+    const response = await api("GET", `/api/games/${number}`);
+    const game = buildGame(response.game, response.start, response.moves);
+    game.playerNames = response.players;
+    game.saved = { number, moves: response.moves.join(" "), tags: response.tags };
+    game.current.path.slice(1).forEach((node, place) => (node.seconds = response.seconds[place] ?? null));
+    game.current.result = response.result;
+    if (await openGame(game)) boardElement()?.scrollIntoView({ block: "nearest" });
   } catch (error) {
-    complain(error);
+    showError(error);
   }
 }
 
 /** @param {string} name @param {string | null} start @param {string[]} moves */
-function gameOf(name, start, moves) {
+function buildGame(name, start, moves) {
   const game = new Game({ game: name, start });
   for (const move of moves) game.play(move);
   return game;
 }
 
-/** Take what is pasted or dropped anywhere on the page. */
-export function listenForGames() {
+/** Import whatever is pasted or dropped anywhere on the page. */
+export function listenForPastedGames() {
   document.addEventListener("paste", (event) => {
-    if (elementOf(event).closest("input, textarea")) return;
+    if (eventElement(event).closest("input, textarea")) return;
     const text = event.clipboardData?.getData("text/plain") ?? "";
     if (text.trim()) importText(text);
   });
@@ -96,7 +96,7 @@ export function listenForGames() {
     event.preventDefault();
     const files = [...(event.dataTransfer?.files ?? [])];
     const text = event.dataTransfer?.getData("text/plain");
-    if (files.length && elementOf(event).closest("#panel-games")) panelOf("games").files.importFiles(files);
+    if (files.length && eventElement(event).closest("#panel-games")) getPanel("games").files.importFiles(files);
     else if (files.length) importFiles(files);
     else if (text) importText(text);
   });

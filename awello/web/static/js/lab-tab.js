@@ -1,28 +1,28 @@
-/** The panel of the laboratory: contests of programs, and the tree of a search. */
-import "./lab-panel.js";
-import "./tree-panel.js";
+/** The lab tab: contests of bots, and search trees. */
+import "./contest-manager.js";
+import "./search-tree.js";
 import { h, listen } from "./dom.js";
-import { replay } from "./import-dialog.js";
-import { programsFor } from "./levels.js";
+import { t } from "./i18n.js";
+import { openContestGame } from "./import-dialog.js";
+import { listPlayerSpecs } from "./opponents.js";
 import { api } from "./server.js";
 import { state } from "./store.js";
-import { t } from "./words.js";
 
 export class LabTab {
   /** @type {Topic[]} */
-  static shows = ["game", "tab", "players"];
+  static topics = ["game", "tab", "availablePlayers"];
 
   /** @param {HTMLElement} box */
   constructor(box) {
     this.box = box;
-    this.contest = document.createElement("lab-panel");
-    this.tree = document.createElement("tree-panel");
-    listen(this.contest, "replay", replay);
-    this.offered = ""; // the game and the players of the form
+    this.contests = document.createElement("contest-manager");
+    this.tree = document.createElement("search-tree");
+    listen(this.contests, "replay", openContestGame);
+    this.offered = ""; // the game and players of the form
     /** @type {GameNode | null} */
-    this.at = null;
+    this.current = null;
     this.box.replaceChildren(
-      h("h2", {}, t("lab.title")), this.contest,
+      h("h2", {}, t("lab.title")), this.contests,
       h("h2", {}, t("tree.title")), this.tree,
     );
   }
@@ -30,15 +30,15 @@ export class LabTab {
   update() {
     const { game } = state;
     if (this.box.hidden) return;
-    const players = [...programsFor(game.game, state.players), ...game.rules.opponents];
+    const players = [...listPlayerSpecs(game.game, state.availablePlayers), ...game.rules.opponents];
     const offered = [game.game, ...players].join();
     if (this.offered !== offered) {
       this.offered = offered;
-      this.contest.config = { game: game.game, players, api };
+      this.contests.config = { game: game.game, players, api };
     }
-    if (this.at !== game.at) {
-      this.at = game.at;
-      this.tree.config = { line: game.question(), api };
+    if (this.current !== game.current) {
+      this.current = game.current;
+      this.tree.config = { line: game.toRequest(), api };
     }
   }
 }

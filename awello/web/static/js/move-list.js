@@ -1,17 +1,17 @@
 /**
- * <move-list>: the moves of a game in two columns, with their variations, from a tree of nodes.
- * Configuration in; `jump`, `promote` and `delete` {id} out. Elements are kept by the id of their node, and only what
- * changed is touched, so that values may arrive several times a second.
+ * <move-list>: the moves of a game in two columns, with variations, from a tree of nodes.
+ * Configuration in; `jump`, `promote` and `delete` {id} out. Elements are reused by node id and only changes
+ * are applied, so that values may arrive several times per second.
  */
 import { Component } from "./component.js";
-import { elementOf, h, write } from "./dom.js";
-import { currentLanguage, signed, t } from "./words.js";
+import { eventElement, h, setText } from "./dom.js";
+import { currentLanguage, formatSigned, t } from "./i18n.js";
 
-const EMPTY = { tree: { id: "", children: [] }, at: "", family: "othello" };
+const DEFAULTS = { tree: { id: "", children: [] }, current: "", family: "othello" };
 /** @type {Record<string, string>} */
 const MARKS = { "?!": "moves-inaccuracy", "?": "moves-mistake", "??": "moves-blunder" };
 
-/** A list that says so even without bullets. @param {string} className */
+/** A list that screen readers recognise without bullets. @param {string} className */
 function makeList(className) {
   const list = h("ol", { class: `moves-line ${className}` });
   list.setAttribute("role", "list");
@@ -19,11 +19,11 @@ function makeList(className) {
 }
 
 /**
- * Give `parent` exactly these children, leaving alone those that are in place.
+ * Make `children` the children of `parent`, without touching those already in place.
  * @param {Element} parent
  * @param {Element[]} children
  */
-function arrange(parent, children) {
+function syncChildren(parent, children) {
   const wanted = new Set(children);
   for (const child of [...parent.children]) if (!wanted.has(child)) child.remove();
   children.forEach((child, index) => {
@@ -41,27 +41,27 @@ function duration(seconds) {
 
 /** @extends {Component<MoveListConfig>} */
 class MoveList extends Component {
-  static empty = EMPTY;
+  static defaults = DEFAULTS;
 
-  #kept = new Map();
-  #used = new Set();
+  #elements = new Map();
+  #usedKeys = new Set();
   /** @type {string | null} */
   #shownAt = null;
-  #observer = new ResizeObserver(() => this.#keepInView());
+  #observer = new ResizeObserver(() => this.#scrollIntoView());
 
-  /** Bring what is shown in step with the configuration and the language. */
+  /** Update the list to the configuration and the language. */
   refresh() {
     const { box, list, empty, promote, remove } = this.parts;
     const { tree } = this.config;
     const focused = box.contains(document.activeElement) ? document.activeElement : null;
-    this.#used.clear();
-    arrange(list, tree.children.length ? this.#line(tree.children[0], tree.children.slice(1), 1, false) : []);
-    for (const key of this.#kept.keys()) if (!this.#used.has(key)) this.#kept.delete(key);
+    this.#usedKeys.clear();
+    syncChildren(list, tree.children.length ? this.#line(tree.children[0], tree.children.slice(1), 1, false) : []);
+    for (const key of this.#elements.keys()) if (!this.#usedKeys.has(key)) this.#elements.delete(key);
     list.setAttribute("aria-label", t("moves.label"));
     empty.hidden = tree.children.length > 0;
-    write(empty, t("moves.empty"));
-    write(promote, t("moves.promote"));
-    write(remove, t("moves.delete"));
+    setText(empty, t("moves.empty"));
+    setText(promote, t("moves.promote"));
+    setText(remove, t("moves.delete"));
     this.#showCurrent(focused);
   }
 
@@ -78,8 +78,8 @@ class MoveList extends Component {
     more.popoverTargetElement = menu;
     menu.addEventListener("toggle", (event) => event.newState === "open" && this.#placeMenu());
     this.append(box, menu);
-    box.addEventListener("click", (event) => this.#click(event));
-    box.addEventListener("keydown", (event) => this.#key(event));
+    box.addEventListener("click", (event) => this.#onClick(event));
+    box.addEventListener("keydown", (event) => this.#onKey(event));
     this.#observer.observe(box);
     return { box, list, empty, menu, more, promote, remove };
   }
@@ -90,7 +90,7 @@ class MoveList extends Component {
     item.type = "button";
     item.addEventListener("click", () => {
       this.parts.menu.hidePopover();
-      this.emit(type, { id: this.config.at });
+      this.emit(type, { id: this.config.current });
     });
     return item;
   }
@@ -105,56 +105,56 @@ class MoveList extends Component {
   }
 
   /**
-   * The list items of a line: each move, and after the first of several the variations on it.
+   * The items of a line: its moves, and the variations after the first move of several.
    * @param {TreeNode} first
    * @param {TreeNode[]} others
    * @param {number} ply
-   * @param {boolean} aside
+   * @param {boolean} inVariation
    */
-  #line(first, others, ply, aside) {
+  #line(first, others, ply, inVariation) {
     const items = [];
     for (let node = first; node; [node, ...others] = node.children, ply += 1) {
-      items.push(this.#cell(node, ply, aside));
-      if (others.length) items.push(this.#aside(node.id, others, ply));
+      items.push(this.#moveItem(node, ply, inVariation));
+      if (others.length) items.push(this.#variationsItem(node.id, others, ply));
     }
     return items;
   }
 
   /**
-   * The list item that holds the variations on the move `id`.
+   * The item with the variations on a move.
    * @param {string} id
    * @param {TreeNode[]} others
    * @param {number} ply
    */
-  #aside(id, others, ply) {
-    const item = this.#keep(`on ${id}`, () => h("li", { class: "moves-aside" }));
-    arrange(item, others.map((other) => {
-      const list = this.#keep(`from ${other.id}`, () => makeList("moves-variation"));
-      arrange(list, this.#line(other, [], ply, true));
+  #variationsItem(id, others, ply) {
+    const item = this.#getOrCreate(`on ${id}`, () => h("li", { class: "moves-variations" }));
+    syncChildren(item, others.map((other) => {
+      const list = this.#getOrCreate(`from ${other.id}`, () => makeList("moves-variation"));
+      syncChildren(list, this.#line(other, [], ply, true));
       return list;
     }));
     return item;
   }
 
-  /** @param {TreeNode} node @param {number} ply @param {boolean} aside */
-  #cell(node, ply, aside) {
-    const cell = this.#keep(node.id, () => this.#makeCell(node.id));
-    const said = JSON.stringify([{ ...node, children: null }, ply, currentLanguage(), this.config.family]);
-    if (cell.said !== said) this.#fill(cell, node, ply);
-    cell.said = said;
-    cell.aside = aside;
+  /** @param {TreeNode} node @param {number} ply @param {boolean} inVariation */
+  #moveItem(node, ply, inVariation) {
+    const cell = this.#getOrCreate(node.id, () => this.#buildMoveItem(node.id));
+    const rendered = JSON.stringify([{ ...node, children: null }, ply, currentLanguage(), this.config.family]);
+    if (cell.rendered !== rendered) this.#fillMoveItem(cell, node, ply);
+    cell.rendered = rendered;
+    cell.inVariation = inVariation;
     return cell.item;
   }
 
-  /** The element kept under a key, made when it is new. @param {string} key @param {() => any} maker */
-  #keep(key, maker) {
-    this.#used.add(key);
-    if (!this.#kept.has(key)) this.#kept.set(key, maker());
-    return this.#kept.get(key);
+  /** The element of a key, created if it is new. @param {string} key @param {() => any} maker */
+  #getOrCreate(key, maker) {
+    this.#usedKeys.add(key);
+    if (!this.#elements.has(key)) this.#elements.set(key, maker());
+    return this.#elements.get(key);
   }
 
   /** @param {string} id */
-  #makeCell(id) {
+  #buildMoveItem(id) {
     const parts = ["number", "name", "mark", "loss", "time"].map((name) => h("span", { class: `moves-${name}` }));
     const button = h("button", { class: "moves-move" }, ...parts);
     button.type = "button";
@@ -164,67 +164,67 @@ class MoveList extends Component {
   }
 
   /** @param {any} given @param {TreeNode} node @param {number} ply */
-  #fill({ item, button, parts }, node, ply) {
+  #fillMoveItem({ item, button, parts }, node, ply) {
     const [number, name, mark, loss, time] = parts;
     const move = node.move === "pass" ? t("move.pass") : node.move;
-    const lost = node.loss && node.loss > 0 ? signed(-node.loss, 1) : "";
+    const lost = node.loss && node.loss > 0 ? formatSigned(-node.loss, 1) : "";
     const side = t(`side.${this.config.family}.${node.side}`);
     item.classList.toggle("moves-second", node.side === 1);
-    write(number, String(ply));
-    write(name, move);
-    write(mark, node.mark ?? "");
+    setText(number, String(ply));
+    setText(name, move);
+    setText(mark, node.mark ?? "");
     mark.className = `moves-mark ${MARKS[node.mark] ?? ""}`;
-    write(loss, lost);
-    write(time, typeof node.seconds === "number" ? duration(node.seconds) : "");
-    const remarks = this.#remarks(node, lost);
+    setText(loss, lost);
+    setText(time, typeof node.seconds === "number" ? duration(node.seconds) : "");
+    const remarks = this.#describeMove(node, lost);
     button.title = remarks.join(", ");
     button.setAttribute("aria-label", [t("moves.one", { ply, side, move }), ...remarks].join(", "));
   }
 
   /**
-   * What there is to say of a move: its mark, its loss, the better one and the value after it.
+   * Remarks on a move: its mark, its loss, the best move and the value after it.
    * @param {TreeNode} given
    * @param {string} lost
    */
-  #remarks({ mark, best, value, exact }, lost) {
+  #describeMove({ mark, best, value, exact }, lost) {
     const remarks = [];
     if (mark) remarks.push(t(`moves.${mark}`));
     if (lost) remarks.push(t("moves.lost", { loss: lost.slice(1) }));
     if (lost && best) remarks.push(t("moves.best", { move: best === "pass" ? t("move.pass") : best }));
     if (typeof value !== "number") return remarks;
     const side = t(`side.${this.config.family}.${value < 0 ? 1 : 0}`);
-    remarks.push(value ? `${side} ${signed(Math.abs(value), 1)}` : t("moves.even"));
+    remarks.push(value ? `${side} ${formatSigned(Math.abs(value), 1)}` : t("moves.even"));
     if (exact) remarks.push(t("moves.exact"));
     return remarks;
   }
 
   /**
-   * Mark the current move, with its menu in a variation; the focus follows it from the move that was current.
+   * Mark the current move, with a menu if it is in a variation; the focus follows it.
    * @param {any} focused
    */
   #showCurrent(focused) {
     const { menu, more, list } = this.parts;
-    const now = this.#kept.get(this.config.at);
+    const now = this.#elements.get(this.config.current);
     const follow = focused && (focused === more || !focused.isConnected || focused.ariaCurrent);
     more.setAttribute("aria-label", t("moves.menu"));
-    if (!now?.aside) more.remove();
+    if (!now?.inVariation) more.remove();
     else if (more.parentElement !== now.item) now.item.append(more);
-    if (this.#shownAt !== this.config.at) {
-      this.#shownAt = this.config.at;
+    if (this.#shownAt !== this.config.current) {
+      this.#shownAt = this.config.current;
       if (menu.matches(":popover-open")) menu.hidePopover();
       list.querySelector("[aria-current]")?.removeAttribute("aria-current");
       now?.button.setAttribute("aria-current", "true");
       if (follow) now?.button.focus({ preventScroll: true });
-      this.#keepInView();
+      this.#scrollIntoView();
     } else if (focused && !focused.isConnected) now?.button.focus({ preventScroll: true });
-    this.#rove(document.activeElement, now?.button);
+    this.#setTabStop(document.activeElement, now?.button);
   }
 
   /**
-   * Only one move can be reached by Tab: the first of these that is one, or else the first of all.
+   * Only one move is in the tab order: the first valid candidate, or the first move.
    * @param {any[]} wanted
    */
-  #rove(...wanted) {
+  #setTabStop(...wanted) {
     const moves = this.#moves();
     const chosen = wanted.find((button) => moves.includes(button)) ?? moves[0];
     for (const move of moves) move.tabIndex = move === chosen ? 0 : -1;
@@ -234,8 +234,8 @@ class MoveList extends Component {
     return [...this.parts.list.querySelectorAll(".moves-move")];
   }
 
-  /** Scroll the box, never the page, so that the current move is seen. */
-  #keepInView(button = this.#kept.get(this.config.at)?.button) {
+  /** Scroll the list, never the page, to the current move. */
+  #scrollIntoView(button = this.#elements.get(this.config.current)?.button) {
     const { box } = this.parts;
     if (!button) {
       box.scrollTop = 0;
@@ -248,17 +248,17 @@ class MoveList extends Component {
   }
 
   /** @param {Event} event */
-  #click(event) {
-    const button = /** @type {HTMLElement | null} */ (elementOf(event).closest(".moves-move"));
+  #onClick(event) {
+    const button = /** @type {HTMLElement | null} */ (eventElement(event).closest(".moves-move"));
     if (!button) return;
-    this.#rove(button);
+    this.#setTabStop(button);
     this.emit("jump", { id: button.dataset.id });
   }
 
-  /** Up and down walk through the moves, Enter goes to one; left and right are left to the page. @param {KeyboardEvent} event */
-  #key(event) {
+  /** Up and down walk through the moves, Enter goes to one; left and right belong to the page. @param {KeyboardEvent} event */
+  #onKey(event) {
     const moves = this.#moves();
-    const index = moves.indexOf(elementOf(event));
+    const index = moves.indexOf(eventElement(event));
     /** @type {Record<string, number>} */
     const targets = { ArrowUp: index - 1, ArrowDown: index + 1, Home: 0, End: moves.length - 1 };
     const target = targets[event.key];
@@ -266,9 +266,9 @@ class MoveList extends Component {
     event.preventDefault();
     event.stopPropagation();
     const move = moves[target] ?? moves[index];
-    this.#rove(move);
+    this.#setTabStop(move);
     move.focus({ preventScroll: true });
-    this.#keepInView(move);
+    this.#scrollIntoView(move);
   }
 }
 

@@ -1,60 +1,54 @@
-/** What the page tells people: a line at its foot, and words for those who do not see it. */
+/** Notices: a line at the bottom of the page, and announcements for screen readers. */
 import { byId, h } from "./dom.js";
-import { LANGUAGES, t } from "./words.js";
+import { translateError } from "./i18n.js";
 
-const MOST_SAID = 4;
-const OFFLINE_AFTER = 1500; // milliseconds without a server before it is worth a word
+const MAX_ANNOUNCEMENTS = 4;
+const OFFLINE_DELAY_MS = 1500; // before a lost connection is reported
 let timer = 0;
 let offlineTimer = 0;
 let offline = false;
 
 /**
- * Say something to those who do not see the page; what is said in haste is heard one after the other.
+ * Announce a text to screen readers; quick successions are queued.
  * @param {string} text
  */
-export function say(text) {
-  const spoken = byId("spoken");
+export function announce(text) {
+  const spoken = byId("live-region");
   spoken.append(h("p", {}, text));
-  while (spoken.children.length > MOST_SAID) spoken.firstChild?.remove();
+  while (spoken.children.length > MAX_ANNOUNCEMENTS) spoken.firstChild?.remove();
 }
 
-/** Show a line for a while. @param {string} text @param {boolean} [bad] */
-export function note(text, bad = true) {
+/** Show a notice for some seconds. @param {string} text @param {boolean} [bad] */
+export function showNotice(text, bad = true) {
   const notice = byId("notice");
   notice.textContent = text;
-  notice.classList.toggle("bad", bad);
+  notice.classList.toggle("error", bad);
   notice.hidden = false;
   clearTimeout(timer);
   timer = setTimeout(hideNotice, bad ? 8000 : 4000);
 }
 
-/** Take the line away, unless the server is. */
+/** Hide the notice, unless the server is offline. */
 export function hideNotice() {
   if (!offline) byId("notice").hidden = true;
 }
 
-/**
- * What went wrong: in the person's language where the kind of problem is known, else as the server said it.
- * @param {Problem} problem
- */
-export function problemWords({ code, message, params }) {
-  const key = `problem.${code}`;
-  return key in LANGUAGES.en ? t(key, { message, ...params }) : message ?? "";
+/** The text of an error in the user's language; the server's message if its code is unknown. @param {ErrorInfo} error */
+export const errorText = (error) => translateError(`error.${error.code}`, error) ?? error.message ?? "";
+
+/** Show an error. @param {ErrorInfo} error */
+export function showError(error) {
+  showNotice(errorText(error));
 }
 
-/** Say what went wrong. @param {Problem} problem */
-export function complain(problem) {
-  note(problemWords(problem));
-}
-
-/** The server went away, or is there again. @param {boolean} away */
-export function noteOffline(away) {
+/** Report that the server went offline or is back. @param {boolean} away */
+export function setServerOffline(away) {
   clearTimeout(offlineTimer);
   if (away) {
     offlineTimer = setTimeout(() => {
-      complain({ code: "offline" });
+      showError({ code: "offline" });
       offline = true;
-    }, OFFLINE_AFTER);
+    }, OFFLINE_DELAY_MS);
   } else if (offline) {
     offline = false;
     hideNotice();

@@ -1,18 +1,18 @@
 /**
- * <othello-board>: discs on a felt, of any size.
+ * <othello-board>: a board of any size.
  *
- * Each square is one group of nodes that are always there; its class says which of them show, so that the looks
- * live in the style sheet and a new configuration only changes classes and texts.
+ * Each square is a group of nodes; classes control which of them are visible, so that the style sheet defines the looks
+ * and a new configuration only changes classes and texts.
  */
-import { Board, buildHint, drawHint, motion, sayHint } from "./board.js";
-import { draw, mark, write } from "./dom.js";
-import { t } from "./words.js";
+import { Board, buildHint, describeHint, drawHint, isMotionEnabled } from "./board.js";
+import { appendSvg, setAttribute, setText } from "./dom.js";
+import { t } from "./i18n.js";
 
 const CELL = 100;
-const FRAME = 32; // room for the coordinates, left and above
-const EDGE = 8; // the frame on the other two sides
-const TURN = 150; // milliseconds that one disc takes to turn
-const RIPPLE = 25; // milliseconds later for each square further away: the sixth disc ends after 275
+const FRAME = 32; // space for the coordinates, left and above
+const BORDER = 8; // frame on the other two sides
+const FLIP_MS = 150; // to flip one disc
+const FLIP_DELAY_MS = 25; // per square of distance: the sixth disc ends after 275
 const LETTERS = "abcdefgh";
 const STARS = [[2, 2], [2, 6], [6, 2], [6, 6]]; // the dots of a board of 8
 /** @type {Record<string, string>} */
@@ -25,14 +25,14 @@ class OthelloBoard extends Board {
   /** @type {{ group: Element, disc: Element, number: Element, hint: HintNodes }[]} */
   squares = [];
 
-  shape() {
-    return `${this.config.size} ${Boolean(this.config.turned)}`;
+  layoutKey() {
+    return `${this.config.size} ${Boolean(this.config.rotated)}`;
   }
 
-  /** The column and the row of a square as seen: a turned board counts from the other corner. @param {number} index */
+  /** The column and row of a square as displayed; a rotated board counts from the other corner. @param {number} index */
   #place(index) {
-    const { size, turned } = this.config;
-    const seen = turned ? size * size - 1 - index : index;
+    const { size, rotated } = this.config;
+    const seen = rotated ? size * size - 1 - index : index;
     return [seen % size, Math.floor(seen / size)];
   }
 
@@ -53,11 +53,11 @@ class OthelloBoard extends Board {
     return [FRAME + (x + 0.5) * CELL, FRAME + (y + 0.5) * CELL];
   }
 
-  plan() {
-    const { size, turned } = this.config;
-    const side = FRAME + size * CELL + EDGE;
+  layout() {
+    const { size, rotated } = this.config;
+    const side = FRAME + size * CELL + BORDER;
     const all = [...Array(size * size).keys()].map((index) => this.#name(index));
-    if (turned) all.reverse();
+    if (rotated) all.reverse();
     /** @param {string} name @param {number} x */
     const cell = (name, x) => ({ name, left: FRAME + x * CELL, size: CELL });
     /** @param {number} y */
@@ -69,9 +69,9 @@ class OthelloBoard extends Board {
   /** @param {Element} svg */
   build(svg) {
     const { size } = this.config;
-    const side = FRAME + size * CELL + EDGE;
-    draw(svg, "rect", { class: "othello-frame", width: side, height: side, rx: 14 });
-    draw(svg, "rect", { class: "othello-felt", x: FRAME, y: FRAME, width: size * CELL, height: size * CELL });
+    const side = FRAME + size * CELL + BORDER;
+    appendSvg(svg, "rect", { class: "othello-frame", width: side, height: side, rx: 14 });
+    appendSvg(svg, "rect", { class: "othello-felt", x: FRAME, y: FRAME, width: size * CELL, height: size * CELL });
     this.#buildLines(svg, size);
     this.squares = [...Array(size * size).keys()].map((index) => this.#buildSquare(svg, index));
   }
@@ -81,57 +81,57 @@ class OthelloBoard extends Board {
     const end = FRAME + size * CELL;
     const steps = [...Array(size + 1).keys()].map((step) => FRAME + step * CELL);
     const lines = steps.map((at) => `M${at} ${FRAME}V${end}M${FRAME} ${at}H${end}`);
-    draw(svg, "path", { class: "othello-lines", d: lines.join("") });
+    appendSvg(svg, "path", { class: "othello-lines", d: lines.join("") });
     for (const [x, y] of size === 8 ? STARS : []) {
-      draw(svg, "circle", { class: "othello-star", cx: steps[x], cy: steps[y], r: 6 });
+      appendSvg(svg, "circle", { class: "othello-star", cx: steps[x], cy: steps[y], r: 6 });
     }
     for (let line = 0; line < size; line += 1) {
-      const seen = this.config.turned ? size - 1 - line : line;
+      const seen = this.config.rotated ? size - 1 - line : line;
       const at = FRAME + (seen + 0.5) * CELL;
-      draw(svg, "text", { class: "othello-coordinate", x: at, y: FRAME / 2 }).textContent = LETTERS[line];
-      draw(svg, "text", { class: "othello-coordinate", x: FRAME / 2, y: at }).textContent = String(line + 1);
+      appendSvg(svg, "text", { class: "othello-coordinate", x: at, y: FRAME / 2 }).textContent = LETTERS[line];
+      appendSvg(svg, "text", { class: "othello-coordinate", x: FRAME / 2, y: at }).textContent = String(line + 1);
     }
   }
 
   /** @param {Element} svg @param {number} index */
   #buildSquare(svg, index) {
     const [x, y] = this.centre(this.#name(index));
-    const group = draw(svg, "g", { class: "othello-square", transform: `translate(${x} ${y})` });
-    draw(group, "circle", { class: "othello-dot", r: 9 });
-    const disc = draw(group, "g", { class: "othello-disc" });
-    draw(disc, "circle", { class: "othello-shadow", cx: 1, cy: 4, r: 43 });
-    draw(disc, "circle", { class: "othello-face", r: 42 });
-    draw(disc, "circle", { class: "othello-inset", r: 33 });
-    draw(group, "circle", { class: "othello-would-turn", r: 15 });
-    draw(group, "circle", { class: "othello-last", r: 13 });
-    const number = draw(group, "text", { class: "othello-number", y: 1 });
+    const group = appendSvg(svg, "g", { class: "othello-square", transform: `translate(${x} ${y})` });
+    appendSvg(group, "circle", { class: "othello-dot", r: 9 });
+    const disc = appendSvg(group, "g", { class: "othello-disc" });
+    appendSvg(disc, "circle", { class: "othello-shadow", cx: 1, cy: 4, r: 43 });
+    appendSvg(disc, "circle", { class: "othello-face", r: 42 });
+    appendSvg(disc, "circle", { class: "othello-inset", r: 33 });
+    appendSvg(group, "circle", { class: "othello-would-flip", r: 15 });
+    appendSvg(group, "circle", { class: "othello-last", r: 13 });
+    const number = appendSvg(group, "text", { class: "othello-number", y: 1 });
     return { group, disc, number, hint: buildHint(group, 92) };
   }
 
   /** @param {BoardConfig | null} before */
   update(before) {
     const now = this.config;
-    if (!before || (before.cells === now.cells && before.size === now.size && before.turned === now.turned)) return;
-    this.finish();
+    if (!before || (before.cells === now.cells && before.size === now.size && before.rotated === now.rotated)) return;
+    this.finishAnimation();
     const played = now.animate && now.last && before.size === now.size && before.cells[this.#index(now.last)] === "-";
     /** @param {string} name */
     const changed = (name) => before.cells[this.#index(name)] !== now.cells[this.#index(name)];
-    if (played) this.#turn(now.flipped.filter(changed));
+    if (played) this.#animateFlips(now.flipped.filter(changed));
   }
 
-  /** Turn discs outward from the played square, the nearest first. @param {string[]} names */
-  #turn(names) {
-    const moving = motion() ? names : [];
-    const animations = moving.map((name) => this.#turnOne(this.#index(name)));
-    const timer = setTimeout(() => this.finish(), moving.length ? TURN + RIPPLE * 5 : 0);
-    this.begin(() => {
+  /** Flip discs outward from the played square, nearest first. @param {string[]} names */
+  #animateFlips(names) {
+    const moving = isMotionEnabled() ? names : [];
+    const animations = moving.map((name) => this.#flipDisc(this.#index(name)));
+    const timer = setTimeout(() => this.finishAnimation(), moving.length ? FLIP_MS + FLIP_DELAY_MS * 5 : 0);
+    this.startAnimation(() => {
       clearTimeout(timer);
       for (const animation of animations) animation.cancel();
     });
   }
 
   /** @param {number} index */
-  #turnOne(index) {
+  #flipDisc(index) {
     const [x, y] = this.#place(index);
     const [fromX, fromY] = this.#place(this.#index(this.config.last ?? ""));
     const distance = Math.max(Math.abs(x - fromX), Math.abs(y - fromY));
@@ -145,7 +145,7 @@ class OthelloBoard extends Board {
     });
     const other = after === "black" ? "white" : "black";
     const frames = [look(other, 1, 0), look(other, 0.04, 0.499), look(after, 0.04, 0.501), look(after, 1, 1)];
-    const timing = { duration: TURN, delay: (distance - 1) * RIPPLE, fill: /** @type {const} */ ("backwards") };
+    const timing = { duration: FLIP_MS, delay: (distance - 1) * FLIP_DELAY_MS, fill: /** @type {const} */ ("backwards") };
     return this.squares[index].disc.animate(frames, timing);
   }
 
@@ -153,20 +153,20 @@ class OthelloBoard extends Board {
     if (!this.config) return;
     const { cells, preview, side } = this.config;
     const shown = preview?.cells ?? cells;
-    const aim = this.aim;
-    const turning = new Set(aim ? this.config.moves[aim].flips : []);
-    mark(this.drawing, "class", `board-drawing is-${side ? "white" : "black"}-to-move${preview ? " is-preview" : ""}`);
-    this.squares.forEach((square, index) => this.#paintSquare(square, index, shown[index], aim, turning));
+    const target = this.target;
+    const flips = new Set(target ? this.config.moves[target].flips : []);
+    setAttribute(this.drawing, "class", `board-drawing is-${side ? "white" : "black"}-to-move${preview ? " is-preview" : ""}`);
+    this.squares.forEach((square, index) => this.#paintSquare(square, index, shown[index], target, flips));
   }
 
   /**
    * @param {OthelloBoard["squares"][0]} square
    * @param {number} index
    * @param {string} letter
-   * @param {string | null} aim
-   * @param {Set<string>} turning
+   * @param {string | null} target
+   * @param {Set<string>} flips
    */
-  #paintSquare(square, index, letter, aim, turning) {
+  #paintSquare(square, index, letter, target, flips) {
     const { cells, preview, moves, editing, hints, last, flipped } = this.config;
     const name = this.#name(index);
     const open = !preview && !editing && letter === "-" && name in moves;
@@ -177,15 +177,15 @@ class OthelloBoard extends Board {
       "is-black": letter === "X",
       "is-white": letter === "O",
       "is-legal": open && !hint,
-      "is-aimed": name === aim,
+      "is-target": name === target,
       "is-hinted": Boolean(hint),
-      "would-turn": turning.has(name),
+      "would-flip": flips.has(name),
       "is-last": !preview && name === last,
-      "is-turned": !preview && flipped.includes(name),
+      "is-flipped": !preview && flipped.includes(name),
       "is-ghost": Boolean(preview) && letter !== cells[index],
     };
-    mark(square.group, "class", ["othello-square", ...Object.keys(states).filter((state) => states[state])].join(" "));
-    write(square.number, number ? String(number) : "");
+    setAttribute(square.group, "class", ["othello-square", ...Object.keys(states).filter((state) => states[state])].join(" "));
+    setText(square.number, number ? String(number) : "");
     drawHint(square.hint, hint);
   }
 
@@ -193,15 +193,15 @@ class OthelloBoard extends Board {
   describe(name) {
     const { cells, moves, hints, last } = this.config;
     const colour = COLOURS[cells[this.#index(name)]];
-    const words = [name, t(colour ? `othello.${colour}` : "othello.empty")];
-    if (name === last) words.push(t("board.last"));
-    if (name in moves) words.push(t("board.legal"), t("othello.flips", { count: moves[name].flips.length }));
-    if (name in moves && hints?.[name]) words.push(...sayHint(hints[name]));
-    return words;
+    const parts = [name, t(colour ? `othello.${colour}` : "othello.empty")];
+    if (name === last) parts.push(t("board.last"));
+    if (name in moves) parts.push(t("board.legal"), t("othello.flips", { count: moves[name].flips.length }));
+    if (name in moves && hints?.[name]) parts.push(...describeHint(hints[name]));
+    return parts;
   }
 
   /** @param {string} name */
-  refusal(name) {
+  refusalReason(name) {
     return this.config.cells[this.#index(name)] === "-" ? "illegal" : null;
   }
 }

@@ -1,102 +1,102 @@
-/** A played game seen again: what each move lost, a list of the mistakes, and another try at each. */
-import { problemWords } from "./notices.js";
+/** Game review: the loss of each move, the mistakes, and a retry of each. */
+import { errorText } from "./notices.js";
 import { settings } from "./settings.js";
 
-const SECONDS = 0.5; // for each move
-const SURE = 2; // seconds to judge another try
+const SECONDS_PER_MOVE = 0.5;
+const RETRY_SECONDS = 2; // analysis time of a retry
 export const MARKS = { inaccuracy: "?!", mistake: "?", blunder: "??" };
 
 /** Events: "change". */
 export class Reviewer extends EventTarget {
-  /** @param {import("./server.js").Connection} live @param {import("./analyst.js").Analyst} analyst */
-  constructor(live, analyst) {
+  /** @param {import("./server.js").Connection} connection @param {import("./analyst.js").Analyst} analyst */
+  constructor(connection, analyst) {
     super();
     /** @type {(() => void) | null} */
-    this.stop = null;
+    this.cancel = null;
     /** @type {GameNode[]} */
     this.path = [];
     this.done = 0;
     /** @type {SideSummary[] | null} */
-    this.sides = null; // how well either side played, once all moves are judged
-    this.problem = "";
-    /** @type {Trial | null} */
-    this.trial = null; // while a mistake is tried again
-    this.live = live;
+    this.sides = null; // summary of each side, once all moves are reviewed
+    this.error = "";
+    /** @type {Retry | null} */
+    this.retry = null; // the mistake being retried
+    this.connection = connection;
     this.analyst = analyst;
   }
 
-  /** There is another game on the table. */
-  forget() {
-    this.stop?.();
-    this.stop = null;
-    Object.assign(this, { path: [], done: 0, sides: null, problem: "", trial: null });
+  /** Forget the review: another game is on the board. */
+  reset() {
+    this.cancel?.();
+    this.cancel = null;
+    Object.assign(this, { path: [], done: 0, sides: null, error: "", retry: null });
   }
 
   get running() {
-    return Boolean(this.stop);
+    return Boolean(this.cancel);
   }
 
-  /** Judge the line through the present position, from its end to its beginning. @param {Game} game */
-  begin(game) {
-    this.forget();
+  /** Review the line through the current position, from its end to its start. @param {Game} game */
+  start(game) {
+    this.reset();
     this.path = game.line;
     const end = this.path.at(-1);
-    this.stop = this.live.follow("review", { ...game.question(end), seconds: SECONDS }, (answer) => {
-      if (answer.type === "move_review") {
-        this.path[answer.ply].judgement = answer;
-        this.done = this.path.length - answer.ply; // the last move is judged first
-      } else if (answer.type === "summary") {
-        this.sides = answer.sides;
+    this.cancel = this.connection.stream("review", { ...game.toRequest(end), seconds: SECONDS_PER_MOVE }, (reply) => {
+      if (reply.type === "move_review") {
+        this.path[reply.ply].review = reply;
+        this.done = this.path.length - reply.ply; // the last move is reviewed first
+      } else if (reply.type === "summary") {
+        this.sides = reply.sides;
       } else {
-        this.stop = null;
-        this.problem = answer.type === "error" ? problemWords(answer) : "";
+        this.cancel = null;
+        this.error = reply.type === "error" ? errorText(reply) : "";
       }
       this.dispatchEvent(new Event("change"));
     });
     this.dispatchEvent(new Event("change"));
   }
 
-  /** The moves that lost something worth a mark. */
+  /** The moves with a mark. */
   get mistakes() {
-    return this.path.filter((node) => node.judgement?.mark);
+    return this.path.filter((node) => node.review?.mark);
   }
 
-  /** The next move with a mark of this kind after a ply, round the end. @param {string} mark @param {number} ply */
-  next(mark, ply) {
-    const found = this.mistakes.filter((node) => node.judgement?.mark === mark);
+  /** The next move with a mark after a ply, wrapping around. @param {string} mark @param {number} ply */
+  nextWithMark(mark, ply) {
+    const found = this.mistakes.filter((node) => node.review?.mark === mark);
     return found.find((node) => node.ply > ply) ?? found[0] ?? null;
   }
 
-  /** Let the person try the move of a mistake again. @param {GameNode} node */
-  tryAgain(node) {
-    this.trial = { node, tried: null, loss: null };
+  /** Let the user retry the move of a mistake. @param {GameNode} node */
+  startRetry(node) {
+    this.retry = { node, tried: null, loss: null };
     this.dispatchEvent(new Event("change"));
   }
 
-  /** Judge what the person tried. @param {Game} game @param {string} move */
-  async judge(game, move) {
-    const { trial } = this;
-    const before = trial?.node.parent;
-    if (!trial || !before) return;
-    trial.tried = move;
-    trial.loss = null;
+  /** Evaluate the user's attempt. @param {Game} game @param {string} move */
+  async evaluateRetry(game, move) {
+    const { retry } = this;
+    const before = retry?.node.parent;
+    if (!retry || !before) return;
+    retry.tried = move;
+    retry.loss = null;
     this.dispatchEvent(new Event("change"));
     const known = before.analysis;
-    const analysis = known && (known.solved || known.spent >= SURE) ? known : await this.analyst.once(game, before, SURE);
+    const analysis = known && (known.solved || known.spent >= RETRY_SECONDS) ? known : await this.analyst.analyseOnce(game, before, RETRY_SECONDS);
     const found = analysis.moves.find((/** @type {MoveValue} */ entry) => entry.move === move);
-    if (this.trial === trial) trial.loss = found ? Math.max(0, analysis.value - found.value) : null;
+    if (this.retry === retry) retry.loss = found ? Math.max(0, analysis.value - found.value) : null;
     this.dispatchEvent(new Event("change"));
   }
 
-  /** Leave the second try. */
-  giveUp() {
-    this.trial = null;
+  /** Leave the retry. */
+  leaveRetry() {
+    this.retry = null;
     this.dispatchEvent(new Event("change"));
   }
 }
 
 /**
- * Whether values may be shown on the board: not while somebody guesses.
+ * Whether values may be shown: not during a retry.
  * @param {Reviewer} reviewer
  */
-export const mayShowHints = (reviewer) => settings.hints && !reviewer.trial;
+export const canShowHints = (reviewer) => settings.hints && !reviewer.retry;

@@ -1,11 +1,11 @@
-/** The server: HTTP requests with one answer, and connections for answers that grow and for events. */
+/** The server: HTTP requests, and WebSocket connections for streams and events. */
 
-const FIRST_PAUSE = 250; // milliseconds before a connection is opened again
-const LONGEST_PAUSE = 4000;
-const PATIENCE = 5000; // milliseconds to wait for a connection
+const MIN_RECONNECT_DELAY_MS = 250;
+const MAX_RECONNECT_DELAY_MS = 4000;
+const CONNECT_TIMEOUT_MS = 5000;
 const OFFLINE = { code: "offline", message: "the server does not answer" };
 
-/** An answer that says what went wrong. */
+/** An error response. */
 class ServerError extends Error {
   /** @param {string} code @param {string} message @param {Record<string, unknown>} [params] */
   constructor(code, message, params = {}) {
@@ -16,7 +16,7 @@ class ServerError extends Error {
 }
 
 /**
- * Ask the API, with an object or a Blob; the answer as an object, or as a Blob if it is no JSON.
+ * Call the API with an object or a Blob; returns an object, or a Blob if the response is not JSON.
  * @param {string} method
  * @param {string} path
  * @param {unknown} [body]
@@ -35,34 +35,34 @@ export async function api(method, path, body, headers = {}) {
     throw new ServerError(OFFLINE.code, OFFLINE.message);
   }
   const json = response.headers.get("content-type")?.startsWith("application/json");
-  const answer = json ? await response.json() : await response.blob();
-  if (!response.ok) throw new ServerError(answer.code ?? "status", answer.message ?? response.statusText, answer.params);
-  return answer;
+  const reply = json ? await response.json() : await response.blob();
+  if (!response.ok) throw new ServerError(reply.code ?? "status", reply.message ?? response.statusText, reply.params);
+  return reply;
 }
 
 /**
- * A WebSocket that opens itself again when it breaks.  Requests have an id and a type, and so have their answers.
- * Where the server keeps no state (`resumes`), open requests are sent again; else they fail, and the connection counts
- * as online when it has been welcomed.  Events: "online", "offline", "event" (detail: what no request asked for).
+ * A WebSocket that reconnects. Requests and their replies have an id and a type.
+ * A stateless server (`resendsRequests`) gets open requests again after a reconnect; otherwise they fail, and the connection
+ * is online once it is welcomed. Events: "online", "offline", "event" (detail: a message that is no reply).
  */
 export class Connection extends EventTarget {
-  /** @param {string} path @param {{ resumes?: boolean }} [options] */
-  constructor(path, { resumes = false } = {}) {
+  /** @param {string} path @param {{ resendsRequests?: boolean }} [options] */
+  constructor(path, { resendsRequests = false } = {}) {
     super();
     this.path = path;
-    this.resumes = resumes;
-    /** @type {Map<number, { message: object, hear: (answer: any) => void }>} */
+    this.resendsRequests = resendsRequests;
+    /** @type {Map<number, { message: object, onReply: (reply: any) => void }>} */
     this.requests = new Map();
-    this.serial = 0;
-    this.pause = FIRST_PAUSE;
+    this.lastId = 0;
+    this.reconnectDelay = MIN_RECONNECT_DELAY_MS;
     /** @type {WebSocket | null} */
     this.socket = null;
     this.online = false;
     this.timer = 0;
-    if (resumes) this.open();
+    if (resendsRequests) this.open();
   }
 
-  /** Connect, if there is no connection yet; or anew, as somebody else. */
+  /** Connect unless connected; `anew` reconnects, for example with another session. */
   open(anew = false) {
     if (this.socket && !anew) return;
     clearTimeout(this.timer);
@@ -70,41 +70,41 @@ export class Connection extends EventTarget {
     const socket = new WebSocket(`${location.protocol.replace("http", "ws")}//${location.host}${this.path}`);
     this.socket = socket;
     before?.close();
-    if (before) this.lose();
-    socket.addEventListener("open", () => this.resumes && socket === this.socket && this.begin());
-    socket.addEventListener("message", (event) => socket === this.socket && this.hear(JSON.parse(event.data)));
-    socket.addEventListener("close", () => socket === this.socket && this.again());
+    if (before) this.handleOffline();
+    socket.addEventListener("open", () => this.resendsRequests && socket === this.socket && this.handleOnline());
+    socket.addEventListener("message", (event) => socket === this.socket && this.handleMessage(JSON.parse(event.data)));
+    socket.addEventListener("close", () => socket === this.socket && this.reconnectLater());
   }
 
-  again() {
-    this.lose();
-    this.timer = setTimeout(() => this.open(true), this.pause);
-    this.pause = Math.min(2 * this.pause, LONGEST_PAUSE);
+  reconnectLater() {
+    this.handleOffline();
+    this.timer = setTimeout(() => this.open(true), this.reconnectDelay);
+    this.reconnectDelay = Math.min(2 * this.reconnectDelay, MAX_RECONNECT_DELAY_MS);
   }
 
-  begin() {
+  handleOnline() {
     this.online = true;
-    this.pause = FIRST_PAUSE;
+    this.reconnectDelay = MIN_RECONNECT_DELAY_MS;
     this.dispatchEvent(new Event("online"));
     for (const { message } of this.requests.values()) this.send(message);
   }
 
-  lose() {
+  handleOffline() {
     this.online = false;
-    if (!this.resumes) {
-      for (const id of [...this.requests.keys()]) this.hear({ id, type: "error", ...OFFLINE });
+    if (!this.resendsRequests) {
+      for (const id of [...this.requests.keys()]) this.handleMessage({ id, type: "error", ...OFFLINE });
     }
     this.dispatchEvent(new Event("offline"));
   }
 
   /** @param {any} message */
-  hear(message) {
+  handleMessage(message) {
     if (message.type === "ping") return this.send({ type: "pong", number: message.number });
-    if (message.type === "welcome") this.begin();
+    if (message.type === "welcome") this.handleOnline();
     if (!("id" in message)) return this.dispatchEvent(new CustomEvent("event", { detail: message }));
     const request = this.requests.get(message.id);
     if (message.type === "done" || message.type === "error") this.requests.delete(message.id);
-    request?.hear(message);
+    request?.onReply(message);
   }
 
   /** @param {object} message */
@@ -113,15 +113,15 @@ export class Connection extends EventTarget {
   }
 
   /**
-   * Send a request; `hear` is told each answer.  The function that comes back cancels the request.
+   * Send a request; `onReply` receives each reply. The returned function cancels the request.
    * @param {string} type
    * @param {object} fields
-   * @param {(answer: any) => void} hear
+   * @param {(reply: any) => void} onReply
    */
-  follow(type, fields, hear) {
-    const id = ++this.serial;
+  stream(type, fields, onReply) {
+    const id = ++this.lastId;
     const message = { id, type, ...fields };
-    this.requests.set(id, { message, hear });
+    this.requests.set(id, { message, onReply });
     this.send(message);
     return () => {
       if (this.requests.delete(id)) this.send({ id, type: "stop" });
@@ -129,25 +129,25 @@ export class Connection extends EventTarget {
   }
 
   /**
-   * Send a request that has one answer; the answer, or an error that says why not.
+   * Send a request with a single reply; returns it, or throws the error.
    * @param {string} type
    * @param {object} fields
    * @returns {Promise<any>}
    */
-  ask(type, fields = {}) {
+  request(type, fields = {}) {
     return new Promise((resolve, reject) => {
-      const hear = (/** @type {any} */ answer) => (answer.type === "error" ? reject(Object.assign(new Error(answer.message), answer)) : resolve(answer));
-      if (this.online) this.follow(type, fields, hear);
-      else hear({ type: "error", ...OFFLINE });
+      const onReply = (/** @type {any} */ reply) => (reply.type === "error" ? reject(Object.assign(new Error(reply.message), reply)) : resolve(reply));
+      if (this.online) this.stream(type, fields, onReply);
+      else onReply({ type: "error", ...OFFLINE });
     });
   }
 
-  /** Wait until the connection is online, but not for ever. @returns {Promise<void>} */
-  ready() {
+  /** Wait until the connection is online, up to a timeout. @returns {Promise<void>} */
+  waitUntilOnline() {
     this.open();
     if (this.online) return Promise.resolve();
     return new Promise((resolve, reject) => {
-      const timer = setTimeout(() => reject(Object.assign(new Error(OFFLINE.message), OFFLINE)), PATIENCE);
+      const timer = setTimeout(() => reject(Object.assign(new Error(OFFLINE.message), OFFLINE)), CONNECT_TIMEOUT_MS);
       this.addEventListener("online", () => resolve(clearTimeout(timer)), { once: true });
     });
   }

@@ -1,26 +1,26 @@
-/** What a person has chosen, kept in this browser. */
-import { changed } from "./store.js";
+/** The user's settings and recent games, stored in this browser. */
+import { notifyChange } from "./store.js";
 
-const KEY = "awello.settings";
-const RECENT = "awello.recent";
-const MOST_RECENT = 12;
+const SETTINGS_KEY = "awello.settings";
+const RECENT_KEY = "awello.recent";
+const MAX_RECENT_GAMES = 12;
 
-const USUAL = {
+const DEFAULTS = {
   language: (navigator.language || "en").slice(0, 2) === "fr" ? "fr" : "en",
   mode: "system", // or light, dark
   board: "green",
-  size: 640, // the largest width of a board, in pixels
-  speed: 160, // milliseconds a seed
+  size: 640, // maximum width of a board, in pixels
+  speed: 160, // milliseconds per seed
   sounds: false,
-  chat: false, // with those we play in the club
-  archive: true, // finished games are kept there
-  name: "", // of the person, in games that are kept
+  chat: false, // with opponents in the club
+  archive: true, // save finished games
+  name: "", // the user's name in saved games
   hints: true, // values on the squares while the engine is on
   arrows: true,
-  keys: true, // single letters do something
+  keys: true, // single-letter shortcuts
   engine: false,
-  seconds: 10, // that an analysis takes
-  game: "othello", // that was played last
+  seconds: 10, // per analysis
+  game: "othello", // last played
 };
 
 /** @param {string} key @param {any} other */
@@ -37,33 +37,33 @@ function write(key, value) {
   try {
     localStorage.setItem(key, JSON.stringify(value));
   } catch {
-    // a browser without storage forgets, and works
+    // without storage, settings last until the page is closed
   }
 }
 
-/** @type {typeof USUAL} */
-export const settings = { ...USUAL, ...read(KEY, {}) };
+/** @type {typeof DEFAULTS} */
+export const settings = { ...DEFAULTS, ...read(SETTINGS_KEY, {}) };
 
 /**
- * Change a setting and keep it.
+ * Change and store a setting.
  * @param {keyof typeof settings} name
  * @param {unknown} value
  */
 export function saveSetting(name, value) {
   Object.assign(settings, { [name]: value });
-  write(KEY, { ...read(KEY, {}), [name]: value }); // another tab may have chosen something else
-  changed("settings");
+  write(SETTINGS_KEY, { ...read(SETTINGS_KEY, {}), [name]: value }); // another tab may have changed other settings
+  notifyChange("settings");
 }
 
-/** The games last played here, the newest first: [{ link, label, when, ... what the page remembers of a game }]. */
-export const recentGames = () => /** @type {RecentGame[]} */ (read(RECENT, []));
+/** The recent games, newest first. */
+export const loadRecentGames = () => /** @type {RecentGame[]} */ (read(RECENT_KEY, []));
 
 /**
- * Remember a game under its key, in place of what was remembered of it before.
- * @param {GameMemory} memory
+ * Store a recent game, replacing its earlier snapshot.
+ * @param {GameSnapshot} memory
  * @param {string} label
  */
-export function rememberGame(memory, label) {
-  const others = recentGames().filter((entry) => entry.key !== memory.key && entry.link !== memory.link);
-  write(RECENT, [{ ...memory, label, when: Date.now() }, ...others].slice(0, MOST_RECENT));
+export function saveRecentGame(memory, label) {
+  const others = loadRecentGames().filter((entry) => entry.key !== memory.key && entry.link !== memory.link);
+  write(RECENT_KEY, [{ ...memory, label, when: Date.now() }, ...others].slice(0, MAX_RECENT_GAMES));
 }

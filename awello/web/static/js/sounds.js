@@ -1,6 +1,6 @@
-/** Small sounds made on the spot, without files: off until someone wants them. */
+/** Synthesised sounds, off by default. */
 
-/** Each sound is a few notes: shape of the wave, pitch at its start and end (Hz), when and how long (s), how loud. */
+/** The notes of each sound: waveform, start and end pitch (Hz), delay and length (s), volume. */
 /** @type {Record<string, (string | number)[][]>} */
 const SOUNDS = {
   disc: [["triangle", 620, 240, 0, 0.07, 0.3]],
@@ -10,18 +10,18 @@ const SOUNDS = {
   wrong: [["triangle", 200, 150, 0, 0.16, 0.25]],
 };
 
-let wanted = false;
+let enabled = false;
 /** @type {AudioContext | null} */
 let context = null;
 
 /** Switch sounds on or off. @param {boolean} on */
-export function setSounds(on) {
-  wanted = on;
+export function enableSounds(on) {
+  enabled = on;
 }
 
-/** Play "disc", "seed", "capture", "end" or "wrong", if sounds are switched on. @param {string} name */
-export function play(name) {
-  if (!wanted) return;
+/** Play "disc", "seed", "capture", "end" or "wrong", if sounds are on. @param {string} name */
+export function playSound(name) {
+  if (!enabled) return;
   context ??= new AudioContext();
   if (context.state === "suspended") context.resume();
   for (const note of SOUNDS[name]) playNote(context, .../** @type {[OscillatorType, number, number, number, number, number]} */ (note));

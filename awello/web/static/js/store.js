@@ -1,42 +1,42 @@
-/** The state of the page, in one place: actions change it by set(), panels subscribe to what they show. */
+/** The state of the page: actions change it with setState(), panels subscribe to topics. */
 
 /** @type {State} */
 const values = {
   game: /** @type {any} */ (null), // on the board; there is none only until the first one is loaded
-  paused: false, // programs do not move
-  waiting: false, // a position is set up or a move tried again: no program is asked, no clock runs
-  thinking: false, // a program has been asked for a move
-  answered: false, // its move is known, and is played as soon as the last one has been shown
-  since: 0, // the moment at which the present position came on the board
-  editor: null, // the position that is being set up
-  flipped: false, // the second player sits at the near side of the board
-  marks: [], // circles and arrows of the user
-  preview: null, // a line that is looked at without being played
+  paused: false, // bots do not move
+  suspended: false, // while a position is edited or a move retried: bots and clocks stand still
+  thinking: false, // a bot has been asked for a move
+  replyReady: false, // the bot's move is known, and played after the animation
+  turnStart: 0, // performance.now() when the current position appeared
+  editor: null, // the edited position
+  flipped: false, // the second player is at the bottom
+  marks: [], // the user's circles and arrows
+  preview: null, // a previewed line
   tab: "play",
-  players: new Set(), // names of the programs of this server
-  club: null, // of this server, once it has been found
-  clubReady: Promise.resolve(), // resolves when the search for the club has ended
+  availablePlayers: new Set(), // names of the server's players
+  club: null, // the server's club, if it has one
+  clubReady: Promise.resolve(), // resolves when the club has loaded, or does not exist
 };
 
 /** @type {{ topics: Set<Topic>, listener: () => void }[]} */
 let subscriptions = [];
 
-/** The present state. It is read-only: change it by set(). @type {Readonly<State>} */
+/** The current state, read-only: change it with setState(). @type {Readonly<State>} */
 export const state = values;
 
-/** Change parts of the state and call everyone who shows them. @param {Partial<State>} changes */
-export function set(changes) {
+/** Change parts of the state and notify their subscribers. @param {Partial<State>} changes */
+export function setState(changes) {
   Object.assign(values, changes);
-  changed(.../** @type {Topic[]} */ (Object.keys(changes)));
+  notifyChange(.../** @type {Topic[]} */ (Object.keys(changes)));
 }
 
-/** Call the subscribers of some topics, such as after a change inside the game. @param {Topic[]} topics */
-export function changed(...topics) {
+/** Notify the subscribers of some topics, for example after a change inside the game. @param {Topic[]} topics */
+export function notifyChange(...topics) {
   for (const { topics: wanted, listener } of subscriptions) if (topics.some((topic) => wanted.has(topic))) listener();
 }
 
 /**
- * Call a listener after each change of some topics; subscribers are called in the order in which they came.
+ * Call a listener after each change of some topics; listeners run in the order of subscription.
  * @param {Topic[]} topics
  * @param {() => void} listener
  * @returns {() => void} what ends the subscription

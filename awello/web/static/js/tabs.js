@@ -1,20 +1,20 @@
 /** The tabs beside the board and their panels. */
-import { byId, elementOf, h, translate } from "./dom.js";
-import { set, state, subscribe } from "./store.js";
+import { byId, eventElement, h, translate } from "./dom.js";
+import { setState, state, subscribe } from "./store.js";
 
 /** @type {Record<string, { Panel: PanelClass, panel: any, unsubscribe: () => void }>} */
 const tabs = {};
 
-/** Give a tab its panel, which may take over from the one before. @param {string} name @param {PanelClass} Panel */
+/** Create the panel of a tab, which may take over state from its predecessor. @param {string} name @param {PanelClass} Panel */
 export function addPanel(name, Panel) {
   tabs[name]?.unsubscribe();
   const panel = new Panel(byId(`panel-${name}`), tabs[name]?.panel);
-  const update = () => state.game?.at.view && panel.update();
-  tabs[name] = { Panel, panel, unsubscribe: subscribe(Panel.shows, update) };
+  const update = () => state.game?.current.position && panel.update();
+  tabs[name] = { Panel, panel, unsubscribe: subscribe(Panel.topics, update) };
   update();
 }
 
-/** Add a tab behind the first. @param {string} name @param {PanelClass} Panel */
+/** Add a tab after the first. @param {string} name @param {PanelClass} Panel */
 export function addTab(name, Panel) {
   const title = h("button", { id: `tab-${name}`, role: "tab", tabIndex: -1, "aria-controls": `panel-${name}`, "aria-selected": "false", "data-t": `tab.${name}` });
   byId("tab-play").after(title);
@@ -23,15 +23,15 @@ export function addTab(name, Panel) {
   addPanel(name, Panel);
 }
 
-/** Build all panels again, in another language. */
+/** Rebuild all panels, in another language. */
 export function rebuildPanels() {
   for (const [name, { Panel }] of Object.entries(tabs)) addPanel(name, Panel);
 }
 
 /** The panel of a tab. @param {string} name */
-export const panelOf = (name) => tabs[name].panel;
+export const getPanel = (name) => tabs[name].panel;
 
-/** Choose a tab, and one of its views, if it has several. @param {string} name @param {string} [view] */
+/** Show a tab, and one of its views. @param {string} name @param {string} [view] */
 export function showTab(name, view) {
   for (const other of Object.keys(tabs)) {
     const chosen = other === name;
@@ -39,16 +39,16 @@ export function showTab(name, view) {
     byId(`tab-${other}`).tabIndex = chosen ? 0 : -1;
     byId(`panel-${other}`).hidden = !chosen;
   }
-  set({ tab: name });
-  if (view) panelOf(name).show(view);
+  setState({ tab: name });
+  if (view) getPanel(name).show(view);
 }
 
-/** Listen to the tabs: a click, and arrow keys from one to the next. */
+/** Switch tabs by click and arrow keys. */
 export function listenToTabs() {
   const list = /** @type {HTMLElement} */ (document.querySelector("[role=tablist]"));
   const nameOf = (/** @type {Element} */ tab) => tab.id.replace("tab-", "");
   list.addEventListener("click", (event) => {
-    const tab = elementOf(event).closest("[role=tab]");
+    const tab = eventElement(event).closest("[role=tab]");
     if (tab) showTab(nameOf(tab));
   });
   list.addEventListener("keydown", (event) => {

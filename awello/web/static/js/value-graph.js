@@ -1,11 +1,11 @@
 /**
- * <value-graph>: the course of a game as a curve of values by ply, with the first player's advantage above zero.
- * Configuration in, `jump` {ply} out; it knows no rules. The scale is linear near zero and logarithmic far away
- * (the inverse hyperbolic sine), so that close games stay readable and lopsided ones fit.
+ * <value-graph>: the values of a game by ply, with the first player's advantage above zero.
+ * Configuration in, `jump` {ply} out. The scale is linear near zero and logarithmic further out
+ * (inverse hyperbolic sine), so that close games stay readable and lopsided ones fit.
  */
 import { Component } from "./component.js";
 import { setAttributes as set, SVG } from "./dom.js";
-import { signed, t } from "./words.js";
+import { formatSigned, t } from "./i18n.js";
 
 const MARGIN = { top: 6, right: 10, bottom: 18, left: 34 };
 /** @type {Record<string, number>} */
@@ -13,23 +13,23 @@ const STEPS = {
   ArrowLeft: -1, ArrowDown: -1, ArrowRight: 1, ArrowUp: 1, PageDown: -10, PageUp: 10, Home: -Infinity, End: Infinity,
 };
 /** @type {GraphConfig} */
-const EMPTY = { points: [], at: 0, length: 60, most: 64, sides: ["", ""], unit: "discs" };
+const DEFAULTS = { points: [], current: 0, length: 60, maxValue: 64, sides: ["", ""], unit: "discs" };
 /** @type {[string, "g" | "path"][]} */
 const LAYERS = [
   ["solved", "g"], ["above", "path"], ["below", "path"], ["grid", "g"], ["gaps", "path"], ["curve", "path"],
   ["losses", "g"], ["marks", "g"], ["cursor", "g"], ["legend", "g"],
 ];
 /** @type {Record<string, (x: number, y: number) => string>} */
-const SHAPES = {
+const MARK_SHAPES = {
   "?!": (x, y) => `M${x - 3} ${y}a3 3 0 1 0 6 0a3 3 0 1 0 -6 0Z`,
   "?": (x, y) => `M${x} ${y - 5}L${x + 5} ${y + 4}H${x - 5}Z`,
   "??": (x, y) => `M${x} ${y - 7}L${x + 7} ${y}L${x} ${y + 7}L${x - 7} ${y}Z`,
 };
 /** @type {Record<string, string>} */
-const CLASSES = { "?!": "graph-inaccuracy", "?": "graph-mistake", "??": "graph-blunder" };
+const MARK_CLASSES = { "?!": "graph-inaccuracy", "?": "graph-mistake", "??": "graph-blunder" };
 
 /**
- * A child made under `parent`, in HTML or, inside an SVG, in its namespace.
+ * Append an HTML element, or an SVG node inside an SVG.
  * @param {Element} parent
  * @param {string} tag
  * @param {string} [className]
@@ -44,30 +44,30 @@ function add(parent, tag, className = "", attributes = {}) {
 }
 
 /**
- * Stretches of consecutive points that satisfy a condition.
+ * Runs of consecutive points that satisfy a condition.
  * @param {Point[]} points
  * @param {(point: Point) => boolean} holds
  */
-function stretches(points, holds) {
+function findRuns(points, holds) {
   /** @type {Point[][]} */
-  const found = [];
+  const runs = [];
   points.forEach((point, index) => {
     if (!holds(point)) return;
-    const run = found.at(-1);
+    const run = runs.at(-1);
     if (run?.at(-1)?.ply === index - 1) run.push({ ...point, ply: index });
-    else found.push([{ ...point, ply: index }]);
+    else runs.push([{ ...point, ply: index }]);
   });
-  return found;
+  return runs;
 }
 
 /** @param {unknown} value @returns {value is number} */
-const known = (value) => typeof value === "number";
+const isNumber = (value) => typeof value === "number";
 
 /** @param {number[][]} corners */
 const polyline = (corners) => `M${corners.map(([x, y]) => `${x.toFixed(1)} ${y.toFixed(1)}`).join("L")}`;
 
 /**
- * The corners of a curve, with those added at which it crosses the height `zero`.
+ * The corners of a curve, plus its crossings of the height `zero`.
  * @param {number[][]} corners
  * @param {number} zero
  */
@@ -79,8 +79,8 @@ function withCrossings(corners, zero) {
   });
 }
 
-/** What each side has lost up to each ply. @param {Point[]} points */
-function lossCurves(points) {
+/** The accumulated loss of each side by ply. @param {Point[]} points */
+function accumulateLosses(points) {
   const total = [0, 0];
   return points.map((point) => {
     if (point.loss) total[point.side] += point.loss;
@@ -90,21 +90,21 @@ function lossCurves(points) {
 
 /** @extends {Component<GraphConfig>} */
 class ValueGraph extends Component {
-  static empty = EMPTY;
+  static defaults = DEFAULTS;
 
   #size = { width: 0, height: 0 };
   /** @type {number | null} */
-  #hover = null;
+  #hoverPly = null;
   /** @type {number | null} */
-  #sent = null;
+  #lastPly = null;
   #observer = new ResizeObserver(([entry]) => {
     this.#size = { width: entry.contentRect.width, height: entry.contentRect.height };
     if (this.parts) this.refresh();
   });
 
-  /** Draw everything anew, such as after a change of language. */
+  /** Redraw everything, for example in another language. */
   refresh() {
-    this.#describe();
+    this.#updateLabels();
     if (!this.#size.width) return;
     this.#drawGrid();
     this.#drawCurve();
@@ -137,21 +137,21 @@ class ValueGraph extends Component {
       button.setAttribute("aria-pressed", String(!this.#lossShown));
       this.refresh();
     });
-    plot.addEventListener("keydown", (/** @type {KeyboardEvent} */ event) => this.#key(event));
+    plot.addEventListener("keydown", (/** @type {KeyboardEvent} */ event) => this.#onKey(event));
     plot.addEventListener("pointerdown", (/** @type {PointerEvent} */ event) => {
       if (event.button !== 0) return;
       plot.setPointerCapture(event.pointerId);
-      // A finger may be about to scroll the page: it jumps only when it moves sideways or is lifted.
-      this.#sent = event.pointerType === "touch" ? this.#plyAt(event.clientX) : null;
-      this.#point(event);
+      // A finger may be about to scroll: jump only when it moves sideways or is lifted.
+      this.#lastPly = event.pointerType === "touch" ? this.#plyAt(event.clientX) : null;
+      this.#onPointer(event);
     });
     plot.addEventListener("pointerup", (/** @type {PointerEvent} */ event) => {
-      this.#sent = null;
-      this.#point(event);
+      this.#lastPly = null;
+      this.#onPointer(event);
     });
-    plot.addEventListener("pointermove", (/** @type {PointerEvent} */ event) => this.#point(event));
-    plot.addEventListener("pointerleave", () => this.#point(null));
-    plot.addEventListener("pointercancel", () => this.#point(null));
+    plot.addEventListener("pointermove", (/** @type {PointerEvent} */ event) => this.#onPointer(event));
+    plot.addEventListener("pointerleave", () => this.#onPointer(null));
+    plot.addEventListener("pointercancel", () => this.#onPointer(null));
   }
 
   get #lossShown() {
@@ -167,8 +167,8 @@ class ValueGraph extends Component {
 
   /** @param {number} value */
   #y(value) {
-    const { most } = this.config;
-    const share = Math.asinh((8 * Math.max(-most, Math.min(most, value))) / most) / Math.asinh(8);
+    const { maxValue } = this.config;
+    const share = Math.asinh((8 * Math.max(-maxValue, Math.min(maxValue, value))) / maxValue) / Math.asinh(8);
     return this.#zero - share * this.#half;
   }
 
@@ -191,10 +191,10 @@ class ValueGraph extends Component {
     set(svg, { viewBox: `0 0 ${width} ${height}` });
     set(ground, { x: left, y: MARGIN.top, width: right - left, height: bottom - MARGIN.top, rx: 3 });
     grid.replaceChildren();
-    for (const value of [1, 1 / 4, 0, -1 / 4, -1].map((share) => Math.round(share * this.config.most))) {
+    for (const value of [1, 1 / 4, 0, -1 / 4, -1].map((share) => Math.round(share * this.config.maxValue))) {
       const y = this.#y(value);
       add(grid, "line", value ? "graph-rule" : "graph-zero", { x1: left, x2: right, y1: y, y2: y });
-      add(grid, "text", "graph-label", { x: left - 6, y: y + 4, "text-anchor": "end" }).textContent = signed(value);
+      add(grid, "text", "graph-label", { x: left - 6, y: y + 4, "text-anchor": "end" }).textContent = formatSigned(value);
     }
     const step = this.#plies > 150 ? 50 : this.#plies > 60 ? 20 : 10;
     for (let ply = step; ply <= this.#plies; ply += step) {
@@ -206,7 +206,7 @@ class ValueGraph extends Component {
   #drawCurve() {
     const { points } = this.config;
     const { above, below, curve, gaps, empty, solved } = this.parts;
-    const runs = stretches(points, (point) => known(point.value));
+    const runs = findRuns(points, (point) => isNumber(point.value));
     const lines = runs.map((run) => run.map((point) => [this.#x(point.ply), this.#y(point.value ?? 0)]));
     /** @param {(y: number, zero: number) => number} side */
     const area = (side) => lines.map((line) => this.#area(line, side)).join("");
@@ -217,7 +217,7 @@ class ValueGraph extends Component {
     set(empty, { x: this.#x(this.#plies / 2), y: this.#zero + 20 });
     empty.textContent = runs.length ? "" : t("graph.empty");
     solved.replaceChildren();
-    for (const run of stretches(points, (point) => known(point.value) && point.exact)) this.#drawSolved(run);
+    for (const run of findRuns(points, (point) => isNumber(point.value) && point.exact)) this.#drawSolved(run);
   }
 
   /** @param {number[][]} line @param {(y: number, zero: number) => number} side */
@@ -241,13 +241,13 @@ class ValueGraph extends Component {
     const { marks } = this.parts;
     marks.replaceChildren();
     this.config.points.forEach((point, ply) => {
-      if (!(point.mark in SHAPES) || !known(point.value)) return;
-      const d = SHAPES[point.mark](Math.round(this.#x(ply)), Math.round(this.#y(point.value)));
-      add(marks, "path", `graph-mark ${CLASSES[point.mark]}`, { d });
+      if (!(point.mark in MARK_SHAPES) || !isNumber(point.value)) return;
+      const d = MARK_SHAPES[point.mark](Math.round(this.#x(ply)), Math.round(this.#y(point.value)));
+      add(marks, "path", `graph-mark ${MARK_CLASSES[point.mark]}`, { d });
     });
   }
 
-  /** The unit of the scale or, when wanted, what either side has lost so far, with a legend of the two lines. */
+  /** The unit of the scale or, on demand, the accumulated losses of both sides with a legend. */
   #drawLosses() {
     const { losses, legend, button } = this.parts;
     const shown = this.#lossShown && !button.disabled;
@@ -259,85 +259,85 @@ class ValueGraph extends Component {
       add(legend, "text", "graph-note", place).textContent = t(`graph.${this.config.unit}`);
       return;
     }
-    const curves = lossCurves(this.config.points);
+    const curves = accumulateLosses(this.config.points);
     const last = curves[curves.length - 1];
     const scale = (2 * this.#half - 4) / Math.max(1, ...last);
     for (const side of [0, 1]) {
       const corners = curves.map((total, ply) => [this.#x(ply), this.#zero + this.#half - total[side] * scale]);
       add(losses, "path", "graph-loss-halo", { d: polyline(corners) });
       add(losses, "path", `graph-loss graph-loss-${side}`, { d: polyline(corners) });
-      this.#nameLoss(side, last[side]);
+      this.#drawLossLegend(side, last[side]);
     }
   }
 
   /**
-   * A line of the legend: a piece of the curve, whose it is, and how much it is in all.
+   * A line of the legend: a piece of the curve, the side and its total loss.
    * @param {number} side
    * @param {number} total
    */
-  #nameLoss(side, total) {
+  #drawLossLegend(side, total) {
     const { legend } = this.parts;
     const [x, y] = [MARGIN.left + 8, MARGIN.top + 12 + 15 * side];
     add(legend, "path", `graph-loss graph-loss-${side}`, { d: `M${x} ${y - 4}h20` });
-    const text = `${this.config.sides[side]} ${signed(-total, 1)}`;
+    const text = `${this.config.sides[side]} ${formatSigned(-total, 1)}`;
     add(legend, "text", `graph-note graph-note-${side}`, { x: x + 26, y }).textContent = text;
   }
 
   #drawCursor() {
     const { line, hoverLine, dot, readout } = this.parts;
-    const at = Math.min(this.config.at, this.#last);
+    const current = Math.min(this.config.current, this.#last);
     const span = { y1: MARGIN.top, y2: MARGIN.top + 2 * this.#half };
-    const value = this.config.points[at]?.value;
-    set(line, { x1: this.#x(at), x2: this.#x(at), ...span });
-    set(dot, { cx: this.#x(at), cy: this.#y(value ?? 0) });
-    dot.classList.toggle("graph-hidden", !known(value));
-    const hover = this.#hover === null ? null : Math.min(this.#hover, this.#last);
+    const value = this.config.points[current]?.value;
+    set(line, { x1: this.#x(current), x2: this.#x(current), ...span });
+    set(dot, { cx: this.#x(current), cy: this.#y(value ?? 0) });
+    dot.classList.toggle("graph-hidden", !isNumber(value));
+    const hover = this.#hoverPly === null ? null : Math.min(this.#hoverPly, this.#last);
     hoverLine.classList.toggle("graph-hidden", hover === null);
     if (hover !== null) set(hoverLine, { x1: this.#x(hover), x2: this.#x(hover), ...span });
-    readout.textContent = this.#words(hover ?? at, " · ");
+    readout.textContent = this.#describePly(hover ?? current, " · ");
   }
 
-  /** A ply in words: "move 12, f5, Black +4, lost 6". @param {number} ply @param {string} separator */
-  #words(ply, separator) {
+  /** A ply as text: "move 12, f5, Black +4, lost 6". @param {number} ply @param {string} separator */
+  #describePly(ply, separator) {
     const { points, sides } = this.config;
     const point = /** @type {Partial<Point>} */ (points[ply] ?? {});
-    const words = [ply ? t("graph.ply", { ply }) : t("graph.start")];
-    if (point.name) words.push(point.name + (point.mark ?? ""));
-    if (point.value === 0) words.push(t("graph.even"));
-    else if (known(point.value)) words.push(`${sides[point.value > 0 ? 0 : 1]} ${signed(Math.abs(point.value), 1)}`);
-    if (known(point.value) && point.exact) words.push(t("graph.solved"));
-    if (point.loss && point.loss > 0) words.push(t("graph.lost", { loss: signed(point.loss, 1).slice(1) }));
-    return words.join(separator);
+    const parts = [ply ? t("graph.ply", { ply }) : t("graph.start")];
+    if (point.name) parts.push(point.name + (point.mark ?? ""));
+    if (point.value === 0) parts.push(t("graph.even"));
+    else if (isNumber(point.value)) parts.push(`${sides[point.value > 0 ? 0 : 1]} ${formatSigned(Math.abs(point.value), 1)}`);
+    if (isNumber(point.value) && point.exact) parts.push(t("graph.solved"));
+    if (point.loss && point.loss > 0) parts.push(t("graph.lost", { loss: formatSigned(point.loss, 1).slice(1) }));
+    return parts.join(separator);
   }
 
-  #describe() {
+  #updateLabels() {
     const { plot, button } = this.parts;
-    const at = Math.min(this.config.at, this.#last);
+    const current = Math.min(this.config.current, this.#last);
     set(plot, {
-      "aria-label": t("graph.label"), "aria-valuemin": 0, "aria-valuemax": this.#last, "aria-valuenow": at,
-      "aria-valuetext": this.#words(at, ", "),
+      "aria-label": t("graph.label"), "aria-valuemin": 0, "aria-valuemax": this.#last, "aria-valuenow": current,
+      "aria-valuetext": this.#describePly(current, ", "),
     });
     button.textContent = t("graph.loss");
     button.title = t("graph.loss.title");
-    button.disabled = !this.config.points.some((point) => known(point.loss));
+    button.disabled = !this.config.points.some((point) => isNumber(point.loss));
   }
 
   /** @param {KeyboardEvent} event */
-  #key(event) {
+  #onKey(event) {
     if (!(event.key in STEPS) || event.altKey || event.ctrlKey || event.metaKey) return;
     event.preventDefault();
     event.stopPropagation();
-    this.#jump(this.config.at + STEPS[event.key]);
+    this.#emitJump(this.config.current + STEPS[event.key]);
   }
 
-  /** Follow the pointer: show the ply under it, and go there while it is held down. @param {PointerEvent | null} event */
-  #point(event) {
+  /** Follow the pointer: show the ply under it, and jump there while the button is held. @param {PointerEvent | null} event */
+  #onPointer(event) {
     const hover = event && this.#plyAt(event.clientX);
-    this.#hover = hover;
+    this.#hoverPly = hover;
     if (this.#size.width) this.#drawCursor();
-    if (!event || !this.parts.plot.hasPointerCapture(event.pointerId) || hover === this.#sent) return;
-    this.#sent = hover;
-    this.#jump(hover ?? 0);
+    if (!event || !this.parts.plot.hasPointerCapture(event.pointerId) || hover === this.#lastPly) return;
+    this.#lastPly = hover;
+    this.#emitJump(hover ?? 0);
   }
 
   /** @param {number} clientX */
@@ -348,9 +348,9 @@ class ValueGraph extends Component {
   }
 
   /** @param {number} wanted */
-  #jump(wanted) {
+  #emitJump(wanted) {
     const ply = Math.max(0, Math.min(this.#last, wanted));
-    if (ply !== this.config.at) this.emit("jump", { ply });
+    if (ply !== this.config.current) this.emit("jump", { ply });
   }
 }
 

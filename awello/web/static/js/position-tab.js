@@ -1,38 +1,38 @@
-/** The panel to import games, to set positions up and to export the game on the board. */
+/** The position tab: import, position editor and export. */
 import { finishEditing, setEditor } from "./actions.js";
-import { download, h, redraw } from "./dom.js";
-import { Editor, pensOf } from "./editor.js";
-import { fileOf, holds, SUFFIXES } from "./game-file.js";
-import { sideName } from "./game-words.js";
+import { download, h, replaceContent } from "./dom.js";
+import { Editor, toolsFor } from "./editor.js";
+import { exportGame, FILE_EXTENSIONS, supportsFormat } from "./game-export.js";
+import { sideTurn } from "./game-text.js";
+import { t } from "./i18n.js";
 import { importFiles, importText } from "./import-dialog.js";
 import { formatLink } from "./link.js";
-import { complain, say } from "./notices.js";
+import { announce, showError } from "./notices.js";
 import { api } from "./server.js";
-import { changed, state } from "./store.js";
-import { t } from "./words.js";
+import { notifyChange, state } from "./store.js";
 
 const PNG_SCALE = 2;
 
-export class PositionPanel {
+export class PositionTab {
   /** @type {Topic[]} */
-  static shows = ["game", "editor"];
+  static topics = ["game", "editor"];
 
   /** @param {HTMLElement} box */
   constructor(box) {
-    this.drawn = ""; // what the editor was drawn from
+    this.drawn = ""; // cache key of the editor
     this.text = h("textarea", { id: "paste", rows: 4, spellcheck: false, placeholder: t("import.example") });
     this.file = h("input", { type: "file", id: "file", multiple: true, onchange: (event) => this.readFiles([...event.target.files]) });
-    this.said = h("p", { class: "soft", role: "status" });
+    this.status = h("p", { class: "muted", role: "status" });
     this.edit = h("div", { class: "editor" });
-    this.formats = Object.keys(SUFFIXES).filter((format) => format !== "wthor") // of little use for one game
-      .map((format) => ({ format, button: this.exporter(`export.${format}`, () => this.saveFile(format)) }));
-    this.out = h("div", { class: "buttons" },
-      this.exporter("export.transcript", () => this.copy(this.transcript())),
-      this.exporter("export.position", () => this.copy(state.game.at.view.position ?? "")),
-      this.exporter("export.link", () => this.copy(location.origin + location.pathname + formatLink(state.game))),
+    this.formats = Object.keys(FILE_EXTENSIONS).filter((format) => format !== "wthor") // of little use for a single game
+      .map((format) => ({ format, button: this.exportButton(`export.${format}`, () => this.saveFile(format)) }));
+    this.exportButtons = h("div", { class: "buttons" },
+      this.exportButton("export.transcript", () => this.copy(this.transcript())),
+      this.exportButton("export.position", () => this.copy(state.game.current.position.position ?? "")),
+      this.exportButton("export.link", () => this.copy(location.origin + location.pathname + formatLink(state.game))),
       ...this.formats.map(({ button }) => button),
-      this.exporter("export.svg", () => this.saveSvg()),
-      this.exporter("export.png", () => this.savePng()));
+      this.exportButton("export.svg", () => this.saveSvg()),
+      this.exportButton("export.png", () => this.savePng()));
     box.replaceChildren(
       h("h2", {}, t("import.title")),
       h("label", { htmlFor: "paste" }, t("import.about")), this.text,
@@ -40,17 +40,17 @@ export class PositionPanel {
         h("button", { id: "import", class: "primary", onclick: () => importText(this.text.value) }, t("import.go")),
         h("label", { class: "button", htmlFor: "file" }, t("import.file")), this.file),
       h("h2", {}, t("editor.title")), this.edit,
-      h("h2", {}, t("export.title")), this.out, this.said,
+      h("h2", {}, t("export.title")), this.exportButtons, this.status,
     );
   }
 
   /** @param {string} key @param {() => unknown} action */
-  exporter(key, action) {
+  exportButton(key, action) {
     return h("button", { id: key.replace(".", "-"), onclick: async () => {
       try {
         await action();
       } catch (error) {
-        complain(error);
+        showError(error);
       }
     } }, t(key));
   }
@@ -62,38 +62,38 @@ export class PositionPanel {
     this.file.value = "";
   }
 
-  /** The moves of the line on the board, as files and other programs write them. */
+  /** The moves of the line as a transcript. */
   transcript() {
     return state.game.line.slice(1).map((node) => (node.move === "pass" ? "" : node.move)).join("");
   }
 
   /** @param {string} text */
   async copy(text) {
-    this.said.textContent = text;
+    this.status.textContent = text;
     try {
       await navigator.clipboard.writeText(text);
-      say(t("export.copied"));
+      announce(t("export.copied"));
     } catch {
-      say(t("export.shown"));
+      announce(t("export.shown"));
     }
   }
 
-  picture() {
-    return api("POST", "/api/picture", state.game.question());
+  fetchPicture() {
+    return api("POST", "/api/picture", state.game.toRequest());
   }
 
-  /** The whole line as a file, as the button says. @param {string} format */
+  /** Download the whole line in a format. @param {string} format */
   async saveFile(format) {
-    download(`awello${SUFFIXES[format]}`, await fileOf(state.game, format));
+    download(`awello${FILE_EXTENSIONS[format]}`, await exportGame(state.game, format));
   }
 
   async saveSvg() {
-    download("awello.svg", await this.picture(), "image/svg+xml");
+    download("awello.svg", await this.fetchPicture(), "image/svg+xml");
   }
 
   async savePng() {
     const picture = new Image();
-    const address = URL.createObjectURL(new Blob([await this.picture()], { type: "image/svg+xml" }));
+    const address = URL.createObjectURL(new Blob([await this.fetchPicture()], { type: "image/svg+xml" }));
     picture.src = address;
     await picture.decode();
     const canvas = h("canvas", { width: PNG_SCALE * picture.naturalWidth, height: PNG_SCALE * picture.naturalHeight });
@@ -102,20 +102,20 @@ export class PositionPanel {
     download("awello.png", await new Promise((resolve) => canvas.toBlob((blob) => resolve(blob ?? ""))), "image/png");
   }
 
-  // ---- the editor -------------------------------------------------------------------------------------------------
+  // ---- the editor ---------------------------------------------------------------------------------------------------
   update() {
     const { editor, game } = state;
-    for (const { format, button } of this.formats) button.hidden = !holds(format, game);
-    const drawn = editor ? [editor.format(), editor.pen].join() : `closed ${game.family}`;
+    for (const { format, button } of this.formats) button.hidden = !supportsFormat(format, game);
+    const drawn = editor ? [editor.format(), editor.tool].join() : `closed ${game.family}`;
     if (this.drawn === drawn) return;
     this.drawn = drawn;
-    redraw(this.edit, ...(editor ? this.openEditor(editor, game) : [this.openButton()]));
+    replaceContent(this.edit, ...(editor ? this.openEditor(editor, game) : [this.openButton()]));
   }
 
   openButton() {
     return h("button", { id: "edit", onclick: () => {
       const { game } = state;
-      setEditor(new Editor(game.game, game.at.view));
+      setEditor(new Editor(game.game, game.current.position));
     } }, t("editor.open"));
   }
 
@@ -124,13 +124,13 @@ export class PositionPanel {
     /** @param {() => void} change */
     const act = (change) => () => {
       change();
-      changed("editor");
+      notifyChange("editor");
     };
     const othello = game.family === "othello";
     return [
-      h("p", { class: "soft" }, t(othello ? "editor.othello" : "editor.awale", { seeds: othello ? "" : editor.inHand })),
-      this.choice("pen", pensOf(editor.board), editor.pen, (pen) => t(`editor.pen.${pen}`), (pen) => (editor.pen = pen)),
-      this.choice("side", [0, 1], editor.side, (side) => t("editor.side", { side: sideName(game.family, side) }), (side) => (editor.side = side)),
+      h("p", { class: "muted" }, t(othello ? "editor.othello" : "editor.awale", { seeds: othello ? "" : editor.inHand })),
+      this.radioGroup("tool", toolsFor(editor.board), editor.tool, (tool) => t(`editor.tool.${tool}`), (tool) => (editor.tool = tool)),
+      this.radioGroup("side", [0, 1], editor.side, (side) => sideTurn(game.family, side), (side) => (editor.side = side)),
       h("div", { class: "buttons" },
         h("button", { id: "editor-clear", onclick: act(() => editor.clear()) }, t("editor.clear")),
         h("button", { id: "editor-reset", onclick: act(() => editor.reset()) }, t("editor.reset")),
@@ -143,14 +143,14 @@ export class PositionPanel {
    * @param {string} name
    * @param {any[]} values
    * @param {any} chosen
-   * @param {(value: any) => string} words
+   * @param {(value: any) => string} label
    * @param {(value: any) => void} choose
    */
-  choice(name, values, chosen, words, choose) {
-    return h("fieldset", { class: "choice" }, h("legend", { class: "unseen" }, t(`editor.${name}.legend`)), ...values.map((value) =>
+  radioGroup(name, values, chosen, label, choose) {
+    return h("fieldset", { class: "choice" }, h("legend", { class: "visually-hidden" }, t(`editor.${name}.legend`)), ...values.map((value) =>
       h("label", {}, h("input", { type: "radio", id: `editor-${name}-${value}`, name: `editor-${name}`, checked: value === chosen, onchange: () => {
         choose(value);
-        changed("editor");
-      } }), words(value))));
+        notifyChange("editor");
+      } }), label(value))));
   }
 }

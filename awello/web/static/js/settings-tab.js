@@ -1,16 +1,16 @@
-/** The panel of what the page looks and sounds like. */
-import { h, row, select } from "./dom.js";
+/** The settings tab. */
+import { formRow, h, select } from "./dom.js";
+import { LANGUAGES, setLanguage, t } from "./i18n.js";
 import { saveSetting, settings } from "./settings.js";
-import { setSounds } from "./sounds.js";
-import { changed } from "./store.js";
-import { LANGUAGES, setLanguage, t } from "./words.js";
+import { enableSounds } from "./sounds.js";
+import { notifyChange } from "./store.js";
 
 const MODES = ["system", "light", "dark"];
 const BOARDS = ["green", "blue", "wood", "grey", "contrast"];
 const SPEEDS = [0, 80, 160, 320, 600];
 const SIZES = { min: 280, max: 960, step: 20 };
 
-/** Make the page look as the settings say. */
+/** Apply the settings to the page. */
 export function applySettings() {
   const root = document.documentElement;
   setLanguage(settings.language);
@@ -18,12 +18,12 @@ export function applySettings() {
   root.dataset.mode = settings.mode;
   root.dataset.board = settings.board;
   root.style.setProperty("--board-size", `${settings.size}px`);
-  setSounds(settings.sounds);
+  enableSounds(settings.sounds);
 }
 
-export class SettingsPanel {
+export class SettingsTab {
   /** @type {Topic[]} */
-  static shows = [];
+  static topics = [];
 
   /** @param {HTMLElement} box */
   constructor(box) {
@@ -31,41 +31,41 @@ export class SettingsPanel {
       this.select("language", Object.keys(LANGUAGES), (name) => LANGUAGES[name]["language.name"]),
       this.select("mode", MODES, (name) => t(`settings.mode.${name}`)),
       this.select("board", BOARDS, (name) => t(`settings.board.${name}`)),
-      this.row("size", h("input", { type: "range", id: "setting-size", ...SIZES, value: settings.size, oninput: (event) => this.change("size", Number(event.target.value)) })),
+      this.formRow("size", h("input", { type: "range", id: "setting-size", ...SIZES, value: settings.size, oninput: (event) => this.change("size", Number(event.target.value)) })),
       this.select("speed", SPEEDS, (value) => t(`settings.speed.${value}`), Number),
       this.check("sounds"), this.check("arrows"), this.check("keys"), this.check("archive"),
-      this.row("name", h("input", { id: "setting-name", maxLength: 60, autocomplete: "nickname", spellcheck: false, placeholder: t("settings.name.none"), value: settings.name, onchange: (event) => this.change("name", event.target.value.trim()) })),
-      h("p", { class: "soft" }, h("a", { href: "/api" }, t("settings.api"))),
+      this.formRow("name", h("input", { id: "setting-name", maxLength: 60, autocomplete: "nickname", spellcheck: false, placeholder: t("settings.name.none"), value: settings.name, onchange: (event) => this.change("name", event.target.value.trim()) })),
+      h("p", { class: "muted" }, h("a", { href: "/api" }, t("settings.api"))),
     );
   }
 
   /** @param {SettingName} name @param {HTMLElement} control */
-  row(name, control) {
-    return row(t(`settings.${name}`), control);
+  formRow(name, control) {
+    return formRow(t(`settings.${name}`), control);
   }
 
   /**
    * @param {SettingName} name
    * @param {(string | number)[]} values
-   * @param {(value: any) => string} words
+   * @param {(value: any) => string} label
    * @param {(value: string) => unknown} [read]
    */
-  select(name, values, words, read = String) {
+  select(name, values, label, read = String) {
     const change = (/** @type {HandledEvent} */ event) => this.change(name, read(event.target.value));
-    const control = select({ id: `setting-${name}`, onchange: change }, values.map((value) => [value, words(value)]), settings[name]);
-    return this.row(name, control);
+    const control = select({ id: `setting-${name}`, onchange: change }, values.map((value) => [value, label(value)]), settings[name]);
+    return this.formRow(name, control);
   }
 
   /** @param {SettingName} name */
   check(name) {
     const change = (/** @type {HandledEvent} */ event) => this.change(name, event.target.checked);
-    return this.row(name, h("input", { type: "checkbox", id: `setting-${name}`, checked: settings[name], onchange: change }));
+    return this.formRow(name, h("input", { type: "checkbox", id: `setting-${name}`, checked: settings[name], onchange: change }));
   }
 
   /** @param {SettingName} name @param {unknown} value */
   change(name, value) {
     saveSetting(name, value);
-    if (name === "language") changed("language");
+    if (name === "language") notifyChange("language");
   }
 
   update() {}

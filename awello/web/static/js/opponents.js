@@ -1,11 +1,11 @@
-/** Opponents by how strong they are, for people who do not know specs. */
+/** Opponents: levels by strength, and all players that can be chosen. */
 
 /** The level a newcomer meets. @param {Rules} rules */
-export const friendly = (rules) => rules.opponents[1];
+export const defaultOpponent = (rules) => rules.opponents[1];
 
-/** The specs of other programs, with a limit that does not keep anybody waiting. */
+/** Specs of players with a limit that keeps them fast. */
 /** @type {Record<string, string>} */
-const PROGRAMS = {
+const DEFAULT_SPECS = {
   random: "random",
   greedy: "greedy",
   minimax: "minimax@3",
@@ -23,7 +23,7 @@ const PROGRAMS = {
   champion: "champion@1s",
 };
 /** @type {Record<string, string[]>} */
-const ONLY = {
+const SUPPORTED_GAMES = {
   otage: ["othello"],
   cnn: ["othello"],
   "cnn-value": ["othello"],
@@ -32,11 +32,11 @@ const ONLY = {
 };
 
 /**
- * The specs of all programs that know a game, from the names that the server gave.
+ * The specs of all players that support a game.
  * @param {string} game
  * @param {Iterable<string>} names
  */
-export function programsFor(game, names) {
-  const able = [...names].filter((name) => !(name in ONLY) || ONLY[name].includes(game));
-  return able.map((name) => PROGRAMS[name] ?? name);
+export function listPlayerSpecs(game, names) {
+  const available = [...names].filter((name) => !(name in SUPPORTED_GAMES) || SUPPORTED_GAMES[name].includes(game));
+  return available.map((name) => DEFAULT_SPECS[name] ?? name);
 }

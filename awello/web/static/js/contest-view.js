@@ -1,42 +1,42 @@
-/** A contest for people's eyes: how far it is, who leads, who beat whom, and its games. */
+/** A contest: progress, standings, cross table and games. */
 import { h } from "./dom.js";
-import { currentLanguage, signed, t } from "./words.js";
+import { currentLanguage, formatSigned, t, withColon } from "./i18n.js";
 
-const SHOWN = 50; // games in the list until more are asked for
-const SPOKEN = 10000; // milliseconds between two announcements
+const PAGE_SIZE = 50;
+const ANNOUNCE_INTERVAL_MS = 10000;
 
-/** A contest's name: its game and its bots. @param {Contest} given */
-export const contestName = ({ game, players }) => `${t(`game.${game}`)}: ${players.join(", ")}`;
+/** The name of a contest: its game and bots. @param {Contest} given */
+export const contestName = ({ game, players }) => withColon(t(`game.${game}`), players.join(", "));
 
-/** Digits as people of this language write them. @param {number} value @param {number} [most] */
-const digits = (value, most = 0) => value.toLocaleString(currentLanguage(), { minimumFractionDigits: most, maximumFractionDigits: most });
+/** A number in the current language. @param {number} value @param {number} [most] */
+const formatNumber = (value, most = 0) => value.toLocaleString(currentLanguage(), { minimumFractionDigits: most, maximumFractionDigits: most });
 
 /** A box that scrolls sideways, also by keyboard. @param {string} label @param {Child[]} children */
-function scrolling(label, ...children) {
+function scrollBox(label, ...children) {
   return h("div", { class: "lab-scroll", tabindex: 0, role: "region", "aria-label": label }, children);
 }
 
-/** The view of one contest; `act` is told "stop" or "resume", `replay` the game to show. */
+/** The view of a contest; `onCommand` receives "stop" or "resume", `onReplay` the game to show. */
 export class ContestView {
-  /** @param {(what: string) => void} act @param {(game: any) => void} replay */
-  constructor(act, replay) {
-    this.replay = replay;
-    this.shown = SHOWN;
+  /** @param {(what: string) => void} onCommand @param {(game: any) => void} onReplay */
+  constructor(onCommand, onReplay) {
+    this.onReplay = onReplay;
+    this.shown = PAGE_SIZE;
     /** @type {Contest | null} */
     this.contest = null;
-    this.drawn = ""; // the standings that are shown
+    this.drawn = ""; // cache key of the standings
     this.said = "";
     this.spokenAt = 0;
     this.title = h("h3", { class: "lab-title", tabindex: -1 });
     this.state = h("span", { class: "lab-state" });
     this.progress = h("progress", { class: "lab-progress" });
-    this.note = h("span", { class: "lab-soft" });
-    this.spoken = h("p", { class: "unseen", role: "status" });
-    this.stop = h("button", { onclick: () => act("stop") }, t("lab.stop"));
-    this.resume = h("button", { class: "primary", onclick: () => act("resume") }, t("lab.resume"));
-    this.problem = h("p", { class: "lab-problem", role: "alert", hidden: true });
-    this.standings = scrolling(t("lab.standings"));
-    this.cross = scrolling(t("lab.cross"));
+    this.note = h("span", { class: "lab-muted" });
+    this.spoken = h("p", { class: "visually-hidden", role: "status" });
+    this.stop = h("button", { onclick: () => onCommand("stop") }, t("lab.stop"));
+    this.resume = h("button", { class: "primary", onclick: () => onCommand("resume") }, t("lab.resume"));
+    this.error = h("p", { class: "lab-error", role: "alert", hidden: true });
+    this.standings = scrollBox(t("lab.standings"));
+    this.cross = scrollBox(t("lab.cross"));
     this.forfeits = h("ul", { class: "lab-forfeits" });
     this.games = h("ol", { class: "lab-games" });
     this.gamesTitle = h("h4", { class: "lab-subtitle" });
@@ -50,28 +50,28 @@ export class ContestView {
       h("div", { class: "lab-row lab-head" }, this.title, this.state),
       this.progress,
       h("div", { class: "lab-row" }, this.note, this.stop, this.resume),
-      this.spoken, this.problem, this.standings, this.forfeits, this.cross, this.gamesTitle, this.games, this.more,
+      this.spoken, this.error, this.standings, this.forfeits, this.cross, this.gamesTitle, this.games, this.more,
     );
   }
 
-  /** Show what is known now. @param {Contest} contest */
+  /** Show the current state. @param {Contest} contest */
   update(contest) {
     this.contest = contest;
     this.title.textContent = contestName(contest);
     this.state.textContent = t(`lab.state.${contest.state}`);
     this.state.dataset.state = contest.state;
     this.#showProgress(contest);
-    this.complain(contest.message);
+    this.showError(contest.message && t("lab.failed", { message: contest.message }));
     const changed = JSON.stringify(contest.standings);
     if (changed !== this.drawn) this.#showTables(contest);
     this.drawn = changed;
     this.#showGames(contest.games);
   }
 
-  /** Say what is wrong, or nothing. */
-  complain(message = "") {
-    if (this.problem.textContent !== message) this.problem.textContent = message;
-    this.problem.hidden = !message;
+  /** Show an error, or hide it. */
+  showError(message = "") {
+    if (this.error.textContent !== message) this.error.textContent = message;
+    this.error.hidden = !message;
   }
 
   /** @param {Contest} given */
@@ -87,12 +87,12 @@ export class ContestView {
     this.stop.hidden = !running;
     this.resume.hidden = running || state === "finished";
     if (focused?.hidden) this.title.focus();
-    this.#speak(running ? rounds : `${t(`lab.state.${state}`)}: ${rounds}`, !running);
+    this.#speak(running ? rounds : withColon(t(`lab.state.${state}`), rounds), !running);
   }
 
-  /** Announce, but not every second. @param {string} text @param {boolean} now */
+  /** Announce progress, but not every second. @param {string} text @param {boolean} now */
   #speak(text, now) {
-    if (text === this.said || (!now && Date.now() < this.spokenAt + SPOKEN)) return;
+    if (text === this.said || (!now && Date.now() < this.spokenAt + ANNOUNCE_INTERVAL_MS)) return;
     this.spoken.textContent = this.said = text;
     this.spokenAt = Date.now();
   }
@@ -119,7 +119,7 @@ export class ContestView {
   #showMore() {
     const games = this.contest?.games ?? [];
     const from = this.shown;
-    this.shown += SHOWN;
+    this.shown += PAGE_SIZE;
     const older = games.toReversed().slice(from, this.shown);
     this.games.append(...older.map((game) => this.#gameItem(game)));
     this.more.hidden = games.length <= this.shown;
@@ -135,9 +135,9 @@ export class ContestView {
     const lost = game.forfeits.find(Boolean);
     const result = h("span", { class: "lab-score" }, `${score[0]}–${score[1]}`);
     const flag = lost && h("span", { class: "lab-flag", title: lost[1] }, `⚑ ${t(`lab.forfeit.${lost[0]}`)}`);
-    const show = () => this.replay({ game: this.contest?.game, moves: game.moves });
+    const show = () => this.onReplay({ game: this.contest?.game, moves: game.moves });
     const button = h("button", { class: "lab-game", "aria-label": label, onclick: show },
-      h("span", { class: "lab-soft" }, String(number)), side(first, 0), result, side(second, 1), flag);
+      h("span", { class: "lab-muted" }, String(number)), side(first, 0), result, side(second, 1), flag);
     return h("li", { value: number }, button);
   }
 }
@@ -162,23 +162,23 @@ function standingsTable({ standings }) {
   const rows = standings.map((bot, place) => {
     const { won, drawn, lost } = bot.rounds;
     const forfeits = Object.values(bot.forfeits).reduce((sum, count) => sum + count, 0);
-    const elo = bot.games ? `${signed(bot.elo)} ± ${digits(bot.elo_margin)}` : "–";
-    const known = bot.games ? [digits(bot.mean_score, 1), elo, digits(bot.mean_ms, bot.mean_ms < 10 ? 1 : 0)] : ["–", "–", "–"];
-    return row(`${place + 1}. ${bot.bot}`, [digits(bot.points), `${won}–${drawn}–${lost}`, ...known, digits(forfeits)]);
+    const elo = bot.games ? `${formatSigned(bot.elo)} ± ${formatNumber(bot.elo_margin)}` : "–";
+    const known = bot.games ? [formatNumber(bot.mean_score, 1), elo, formatNumber(bot.mean_ms, bot.mean_ms < 10 ? 1 : 0)] : ["–", "–", "–"];
+    return row(`${place + 1}. ${bot.bot}`, [formatNumber(bot.points), `${won}–${drawn}–${lost}`, ...known, formatNumber(forfeits)]);
   });
   return table(t("lab.standings"), columns, rows);
 }
 
 /** @param {Contest} given */
 function crossTable({ standings, pairs }) {
-  const found = new Map();
+  const results = new Map();
   for (const { first, second, won, drawn, lost } of pairs) {
-    found.set(`${first} ${second}`, `${won}–${drawn}–${lost}`);
-    found.set(`${second} ${first}`, `${lost}–${drawn}–${won}`);
+    results.set(`${first} ${second}`, `${won}–${drawn}–${lost}`);
+    results.set(`${second} ${first}`, `${lost}–${drawn}–${won}`);
   }
   const bots = standings.map(({ bot }) => bot);
   const columns = [t("lab.bot_column"), ...bots.map((_, place) => String(place + 1))];
-  const rows = bots.map((one, place) => row(`${place + 1}. ${one}`, bots.map((other) => found.get(`${one} ${other}`) ?? "·")));
+  const rows = bots.map((one, place) => row(`${place + 1}. ${one}`, bots.map((other) => results.get(`${one} ${other}`) ?? "·")));
   return table(t("lab.cross"), columns, rows);
 }
 

@@ -1,29 +1,29 @@
-/** The board after a move whose effect the server told in advance, so that a click shows at once. */
+/** Predicts the board after a move from its known effect, so that a click is shown immediately. */
 
 const PITS = "ABCDEFabcdef";
 const COLUMNS = "abcdefgh";
 
-/** The place of a square such as f5 in the text of the cells. @param {string} square @param {number} size */
-export const indexOf = (square, size) => (Number(square[1]) - 1) * size + COLUMNS.indexOf(square[0]);
+/** The index of a square such as f5 in the cells. @param {string} square @param {number} size */
+export const squareIndex = (square, size) => (Number(square[1]) - 1) * size + COLUMNS.indexOf(square[0]);
 
 /**
- * What is known of the position after a move before the server has answered: the board, and nothing to play.
- * @param {View} view
+ * The provisional position after a move: the board, without legal moves.
+ * @param {Position} position
  * @param {string} move
- * @returns {View}
+ * @returns {Position}
  */
-export function predictMove(view, move) {
-  const effect = view.moves[move];
-  const board = "cells" in view.board ? turnDiscs(view.board, view.side, move, effect) : sowSeeds(view.board, view.side, move, effect);
+export function predictMove(position, move) {
+  const effect = position.moves[move];
+  const board = "cells" in position.board ? flipDiscs(position.board, position.side, move, effect) : sowSeeds(position.board, position.side, move, effect);
   const empty = { moves: {}, refused: {}, over: false, score: null, winner: null, ending: "", opening: null };
-  return { ...empty, provisional: true, side: 1 - view.side, board, counts: countPieces(board) };
+  return { ...empty, provisional: true, side: 1 - position.side, board, counts: countPieces(board) };
 }
 
 /** @param {OthelloPosition} board @param {number} side @param {string} move @param {Effect} effect */
-function turnDiscs({ size, cells: before }, side, move, effect) {
+function flipDiscs({ size, cells: before }, side, move, effect) {
   const cells = [...before];
   for (const square of move === "pass" ? [] : [move, ...effect.flips]) {
-    cells[indexOf(square, size)] = "XO"[side];
+    cells[squareIndex(square, size)] = "XO"[side];
   }
   return { size, cells: cells.join("") };
 }

@@ -1,41 +1,41 @@
-/** The form of a new contest: which game, which bots, how many rounds and how much time. */
+/** The form of a new contest: game, bots, rounds and time. */
 import { h } from "./dom.js";
 import { GAMES } from "./game.js";
-import { t } from "./words.js";
+import { t } from "./i18n.js";
 
-const MOST_BOTS = 8;
-const NUMBERS = {
+const MAX_BOTS = 8;
+const NUMBER_FIELDS = {
   rounds: { min: 1, max: 50, step: 1, value: 5 },
   opening_plies: { min: 0, max: 12, step: 1, value: 4 },
   move_time: { min: 0.01, max: 5, step: "any", value: 1 },
 };
 
-/** A form that calls `start` with the plan it holds; `shown` are values to begin with. */
+/** A form that calls `start` with the contest's settings; `initial` holds initial values. */
 export class ContestForm {
-  /** @param {{ game: string, players: string[] }} given @param {(plan: object) => void} start @param {any} [shown] */
-  constructor({ game, players }, start, shown = {}) {
+  /** @param {{ game: string, players: string[] }} given @param {(plan: object) => void} start @param {any} [initial] */
+  constructor({ game, players }, start, initial = {}) {
     this.bots = h("div", { class: "lab-bots" });
     this.game = h("select", { class: "lab-input" }, Object.keys(GAMES).map((name) => h("option", { value: name }, t(`game.${name}`))));
-    this.game.value = shown.game ?? game;
-    this.numbers = Object.fromEntries(Object.entries(NUMBERS).map(([name, range]) => [name, number(range, shown[name])]));
-    this.adder = h("button", { type: "button", onclick: () => this.#add("", true) }, t("lab.add"));
-    this.total = h("span", { class: "lab-soft" });
-    this.problem = h("p", { class: "lab-problem", role: "alert", hidden: true });
+    this.game.value = initial.game ?? game;
+    this.numbers = Object.fromEntries(Object.entries(NUMBER_FIELDS).map(([name, range]) => [name, numberInput(range, initial[name])]));
+    this.adder = h("button", { type: "button", onclick: () => this.#addBot("", true) }, t("lab.add"));
+    this.total = h("span", { class: "lab-muted" });
+    this.error = h("p", { class: "lab-error", role: "alert", hidden: true });
     this.element = this.#build(players, start);
-    for (const spec of shown.players ?? players.slice(0, 2)) this.#add(spec);
-    while (this.#inputs.length < 2) this.#add("");
+    for (const spec of initial.players ?? players.slice(0, 2)) this.#addBot(spec);
+    while (this.#inputs.length < 2) this.#addBot("");
   }
 
-  /** The plan as it stands. */
+  /** The settings in the form. */
   get values() {
     const numbers = Object.entries(this.numbers).map(([name, input]) => [name, input.valueAsNumber]);
     return { game: this.game.value, players: this.#inputs.map((input) => input.value.trim()), ...Object.fromEntries(numbers) };
   }
 
-  /** Say what is wrong, or nothing. */
-  complain(message = "") {
-    this.problem.textContent = message;
-    this.problem.hidden = !message;
+  /** Show an error, or hide it. */
+  showError(message = "") {
+    this.error.textContent = message;
+    this.error.hidden = !message;
   }
 
   get #inputs() {
@@ -47,43 +47,43 @@ export class ContestForm {
     /** @param {Event} event */
     const submit = (event) => {
       event.preventDefault();
-      this.complain();
+      this.showError();
       start(this.values);
     };
     return h(
-      "form", { class: "lab-card lab-form", onsubmit: submit, oninput: () => this.#count() },
-      labelled(t("lab.game"), this.game),
+      "form", { class: "lab-card lab-form", onsubmit: submit, oninput: () => this.#updateCount() },
+      labelledField(t("lab.game"), this.game),
       h("fieldset", { class: "lab-fieldset" }, h("legend", {}, t("lab.bots")), this.bots, this.adder),
       h("datalist", { id: "lab-specs" }, players.map((spec) => h("option", { value: spec }))),
-      h("div", { class: "lab-numbers" }, Object.entries(this.numbers).map(([name, input]) => labelled(t(`lab.${name}`), input))),
-      h("p", { class: "lab-soft" }, t("lab.terms")),
-      this.problem,
+      h("div", { class: "lab-numbers" }, Object.entries(this.numbers).map(([name, input]) => labelledField(t(`lab.${name}`), input))),
+      h("p", { class: "lab-muted" }, t("lab.rules")),
+      this.error,
       h("div", { class: "lab-row" }, h("button", { class: "primary" }, t("lab.start")), this.total),
     );
   }
 
   /** @param {string} spec @param {boolean} [focus] */
-  #add(spec, focus = false) {
+  #addBot(spec, focus = false) {
     const input = h("input", { class: "lab-input", value: spec, required: true, maxLength: 120, spellcheck: false, list: "lab-specs" });
     input.setAttribute("autocapitalize", "none");
-    const remove = h("button", { type: "button", class: "lab-round", onclick: () => this.#remove(row) }, "✕");
+    const remove = h("button", { type: "button", class: "lab-icon-button", onclick: () => this.#removeBot(row) }, "✕");
     /** @type {HTMLElement} */
     const row = h("div", { class: "lab-bot" }, input, remove);
     this.bots.append(row);
-    this.#count();
+    this.#updateCount();
     if (focus) input.focus();
   }
 
   /** @param {HTMLElement} row */
-  #remove(row) {
+  #removeBot(row) {
     const next = row.nextElementSibling ?? row.previousElementSibling;
     row.remove();
-    this.#count();
+    this.#updateCount();
     next?.querySelector("input")?.focus();
   }
 
-  /** Number the bots, allow as many as may meet, and say how many games that makes. */
-  #count() {
+  /** Number the bots, enforce the limits and show the number of games. */
+  #updateCount() {
     const rows = [...this.bots.children];
     rows.forEach((row, index) => {
       const [input, remove] = /** @type {any} */ (row.children);
@@ -92,21 +92,21 @@ export class ContestForm {
       remove.ariaLabel = t("lab.remove", { number: index + 1 });
       remove.disabled = rows.length <= 2;
     });
-    this.adder.disabled = rows.length >= MOST_BOTS;
+    this.adder.disabled = rows.length >= MAX_BOTS;
     const games = rows.length * (rows.length - 1) * this.numbers.rounds.valueAsNumber;
     this.total.textContent = games ? t("lab.total", { games }) : "";
   }
 }
 
 /** @param {any} range @param {number} [value] */
-function number(range, value = range.value) {
+function numberInput(range, value = range.value) {
   return h("input", { type: "number", class: "lab-input", required: true, ...range, value });
 }
 
 let labels = 0;
 
-/** A label above its control. @param {string} text @param {HTMLElement} control */
-export function labelled(text, control) {
+/** A control with its label above. @param {string} text @param {HTMLElement} control */
+export function labelledField(text, control) {
   control.id = `lab-control-${++labels}`;
   return h("div", { class: "lab-field" }, h("label", { for: control.id }, text), control);
 }

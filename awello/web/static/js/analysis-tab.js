@@ -1,22 +1,22 @@
-/** The panel of the engine and of the review. */
-import { actions, jump, leaveTrial, playLine, playMove, showAnswer, tryAgain } from "./actions.js";
-import { lineViews } from "./analyst.js";
-import { h, redraw, row, select } from "./dom.js";
-import { sideName } from "./game-words.js";
-import { MARKS, mayShowHints } from "./reviewer.js";
+/** The tab of the engine's analysis and of the game review. */
+import { actions, goToNodeId, leaveRetry, playLine, playMove, retryMistake, showAnswer } from "./actions.js";
+import { loadLineAhead } from "./analyst.js";
+import { formRow, h, replaceContent, select } from "./dom.js";
+import { sideName } from "./game-text.js";
+import { currentLanguage, formatSigned, t } from "./i18n.js";
+import { canShowHints, MARKS } from "./reviewer.js";
 import { analyst, reviewer } from "./services.js";
 import { saveSetting, settings } from "./settings.js";
-import { changed, set, state } from "./store.js";
-import { currentLanguage, signed, t } from "./words.js";
+import { notifyChange, setState, state } from "./store.js";
 
 const SECONDS = [2, 5, 10, 30, 60];
 
 /** @param {number} number */
 const compact = (number) => number.toLocaleString(currentLanguage(), { notation: "compact", maximumSignificantDigits: 2 });
 
-export class AnalysisPanel {
+export class AnalysisTab {
   /** @type {Topic[]} */
-  static shows = ["game", "analysis", "review", "settings"];
+  static topics = ["game", "analysis", "review", "settings"];
 
   /** @param {HTMLElement} box */
   constructor(box) {
@@ -24,30 +24,30 @@ export class AnalysisPanel {
     this.status = h("p", { class: "status" });
     this.values = h("ol", { class: "values" });
     this.line = h("p", { class: "pv", onmouseleave: () => this.leaveLine() });
-    this.more = h("button", { onclick: () => analyst.more(state.game) }, t("analysis.more"));
+    this.more = h("button", { onclick: () => analyst.extend(state.game) }, t("analysis.extend"));
     this.reviewBox = h("div", { class: "review", id: "review" });
     /** @type {Analysis | null} */
     this.shown = null;
-    this.drawn = ""; // what the review was drawn from
+    this.drawn = ""; // cache key of the rendered review
     /** @type {number | null} */
-    this.wanted = null; // the step of the line that is looked at
+    this.wanted = null; // index of the previewed move of the line
     box.replaceChildren(
-      row(t("analysis.time"), this.seconds),
+      formRow(t("analysis.time"), this.seconds),
       this.status, this.values, this.line, this.more,
       h("h2", {}, t("review.title")), this.reviewBox,
     );
   }
 
   setSeconds() {
-    analyst.rest();
+    analyst.stop();
     saveSetting("seconds", Number(this.seconds.value));
   }
 
   update() {
-    const { at } = state.game;
+    const { current } = state.game;
     this.seconds.value = String(settings.seconds);
-    const shown = settings.engine && mayShowHints(reviewer) ? at.analysis : null;
-    this.status.textContent = this.statusWords(at, shown);
+    const shown = settings.engine && canShowHints(reviewer) ? current.analysis : null;
+    this.status.replaceChildren(...this.statusParts(current, shown));
     this.more.hidden = !shown || analyst.running || Boolean(shown.solved);
     if (this.shown !== shown) {
       this.shown = shown;
@@ -57,20 +57,21 @@ export class AnalysisPanel {
     this.drawReview();
   }
 
-  /** @param {GameNode} at @param {Analysis | null} shown */
-  statusWords(at, shown) {
-    if (!settings.engine) return t("analysis.off");
-    if (at.over) return t("analysis.over");
-    if (!mayShowHints(reviewer)) return t("analysis.hidden");
-    if (!shown) return analyst.problem || t("analysis.begins");
-    const words = [shown.exact ? t("analysis.exact") : t("analysis.depth", { depth: shown.depth })];
-    if (!shown.exact && shown.confidence < 100) words.push(t("analysis.confidence", { confidence: shown.confidence }));
-    if (shown.seconds > 0.05) words.push(t("analysis.speed", { speed: compact(shown.nodes / shown.seconds) }));
-    return words.join(" · ");
+  /** @param {GameNode} current @param {Analysis | null} shown @returns {(Node | string)[]} */
+  statusParts(current, shown) {
+    if (!settings.engine) return [t("analysis.off")];
+    if (current.over) return [t("analysis.over")];
+    if (!canShowHints(reviewer)) return [t("analysis.hidden")];
+    if (!shown) return [analyst.error || t("analysis.starting")];
+    const { exact, depth, confidence, nodes, seconds } = shown;
+    const speed = seconds > 0.05 ? ` · ${t("analysis.speed", { speed: compact(nodes / seconds) })}` : "";
+    if (exact) return [t("analysis.exact"), speed];
+    const selective = confidence < 100 ? h("abbr", { title: t("analysis.selective.help") }, t("analysis.selective", { confidence })) : "";
+    return [t("analysis.depth", { depth }), selective && " · ", selective, speed];
   }
 
   /**
-   * The value of each move, the best first; a button stays the same as long as its move is shown, to be pressed.
+   * The value of each move, best first; buttons are reused so that a click is not lost while values arrive.
    * @param {Analysis | null} shown
    */
   drawValues(shown) {
@@ -92,7 +93,7 @@ export class AnalysisPanel {
     return h("li", { "data-move": move }, button);
   }
 
-  /** The moves of the best line; its buttons stay, and say another move. @param {Analysis | null} shown */
+  /** The moves of the principal variation; buttons are reused. @param {Analysis | null} shown */
   drawLine(shown) {
     const moves = shown?.pv ?? [];
     while (this.line.children.length > moves.length) this.line.lastChild?.remove();
@@ -112,34 +113,34 @@ export class AnalysisPanel {
 
   leaveLine() {
     this.wanted = null;
-    set({ preview: null });
+    setState({ preview: null });
   }
 
   /** @param {number} place */
   async previewLine(place) {
     const { shown } = this;
-    const node = state.game.at;
+    const node = state.game.current;
     if (!shown) return;
     this.wanted = place;
-    shown.views ??= lineViews(state.game, node, shown.pv);
+    shown.views ??= loadLineAhead(state.game, node, shown.pv);
     const views = await shown.views.catch(() => []);
-    if (this.wanted !== place || state.game.at !== node || !views[place]) return;
-    set({ preview: { view: views[place], moves: shown.pv.slice(0, place + 1) } });
+    if (this.wanted !== place || state.game.current !== node || !views[place]) return;
+    setState({ preview: { position: views[place], moves: shown.pv.slice(0, place + 1) } });
   }
 
   // ---- the review -----------------------------------------------------------------------------------------------
   drawReview() {
     const { game } = state;
-    const { running, done, sides, trial, problem } = reviewer;
-    const drawn = [running, done, Boolean(sides), game.at.id, trial?.node.id, trial?.tried, trial?.loss, problem].join();
+    const { running, done, sides, retry, error } = reviewer;
+    const drawn = [running, done, Boolean(sides), game.current.id, retry?.node.id, retry?.tried, retry?.loss, error].join();
     if (drawn === this.drawn) return;
     this.drawn = drawn;
     /** @type {HTMLElement[]} */
     const parts = [this.reviewHead(game)];
-    if (trial) parts.push(this.trialBox(game, trial));
+    if (retry) parts.push(this.trialBox(game, retry));
     if (sides) parts.push(this.summaries(game, sides));
     if (done) parts.push(this.mistakes(game));
-    redraw(this.reviewBox, ...parts);
+    replaceContent(this.reviewBox, ...parts);
   }
 
   /** @param {Game} game */
@@ -153,33 +154,33 @@ export class AnalysisPanel {
     }
     const empty = game.line.length < 2;
     return h("div", {},
-      reviewer.problem ? h("p", { class: "bad" }, reviewer.problem) : null,
-      h("button", { id: "begin-review", class: "primary", disabled: empty, onclick: () => actions.review() }, t("review.begin")),
-      h("p", { class: "soft" }, t(empty ? "review.empty" : "review.about")));
+      reviewer.error ? h("p", { class: "error" }, reviewer.error) : null,
+      h("button", { id: "begin-review", class: "primary", disabled: empty, onclick: () => actions.reviewGame() }, t("review.begin")),
+      h("p", { class: "muted" }, t(empty ? "review.empty" : "review.about")));
   }
 
-  /** @param {Game} game @param {Trial} given */
+  /** @param {Game} game @param {Retry} given */
   trialBox(game, { node, tried, loss }) {
     const good = loss !== null && loss < game.rules.inaccuracy;
-    const key = tried === null ? "trial.ask" : loss === null ? "trial.judging" : good ? "trial.right" : "trial.wrong";
-    return h("div", { class: `trial ${good ? "good" : ""}`, role: "status" },
-      h("p", {}, t(key, { move: tried, loss: loss === null ? "" : signed(-loss, 1), side: sideName(game.family, node.parent?.view.side ?? 0) })),
+    const key = tried === null ? "retry.ask" : loss === null ? "retry.judging" : good ? "retry.right" : "retry.wrong";
+    return h("div", { class: `retry ${good ? "good" : ""}`, role: "status" },
+      h("p", {}, t(key, { move: tried, loss: loss === null ? "" : formatSigned(-loss, 1) })),
       h("div", { class: "buttons" },
-        tried !== null && !good ? h("button", { id: "trial-again", onclick: () => tryAgain(node) }, t("trial.again")) : null,
-        h("button", { id: "trial-answer", onclick: () => showAnswer(node) }, t("trial.answer")),
-        h("button", { id: "trial-leave", onclick: () => leaveTrial() }, t("trial.leave"))));
+        tried !== null && !good ? h("button", { id: "retry-again", onclick: () => retryMistake(node) }, t("retry.again")) : null,
+        h("button", { id: "retry-answer", onclick: () => showAnswer(node) }, t("retry.answer")),
+        h("button", { id: "retry-leave", onclick: () => leaveRetry() }, t("retry.leave"))));
   }
 
   /** @param {Game} game @param {SideSummary[]} sides */
   summaries(game, sides) {
     const line = (/** @type {number} */ side) => {
       const { moves, accuracy, mean_loss: mean, inaccuracies, mistakes, blunders } = sides[side];
-      const cells = [moves, `${Math.round(accuracy)} %`, mean.toFixed(2), inaccuracies, mistakes, blunders];
+      const cells = [moves, `${Math.round(accuracy)} %`, mean.toLocaleString(currentLanguage(), { minimumFractionDigits: 2, maximumFractionDigits: 2 }), inaccuracies, mistakes, blunders];
       return h("tr", {}, h("th", { scope: "row" }, sideName(game.family, side)), ...cells.map((value) => h("td", {}, String(value))));
     };
-    const heads = ["review.moves", "review.accuracy", "review.mean"].map((key) => t(key));
+    const heads = ["review.moves", "review.accuracy", `review.mean.${game.rules.unit}`].map((key) => t(key));
     return h("table", { class: "summary" },
-      h("caption", { class: "unseen" }, t("review.title")),
+      h("caption", { class: "visually-hidden" }, t("review.title")),
       h("thead", {}, h("tr", {}, h("td", {}), ...[...heads, ...Object.values(MARKS)].map((head) => h("th", { scope: "col" }, head)))),
       h("tbody", {}, line(0), line(1)));
   }
@@ -193,18 +194,18 @@ export class AnalysisPanel {
 
   /** @param {Game} game @param {GameNode} node */
   mistake(game, node) {
-    const { move, mark, loss, best, side } = /** @type {Judgement} */ (node.judgement);
-    const values = { number: node.ply, side: sideName(game.family, side), move: move + mark, loss: signed(-loss, 1), best };
-    return h("li", { class: node === game.at ? "here" : "" },
-      h("button", { id: `mistake-${node.id}`, class: "plain", onclick: () => jump(node.id) }, t("review.mistake", values)),
-      h("button", { "aria-label": t("review.try.move", values), onclick: () => tryAgain(node) }, t("review.try")));
+    const { move, mark, loss, best, side } = /** @type {MoveReview} */ (node.review);
+    const values = { number: node.ply, side: sideName(game.family, side), move: move + mark, loss: formatSigned(-loss, 1), best };
+    return h("li", { class: node === game.current ? "is-current" : "" },
+      h("button", { id: `mistake-${node.id}`, class: "plain", onclick: () => goToNodeId(node.id) }, t("review.mistake", values)),
+      h("button", { "aria-label": t("review.try.move", values), onclick: () => retryMistake(node) }, t("review.try")));
   }
 }
 
 function stopReview() {
-  reviewer.stop?.();
-  reviewer.stop = null;
-  changed("review");
+  reviewer.cancel?.();
+  reviewer.cancel = null;
+  notifyChange("review");
 }
 
 /** @param {HTMLElement} item @param {MoveValue & { place: number }} given @param {number} best */
@@ -212,6 +213,6 @@ function showValue(item, { value, exact, place }, best) {
   const [number] = item.getElementsByTagName("span");
   item.style.order = String(place);
   item.getElementsByTagName("button")[0].className = value === best ? "best" : "";
-  number.textContent = signed(value, exact ? 0 : 1) + (exact ? " =" : "");
+  number.textContent = formatSigned(value, exact ? 0 : 1) + (exact ? " =" : "");
   number.title = exact ? t("analysis.exact") : "";
 }

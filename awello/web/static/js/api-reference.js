@@ -1,22 +1,22 @@
-/** The reference of the API, drawn from the description that the server gives of itself. */
+/** The API reference, generated from the OpenAPI description of the server. */
 import { byId, h } from "./dom.js";
 import { api } from "./server.js";
 
 const description = await api("GET", "/api/openapi.json");
 const main = byId("reference");
 
-/** A schema with its references put in their place. @param {any} schema */
+/** Resolve a schema reference. @param {any} schema */
 function resolve(schema) {
   return schema?.$ref ? description.components.schemas[schema.$ref.split("/").at(-1)] : schema;
 }
 
-/** The fields of a request, one a line. @param {any} operation */
+/** The fields of a request, one per line. @param {any} operation */
 function fieldsOf(operation) {
   const schema = resolve(operation.requestBody?.content["application/json"]?.schema);
   const fields = Object.entries(schema?.properties ?? {}).map(([name, field]) => {
     const kind = field.type ?? field.anyOf?.map((/** @type {any} */ one) => one.type).join(" or ") ?? "";
-    const usual = "default" in field ? `, usually ${JSON.stringify(field.default)}` : "";
-    return `${name}: ${kind}${usual}${field.description ? `  (${field.description})` : ""}`;
+    const fallback = "default" in field ? `, default: ${JSON.stringify(field.default)}` : "";
+    return `${name}: ${kind}${fallback}${field.description ? `  (${field.description})` : ""}`;
   });
   return fields.length ? h("pre", { tabIndex: 0 }, fields.join("\n")) : null;
 }

@@ -1,0 +1,47 @@
+/** The leaderboard of a game and speed. */
+import { clubErrorText, formatRating } from "./club-text.js";
+import { formRow, h, select } from "./dom.js";
+import { gameOptions } from "./game-text.js";
+import { t } from "./i18n.js";
+import { preferredGame } from "./navigation.js";
+import { api } from "./server.js";
+
+const SPEEDS = ["blitz", "standard"];
+
+export class ClubLeaderboard {
+  /** @param {Club} club @param {ClubTab} tab */
+  constructor(club, tab) {
+    this.club = club;
+    this.tab = tab;
+    this.kind = select({ id: "leaderboard-kind", onchange: () => this.load() }, gameOptions(), preferredGame());
+    this.speed = select({ id: "leaderboard-speed", onchange: () => this.load() }, SPEEDS.map((name) => [name, t(`club.speed.${name}`)]));
+    this.status = h("p", { class: "muted", id: "leaderboard-status", role: "status" });
+    this.rows = h("tbody");
+    const heads = ["place", "player", "rating", "results"].map((name) => h("th", { scope: "col" }, t(`club.leaderboard.${name}`)));
+    this.table = h("table", { class: "summary club-table", id: "leaderboard", hidden: true }, h("caption", { class: "visually-hidden" }, t("club.view.leaderboard")), h("thead", {}, h("tr", {}, ...heads)), this.rows);
+    this.element = h("section", { "aria-label": t("club.view.leaderboard") },
+      formRow(t("club.form.kind"), this.kind), formRow(t("club.form.speed"), this.speed),
+      this.table, this.status);
+  }
+
+  async load() {
+    const query = new URLSearchParams({ variant: this.kind.value, speed: this.speed.value });
+    try {
+      const response = await api("GET", `/api/club/leaderboard?${query}`);
+      if (query.get("variant") === this.kind.value && query.get("speed") === this.speed.value) this.show(response);
+    } catch (error) {
+      this.status.textContent = clubErrorText(error);
+    }
+  }
+
+  /** @param {Ranked[]} players */
+  show(players) {
+    this.table.hidden = !players.length;
+    this.status.textContent = t(players.length ? "club.leaderboard.about" : "club.leaderboard.none");
+    this.rows.replaceChildren(...players.map((player, place) => h("tr", { class: player.name === this.club.name ? "is-current" : "" },
+      h("td", {}, String(place + 1)),
+      h("th", { scope: "row" }, h("button", { class: "plain club-name", onclick: () => this.tab.showPlayer(player.name) }, player.name), player.bot ? h("small", {}, t("club.bot")) : null),
+      h("td", {}, formatRating(player)),
+      h("td", {}, `${player.wins}–${player.draws}–${player.losses}`))));
+  }
+}

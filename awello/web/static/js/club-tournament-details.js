@@ -1,0 +1,114 @@
+/** A tournament: its terms, the user's pairing, the standings and the pairings of each round. */
+import { formatSystem, formatTournamentTerms } from "./club-text.js";
+import { h } from "./dom.js";
+import { currentLanguage, t, withColon } from "./i18n.js";
+
+/** @type {("points" | "buchholz" | "berger" | "wins")[]} */
+const COLUMNS = ["points", "buchholz", "berger", "wins"];
+
+/** @param {number} value */
+const formatNumber = (value) => value.toLocaleString(currentLanguage(), { maximumFractionDigits: 2 });
+/** @param {number} value */
+const formatPoints = (value) => (value === 0.5 ? "½" : formatNumber(value));
+
+/**
+ * All elements of a tournament; the view provides buttons and the club.
+ * @param {Tournament} details
+ * @param {ClubTournaments} view
+ */
+export function renderTournament(details, view) {
+  const { name, tournament: number, state, entrants } = details;
+  return [
+    h("h2", { id: "tournament-name" }, name),
+    h("p", { class: "muted" }, `${formatTournamentTerms(details)} · ${formatSystem(details)} · ${t(entrants === 1 ? "club.entrants.one" : "club.entrants", { count: entrants })}`),
+    h("p", { id: "tournament-state" }, h("strong", {}, ...(state === "ended" ? [t("club.ended"), " · "] : []), ...view.stateParts(details))),
+    ...ownStatus(details, view),
+    ...(state === "open" || state === "cancelled" ? entered(details, view) : [standings(details, view), h("p", { class: "muted" }, t("club.standings.about"))]),
+    ...rounds(details, view),
+    h("p", {}, h("a", { id: "tournament-link", href: `#club/tournament/${number}` }, t("club.tournament.link"))),
+  ];
+}
+
+/** The user's pairing, or the buttons to enter. @param {Tournament} details @param {ClubTournaments} view */
+function ownStatus(details, view) {
+  const { state, round, pairings, grace } = details;
+  const { name } = view.club;
+  const mine = state === "playing" && name ? pairings.find((pairing) => pairing.round === round && (pairing.first === name || pairing.second === name)) : null;
+  if (mine) return [h("div", { id: "tournament-mine", class: "club-own-pairing" }, ...ownPairing(mine, view))];
+  if (state !== "open") return [];
+  const text = name ? (view.entered.has(details.tournament) ? t("club.tournament.stay", { minutes: formatNumber(grace / 60) }) : "") : t("club.tournaments.login");
+  return [text && h("p", { class: "muted" }, text), h("div", { class: "buttons" }, name ? view.enterButton(details) : view.loginButton())].filter(Boolean);
+}
+
+/** @param {Pairing} given @param {ClubTournaments} more */
+function ownPairing({ round, first, second, game, points: gained }, { club }) {
+  if (second === null) return [h("strong", {}, t("club.round.bye", { round }))];
+  const text = h("strong", {}, t("club.round.against", { round, name: first === club.name ? second : first }));
+  if (gained) return [text];
+  return [text, game ? h("button", { id: "tournament-play", class: "primary", onclick: () => club.show(game) }, t("club.play")) : h("span", { class: "muted" }, t("club.pairing.waiting"))];
+}
+
+/**
+ * A name that links to the profile; the id keeps the focus there after an update.
+ * @param {string} id
+ * @param {string} name
+ * @param {ClubTournaments} view
+ */
+const nameButton = (id, name, view) => h("button", { id: `${id}-${name}`, class: "plain club-name", onclick: () => view.tab.showPlayer(name) }, name);
+
+/** The players entered before the start. @param {Tournament} given @param {ClubTournaments} view */
+function entered({ standings: rows }, view) {
+  if (!rows.length) return [];
+  return [h("h2", {}, t("club.entered")), h("div", { id: "tournament-entered", class: "club-members" }, ...rows.map(({ name }) => h("button", { id: `entered-${name}`, class: "club-chip", onclick: () => view.tab.showPlayer(name) }, name)))];
+}
+
+/** @param {Tournament} given @param {ClubTournaments} view */
+function standings({ standings: rows }, view) {
+  /** @param {string} name */
+  const head = (name) => h("th", { scope: "col" }, h("abbr", { title: t(`club.standings.${name}.long`) }, t(`club.standings.${name}`)));
+  /** @param {TournamentRow} each */
+  const row = (each) => h("tr", { class: each.name === view.club.name ? "is-current" : "" },
+    h("td", {}, String(each.rank)),
+    h("th", { scope: "row" }, nameButton("standing", each.name, view), each.bot ? h("small", {}, t("club.bot")) : null),
+    ...COLUMNS.map((column) => h("td", {}, formatNumber(each[column]))));
+  return h("table", { class: "summary club-table club-standings", id: "tournament-standings" },
+    h("caption", { class: "visually-hidden" }, t("club.standings")),
+    h("thead", {}, h("tr", {}, h("th", { scope: "col" }, t("club.leaderboard.place")), h("th", { scope: "col" }, t("club.leaderboard.player")), ...COLUMNS.map(head))),
+    h("tbody", {}, ...rows.map(row)));
+}
+
+/**
+ * The pairings, latest round first; only that one is open unless the user toggled others.
+ * @param {Tournament} given
+ * @param {ClubTournaments} view
+ */
+function rounds({ pairings, round: last }, view) {
+  const numbers = [...new Set(pairings.map(({ round }) => round))].reverse();
+  return numbers.map((round) => {
+    const rows = pairings.filter((pairing) => pairing.round === round).map((pairing) => pairingRow(pairing, view));
+    /** @type {HTMLDetailsElement} */
+    const box = h("details", { id: `round-${round}`, class: "disclosure club-round", open: view.roundToggles.get(round) ?? round === last },
+      h("summary", { id: `round-title-${round}`, onclick: () => view.roundToggles.set(round, !box.open) }, t("club.round", { round })), h("ol", { class: "club-rows" }, ...rows));
+    return box;
+  });
+}
+
+/** @param {Pairing} pairing @param {ClubTournaments} view */
+function pairingRow(pairing, view) {
+  const { round, board, second, game, points: gained } = pairing;
+  const names = [pairing.first, ...(pairing.second ? [pairing.second] : [])];
+  const does = gained ? "club.open" : names.includes(view.club.name ?? "") ? "club.play" : "club.watch";
+  return h("li", { class: "club-pairing" },
+    h("span", { class: "club-board", title: t("club.board", { board }) }, String(board)),
+    h("span", { class: "club-pairing-players" }, nameButton(`pairing-${round}`, names[0], view), ...(second ? [h("span", {}, " – "), nameButton(`pairing-${round}`, second, view)] : [])),
+    h("span", { class: "club-rating" }, resultWords(pairing)),
+    game ? h("button", { id: `pairing-game-${game}`, "aria-label": withColon(t(does), names.join(" – ")), onclick: () => view.club.show(game) }, t(does)) : null);
+}
+
+/** The result of a pairing, such as "1 – 0". @param {Pairing} given */
+function resultWords({ second, game, points: gained, forfeit }) {
+  if (second === null) return t("club.bye");
+  if (!gained) return game ? "" : t("club.pairing.waiting"); // the button says that it is in progress
+  const result = gained.map(formatPoints).join(" – ");
+  return forfeit ? `${result} · ${t("club.forfeit")}` : result;
+}

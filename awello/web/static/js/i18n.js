@@ -1,0 +1,66 @@
+/** Translations: every text of the page comes from here. */
+import en from "./translations/en.js";
+import fr from "./translations/fr.js";
+
+/** @type {Record<string, Record<string, string>>} */
+export const LANGUAGES = { en, fr };
+
+const VARIANT_PARAMS = ["variant", "found", "chosen"]; // of errors
+
+let language = "en";
+
+/** The current language, such as "fr". */
+export const currentLanguage = () => language;
+
+/** Set the language; unknown ones fall back to English. @param {string} name */
+export function setLanguage(name) {
+  language = name in LANGUAGES ? name : "en";
+}
+
+/**
+ * The text of a key with its {values} filled in; a missing key is shown as it is.
+ * @param {string} key
+ * @param {Record<string, unknown>} [values]
+ */
+export function t(key, values = {}) {
+  const text = LANGUAGES[language][key] ?? LANGUAGES.en[key] ?? key;
+  return text.replace(/\{(\w+)\}/g, (whole, name) => (name in values ? String(values[name]) : whole));
+}
+
+/**
+ * The text of an error in the current language, with its parameters filled in; null if the key is unknown, or if the
+ * text needs a parameter that is missing. Texts with the ending `.short` need fewer parameters.
+ * @param {string} key
+ * @param {ErrorInfo} error
+ */
+export function translateError(key, { message, params }) {
+  const values = { ...formatParams(params ?? {}), message };
+  for (const each of [key, `${key}.short`]) {
+    const names = LANGUAGES.en[each]?.match(/(?<=\{)\w+(?=\})/g) ?? [];
+    if (each in LANGUAGES.en && names.every((name) => name in values)) return t(each, values);
+  }
+  return null;
+}
+
+/** The parameters of an error as text: variants by their names, lists with commas. @param {Record<string, unknown>} params */
+function formatParams(params) {
+  const format = (/** @type {[string, unknown]} */ [name, value]) => (VARIANT_PARAMS.includes(name) ? t(`game.${value}`) : Array.isArray(value) ? value.join(", ") : value);
+  return Object.fromEntries(Object.entries(params).map((entry) => [entry[0], format(entry)]));
+}
+
+/** A label and a text with a colon between them. @param {string} label @param {string} text */
+export const withColon = (label, text) => t("text.colon", { label, text });
+
+/** The ending of a key for a count: "one" or "other". @param {number} count */
+export const pluralKey = (count) => (new Intl.PluralRules(language).select(count) === "one" ? "one" : "other");
+
+/**
+ * A signed number such as +3, −2.5 or 0, with a typographic minus.
+ * @param {number} value
+ * @param {number} [digits]
+ */
+export function formatSigned(value, digits = 0) {
+  const rounded = Number(value.toFixed(digits));
+  const text = Math.abs(rounded).toLocaleString(language, { minimumFractionDigits: 0, maximumFractionDigits: digits });
+  return (rounded > 0 ? "+" : rounded < 0 ? "−" : "") + text;
+}

@@ -1,0 +1,29 @@
+/** Loads positions from the server. */
+import { api } from "./server.js";
+
+/** Load all positions of a game, the main line first. @param {Game} game */
+export async function loadGamePositions(game) {
+  await loadLinePositions(game, game.current.tip);
+  for (const leaf of leaves(game.root)) await loadLinePositions(game, leaf);
+}
+
+/**
+ * Load the missing positions on the path to a node.
+ * @param {Game} game
+ * @param {GameNode} node
+ */
+export async function loadLinePositions(game, node) {
+  const { path } = node;
+  const since = path.findIndex((here) => !here.position || here.position.provisional);
+  if (since < 0) return;
+  const { positions } = await api("POST", "/api/positions", { ...game.toRequest(node), since });
+  positions.forEach((/** @type {Position} */ position, /** @type {number} */ place) => {
+    path[since + place].position = position;
+  });
+}
+
+/** @param {GameNode} node @returns {Generator<GameNode>} */
+function* leaves(node) {
+  if (!node.children.length) yield node;
+  for (const child of node.children) yield* leaves(child);
+}

@@ -1,0 +1,166 @@
+/**
+ * <search-tree>: the nodes visited by a textbook search from the current position, as an image to zoom and download.
+ *
+ * `config` is { line: { game, start, moves }, api: async (method, path, body) }. A new line does not start a search:
+ * the button does.
+ */
+import { labelledField } from "./contest-form.js";
+import { h } from "./dom.js";
+import { GAMES } from "./game.js";
+import { t } from "./i18n.js";
+import { errorText } from "./notices.js";
+
+const SEARCHES = ["minimax", "alphabeta", "negamax", "negamax-alphabeta"];
+const DEPTHS = [1, 2, 3, 4];
+const ZOOM_STEP = 1.5;
+const MIN_SCALE = 0.01;
+const MIN_INITIAL_SCALE = 0.6; // for large trees
+const MAX_SCALE = 4;
+
+class SearchTree extends HTMLElement {
+  /** @type {any} */
+  #config = null;
+  /** @type {Record<string, any>} */
+  #options = { search: "alphabeta", heuristic: "", depth: 2 };
+  #result = /** @type {any} */ (null); // { lines, url, width, height }
+  #scale = 1;
+  parts = /** @type {any} */ (null);
+  image = h("img", { class: "search-tree-image" });
+  box = h("div", { class: "lab-scroll search-tree-box", tabindex: 0, role: "region" }, this.image);
+
+  get config() {
+    return this.#config;
+  }
+
+  set config(config) {
+    const before = this.#rules?.family;
+    this.#config = config;
+    if (this.#rules.family !== before) this.#options.heuristic = this.#rules.heuristics[0];
+    if (this.isConnected && (this.#rules.family !== before || !this.parts)) this.refresh();
+  }
+
+  connectedCallback() {
+    this.refresh();
+  }
+
+  disconnectedCallback() {
+    this.#clearResult();
+  }
+
+  /** Rebuild everything, for example in another language. */
+  refresh() {
+    if (!this.#config || !this.isConnected) return;
+    this.parts = this.#build();
+    this.#show();
+  }
+
+  get #rules() {
+    return this.#config && GAMES[this.#config.line.game];
+  }
+
+  // --- the search ----------------------------------------------------------------------------------------------------
+  #build() {
+    const errorBox = h("p", { class: "lab-error", role: "alert", hidden: true });
+    const button = h("button", { class: "primary" }, t("tree.draw"));
+    const lines = h("div", { role: "status" });
+    const output = h("div", { class: "search-tree-output" });
+    /** @param {Event} event */
+    const ask = (event) => {
+      event.preventDefault();
+      this.#search();
+    };
+    const form = h("form", { class: "lab-card lab-form", onsubmit: ask },
+      h("div", { class: "lab-numbers" },
+        labelledField(t("tree.search"), this.#choice("search", SEARCHES)),
+        labelledField(t("tree.heuristic"), this.#choice("heuristic", this.#rules.heuristics)),
+        labelledField(t("tree.depth"), this.#choice("depth", DEPTHS))),
+      errorBox, h("div", { class: "lab-row" }, button));
+    this.replaceChildren(form, lines, output);
+    return { errorBox, button, lines, output };
+  }
+
+  /** @param {string} name @param {(string | number)[]} options */
+  #choice(name, options) {
+    const select = h("select", { class: "lab-input" }, options.map((option) => h("option", { value: option }, String(option))));
+    select.value = this.#options[name];
+    select.addEventListener("change", () => (this.#options[name] = select.value));
+    return select;
+  }
+
+  async #search() {
+    const { errorBox, button } = this.parts;
+    const { search, heuristic, depth } = this.#options;
+    errorBox.hidden = button.disabled = true;
+    try {
+      const body = { ...this.#config.line, search: `${search}:${heuristic}@${depth}` };
+      this.#showResult(await this.#config.api("POST", "/api/tree", body));
+    } catch (error) {
+      this.parts.errorBox.textContent = errorText(error);
+      this.parts.errorBox.hidden = false;
+    }
+    button.disabled = false;
+  }
+
+  // --- the image -----------------------------------------------------------------------------------------------------
+  /** @param {{ svg: string, lines: string[] }} given */
+  #showResult({ svg, lines }) {
+    this.#clearResult();
+    const url = URL.createObjectURL(new Blob([svg], { type: "image/svg+xml" }));
+    const [, width, height] = (/width="(\d+)" height="(\d+)"/.exec(svg) ?? []).map(Number);
+    const root = Number(/<rect x="([\d.]+)"/.exec(svg)?.[1]); // the root node
+    this.#result = { lines, url, width, height };
+    this.#show();
+    this.#resize(Math.max(MIN_INITIAL_SCALE, this.box.clientWidth / this.#result.width));
+    this.box.scrollLeft = root * this.#scale - this.box.clientWidth / 2;
+  }
+
+  #clearResult() {
+    if (this.#result) URL.revokeObjectURL(this.#result.url);
+    this.#result = null;
+    this.parts?.lines.replaceChildren();
+    this.parts?.output.replaceChildren();
+  }
+
+  #show() {
+    if (!this.#result) return;
+    const { lines, url, width, height } = this.#result;
+    Object.assign(this.image, { src: url, width, height, alt: lines.join("; ") });
+    this.box.ariaLabel = t("tree.picture");
+    this.parts.lines.replaceChildren(...lines.map((/** @type {string} */ line) => h("p", { class: "search-tree-line" }, line)));
+    this.parts.output.replaceChildren(
+      h("div", { class: "lab-row" },
+        zoomButton("fit", "⤢", () => this.#fit()), zoomButton("zoom-out", "−", () => this.#zoom(1 / ZOOM_STEP)), zoomButton("zoom-in", "+", () => this.#zoom(ZOOM_STEP)),
+        h("a", { class: "button", href: url, download: "tree.svg" }, t("tree.download"))),
+      this.box);
+    this.#resize(this.#scale);
+  }
+
+  /** Fit the width. */
+  #fit() {
+    this.#resize(this.box.clientWidth / this.#result.width);
+  }
+
+  /** Zoom about the centre of the visible part. @param {number} factor */
+  #zoom(factor) {
+    const { box } = this;
+    const [x, y] = [box.scrollLeft + box.clientWidth / 2, box.scrollTop + box.clientHeight / 2];
+    const before = this.#scale;
+    this.#resize(before * factor);
+    const grown = this.#scale / before;
+    box.scrollTo(x * grown - box.clientWidth / 2, y * grown - box.clientHeight / 2);
+  }
+
+  /** @param {number} scale */
+  #resize(scale) {
+    this.#scale = Math.min(MAX_SCALE, Math.max(MIN_SCALE, scale));
+    this.image.style.width = `${Math.max(1, this.#scale * this.#result.width)}px`;
+  }
+}
+
+/** @param {string} name @param {string} sign @param {() => void} onclick */
+function zoomButton(name, sign, onclick) {
+  const label = t(`tree.${name}`);
+  return h("button", { class: "lab-icon-button", "aria-label": label, title: label, onclick }, sign);
+}
+
+customElements.define("search-tree", SearchTree);
