@@ -58,7 +58,7 @@ class IterativeSearch(ABC):
         """Make an analysis of the results so far."""
 
     def deepen(self, limit: Limit) -> Iterator[Analysis]:
-        """An answer for each search of the plan, as long as the next one can be finished in time."""
+        """Yield an analysis after each search of the plan, while the next one can be finished in time."""
         last, before = 0.0, 0.0
         for depth, selectivity in self.plan(limit):
             elapsed = self.elapsed()
