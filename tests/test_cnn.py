@@ -213,7 +213,7 @@ def test_a_glance_plays_the_most_likely_move() -> None:
         ("cnn-value@100ms", Game.OTHELLO, "needs a depth from 1 to 8, such as cnn-value@2"),
         ("puct:cnn@100n", Game.ABAPA, "plays Othello on 8x8"),
         ("puct:large@100n", Game.OTHELLO, "'perceptron' or 'cnn'"),
-        ("cnn,file=nothing", Game.OTHELLO, "holds no network"),
+        ("cnn,weights=nothing", Game.OTHELLO, "holds no network"),
     ],
 )
 def test_what_they_cannot_do_is_said(spec: str, game: Game, message: str) -> None:

@@ -100,9 +100,10 @@ def test_run_honours_every_key(tmp_path: Path) -> None:
     shown = awello("run", str(file)).stdout
     assert shown.count("a b c d e f g h") > 100  # two games, with the board at every move
     assert shown.count("moves: f5f6e6f4") == 2
-    mixed = "{player: alphabeta, heuristic: mixed, depth: 2, table: 2, thresholds: [20, 50], options: {sort: false}}"
+    settings = "table: 2, thresholds: [20, 50], options: {move_ordering: false}"
+    mixed = f"{{player: alphabeta, heuristic: mixed, limit: 2, {settings}}}"
     file.write_text(f"players: [{mixed}, random]\ndisplay: false\n")
-    assert read("run", str(file), "--json")["first"] == "alphabeta:mixed@2,table=2,thresholds=20-50,sort=False"
+    assert read("run", str(file), "--json")["first"] == "alphabeta:mixed@2,table=2,thresholds=20-50,move_ordering=False"
 
 
 def test_run_plays_what_a_file_says(tmp_path: Path) -> None:
@@ -216,7 +217,7 @@ def test_bad_input_gets_one_clear_line(words: tuple[str, ...], part: str) -> Non
         ),
         ("players: [random]", "players"),
         ("players: [random, nobody]", "unknown player 'nobody'"),
-        ("players: [random, {player: random, depth: 2}]", "takes no limit"),
+        ("players: [random, {player: random, limit: 2}]", "takes no limit"),
         ("games: many", "games"),
         ("games: [", "line"),
         ("- random", "keys and values"),

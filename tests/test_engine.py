@@ -410,7 +410,7 @@ def test_the_champion_plays_by_the_clock_and_ponders(monkeypatch: pytest.MonkeyP
 @pytest.mark.parametrize("game", [Game.OTHELLO, Game.ABAPA], ids=str)
 def test_the_champion_gives_away_no_more_than_its_slack(game: Game) -> None:
     given, chance = 0, random.Random(4)
-    player = make_player("champion@3,hash=1,slack=3,often=100")
+    player = make_player("champion@3,hash=1,max_loss=3,mistake_percent=100")
     player.begin(game, 1)
     for plies in range(4, 16):
         position = Position.start(game)
@@ -433,9 +433,9 @@ def test_the_champion_gives_away_as_often_as_it_is_told() -> None:
         match = Match(Game.OTHELLO6, f"champion@2,hash=1{spec}", "champion@2,hash=1", games=4, seed=seed)
         return [format_transcript(record) for record in play_match(match).records]
 
-    assert games(",slack=4", 1) == games(",often=50", 1) == games("", 1)
-    assert games(",slack=4,often=50", 1) == games(",slack=4,often=50", 1)
-    assert games(",slack=4,often=50", 1) not in (games("", 1), games(",slack=4,often=50", 2))
+    assert games(",max_loss=4", 1) == games(",mistake_percent=50", 1) == games("", 1)
+    assert games(",max_loss=4,mistake_percent=50", 1) == games(",max_loss=4,mistake_percent=50", 1)
+    assert games(",max_loss=4,mistake_percent=50", 1) not in (games("", 1), games(",max_loss=4,mistake_percent=50", 2))
 
 
 def test_the_champion_says_what_it_cannot_do() -> None:
@@ -445,7 +445,7 @@ def test_the_champion_says_what_it_cannot_do() -> None:
         make_player("champion@0").begin(Game.OTHELLO, 0)
     with pytest.raises(SpecError, match="threads"):
         make_player("champion,threads=0")
-    for wrong in ("slack=-1", "slack=nan", "often=101", "often=-1"):
+    for wrong in ("max_loss=-1", "max_loss=nan", "mistake_percent=101", "mistake_percent=-1"):
         with pytest.raises(SpecError, match=wrong.partition("=")[0]):
             make_player(f"champion,{wrong}")
 

@@ -194,7 +194,7 @@ def test_the_experiment_about_learning(tmp_path: Path, monkeypatch: pytest.Monke
     outcomes = {(row["player"], row["against"]): row for row in table(out, "games")}
     assert len(outcomes) == 14
     for (player, _), row in outcomes.items():
-        assert int(row["won"]) + int(row["drawn"]) + int(row["lost"]) == (6 if "file=" in player else 2)
+        assert int(row["won"]) + int(row["drawn"]) + int(row["lost"]) == (6 if "weights=" in player else 2)
     assert [row["heuristic"] for row in table(out, "heuristics")] == ["positional", "absolute", "mobility", "mixed"]
     for row in table(out, "heuristics"):
         games = outcomes[f"`{GLANCE}`", f"`alphabeta:{row['heuristic']}@1`"]

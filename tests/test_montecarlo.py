@@ -148,5 +148,5 @@ def test_the_player_keeps_its_time(name: str, monkeypatch: pytest.MonkeyPatch) -
 @pytest.mark.parametrize("name", ["uct", "ppaf"])
 def test_it_beats_random(name: str) -> None:
     for game in (Game.TOURNAMENT, Game.OTHELLO):
-        result = play_match(Match(game, f"{name}@300n,memory=4096", "random", games=10, seed=2))
+        result = play_match(Match(game, f"{name}@300n,max_nodes=4096", "random", games=10, seed=2))
         assert result.wins >= 8

@@ -384,5 +384,5 @@ def test_the_player_keeps_its_time(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def test_it_beats_random() -> None:
     for game in (*GAMES, Game.ROMEIN):
-        result = play_match(Match(game, "puct@100n,memory=8192", "random", games=10, seed=2))
+        result = play_match(Match(game, "puct@100n,max_nodes=8192", "random", games=10, seed=2))
         assert result.wins >= 9

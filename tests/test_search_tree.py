@@ -351,7 +351,10 @@ BAD = [
     (("--leaves", LESSON, "--search", "uct"), "no tree search 'uct': choose minimax, alphabeta, negamax, negamax-al"),
     (("othello", "--search", "random"), "no tree search 'random'"),
     (("othello", "--search", "alphabeta@0"), "needs a depth from 1"),
-    (("othello", "--search", "alphabeta,memory=9"), "a tree takes no memory: it takes table, thresholds, corners"),
+    (
+        ("othello", "--search", "alphabeta,tt_entries=9"),
+        "a tree takes no tt_entries: it takes table, thresholds, corners",
+    ),
     (("othello", "--search", "alphabeta:mixed,thresholds=soon"), "thresholds 'soon'"),
     (("othello", "--search", "minimax@12"), "more than 20,000 nodes"),
     (("--leaves", LESSON, "--svg", "no/such/folder/tree.svg"), "cannot write 'no/such/folder/tree.svg': No such file"),

@@ -18,7 +18,6 @@ class PlayerConfig(BaseModel, extra="forbid"):
 
     player: str
     heuristic: str | None = None
-    depth: Annotated[int, Field(ge=1)] | None = None
     limit: str | int | None = None
     table: int | str | None = None
     thresholds: Annotated[list[int], Field(min_length=2, max_length=2)] | None = None
@@ -36,13 +35,12 @@ class PlayerConfig(BaseModel, extra="forbid"):
 
     def spec(self) -> PlayerSpec:
         """The player's spec."""
-        if self.depth is not None and self.limit is not None:
-            raise ConfigError(f"player {self.player!r} has both depth and limit: leave one out")
-        limit = self.limit if self.depth is None else self.depth
         thresholds = self.thresholds and "-".join(map(str, self.thresholds))
         options = {"table": self.table, "thresholds": thresholds, **self.options}
         texts = {key: str(value) for key, value in options.items() if value is not None}
-        return PlayerSpec(self.player, self.heuristic, None if limit is None else parse_limit(str(limit)), texts)
+        return PlayerSpec(
+            self.player, self.heuristic, None if self.limit is None else parse_limit(str(self.limit)), texts
+        )
 
 
 class RunConfig(BaseModel, extra="forbid"):

@@ -97,7 +97,7 @@ def perceptron_for(game: Game, file: Path | None = None) -> Perceptron:
         if name not in SHIPPED:
             raise ConfigError(
                 f"no network for {name} is shipped: make one with "
-                f"'awello train perceptron --game othello --size {game.size}' and give file=FILE"
+                f"'awello train perceptron --game othello --size {game.size}' and give weights=FILE"
             )
         return load_perceptron(data_file(f"perceptron-{name}.npz"))
     network = load_perceptron(file)

@@ -108,7 +108,7 @@ def young(file: Path) -> str:
     """The player of a network on the way, which does not hide behind the mean of turned boards."""
     if "," in str(file):
         raise ConfigError(f"{file}: a player's file can have no comma in its name: rename the folder")
-    return f"cnn,file={file},symmetries=1"
+    return f"cnn,weights={file},symmetries=1"
 
 
 # ---- results --------------------------------------------------------------------------------------------------------

@@ -59,7 +59,7 @@ class AutoplayPlan(GamePlan):
 
     def job(self, number: int) -> GameJob:
         limit, opening = f"@{format_limit(self.limit)}" if self.limit else "", self.opening(number)
-        spec = f"otage{limit},explore={0 if opening else EXPLORE}"
+        spec = f"otage{limit},variety_percent={0 if opening else EXPLORE}"
         return pair_job(Game.OTHELLO, (spec, spec), number, self.seed, opening, self.clock, brief=True)
 
     def run_job(self, number: int, cache: PlayerCache) -> GameResult:

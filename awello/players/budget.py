@@ -25,9 +25,9 @@ class BudgetPlayer(TextbookPlayer):
     """Searches on a budget, to a depth or within a time, and plays any of the best moves."""
 
     limit: Limit = field(default_factory=lambda: Limit(nodes=NODES))
-    delta: Annotated[float, Field(ge=1, le=1.8)] = DELTA
+    share_factor: Annotated[float, Field(ge=1, le=1.8)] = DELTA
     """How many times its even share of the budget a child gets."""
-    order: Literal["none", "frozen", "live"] = "live"
+    move_ordering: Literal["none", "frozen", "live"] = "live"
     """Moves as they come, by what was learnt before, or by scores that go on learning."""
 
     def _check_limit(self) -> None:
@@ -38,7 +38,9 @@ class BudgetPlayer(TextbookPlayer):
 
     def _evaluator(self, game: Game) -> BudgetSearch:
         heuristic = self._heuristic(game)
-        self.searcher = BudgetSearch(game, heuristic, self.order, self.delta, learnt_scores(game, self.file))
+        self.searcher = BudgetSearch(
+            game, heuristic, self.move_ordering, self.share_factor, learnt_scores(game, self.weights)
+        )
         return self.searcher
 
     def _analyse(self, position: Position, clock: Clock) -> Analysis:

@@ -38,11 +38,11 @@ class ChampionPlayer(Player):
     """Whether it opens by its book, where there is one (Awalé)."""
     weights: str = ""
     """A file of learnt weights in place of the shipped ones."""
-    remember: str = ""
+    avoided_moves: str = ""
     """A file of moves that lost games before, which it does not play again; it grows."""
-    slack: Annotated[float, Field(ge=0, allow_inf_nan=False)] = 0.0
+    max_loss: Annotated[float, Field(ge=0, allow_inf_nan=False)] = 0.0
     """The most discs or seeds that it gives away in one move."""
-    often: Annotated[int, Field(ge=0, le=100)] = 0
+    mistake_percent: Annotated[int, Field(ge=0, le=100)] = 0
     """How often, in percent, it gives something away."""
 
     def __post_init__(self) -> None:
@@ -65,8 +65,8 @@ class ChampionPlayer(Player):
             heuristic = Heuristic(self.heuristic) if self.heuristic else None
             weights = Path(self.weights) if self.weights else None
             self.engine = Engine(game, self.threads, self.hash, heuristic, weights)
-        if self.remember and self.experience is None:
-            self.experience = AvoidedMoves(Path(self.remember))
+        if self.avoided_moves and self.experience is None:
+            self.experience = AvoidedMoves(Path(self.avoided_moves))
         self.engine.clear()
         self.openings = shipped_book(game)
         super().begin(game, seed)
@@ -74,7 +74,7 @@ class ChampionPlayer(Player):
     def choose(self, position: Position, clock: Clock) -> Choice:
         if self.engine is None:
             raise RuntimeError("begin comes first")
-        if self.slack and self.chance.randrange(100) < self.often:
+        if self.max_loss and self.chance.randrange(100) < self.mistake_percent:
             analysis = self._give_away(self.engine, position, clock)
         else:
             analysis = self._from_book(position) or self._search(self.engine, position, clock)
@@ -103,7 +103,7 @@ class ChampionPlayer(Player):
     def _give_away(self, engine: "Engine", position: Position, clock: Clock) -> Analysis:
         """A move that gives something away, but no more than the slack; the best one if there is none."""
         analysis = engine.choose(position, clock, self.limit, best=len(position.legal_moves()))
-        weaker = [found for found in analysis.candidates if 0 < analysis.value - found[1] <= self.slack]
+        weaker = [found for found in analysis.candidates if 0 < analysis.value - found[1] <= self.max_loss]
         if not weaker:
             return analysis
         move, value = self.chance.choice(weaker)

@@ -24,13 +24,13 @@ DEEPEST = 8
 class CnnPolicyPlayer(Player):
     """Plays the most likely move of a winner, whatever comes of it."""
 
-    file: Path | None = None
+    weights: Path | None = None
     """A file that `awello train cnn` made; unless said, the one that is shipped."""
     symmetries: Annotated[int, Field(ge=1, le=SYMMETRIES)] = SYMMETRIES
     """In how many ways the board is turned; the mean of what the network says of them counts."""
 
     def begin(self, game: Game, seed: int) -> None:
-        self.network = cnn_for(game, self.file)
+        self.network = cnn_for(game, self.weights)
 
     def choose(self, position: Position, clock: Clock) -> Choice:
         begun = time.perf_counter()
@@ -47,7 +47,7 @@ class CnnValuePlayer(Player):
     """Searches to a depth by the network's values."""
 
     limit: Limit = field(default_factory=lambda: Limit(depth=2))
-    file: Path | None = None
+    weights: Path | None = None
     """As for `cnn`."""
     threads: Annotated[int, Field(ge=1, le=64)] = 1
     """On which the network computes."""
@@ -55,7 +55,7 @@ class CnnValuePlayer(Player):
     def begin(self, game: Game, seed: int) -> None:
         if self.limit.depth is None or not 1 <= self.limit.depth <= DEEPEST:
             raise SpecError(f"player {self.spec} needs a depth from 1 to {DEEPEST}, such as {self.spec.name}@2")
-        self.search = BatchedAlphaBeta(cnn_for(game, self.file, self.threads))
+        self.search = BatchedAlphaBeta(cnn_for(game, self.weights, self.threads))
 
     def choose(self, position: Position, clock: Clock) -> Choice:
         analysis = self.search.analyse(position, self.limit.depth or 1)

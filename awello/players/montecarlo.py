@@ -24,9 +24,9 @@ class TreeSearchPlayer(Player):
     """Plays the move that its tree visited most."""
 
     limit: Limit = field(default_factory=lambda: Limit(seconds=0.1))
-    explore: Annotated[float, Field(ge=0, le=10)] = EXPLORE
+    exploration: Annotated[float, Field(ge=0, le=10)] = EXPLORE
     """How much a move that was seldom tried is preferred."""
-    memory: Annotated[int, Field(ge=1 << 10, le=1 << 26)] = 1 << 19
+    max_nodes: Annotated[int, Field(ge=1 << 10, le=1 << 26)] = 1 << 19
     """Nodes of the tree, 48 bytes each."""
 
     def begin(self, game: Game, seed: int) -> None:
@@ -56,7 +56,7 @@ class MonteCarloPlayer(TreeSearchPlayer):
 
     def plant(self, game: Game) -> MonteCarloTree:
         make = PpafTree if self.spec.name == "ppaf" else MonteCarloTree
-        return make(self.memory, self.explore)
+        return make(self.max_nodes, self.exploration)
 
 
 @register("puct", "grows a tree from what a network says, puct:cnn from what a large one does; @100ms, or @800n")
@@ -65,12 +65,12 @@ class NetworkTreePlayer(TreeSearchPlayer):
     """Judges by a network: a perceptron that learnt from games against itself, or a large one that learnt Othello."""
 
     heuristic: Literal["perceptron", "cnn"] = "perceptron"
-    file: Path | None = None
+    weights: Path | None = None
     """A file that `awello train perceptron` or `train cnn` made; unless said, the one that is shipped."""
     threads: Annotated[int, Field(ge=1, le=64)] = 1
     """On which the large network computes."""
 
     def plant(self, game: Game) -> MonteCarloTree:
         if self.heuristic == "cnn":
-            return CnnTree(self.memory, self.explore, network=cnn_for(game, self.file, self.threads))
-        return PerceptronTree(self.memory, self.explore, network=perceptron_for(game, self.file))
+            return CnnTree(self.max_nodes, self.exploration, network=cnn_for(game, self.weights, self.threads))
+        return PerceptronTree(self.max_nodes, self.exploration, network=perceptron_for(game, self.weights))

@@ -63,12 +63,12 @@ class OtagePlayer(Player):
     """Whether edges and corners count, and the factors that were learnt with them."""
     hints: Literal["none", "move", "branch", "tables"] = "tables"
     """What is kept from one depth to the next."""
-    order: bool = True
+    move_ordering: bool = True
     """Whether corners are tried first and X squares last."""
     aspiration: bool = True
     """Whether values are expected near those of earlier depths."""
     threads: Annotated[int, Field(ge=1, le=64)] = 1
-    explore: Annotated[int, Field(ge=0, le=100)] = 0
+    variety_percent: Annotated[int, Field(ge=0, le=100)] = 0
     """How often, in percent, it tries another move in the opening than the one it would play."""
     ponder: bool = False
     """Whether it thinks on the opponent's time."""
@@ -113,7 +113,7 @@ class OtagePlayer(Player):
 
     def know(self, memory: OtageMemory, tree: "GameTree | None") -> None:
         """Play by what was learnt and by a book."""
-        techniques = OtageOptions(self.hints, self.order, self.aspiration)
+        techniques = OtageOptions(self.hints, self.move_ordering, self.aspiration)
         self.search, self.tree = IterativeDeepening(memory, techniques, self.patterns, self.threads), tree
 
     def choose(self, position: Position, clock: Clock) -> Choice:
@@ -188,7 +188,7 @@ class OtagePlayer(Player):
             forbidden = advice.forbidden if advice else ()
             before = self.guesses if position == self.expected and not forbidden else []
             found = search.choose(position, limit, seconds - (time.perf_counter() - begun), forbidden, before)
-        if position.empties > LEAST_CURIOUS and self.chance.randrange(100) < self.explore:
+        if position.empties > LEAST_CURIOUS and self.chance.randrange(100) < self.variety_percent:
             return search.choose(position, limit, seconds - (time.perf_counter() - begun), (*forbidden, found.move))
         if not forbidden and found.depth:
             self.depths[position] = found.depth

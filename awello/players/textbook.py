@@ -27,7 +27,7 @@ class TextbookPlayer(Player):
     table: str = "1"
     thresholds: str = "30-55"
     corners: int = 0
-    file: str | None = None
+    weights: str | None = None
     """What `awello train` learnt; unless said, what is shipped."""
 
     def begin(self, game: Game, seed: int) -> None:
@@ -45,7 +45,7 @@ class TextbookPlayer(Player):
         if not (early.isdecimal() and dash and late.isdecimal()):
             raise SpecError(f"thresholds {self.thresholds!r} are no two numbers of discs, such as 30-55")
         name = self.heuristic or heuristics_for(game)[0]
-        weights = read_learnt(self.file, "weights", name) if self.file else ()
+        weights = read_learnt(self.weights, "weights", name) if self.weights else ()
         return Heuristic(name, self.table, (int(early), int(late)), self.corners, weights)
 
     def _evaluator(self, game: Game) -> Evaluator:
@@ -66,23 +66,25 @@ class TextbookPlayer(Player):
 @register("alphabeta", "minimax that skips what cannot matter")
 @dataclass
 class AlphaBetaPlayer(TextbookPlayer):
-    """The same with alpha-beta and what it knows of the tree; `memory=0,sort=false` is alpha-beta as in the book."""
+    """The same with alpha-beta, a table and move ordering; `tt_entries=0,move_ordering=false` is plain alpha-beta."""
 
-    memory: Annotated[int, Field(ge=0, le=1 << 26)] = 1 << 16
+    tt_entries: Annotated[int, Field(ge=0, le=1 << 26)] = 1 << 16
     """Positions remembered from one move to the next; 24 bytes each."""
-    sort: bool = True
+    move_ordering: bool = True
     """Whether moves are sorted by the heuristic before they are searched."""
-    mirror: bool = False
+    skip_mirrors: bool = False
     """Whether a child is skipped when its mirror image has been searched."""
-    equals: bool = False
+    strict_cutoff: bool = False
     """Whether it searches on among equals, as report 0 did."""
 
     def _evaluator(self, game: Game) -> Evaluator:
         evaluator = super()._evaluator(game)
         if self._algorithm() == "alphabeta_tt":
-            evaluator = AlphaBetaEvaluator(game, self._heuristic(game), self.memory, self.sort, self.mirror)
-        evaluator.cut_margin = int(self.equals)
+            evaluator = AlphaBetaEvaluator(
+                game, self._heuristic(game), self.tt_entries, self.move_ordering, self.skip_mirrors
+            )
+        evaluator.cut_margin = int(self.strict_cutoff)
         return evaluator
 
     def _algorithm(self) -> str:
-        return "alphabeta_tt" if self.memory or self.sort or self.mirror else self.spec.name
+        return "alphabeta_tt" if self.tt_entries or self.move_ordering or self.skip_mirrors else self.spec.name
