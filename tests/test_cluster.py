@@ -34,7 +34,7 @@ from awello.learn.autoplay import AutoplayPlan, autoplay
 from awello.learn.genetic import GeneticConfig, advance, begin
 from awello.learn.selfplay import SelfplayPlan
 from awello.limits import Limit
-from awello.players.player import find_player, forget_players, register
+from awello.players.player import find_player, register, unregister_user_players
 from awello.web import cluster_slots, engine_pool
 from awello.web.cluster_slots import ClusterSlot, ClusterSlots
 from awello.web.engine_pool import EnginePool
@@ -115,7 +115,7 @@ def own_players(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Non
     file.write_text(PLAYERS)
     monkeypatch.setenv("AWELLO_PLAYERS", str(file))
     yield
-    forget_players()
+    unregister_user_players()
 
 
 def moves(match: Match, jobs: Jobs = 1) -> list[tuple[int, ...]]:
@@ -266,7 +266,7 @@ def test_another_awello_is_refused(address: str, monkeypatch: pytest.MonkeyPatch
 
 
 def test_workers_lack_players_without_a_file(address: str) -> None:
-    register("homeless", "known here alone")(find_player("random").make)
+    register("homeless", "known here alone")(find_player("random").player_class)
     with pytest.raises(ConfigError, match=r"unknown player 'homeless'.*--import FILE"):
         play_match(replace(MATCH, second="homeless"), address)
 
@@ -278,7 +278,7 @@ def test_players_come_along_and_go_again(monkeypatch: pytest.MonkeyPatch) -> Non
         content = PLAYERS.replace("Crook", name).encode()
         _take_players(ClusterJob("", "", ("/nowhere/own.py", content), b""))
         assert Path(os.environ["AWELLO_PLAYERS"]).read_bytes() == content
-        assert find_player("crook").make.__name__ == name
+        assert find_player("crook").player_class.__name__ == name
     _take_players(ClusterJob("", "", None, b""))
     with pytest.raises(SpecError, match="unknown player 'crook'"):
         find_player("crook")

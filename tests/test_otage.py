@@ -19,7 +19,7 @@ from awello.evaluate.otage_memory import CORNER, EDGE, FACTORS, SCALE, OtageEval
 from awello.evaluate.settings import TABLES
 from awello.kernel import U
 from awello.limits import Clock, Limit
-from awello.players.otage import OtagePlayer, is_near_end, solve_twice
+from awello.players.otage import OtagePlayer, is_endgame, solve_twice
 from awello.players.player import make_player
 from awello.search.iterative_deepening import HINTS, IterativeDeepening, OtageOptions
 
@@ -257,7 +257,7 @@ def test_the_end_is_found_in_two_passes() -> None:
             found = solve_twice(engine, position, 10.0)
             *_, expected = engine.solve(position)
             assert found and found.exact and found.value == expected.value
-            assert is_near_end(position, 0.1) and not is_near_end(Position.start(), 1e9)
+            assert is_endgame(position, 0.1) and not is_endgame(Position.start(), 1e9)
 
 
 def test_threads_find_the_same_values() -> None:
@@ -275,14 +275,16 @@ def test_it_thinks_on_the_opponents_time() -> None:
     for _ in range(6):
         choice = player.choose(position, Clock())
         position = position.play(choice.move)
-        wait_until(lambda: len(player.guesses) > 3 or not (player.pondering and player.pondering.is_alive()))
+        wait_until(
+            lambda: len(player.ponder_iterations) > 3 or not (player.ponder_thread and player.ponder_thread.is_alive())
+        )
         expected = player.expected
         answer = next((move for move in position.legal_moves() if position.after(move) == expected), None)
         position = position.play(position.legal_moves()[0] if answer is None else answer)
-        guessed += position == expected and len(player.guesses) > 3
+        guessed += position == expected and len(player.ponder_iterations) > 3
         assert position.legal_moves() != (PASS,)
     player.end()
-    assert guessed > 2 and not (player.pondering and player.pondering.is_alive())
+    assert guessed > 2 and not (player.ponder_thread and player.ponder_thread.is_alive())
 
 
 def test_what_it_refuses(tmp_path: Path) -> None:

@@ -17,8 +17,15 @@ from awello.evaluate.otage_memory import FILE, OtageMemory
 from awello.learn.autoplay import EVENT, ROUND, AutoplayPlan, all_openings, autoplay
 from awello.limits import Clock, Limit
 from awello.players.otage import EVENT as LEARNING
-from awello.players.otage import GAMES, OtagePlayer, read_book
-from awello.players.otage_learning import MOST, first_change, learn, read_depths, usual_depths, was_lost
+from awello.players.otage import GAMES_FILE, OtagePlayer, load_game_tree
+from awello.players.otage_learning import (
+    MAX_REPEATS,
+    default_depths,
+    find_first_change,
+    learn_game,
+    read_depths,
+    was_lost,
+)
 from awello.players.player import make_player
 
 PLAN = AutoplayPlan(Limit(depth=2), seed=3, plies=0)
@@ -33,10 +40,10 @@ def lost_games(opponent: str, count: int) -> Iterator[tuple[Record, int]]:
 # ---- one game -------------------------------------------------------------------------------------------------------
 def test_a_lost_game_is_learnt_until_it_would_be_another() -> None:
     for record, side in lost_games("champion@level=2", 3):
-        memory, depths = OtageMemory(), usual_depths(record)
-        lesson = learn(memory, record, side)
-        assert 1 <= lesson.repeats <= MOST and memory.games == 1
-        assert lesson.ply == first_change(memory, record, side, depths)
+        memory, depths = OtageMemory(), default_depths(record)
+        lesson = learn_game(memory, record, side)
+        assert 1 <= lesson.repeats <= MAX_REPEATS and memory.games == 1
+        assert lesson.ply == find_first_change(memory, record, side, depths)
         if lesson.ply is not None:
             assert list(record.positions())[lesson.ply].side == side
 
@@ -44,7 +51,7 @@ def test_a_lost_game_is_learnt_until_it_would_be_another() -> None:
 def test_a_won_game_is_learnt_once() -> None:
     record = next(each for each in (random_record(Game.OTHELLO, seed) for seed in range(9)) if each.winner == 1)
     memory = OtageMemory()
-    assert learn(memory, record, 1).repeats == 1 and memory.edges.games.max() == 2
+    assert learn_game(memory, record, 1).repeats == 1 and memory.edges.games.max() == 2
 
 
 def test_the_depths_of_a_game_are_in_its_tags(tmp_path: Path) -> None:
@@ -91,7 +98,7 @@ def test_games_worth_remembering_enter_the_book(tmp_path: Path) -> None:
     kept = [winner.learn(record, first_side(number))["kept"] for number, record in enumerate(records)]
     assert kept == lost
     assert all(loser.learn(record, 1 - first_side(number))["kept"] for number, record in enumerate(records))
-    with closing(Archive(tmp_path / GAMES)) as archive:
+    with closing(Archive(tmp_path / GAMES_FILE)) as archive:
         assert archive.numbers(GameFilter(player="random", event=LEARNING))
 
 
@@ -129,7 +136,7 @@ def played(folder: Path, games: int, stop: int = 1 << 20, plan: AutoplayPlan = P
 
 def content(folder: Path) -> tuple[list[tuple[int, ...]], str]:
     """The games in the order of their numbers, and the memory."""
-    with closing(Archive(folder / GAMES)) as archive:
+    with closing(Archive(folder / GAMES_FILE)) as archive:
         records = list(archive.records(archive.numbers(GameFilter(event=EVENT))))
     ordered = sorted(records, key=lambda record: int(record.tags["Round"]))
     assert [int(record.tags["Round"]) for record in ordered] == list(range(1, len(records) + 1))
@@ -142,7 +149,7 @@ def test_it_goes_on_where_it_stopped(tmp_path: Path) -> None:
     for stop in (3, 9, ROUND + 2, 1 << 20):
         played(parts, ROUND + 5, stop, plan)
     assert content(parts) == content(whole)
-    assert len(read_book(str(whole / GAMES))) > 500
+    assert len(load_game_tree(str(whole / GAMES_FILE))) > 500
 
 
 @pytest.mark.slow
@@ -160,7 +167,7 @@ def test_openings_come_first(tmp_path: Path) -> None:
 
 def test_the_book_grows_and_is_played_by(tmp_path: Path) -> None:
     assert len(list(autoplay(tmp_path, replace(PLAN, games=3)))) == 3
-    tree = read_book(str(tmp_path / GAMES))
+    tree = load_game_tree(str(tmp_path / GAMES_FILE))
     assert tree.games == 3
     value = tree.value(Position.start())
     player = make_player(f"otage@2,memory={tmp_path}")

@@ -1,4 +1,4 @@
-"""Specs, limits, the registry and the simple players."""
+"""Specs, limits, the load_registry and the simple players."""
 
 from contextlib import suppress
 from dataclasses import dataclass
@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from awello import Choice, Game, Player, Position, make_player, parse_position, register
 from awello.errors import AwelloError, SpecError
 from awello.limits import Clock, Limit, format_limit, format_seconds, parse_clock, parse_limit, parse_seconds
-from awello.players.player import registry
+from awello.players.player import load_registry
 from awello.players.spec import PlayerSpec, parse_spec
 
 
@@ -88,7 +88,7 @@ def test_unknown_players_and_settings_are_refused() -> None:
 
 
 def test_other_rooms_add_players(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("awello.players.player.REGISTRY", dict(registry()))
+    monkeypatch.setattr("awello.players.player.REGISTRY", dict(load_registry()))
 
     @register("picky", "the move with this number")
     @dataclass

@@ -27,7 +27,7 @@ from awello import __version__
 from awello.arena.workers import Item, OrderedMap, Prepare, Result, in_order
 from awello.errors import ConfigError, SpecError
 from awello.kernel import load_kernels
-from awello.players.player import forget_players, own_players
+from awello.players.player import read_user_players, unregister_user_players
 
 if TYPE_CHECKING:
     from distributed import Client
@@ -63,7 +63,7 @@ def fingerprint() -> str:
 @contextmanager
 def cluster(address: str, prepare: Prepare | None = None, *given: Any) -> Iterator[OrderedMap]:
     """The workers of a scheduler; what is pending when this ends is called off."""
-    job = ClusterJob(uuid4().hex, fingerprint(), own_players(), pickle.dumps((prepare, given)))
+    job = ClusterJob(uuid4().hex, fingerprint(), read_user_players(), pickle.dumps((prepare, given)))
     client = connect(address)
     pool = client.get_executor(pure=False)
     workers, looked = 1, -math.inf
@@ -215,7 +215,7 @@ def _turn_to(job: ClusterJob) -> None:
 
 def _take_players(job: ClusterJob) -> None:
     """The players of a job's own file in place of earlier ones; a copy of it serves where it is not."""
-    forget_players()
+    unregister_user_players()
     os.environ.pop("AWELLO_PLAYERS", None)
     if job.players:
         file, _Worker.folder = place_players(*job.players)

@@ -26,7 +26,7 @@ from awello.errors import ConfigError
 from awello.formats.jsonl import build_record
 from awello.formats.transcript import format_transcript
 from awello.limits import Clock
-from awello.players.player import Choice, Forfeit, Player, UnknownPlayerError, make_player, own_players
+from awello.players.player import Choice, Forfeit, Player, UnknownPlayerError, make_player, read_user_players
 from awello.position import Position
 from awello.record import Record
 from awello.rules.game import PASS, Game
@@ -238,7 +238,7 @@ class Runner(Generic[Result]):
     def _find_journal(self, folder: Path) -> Journal:
         rules: dict[str, Any] = {}
         if configuration := self.plan.configuration():
-            players = {"players": sha256(own[1]).hexdigest()} if (own := own_players()) else {}
+            players = {"players": sha256(own[1]).hexdigest()} if (own := read_user_players()) else {}
             rules = {"awello": __version__, **configuration, **players}
         return Journal(folder, self.plan.kind, rules)
 

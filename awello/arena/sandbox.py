@@ -27,7 +27,14 @@ from awello.errors import AwelloError, ConfigError, IllegalMoveError
 from awello.kernel import load_kernels
 from awello.limits import Clock, format_seconds
 from awello.players.player import Choice, Forfeit, Player, Resignation, make_player
-from awello.players.process_tree import anonymous_memory, descendants, kill_tree, memory_use, name_exit, processor_time
+from awello.players.process_tree import (
+    anonymous_memory_use,
+    cpu_time,
+    describe_exit,
+    kill_tree,
+    list_descendants,
+    memory_use,
+)
 from awello.players.spec import parse_spec
 from awello.position import Position
 from awello.record import Record
@@ -103,7 +110,7 @@ class SandboxedPlayer(Player):
             return
         self._start()
         self._pid = self._ask("crash", None, "pid")
-        self._before = anonymous_memory(self._pid)
+        self._before = anonymous_memory_use(self._pid)
         limits = self.limits
         learning = self._ask("learning", limits.learning, "make", str(self.spec), self.game)
         self.usage = replace(self.usage, learning=learning)
@@ -182,8 +189,8 @@ class SandboxedPlayer(Player):
 
     def _measure_memory(self) -> None:
         """Note the memory of the player and of the processes that it has started; kill them all if it is too much."""
-        own = max(0, anonymous_memory(self._pid) - self._before) if self._before else 0
-        found = own + memory_use(descendants(self._pid))
+        own = max(0, anonymous_memory_use(self._pid) - self._before) if self._before else 0
+        found = own + memory_use(list_descendants(self._pid))
         self.usage = replace(self.usage, memory=max(self.usage.memory, found))
         if self.limits.memory is not None and found > self.limits.memory * MIB:
             kill_tree(self._pid)  # at once, without the time that a program has to end by itself
@@ -235,7 +242,7 @@ class SandboxedPlayer(Player):
             if question in ("make", "begin", "choose", "learn"):
                 self._measure_memory()
         except (EOFError, OSError):
-            raise Forfeit("crash", f"its process ended {name_exit(self._terminate())}") from None
+            raise Forfeit("crash", f"its process ended {describe_exit(self._terminate())}") from None
         if isinstance(answer, Forfeit):
             if question == "make":
                 self._terminate()
@@ -320,7 +327,7 @@ class _Host:
 def _processes_time() -> float:
     """The seconds of processor time of all processes that this one has started."""
     ended = os.times()
-    return ended.children_user + ended.children_system + processor_time(descendants(os.getpid()))
+    return ended.children_user + ended.children_system + cpu_time(list_descendants(os.getpid()))
 
 
 def _live(connection: Connection) -> None:

@@ -24,8 +24,8 @@ from awello.arena.workers import Jobs, OrderedMap
 from awello.errors import ConfigError
 from awello.evaluate.otage_memory import FILE, OtageMemory
 from awello.limits import Clock, Limit, format_limit
-from awello.players.otage import GAMES, OtagePlayer
-from awello.players.otage_learning import DEPTHS, Lesson, format_depths, learn
+from awello.players.otage import GAMES_FILE, OtagePlayer
+from awello.players.otage_learning import DEPTHS_TAG, Lesson, format_depths, learn_game
 from awello.position import Position
 from awello.record import Record
 from awello.rules.game import Game
@@ -66,10 +66,10 @@ class AutoplayPlan(GamePlan):
         players = cache.find(self.job(number))
         for player in players:
             assert isinstance(player, OtagePlayer)
-            player.know(*_unpack(self.known))
+            player.set_memory(*_unpack(self.known))
         result = super().run_job(number, cache)
         depths = {position: depth for player in players for position, depth in player.depths.items()}  # type: ignore
-        return replace(result, tags={DEPTHS: format_depths(result.record, depths)})
+        return replace(result, tags={DEPTHS_TAG: format_depths(result.record, depths)})
 
     def configuration(self) -> dict[str, Any]:
         """Nothing: a folder may continue with another limit, seed or number of openings."""
@@ -122,7 +122,7 @@ def autoplay(
     folder.mkdir(parents=True, exist_ok=True)
     memory = OtageMemory.read(folder / FILE)
     learnt = _read_learnt(folder, replace(plan, games=memory.autoplay))
-    with closing(Archive(place or folder / GAMES)) as archive, open_workers(jobs) as workers:
+    with closing(Archive(place or folder / GAMES_FILE)) as archive, open_workers(jobs) as workers:
         if len(archive.numbers(GameFilter(event=EVENT))) < len(learnt):  # it is at another place than before
             for record in learnt:
                 archive.add(record)
@@ -132,7 +132,7 @@ def autoplay(
             begun, end = memory.autoplay, min(plan.games, memory.autoplay + ROUND)
             coming = replace(plan, games=end, known=_pack(memory, known))
             records = _play_round(coming, begun, workers, folder, report)
-            lessons = [learn(memory, record, _loser(record)) for record in records]
+            lessons = [learn_game(memory, record, _loser(record)) for record in records]
             for record in records:
                 archive.add(record)
             known += records

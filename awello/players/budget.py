@@ -8,7 +8,7 @@ from pydantic import Field
 from awello.analysis import Analysis
 from awello.errors import SpecError
 from awello.limits import Clock, Limit
-from awello.players.montecarlo import RESERVE, SHARE
+from awello.players.montecarlo import MAX_CLOCK_SHARE, OVERHEAD_SECONDS
 from awello.players.player import Choice, register
 from awello.players.textbook import TextbookPlayer
 from awello.position import Position
@@ -16,7 +16,7 @@ from awello.rules.game import Game
 from awello.search.budget_kernels import DEEPEST
 from awello.search.budget_search import DELTA, NODES, BudgetSearch, learnt_scores
 
-RIGHTMOST = 5  # pit
+RIGHTMOST_PIT = 5  # pit
 
 
 @register("budget", "alpha-beta that divides a budget of nodes and learns which moves to try first; @450000n")
@@ -36,8 +36,8 @@ class BudgetPlayer(TextbookPlayer):
             advice = f"such as {self.spec.name}@450000n or {self.spec.name}@100ms"
             raise SpecError(f"player {self.spec} needs nodes, a time or a depth up to {DEEPEST}, {advice}")
 
-    def _evaluator(self, game: Game) -> BudgetSearch:
-        heuristic = self._heuristic(game)
+    def _make_evaluator(self, game: Game) -> BudgetSearch:
+        heuristic = self._make_heuristic(game)
         self.searcher = BudgetSearch(
             game, heuristic, self.move_ordering, self.share_factor, learnt_scores(game, self.weights)
         )
@@ -45,7 +45,9 @@ class BudgetPlayer(TextbookPlayer):
 
     def _analyse(self, position: Position, clock: Clock) -> Analysis:
         if self.limit.seconds is not None:
-            return self.searcher.within(position, min(self.limit.seconds - RESERVE, SHARE * clock.seconds))
+            return self.searcher.within(
+                position, min(self.limit.seconds - OVERHEAD_SECONDS, MAX_CLOCK_SHARE * clock.seconds)
+            )
         if self.limit.depth is not None:
             return self.searcher.to_depth(position, self.limit.depth)
         return self.searcher.on_budget(position, self.limit.nodes or NODES)
@@ -65,4 +67,4 @@ class TraversPlayer(BudgetPlayer):
 
     def choose(self, position: Position, clock: Clock) -> Choice:
         first = position == Position.start(position.game)
-        return Choice(RIGHTMOST) if first else super().choose(position, clock)
+        return Choice(RIGHTMOST_PIT) if first else super().choose(position, clock)

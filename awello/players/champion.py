@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from awello.engine.avoided_moves import AvoidedMoves
     from awello.engine.engine import Engine
 
-LEAST_GAIN = 1.0  # what another move must promise more, in discs or seeds, before the one that lost is blamed
+MIN_GAIN = 1.0  # what another move must promise more, in discs or seeds, before the one that lost is blamed
 
 
 @register("champion", "the strongest: learnt evaluation, deep search, perfect endgames; @level=0 to @level=30")
@@ -47,7 +47,7 @@ class ChampionPlayer(Player):
 
     def __post_init__(self) -> None:
         self.engine: Engine | None = None
-        self.experience: AvoidedMoves | None = None
+        self.avoided: AvoidedMoves | None = None
         self.played: list[tuple[Position, Analysis]] = []
 
     def begin(self, game: Game, seed: int) -> None:
@@ -65,70 +65,72 @@ class ChampionPlayer(Player):
             heuristic = Heuristic(self.heuristic) if self.heuristic else None
             weights = Path(self.weights) if self.weights else None
             self.engine = Engine(game, self.threads, self.hash, heuristic, weights)
-        if self.avoided_moves and self.experience is None:
-            self.experience = AvoidedMoves(Path(self.avoided_moves))
+        if self.avoided_moves and self.avoided is None:
+            self.avoided = AvoidedMoves(Path(self.avoided_moves))
         self.engine.clear()
-        self.openings = shipped_book(game)
+        self.opening_book = shipped_book(game)
         super().begin(game, seed)
 
     def choose(self, position: Position, clock: Clock) -> Choice:
         if self.engine is None:
             raise RuntimeError("begin comes first")
-        if self.max_loss and self.chance.randrange(100) < self.mistake_percent:
-            analysis = self._give_away(self.engine, position, clock)
+        if self.max_loss and self.rng.randrange(100) < self.mistake_percent:
+            analysis = self._choose_mistake(self.engine, position, clock)
         else:
-            analysis = self._from_book(position) or self._search(self.engine, position, clock)
+            analysis = self._find_in_book(position) or self._search(self.engine, position, clock)
         self.played.append((position, analysis))
         if self.ponder:
             self.engine.ponder(position.after(analysis.move))
         return Choice(analysis.move, analysis)
 
-    def _from_book(self, position: Position) -> Analysis | None:
+    def _find_in_book(self, position: Position) -> Analysis | None:
         """What the book says; a level or a heuristic is to show its own strength, and plays without it."""
         level = self.limit is not None and self.limit.level is not None
-        if not self.book or level or self.heuristic or self._lost_before(position):
+        if not self.book or level or self.heuristic or self._find_avoided(position):
             return None
-        if found := self.openings.choose(position):
+        if found := self.opening_book.choose(position):
             return Analysis(*found, False, 0, 0, 0, 0.0, (found,), found[:1])
         return None
 
     def _search(self, engine: "Engine", position: Position, clock: Clock) -> Analysis:
-        lost = self._lost_before(position)
-        analysis = engine.choose(position, clock, self.limit, lost)
-        best = max(lost, key=lambda move: lost[move], default=analysis.move)
-        if best in lost and (analysis.move in lost or lost[best] > analysis.value):
-            return replace(analysis, move=best, value=lost[best], candidates=((best, lost[best]),), line=(best,))
+        avoided = self._find_avoided(position)
+        analysis = engine.choose(position, clock, self.limit, avoided)
+        best = max(avoided, key=lambda move: avoided[move], default=analysis.move)
+        if best in avoided and (analysis.move in avoided or avoided[best] > analysis.value):
+            return replace(analysis, move=best, value=avoided[best], candidates=((best, avoided[best]),), line=(best,))
         return analysis
 
-    def _give_away(self, engine: "Engine", position: Position, clock: Clock) -> Analysis:
+    def _choose_mistake(self, engine: "Engine", position: Position, clock: Clock) -> Analysis:
         """A move that gives something away, but no more than the slack; the best one if there is none."""
         analysis = engine.choose(position, clock, self.limit, best=len(position.legal_moves()))
         weaker = [found for found in analysis.candidates if 0 < analysis.value - found[1] <= self.max_loss]
         if not weaker:
             return analysis
-        move, value = self.chance.choice(weaker)
+        move, value = self.rng.choice(weaker)
         return replace(analysis, move=move, value=value, exact=move in analysis.exact_moves, line=(move,))
 
-    def _lost_before(self, position: Position) -> dict[int, float]:
-        return self.experience.of(position) if self.experience else {}
+    def _find_avoided(self, position: Position) -> dict[int, float]:
+        return self.avoided.of(position) if self.avoided else {}
 
     def end(self) -> None:
         played, self.played = self.played, []
         if self.engine is not None:
             self.engine.close()
-            if self.experience is not None and played:
-                self._look_back(self.engine, self.experience, played)
+            if self.avoided is not None and played:
+                self._note_losing_move(self.engine, self.avoided, played)
                 self.engine.close()
 
-    def _look_back(self, engine: "Engine", experience: "AvoidedMoves", played: list[tuple[Position, Analysis]]) -> None:
+    def _note_losing_move(
+        self, engine: "Engine", avoided: "AvoidedMoves", played: list[tuple[Position, Analysis]]
+    ) -> None:
         """Blame the last move of a lost game that could have been better."""
         final = played[-1][0].lead + played[-1][1].value
         if final >= 0:
             return
         for position, analysis in reversed(played):
-            worth = final - position.lead
+            value = final - position.lead
             if len(position.legal_moves()) > 1 and not analysis.exact:
-                other = engine.choose(position, Clock(), self.limit, [*experience.of(position), analysis.move])
-                if other.move != analysis.move and other.value >= worth + LEAST_GAIN:
-                    experience.note(position, analysis.move, worth)
+                other = engine.choose(position, Clock(), self.limit, [*avoided.of(position), analysis.move])
+                if other.move != analysis.move and other.value >= value + MIN_GAIN:
+                    avoided.note(position, analysis.move, value)
                     return

@@ -16,7 +16,7 @@ from awello.position import Position
 from awello.rules.game import Game
 from awello.search.batched_alphabeta import BatchedAlphaBeta
 
-DEEPEST = 8
+MAX_DEPTH = 8
 
 
 @register("cnn", "the move that a network, taught by tournament games, expects of a winner; no search")
@@ -33,11 +33,11 @@ class CnnPolicyPlayer(Player):
         self.network = cnn_for(game, self.weights)
 
     def choose(self, position: Position, clock: Clock) -> Choice:
-        begun = time.perf_counter()
+        started = time.perf_counter()
         shares, value = self.network.look(position.own, position.opp, self.symmetries)
         candidates = tuple((move, float(shares[move])) for move in position.legal_moves())
         move = max(candidates, key=lambda candidate: candidate[1])[0]
-        seconds = time.perf_counter() - begun
+        seconds = time.perf_counter() - started
         return Choice(move, Analysis(move, value, False, 0, self.symmetries, self.symmetries, seconds, candidates))
 
 
@@ -53,8 +53,8 @@ class CnnValuePlayer(Player):
     """On which the network computes."""
 
     def begin(self, game: Game, seed: int) -> None:
-        if self.limit.depth is None or not 1 <= self.limit.depth <= DEEPEST:
-            raise SpecError(f"player {self.spec} needs a depth from 1 to {DEEPEST}, such as {self.spec.name}@2")
+        if self.limit.depth is None or not 1 <= self.limit.depth <= MAX_DEPTH:
+            raise SpecError(f"player {self.spec} needs a depth from 1 to {MAX_DEPTH}, such as {self.spec.name}@2")
         self.search = BatchedAlphaBeta(cnn_for(game, self.weights, self.threads))
 
     def choose(self, position: Position, clock: Clock) -> Choice:

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 with suppress(ImportError):
     import readline  # noqa: F401  (the arrow keys work)
 
-HINT = Limit(seconds=1.0)
+HINT_LIMIT = Limit(seconds=1.0)
 HELP = """\
   a move     {example}
   moves      show the legal moves
@@ -46,26 +46,26 @@ class HumanPlayer(Player):
     def choose(self, position: Position, clock: Clock) -> Choice:
         self.console.print(position)
         while True:
-            word = self.console.input(f"{position.mover} ({self._list(position)}): ").strip()
+            word = self.console.input(f"{position.mover} ({self._format_moves(position)}): ").strip()
             try:
-                if (move := self._answer(word, position)) is not None:
+                if (move := self._run_command(word, position)) is not None:
                     self.moves += 1
                     return Choice(move)
             except AwelloError as error:
                 self.console.print(f"{error}. Type help for more.", style="red")
 
-    def _list(self, position: Position) -> str:
+    def _format_moves(self, position: Position) -> str:
         return " ".join(map(position.format_move, position.legal_moves()))
 
-    def _hint(self, position: Position) -> str:
+    def _format_hints(self, position: Position) -> str:
         """What the game would end with after each move, for the mover; the best first."""
         from awello.engine.engine import Engine
 
         self.engine = self.engine or Engine(position.game)
-        *_, found = self.engine.analyse(position, HINT, best=len(position.legal_moves()))
+        *_, analysis = self.engine.analyse(position, HINT_LIMIT, best=len(position.legal_moves()))
         values = [
-            f"{position.format_move(move)} {format_value(position.lead + value, move in found.exact_moves)}"
-            for move, value in found.candidates
+            f"{position.format_move(move)} {format_value(position.lead + value, move in analysis.exact_moves)}"
+            for move, value in analysis.candidates
         ]
         return f"{', '.join(values)} ({position.game.adapter.unit} more than the opponent at the end; = is exact)"
 
@@ -74,7 +74,7 @@ class HumanPlayer(Player):
             self.engine.close()
             self.engine = None
 
-    def _answer(self, word: str, position: Position) -> int | None:
+    def _run_command(self, word: str, position: Position) -> int | None:
         """The move of a line typed in, or None if the line only asked for something."""
         match word.lower():
             case "":
@@ -89,9 +89,9 @@ class HumanPlayer(Player):
             case "help" | "?":
                 self.console.print(HELP.format(example=position.game.adapter.move_example))
             case "moves":
-                self.console.print(self._list(position))
+                self.console.print(self._format_moves(position))
             case "hint":
-                self.console.print(self._hint(position))
+                self.console.print(self._format_hints(position))
             case "quit":
                 raise EOFError
             case _:

@@ -15,8 +15,8 @@ from awello.position import Position
 from awello.rules.game import Game
 from awello.search.montecarlo import EXPLORE, CnnTree, MonteCarloTree, PerceptronTree, PpafTree
 
-SHARE = 0.04  # of the clock that one move may take
-RESERVE = 0.002  # seconds kept back for everything around the search
+MAX_CLOCK_SHARE = 0.04  # of the clock that one move may take
+OVERHEAD_SECONDS = 0.002  # seconds kept back for everything around the search
 
 
 @dataclass
@@ -34,17 +34,17 @@ class TreeSearchPlayer(Player):
         if self.limit.seconds is None and self.limit.nodes is None:
             name = self.spec.name
             raise SpecError(f"player {self.spec} needs a time or a number of rounds, such as {name}@100ms, {name}@800n")
-        self.tree = self.plant(game)
+        self.tree = self.make_tree(game)
 
-    def plant(self, game: Game) -> MonteCarloTree:
+    def make_tree(self, game: Game) -> MonteCarloTree:
         """The memory of its tree."""
         raise NotImplementedError
 
     def choose(self, position: Position, clock: Clock) -> Choice:
-        seconds = SHARE * clock.seconds
+        seconds = MAX_CLOCK_SHARE * clock.seconds
         if self.limit.seconds is not None:
-            seconds = min(seconds, max(0.0, self.limit.seconds - RESERVE))
-        analysis = self.tree.analyse(position, seconds, self.limit.nodes, self.chance.getrandbits(32))
+            seconds = min(seconds, max(0.0, self.limit.seconds - OVERHEAD_SECONDS))
+        analysis = self.tree.analyse(position, seconds, self.limit.nodes, self.rng.getrandbits(32))
         return Choice(analysis.move, analysis)
 
 
@@ -54,7 +54,7 @@ class TreeSearchPlayer(Player):
 class MonteCarloPlayer(TreeSearchPlayer):
     """Judges by random games."""
 
-    def plant(self, game: Game) -> MonteCarloTree:
+    def make_tree(self, game: Game) -> MonteCarloTree:
         make = PpafTree if self.spec.name == "ppaf" else MonteCarloTree
         return make(self.max_nodes, self.exploration)
 
@@ -70,7 +70,7 @@ class NetworkTreePlayer(TreeSearchPlayer):
     threads: Annotated[int, Field(ge=1, le=64)] = 1
     """On which the large network computes."""
 
-    def plant(self, game: Game) -> MonteCarloTree:
+    def make_tree(self, game: Game) -> MonteCarloTree:
         if self.heuristic == "cnn":
             return CnnTree(self.max_nodes, self.exploration, network=cnn_for(game, self.weights, self.threads))
         return PerceptronTree(self.max_nodes, self.exploration, network=perceptron_for(game, self.weights))

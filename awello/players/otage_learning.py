@@ -16,10 +16,10 @@ from awello.position import Position
 from awello.record import Record
 from awello.search.iterative_deepening import IterativeDeepening
 
-MOST = 10  # times that a lost game is learnt
-USUAL = 4  # plies
-LAST = range(2, 13)  # empty squares with which it is looked up whether a game was lost for a while
-DEPTHS = "Depths"  # the tag of a game that Otage played: for each ply how deep it searched with a free choice, or 0
+MAX_REPEATS = 10  # times that a lost game is learnt
+DEFAULT_DEPTH = 4  # plies
+SOLVED_EMPTIES = range(2, 13)  # empty squares with which it is looked up whether a game was lost for a while
+DEPTHS_TAG = "Depths"  # the tag of a game that Otage played: for each ply how deep it searched with a free choice, or 0
 
 
 @dataclass(frozen=True)
@@ -30,22 +30,22 @@ class Lesson:
     ply: int | None
 
 
-def learn(memory: OtageMemory, record: Record, side: int) -> Lesson:
+def learn_game(memory: OtageMemory, record: Record, side: int) -> Lesson:
     """Let a memory learn from a finished game that Otage played on a side."""
-    depths = read_depths(record) or usual_depths(record)
+    depths = read_depths(record) or default_depths(record)
     memory.games += 1
-    for repeats in range(1, MOST + 1):
+    for repeats in range(1, MAX_REPEATS + 1):
         memory.adjust(record)
         memory.note(record)
         if record.winner in (None, side):
             return Lesson(repeats, None)
-        ply = first_change(memory, record, side, depths)
+        ply = find_first_change(memory, record, side, depths)
         if ply is not None:
             break
     return Lesson(repeats, ply)
 
 
-def first_change(memory: OtageMemory, record: Record, side: int, depths: Mapping[int, int]) -> int | None:
+def find_first_change(memory: OtageMemory, record: Record, side: int, depths: Mapping[int, int]) -> int | None:
     """The first ply at which a side would play another move now, None if there is none."""
     search = IterativeDeepening(memory)
     for ply, position in enumerate(record.positions()):
@@ -56,10 +56,10 @@ def first_change(memory: OtageMemory, record: Record, side: int, depths: Mapping
     return None
 
 
-def usual_depths(record: Record) -> dict[int, int]:
+def default_depths(record: Record) -> dict[int, int]:
     """Where nobody knows how deep moves were searched: a depth for each of them that leaves a choice."""
     plies = enumerate(list(record.positions())[:-1])
-    return {ply: USUAL for ply, position in plies if len(position.legal_moves()) > 1}
+    return {ply: DEFAULT_DEPTH for ply, position in plies if len(position.legal_moves()) > 1}
 
 
 def format_depths(record: Record, depths: Mapping[Position, int]) -> str:
@@ -69,7 +69,7 @@ def format_depths(record: Record, depths: Mapping[Position, int]) -> str:
 
 def read_depths(record: Record) -> dict[int, int]:
     """By ply, how deep the moves of a game were searched."""
-    return {ply: int(depth) for ply, depth in enumerate(record.tags.get(DEPTHS, "").split()) if depth.isdecimal()}
+    return {ply: int(depth) for ply, depth in enumerate(record.tags.get(DEPTHS_TAG, "").split()) if depth.isdecimal()}
 
 
 # ---- after a game ---------------------------------------------------------------------------------------------------
@@ -84,7 +84,7 @@ def is_worth_keeping(record: Record, side: int, strong: bool) -> bool:
 def was_lost(engine: Engine, record: Record, side: int) -> bool:
     """Whether a side was lost for a while near the end, by exact scores."""
     for position in record.positions():
-        if position.empties in LAST and not position.over:
+        if position.empties in SOLVED_EMPTIES and not position.over:
             *_, found = engine.solve(position, wld=True)
             if (found.value if position.side == side else -found.value) < 0:
                 return True

@@ -28,7 +28,7 @@ from pydantic import TypeAdapter, ValidationError
 from awello.analysis import Analysis
 from awello.errors import SpecError
 from awello.limits import Clock
-from awello.players.spec import NAME, PlayerSpec, parse_spec
+from awello.players.spec import NAME_PATTERN, PlayerSpec, parse_spec
 from awello.position import Position
 from awello.record import Record
 from awello.rules.game import Game
@@ -69,12 +69,12 @@ class Player:
     """Who chooses a move.  Subclasses are dataclasses that enter themselves with `register`."""
 
     spec: PlayerSpec
-    chance: random.Random
+    rng: random.Random
     """For random choices; the same seed makes the same ones."""
 
     def begin(self, game: Game, seed: int) -> None:
         """Get ready for a new game."""
-        self.chance = random.Random(seed)
+        self.rng = random.Random(seed)
 
     def follow(self, record: Record) -> None:
         """The game so far, told before each choice, for those whom its last position does not tell enough."""
@@ -98,34 +98,34 @@ class Player:
 class RegistryEntry:
     """A line of the registry: the class to make, and a line for people."""
 
-    make: type[Player]
+    player_class: type[Player]
     summary: str
 
 
 REGISTRY: dict[str, RegistryEntry] = {}
-Made = TypeVar("Made", bound=type[Player])
-OWN = "awello_players_"  # how the names of modules begin that are made of files of players
+PlayerClass = TypeVar("PlayerClass", bound=type[Player])
+USER_MODULE_PREFIX = "awello_players_"  # how the names of modules begin that are made of files of players
 
 
-def register(name: str, summary: str) -> Callable[[Made], Made]:
+def register(name: str, summary: str) -> Callable[[PlayerClass], PlayerClass]:
     """Enter a class of players under a name, with one line that says what it does."""
 
-    def enter(make: Made) -> Made:
-        if not re.fullmatch(NAME, name) or not is_dataclass(make):
+    def add(player_class: PlayerClass) -> PlayerClass:
+        if not re.fullmatch(NAME_PATTERN, name) or not is_dataclass(player_class):
             raise SpecError(f"player {name!r} must be a dataclass with a name of small letters, digits, - and _")
-        if name in REGISTRY and REGISTRY[name].make.__qualname__ != make.__qualname__:
+        if name in REGISTRY and REGISTRY[name].player_class.__qualname__ != player_class.__qualname__:
             raise SpecError(f"a player {name!r} exists already: choose another name")
-        REGISTRY[name] = RegistryEntry(make, summary)
-        return make
+        REGISTRY[name] = RegistryEntry(player_class, summary)
+        return player_class
 
-    return enter
+    return add
 
 
 @cache
 def import_players(file: str) -> None:
     """Run a Python file that registers players."""
     path = Path(file)
-    module = spec_from_file_location(f"{OWN}{path.stem}", path)
+    module = spec_from_file_location(f"{USER_MODULE_PREFIX}{path.stem}", path)
     if not path.is_file() or module is None or module.loader is None:
         raise SpecError(f"no players in {file!r}: give a Python file that registers some")
     try:
@@ -143,20 +143,22 @@ def _locate(error: Exception, file: str) -> str:
     return f"{where}:{line}: {type(error).__name__}: {message}"
 
 
-def own_players() -> tuple[str, bytes] | None:
+def read_user_players() -> tuple[str, bytes] | None:
     """The user's file of players and its content: other machines may not have it, and it decides results."""
     file = os.environ.get("AWELLO_PLAYERS")
     return (file, Path(file).read_bytes()) if file else None
 
 
-def forget_players() -> None:
+def unregister_user_players() -> None:
     """Take the players of all files out again, for a process that goes on with those of another one."""
     import_players.cache_clear()
-    for name in [name for name, entry in REGISTRY.items() if entry.make.__module__.startswith(OWN)]:
+    for name in [
+        name for name, entry in REGISTRY.items() if entry.player_class.__module__.startswith(USER_MODULE_PREFIX)
+    ]:
         del REGISTRY[name]
 
 
-def registry() -> dict[str, RegistryEntry]:
+def load_registry() -> dict[str, RegistryEntry]:
     """All players by name, with those of the file that AWELLO_PLAYERS names; worker processes see the same ones."""
     import_module("awello.protocols")  # the players of the layer above
     if file := os.environ.get("AWELLO_PLAYERS"):
@@ -166,7 +168,7 @@ def registry() -> dict[str, RegistryEntry]:
 
 def find_player(name: str) -> RegistryEntry:
     """The registry's line of a name; `SpecError` if there is none."""
-    if name not in registry():
+    if name not in load_registry():
         near = get_close_matches(name, REGISTRY, 1)
         advice = f"did you mean {near[0]!r}?" if near else "'awello players' lists those there are"
         raise UnknownPlayerError(f"unknown player {name!r}: {advice}")
@@ -176,16 +178,16 @@ def find_player(name: str) -> RegistryEntry:
 def make_player(spec: PlayerSpec | str) -> Player:
     """The player of a spec; `SpecError` says which part of it no player takes."""
     spec = parse_spec(spec) if isinstance(spec, str) else spec
-    make = find_player(spec.name).make
+    player_class = find_player(spec.name).player_class
     settings: dict[str, Any] = dict(spec.options)
     settings |= {"heuristic": spec.heuristic} if spec.heuristic else {}
     settings |= {"limit": spec.limit} if spec.limit else {}
-    taken = [setting.name for setting in fields(make)]  # type: ignore[arg-type]
+    names = [setting.name for setting in fields(player_class)]  # type: ignore[arg-type]
     for key in settings:
-        if key not in taken:
-            raise SpecError(f"player {spec.name!r} takes no {key}: it takes {', '.join(taken) or 'no settings'}")
+        if key not in names:
+            raise SpecError(f"player {spec.name!r} takes no {key}: it takes {', '.join(names) or 'no settings'}")
     try:
-        player = TypeAdapter(make).validate_python(settings)
+        player = TypeAdapter(player_class).validate_python(settings)
     except ValidationError as error:
         first = error.errors()[0]
         where = ".".join(map(str, first["loc"])) or "settings"

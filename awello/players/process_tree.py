@@ -17,7 +17,7 @@ from pathlib import Path
 SET_PARENT_DEATH_SIGNAL, SET_CHILD_SUBREAPER = 1, 36  # of prctl(2)
 
 
-def children(pid: int) -> list[int]:
+def list_children(pid: int) -> list[int]:
     """The children of a process, ended ones included until their exit status is read."""
     found: list[int] = []
     for file in glob(f"/proc/{pid}/task/*/children"):  # noqa: PTH207  (this is asked for at each move)
@@ -26,11 +26,11 @@ def children(pid: int) -> list[int]:
     return found
 
 
-def descendants(pid: int) -> list[int]:
+def list_descendants(pid: int) -> list[int]:
     """The children of a process, their children, and so on."""
-    found = children(pid)
+    found = list_children(pid)
     for each in found:  # which grows meanwhile
-        found += children(each)
+        found += list_children(each)
     return found
 
 
@@ -48,12 +48,12 @@ def _read_memory(file: str, name: str) -> int:
     return 0
 
 
-def anonymous_memory(pid: int) -> int:
+def anonymous_memory_use(pid: int) -> int:
     """The bytes of resident memory of a process that no file backs."""
     return _read_memory(f"/proc/{pid}/status", "RssAnon:")
 
 
-def processor_time(pids: Iterable[int]) -> float:
+def cpu_time(pids: Iterable[int]) -> float:
     """The seconds of processor time of processes, and of their children that have ended."""
     ticks = 0
     for pid in pids:
@@ -69,7 +69,7 @@ def kill_tree(root: int) -> None:
         os.kill(root, signal.SIGTERM)
         return
     found = {os.getpid()}
-    while fresh := {root, *descendants(root)} - found:
+    while fresh := {root, *list_descendants(root)} - found:
         _send(signal.SIGSTOP, fresh)  # a process that is stopped starts no other, and its children stay its children
         found |= fresh
     _send(signal.SIGKILL, found - {os.getpid()})
@@ -81,7 +81,7 @@ def _send(number: signal.Signals, pids: Iterable[int]) -> None:
             os.kill(pid, number)
 
 
-def name_exit(status: int) -> str:
+def describe_exit(status: int) -> str:
     """How a process ended, for people."""
     return f"by {signal.Signals(-status).name}" if status < 0 else f"with exit status {status}"
 

@@ -13,7 +13,7 @@ class RandomPlayer(Player):
     """Plays any legal move."""
 
     def choose(self, position: Position, clock: Clock) -> Choice:
-        return Choice(self.chance.choice(position.legal_moves()))
+        return Choice(self.rng.choice(position.legal_moves()))
 
 
 @register("greedy", "the move that takes the most discs or seeds at once")
@@ -25,4 +25,4 @@ class GreedyPlayer(Player):
         side = position.side
         gains = {move: position.after(move).holdings()[side] for move in position.legal_moves()}
         most = max(gains.values())
-        return Choice(self.chance.choice([move for move, gain in gains.items() if gain == most]))
+        return Choice(self.rng.choice([move for move, gain in gains.items() if gain == most]))

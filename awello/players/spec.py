@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from awello.errors import SpecError
 from awello.limits import Limit, format_limit, parse_limit
 
-NAME = r"[a-z][a-z0-9_-]*"
+NAME_PATTERN = r"[a-z][a-z0-9_-]*"
 
 
 @dataclass(frozen=True)
@@ -28,13 +28,13 @@ class PlayerSpec:
 def parse_spec(text: str) -> PlayerSpec:
     """The spec of a text; `SpecError` names the part that is wrong."""
     head, *pairs = text.strip().split(",")
-    match = re.fullmatch(rf"({NAME})(?::({NAME}))?(?:@(.+))?", head)
+    match = re.fullmatch(rf"({NAME_PATTERN})(?::({NAME_PATTERN}))?(?:@(.+))?", head)
     if not match:
         raise SpecError(f"{head!r} is no player: write name, name:heuristic or name:heuristic@limit, in small letters")
     options = {}
     for pair in pairs:
         key, equals, value = pair.partition("=")
-        if not (re.fullmatch(NAME, key) and equals and value):
+        if not (re.fullmatch(NAME_PATTERN, key) and equals and value):
             raise SpecError(f"{pair!r} in {text!r} is no option: write key=value")
         if key in options:
             raise SpecError(f"option {key!r} stands twice in {text!r}: leave one out")

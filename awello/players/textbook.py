@@ -33,13 +33,13 @@ class TextbookPlayer(Player):
     def begin(self, game: Game, seed: int) -> None:
         super().begin(game, seed)
         self._check_limit()
-        self.evaluator = self._evaluator(game)
+        self.evaluator = self._make_evaluator(game)
 
     def _check_limit(self) -> None:
         if self.limit.depth is None or not 1 <= self.limit.depth <= DEEPEST:
             raise SpecError(f"player {self.spec} needs a depth from 1 to {DEEPEST}, such as {self.spec.name}@4")
 
-    def _heuristic(self, game: Game) -> Heuristic:
+    def _make_heuristic(self, game: Game) -> Heuristic:
         """What the settings ask for; unless said, squares count in Othello and seeds in Awalé."""
         early, dash, late = self.thresholds.partition("-")
         if not (early.isdecimal() and dash and late.isdecimal()):
@@ -48,18 +48,18 @@ class TextbookPlayer(Player):
         weights = read_learnt(self.weights, "weights", name) if self.weights else ()
         return Heuristic(name, self.table, (int(early), int(late)), self.corners, weights)
 
-    def _evaluator(self, game: Game) -> Evaluator:
-        return Evaluator(game, self._heuristic(game))
+    def _make_evaluator(self, game: Game) -> Evaluator:
+        return Evaluator(game, self._make_heuristic(game))
 
-    def _algorithm(self) -> str:
+    def _algorithm_name(self) -> str:
         return self.spec.name
 
     def choose(self, position: Position, clock: Clock) -> Choice:
         analysis = self._analyse(position, clock)
-        return Choice(self.chance.choice(analysis.best_moves), analysis)
+        return Choice(self.rng.choice(analysis.best_moves), analysis)
 
     def _analyse(self, position: Position, clock: Clock) -> Analysis:
-        return analyse(position, self._algorithm(), self.limit.depth or 1, self.evaluator)
+        return analyse(position, self._algorithm_name(), self.limit.depth or 1, self.evaluator)
 
 
 @register("negamax-alphabeta", "another name of alphabeta")
@@ -77,14 +77,14 @@ class AlphaBetaPlayer(TextbookPlayer):
     strict_cutoff: bool = False
     """Whether it searches on among equals, as report 0 did."""
 
-    def _evaluator(self, game: Game) -> Evaluator:
-        evaluator = super()._evaluator(game)
-        if self._algorithm() == "alphabeta_tt":
+    def _make_evaluator(self, game: Game) -> Evaluator:
+        evaluator = super()._make_evaluator(game)
+        if self._algorithm_name() == "alphabeta_tt":
             evaluator = AlphaBetaEvaluator(
-                game, self._heuristic(game), self.tt_entries, self.move_ordering, self.skip_mirrors
+                game, self._make_heuristic(game), self.tt_entries, self.move_ordering, self.skip_mirrors
             )
         evaluator.cut_margin = int(self.strict_cutoff)
         return evaluator
 
-    def _algorithm(self) -> str:
+    def _algorithm_name(self) -> str:
         return "alphabeta_tt" if self.tt_entries or self.move_ordering or self.skip_mirrors else self.spec.name

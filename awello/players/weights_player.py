@@ -24,11 +24,11 @@ class WeightsPlayer(Player):
         raise NotImplementedError
 
     def choose(self, position: Position, clock: Clock) -> Choice:
-        weights = self._checked(self.weigh(position, clock), position)
-        most = max(weights[move] for move in position.legal_moves())
-        return Choice(self.chance.choice([move for move in position.legal_moves() if weights[move] == most]))
+        weights = self._check_weights(self.weigh(position, clock), position)
+        largest = max(weights[move] for move in position.legal_moves())
+        return Choice(self.rng.choice([move for move in position.legal_moves() if weights[move] == largest]))
 
-    def _checked(self, answer: Sequence[float], position: Position) -> dict[int, float]:
+    def _check_weights(self, answer: Sequence[float], position: Position) -> dict[int, float]:
         """The weight of each move, legal or not."""
         squares = position.squares()
         try:

@@ -17,7 +17,7 @@ from typing import TextIO
 
 from awello.errors import SpecError
 from awello.players.player import Forfeit
-from awello.players.process_tree import kill_tree, name_exit
+from awello.players.process_tree import describe_exit, kill_tree
 
 READY = 60.0  # seconds for every answer except a move
 GRACE = 0.5  # seconds that a move may be late
@@ -109,7 +109,7 @@ class LineProcess:
         self.kill()
         if not ended:
             return Forfeit("crash", f"{self.command!r} has closed its input or output: try it in a shell")
-        how = name_exit(self._process.returncode)
+        how = describe_exit(self._process.returncode)
         return Forfeit("crash", f"{self.command!r} has ended {how}: try it in a shell")
 
 

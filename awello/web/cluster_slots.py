@@ -16,7 +16,7 @@ from uuid import uuid4
 
 from awello.arena.cluster import connect, expect_same, fingerprint, place_players
 from awello.errors import ConfigError
-from awello.players.player import own_players
+from awello.players.player import read_user_players
 from awello.web.engine_slots import LocalSlot
 
 POLL = 5.0  # seconds that a worker waits for a message before it says that there is none
@@ -100,7 +100,7 @@ class ClusterSlot:
             self._worker = worker
             taken[worker] += 1  # before it answers, so that slots started together choose different workers
             try:
-                await self._call(open_slot, fingerprint(), own_players())
+                await self._call(open_slot, fingerprint(), read_user_players())
                 break
             except OSError:  # the scheduler may not have noticed yet that this worker is gone
                 taken[worker] -= 1

@@ -9,7 +9,7 @@ from collections.abc import Callable
 
 from awello.errors import AwelloError
 from awello.evaluate.settings import LARGEST, TABLES
-from awello.players.player import OWN, Player, find_player, make_player
+from awello.players.player import USER_MODULE_PREFIX, Player, find_player, make_player
 from awello.players.spec import parse_spec
 
 ELSEWHERE = ("human", "gtp", "nboard", "uci")  # players that a terminal is needed for
@@ -79,4 +79,4 @@ def check_spec(text: str) -> str:
 
 def _is_own(player: str) -> bool:
     """Whether a player comes from the owner's file."""
-    return find_player(player).make.__module__.startswith(OWN)
+    return find_player(player).player_class.__module__.startswith(USER_MODULE_PREFIX)
