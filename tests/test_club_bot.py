@@ -121,7 +121,7 @@ def test_a_bot_whose_player_fails_resigns(tmp_path: Path, monkeypatch: pytest.Mo
         async with playing(bots):
             await wait_until_async(lambda: any("won, resigned" in line for line in said))
 
-    monkeypatch.setattr(clubs, "choose", fail)
+    monkeypatch.setattr(clubs, "choose_move", fail)
     with serving(file) as address:
         asyncio.run(play([ClubBot(address, token, "greedy", SEEK, said.append) for token in (one, two)]))
     assert any("RuntimeError: boom; the bot resigns" in line for line in said)
@@ -164,21 +164,21 @@ def test_a_game_that_is_told_again_is_thought_about_once(monkeypatch: pytest.Mon
         return Choice(record.final.legal_moves()[0])
 
     async def play() -> None:
-        bot = ClubBot("http://127.0.0.1", "token", "random", tell=lambda line: None)
+        bot = ClubBot("http://127.0.0.1", "token", "random", report=lambda line: None)
         bot.name, first, second = "rex", Line(), Line()
         bot.socket = first  # type: ignore[assignment]
-        bot._look(STATE)
+        bot._update_game(STATE)
         await wait_until_async(lambda: thoughts)
         bot.socket = second  # type: ignore[assignment]
-        bot._look(STATE)
+        bot._update_game(STATE)
         decided.set()
         await wait_until_async(lambda: not bot.tasks)
         assert thoughts == [0] and not first.sent and [sent["type"] for sent in second.sent] == ["move"]
-        bot._look(STATE)  # the club could not keep it
+        bot._update_game(STATE)  # the club could not keep it
         await wait_until_async(lambda: not bot.tasks)
         assert thoughts == [0, 0] and len(second.sent) == 2
 
-    monkeypatch.setattr(clubs, "choose", slow)
+    monkeypatch.setattr(clubs, "choose_move", slow)
     asyncio.run(play())
 
 
@@ -186,10 +186,10 @@ def test_a_game_that_is_told_again_is_thought_about_once(monkeypatch: pytest.Mon
     ("policy", "challenge", "playing", "taken"),
     [
         (BotPolicy(), {}, 0, True),
-        (BotPolicy(most=2), {}, 2, False),
-        (BotPolicy(names=frozenset({"bob"})), {}, 0, False),
-        (BotPolicy(names=frozenset({"ann"})), {}, 0, True),
-        (BotPolicy(games=frozenset({Game.ABAPA})), {}, 0, False),
+        (BotPolicy(max_games=2), {}, 2, False),
+        (BotPolicy(opponents=frozenset({"bob"})), {}, 0, False),
+        (BotPolicy(opponents=frozenset({"ann"})), {}, 0, True),
+        (BotPolicy(variants=frozenset({Game.ABAPA})), {}, 0, False),
     ],
 )
 def test_policy(policy: BotPolicy, challenge: dict[str, str], playing: int, taken: bool) -> None:
@@ -312,14 +312,14 @@ def test_a_challenge_and_a_game_wait_until_the_last_game_is_learnt() -> None:
     Pupil.lesson.clear()
 
     async def play() -> None:
-        bot, line = ClubBot("http://127.0.0.1", "token", "pupil", tell=lambda line: None), Line()
+        bot, line = ClubBot("http://127.0.0.1", "token", "pupil", report=lambda line: None), Line()
         bot.name, bot.socket = "rex", line  # type: ignore[assignment]
-        bot._look(STATE)
+        bot._update_game(STATE)
         await wait_until_async(lambda: line.sent)
-        bot._look(STATE | OVER)
-        bot._look(STATE | OVER)  # the club may say it twice
-        bot._look(STATE | {"game": 2})
-        challenge = bot._later(bot._answer_challenge, {"from": "Ann", "kind": "othello", "number": 5})
+        bot._update_game(STATE | OVER)
+        bot._update_game(STATE | OVER)  # the club may say it twice
+        bot._update_game(STATE | {"game": 2})
+        challenge = bot._schedule(bot._answer_challenge, {"from": "Ann", "kind": "othello", "number": 5})
         await wait_until_async(lambda: words(Pupil.calls)[-1] == "end")
         assert [sent["type"] for sent in line.sent] == ["move"] and not challenge.done()
         Pupil.lesson.set()
@@ -338,10 +338,10 @@ def test_a_game_that_was_not_begun_teaches_nothing(reason: str) -> None:
     Pupil.lesson.set()
 
     async def play() -> None:
-        bot = ClubBot("http://127.0.0.1", "token", "pupil", tell=lambda line: None)
+        bot = ClubBot("http://127.0.0.1", "token", "pupil", report=lambda line: None)
         bot.name = "rex"
-        bot._look(STATE | {"mover": 1})
-        bot._look(STATE | OVER | {"winner": None, "reason": reason})
+        bot._update_game(STATE | {"mover": 1})
+        bot._update_game(STATE | OVER | {"winner": None, "reason": reason})
         await wait_until_async(lambda: not bot.tasks)
 
     asyncio.run(play())
@@ -355,10 +355,10 @@ def test_a_player_that_fails_to_learn_goes_on(monkeypatch: pytest.MonkeyPatch) -
         raise RuntimeError("boom")
 
     async def play() -> None:
-        bot = ClubBot("http://127.0.0.1", "token", "pupil", tell=said.append)
+        bot = ClubBot("http://127.0.0.1", "token", "pupil", report=said.append)
         bot.name = "rex"
-        bot._look(STATE | {"mover": 1})
-        bot._look(STATE | OVER)
+        bot._update_game(STATE | {"mover": 1})
+        bot._update_game(STATE | OVER)
         await wait_until_async(lambda: not bot.tasks)
         assert not bot.learning and not bot.players
 

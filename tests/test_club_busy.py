@@ -194,7 +194,7 @@ def test_a_bot_sends_a_refused_move_again(monkeypatch: pytest.MonkeyPatch) -> No
 
     async def play() -> None:
         club = Connection({"type": "welcome", "name": "rex"}, STATE)
-        bot = ClubBot("http://127.0.0.1", "token", "random", tell=lambda line: None)
+        bot = ClubBot("http://127.0.0.1", "token", "random", report=lambda line: None)
         listening = asyncio.create_task(bot._listen(club))  # type: ignore[arg-type]
         first = await club.sent.get()
         for code in ("often", "storage"):
@@ -230,7 +230,7 @@ def test_a_bot_claims_the_win_when_its_opponent_has_left() -> None:
 
     async def play() -> None:
         club = Connection({"type": "welcome", "name": "max"}, STATE)
-        bot = ClubBot("http://127.0.0.1", "token", "random", tell=said.append)
+        bot = ClubBot("http://127.0.0.1", "token", "random", report=said.append)
         listening = asyncio.create_task(bot._listen(club))  # type: ignore[arg-type]
         gone = {"type": "opponent", "game": 1, "name": "rex", "here": False, "claim": 0.0}
         club.tell(gone | {"claim": 60.0})

@@ -165,13 +165,13 @@ def test_another_move_than_the_analysed_one_has_no_analysis(answering: Answering
 def test_a_program_that_is_late_is_ended(
     answering: Answering, name: str, limit: Limit, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("awello.protocols.line_process.GRACE", 0.1)
-    monkeypatch.setattr("awello.protocols.external_engine.LONGEST_SEARCH", 0.1)
+    monkeypatch.setattr("awello.protocols.line_process.GRACE_SECONDS", 0.1)
+    monkeypatch.setattr("awello.protocols.external_engine.MAX_SEARCH_SECONDS", 0.1)
     engine = answering(name, "thinking")
     position = Position.start(engine.GAMES[0])
     with pytest.raises(AwelloError, match=r"gives no answer within 0\.1 s"):
         list(engine.analyse(position, limit))
-    assert engine.program and not engine.program.alive
+    assert engine.process and not engine.process.alive
 
 
 def test_a_time_counts_more_than_a_depth(answering: Answering, tmp_path: Path) -> None:
@@ -185,8 +185,8 @@ def test_an_abandoned_analysis_ends_the_program_and_the_next_one_starts_another(
     first = engine.analyse(Position.start(), Limit(seconds=60))
     assert next(first).value == 1
     first.close()  # type: ignore[attr-defined]
-    assert engine.program
-    wait_until(lambda: engine.program and not engine.program.alive)
+    assert engine.process
+    wait_until(lambda: engine.process and not engine.process.alive)
     assert next(engine.analyse(Position.start(), Limit(seconds=60))).value == 1
 
 

@@ -26,7 +26,7 @@ from awello.limits import Clock
 from awello.players.player import Choice, Forfeit
 from awello.players.simple import RandomPlayer
 from awello.protocols.line_process import LineProcess
-from awello.protocols.nboard import ABOUT
+from awello.protocols.nboard import GGF_TAGS
 from awello.record import Record
 
 PROGRAM = ROOT / "tests" / "program.py"
@@ -96,7 +96,7 @@ def test_what_each_protocol_is_told(log: Path) -> None:
             "nboard 2",
             "set depth 12",
             "ping 1",
-            "set game " + format_ggf(replace(parse_transcript("f5"), tags=ABOUT)),
+            "set game " + format_ggf(replace(parse_transcript("f5"), tags=GGF_TAGS)),
             "go",
         ],
         "uci@5s": ["uci", "ucinewgame", "isready", "position startpos moves F", "go movetime 5000"],
@@ -250,7 +250,7 @@ def test_a_program_that_cannot_start_again_loses_its_games(log: Path) -> None:
     player: Any = make_player(spec(log))
     player.begin(Game.OTHELLO, 1)
     player.command = player.command.replace(str(log), f"{log} plays draughts")
-    player.program.kill()
+    player.process.kill()
     player.begin(Game.OTHELLO, 2)
     with pytest.raises(Forfeit, match="refuses 'boardsize 8'"):
         player.choose(Position.start(), Clock())
@@ -259,7 +259,7 @@ def test_a_program_that_cannot_start_again_loses_its_games(log: Path) -> None:
 # ---- beginnings and ends --------------------------------------------------------------------------------------------
 @pytest.mark.parametrize("name", ["gtp", "nboard", "uci"])
 def test_a_program_that_speaks_something_else(log: Path, name: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("awello.protocols.line_process.READY", 0.1)
+    monkeypatch.setattr("awello.protocols.line_process.ANSWER_SECONDS", 0.1)
     with pytest.raises(SpecError, match=r"gives no answer: does it speak (GTP|NBoard|UCI)"):
         play_match(Match(GAMES[name], spec(log, "is silent", name), "random"))
 
@@ -275,7 +275,7 @@ def test_a_program_that_refuses_the_game(log: Path) -> None:
 def test_nothing_is_left_of_it(log: Path, habit: str) -> None:
     player: Any = make_player(spec(log, habit))
     player.begin(Game.OTHELLO, 1)
-    process = player.program._process.pid
+    process = player.process._process.pid
     del player
     gc.collect()
     wait_until(lambda: gone(process))
@@ -288,7 +288,7 @@ def test_what_it_has_started_ends_with_it(log: Path, monkeypatch: pytest.MonkeyP
         wait_until(lambda: log.exists() and log.read_text())  # the child has begun
         return lines(program, *words)
 
-    monkeypatch.setattr("awello.protocols.line_process.READY", 0.1)
+    monkeypatch.setattr("awello.protocols.line_process.ANSWER_SECONDS", 0.1)
     monkeypatch.setattr(LineProcess, "lines", read_late)
     with pytest.raises(SpecError, match="gives no answer"):
         make_player(spec(log, "has a child")).begin(Game.OTHELLO, 1)

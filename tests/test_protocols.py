@@ -374,13 +374,13 @@ def test_stop_ends_a_thought(how: str) -> None:
 
 
 def test_an_endless_thought_waits_for_stop_even_if_all_is_known(monkeypatch: pytest.MonkeyPatch) -> None:
-    waiting, wait = threading.Event(), UciServer.await_interruption
+    waiting, wait = threading.Event(), UciServer.wait_for_stop
 
-    def await_interruption(talk: UciServer) -> None:
+    def wait_for_stop(talk: UciServer) -> None:
         waiting.set()
         wait(talk)
 
-    monkeypatch.setattr(UciServer, "await_interruption", await_interruption)
+    monkeypatch.setattr(UciServer, "await_interruption", wait_for_stop)
     with talking(UciServer) as partner:
         partner.write("position fen 0-0-0-0-0-2-0-1-0-0-0-0-22-23-S", "go infinite")
         partner.wait("info depth")

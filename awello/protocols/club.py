@@ -28,14 +28,14 @@ from awello.position import Position
 from awello.record import Record
 from awello.rules.game import Game
 
-PAUSE, LONGEST_PAUSE = 0.5, 30.0  # seconds before a connection is made again
-RETRY = 5.0  # seconds before a refused seek is tried again
-RESEND = 0.5  # seconds before another message that the club could not take is sent again
+RECONNECT_SECONDS, MAX_RECONNECT_SECONDS = 0.5, 30.0  # seconds before a connection is made again
+SEEK_RETRY_SECONDS = 5.0  # seconds before a refused seek is tried again
+RESEND_SECONDS = 0.5  # seconds before another message that the club could not take is sent again
 CLAIM_MARGIN = 0.2  # seconds added before a win is claimed, so that the claim is not refused as early
-BUSY = ("often", "storage")  # codes of answers that ask for the same message later
-SPARE = 0.3  # seconds of its clock that a player does not know of, for the way there and back
-FOREVER = 1008  # the code of a connection that must not be made again
-NOT_BEGUN = "was not begun"  # the reason of a game that does not count
+BUSY_CODES = ("often", "storage")  # codes of answers that ask for the same message later
+LAG_SECONDS = 0.3  # seconds of its clock that a player does not know of, for the way there and back
+POLICY_VIOLATION = 1008  # the code of a connection that must not be made again
+NOT_STARTED = "was not begun"  # the reason of a game that does not count
 
 Message = dict[str, Any]
 Work = Callable[..., Coroutine[Any, Any, object]]
@@ -46,10 +46,10 @@ Result = TypeVar("Result")
 class BotPolicy:
     """Which games a bot plays, and how many."""
 
-    games: frozenset[Game] = frozenset(Game)
-    most: int = 4
+    variants: frozenset[Game] = frozenset(Game)
+    max_games: int = 4
     """Games at once."""
-    names: frozenset[str] = frozenset()
+    opponents: frozenset[str] = frozenset()
     """The players who may challenge it, in lower case; if there are none, everyone may."""
     seek: tuple[Game, Clock] | None = None
     """A game that it seeks whenever it plays none."""
@@ -59,8 +59,8 @@ class BotPolicy:
 
     def accepts(self, challenge: Message, playing: int) -> bool:
         """Whether to accept a challenge."""
-        known = not self.names or str(challenge["from"]).lower() in self.names
-        return known and playing < self.most and Game[challenge["kind"].upper()] in self.games
+        allowed = not self.opponents or str(challenge["from"]).lower() in self.opponents
+        return allowed and playing < self.max_games and Game[challenge["kind"].upper()] in self.variants
 
 
 @dataclass
@@ -71,7 +71,7 @@ class ClubBot:
     token: str
     spec: str
     policy: BotPolicy = field(default_factory=BotPolicy)
-    tell: Callable[[str], None] = print
+    report: Callable[[str], None] = print
 
     def __post_init__(self) -> None:
         make_player(self.spec)  # a wrong spec is an error at once
@@ -81,34 +81,34 @@ class ClubBot:
         self.claims: dict[int, Task[None]] = {}  # wins to be claimed from opponents who left
         self.learning: dict[int, Task[None]] = {}  # from games that are over
         self.tasks: set[Task[None]] = set()
-        self.told: set[str] = set()  # results, which the club may send again
-        self.asked: dict[int, Message] = {}  # messages on this connection that have not been answered, by their id
-        self.numbers, self.seeking = count(1), 0  # the id of the message by which a game is sought
+        self.reported: set[str] = set()  # results, which the club may send again
+        self.pending: dict[int, Message] = {}  # messages on this connection that have not been answered, by their id
+        self.message_ids, self.seek_id = count(1), 0  # the id of the message by which a game is sought
         self.name = ""
-        self.pool = ThreadPoolExecutor(self.policy.most)
+        self.pool = ThreadPoolExecutor(self.policy.max_games)
 
     async def run(self) -> None:
         """Play until cancelled; a broken connection is made again."""
-        pause = PAUSE
+        pause = RECONNECT_SECONDS
         while True:
             try:
                 headers = {"authorization": f"Bearer {self.token}"}
                 async with connect(self.address, additional_headers=headers) as socket:
-                    pause = PAUSE
+                    pause = RECONNECT_SECONDS
                     await self._listen(socket)
             except ConnectionClosed as closed:
-                if closed.rcvd and closed.rcvd.code == FOREVER:
+                if closed.rcvd and closed.rcvd.code == POLICY_VIOLATION:
                     raise ConfigError(f"the club does not let {self.spec} in: {closed.rcvd.reason}") from None
-                self.tell("the connection broke: trying again")
+                self.report("the connection broke: trying again")
             except (OSError, InvalidHandshake) as error:
-                self.tell(f"cannot reach {self.server} ({error}): trying again in {pause:.1f} s")
-            self.seeking = 0
+                self.report(f"cannot reach {self.server} ({error}): trying again in {pause:.1f} s")
+            self.seek_id = 0
             await asyncio.sleep(pause)
-            pause = min(2 * pause, LONGEST_PAUSE)
+            pause = min(2 * pause, MAX_RECONNECT_SECONDS)
 
     async def _listen(self, socket: ClientConnection) -> None:
         self.socket = socket
-        self.asked.clear()  # the club sends every game again, and with it what is to be done
+        self.pending.clear()  # the club sends every game again, and with it what is to be done
         async for text in socket:
             message: Message = json.loads(text)
             match None if "id" in message else message["type"]:
@@ -116,162 +116,166 @@ class ClubBot:
                     await socket.send(json.dumps({"type": "pong", "number": message["number"]}))
                 case "welcome":
                     self.name = message["name"]
-                    self.tell(f"{self.spec} is in the club as {self.name}")
+                    self.report(f"{self.spec} is in the club as {self.name}")
                     if self.policy.tournament is not None:
-                        await self._ask("join", tournament=self.policy.tournament)
-                    self._later(self._seek)
+                        await self._request("join", tournament=self.policy.tournament)
+                    self._schedule(self._seek)
                 case "challenge":
-                    self._later(self._answer_challenge, message)
+                    self._schedule(self._answer_challenge, message)
                 case "game":
-                    self._look(message)
+                    self._update_game(message)
                 case "tournament":
                     self._report_tournament(message)
                 case "opponent":
-                    self._note_opponent(message)
+                    self._handle_opponent(message)
                 case "warning":
                     self._report_warning(message)
                 case None:
-                    self._take_answer(message)
+                    self._handle_response(message)
 
-    async def _ask(self, type: str, **fields: Any) -> int:
-        number = next(self.numbers)
+    async def _request(self, type: str, **fields: Any) -> int:
+        number = next(self.message_ids)
         await self._send({"id": number, "type": type, **fields}, self.socket)
         return number
 
     async def _send(self, message: Message, socket: ClientConnection) -> None:
         if socket is self.socket:
-            self.asked[message["id"]] = message
+            self.pending[message["id"]] = message
             await socket.send(json.dumps(message))
 
-    def _take_answer(self, answer: Message) -> None:
+    def _handle_response(self, response: Message) -> None:
         """Send a message again later if the club could not take it now."""
-        asked = self.asked.pop(answer["id"], None)
-        if answer["type"] != "error":
+        pending = self.pending.pop(response["id"], None)
+        if response["type"] != "error":
             return
-        self.tell(f"the club refused: {answer['message']}")
-        if answer["id"] == self.seeking:
-            self.seeking = 0
-            self._later(self._seek, delay=max(RETRY, 60.0 * answer.get("minutes", 0)))
-        elif asked and answer["code"] in BUSY:
-            self._later(self._send, asked, self.socket, delay=RESEND)
+        self.report(f"the club refused: {response['message']}")
+        if response["id"] == self.seek_id:
+            self.seek_id = 0
+            self._schedule(self._seek, delay=max(SEEK_RETRY_SECONDS, 60.0 * response.get("minutes", 0)))
+        elif pending and response["code"] in BUSY_CODES:
+            self._schedule(self._send, pending, self.socket, delay=RESEND_SECONDS)
 
-    def _later(self, work: Work, *words: Any, delay: float = 0, **fields: Any) -> Task[None]:
+    def _schedule(self, work: Work, *args: Any, delay: float = 0, **fields: Any) -> Task[None]:
         """Work in the background; if the connection is gone then, the next one tells what is to be done."""
 
         async def finish() -> None:
             await asyncio.sleep(delay)
             with suppress(ConnectionClosed):
-                await work(*words, **fields)
+                await work(*args, **fields)
 
         task = asyncio.create_task(finish())
         self.tasks.add(task)
         task.add_done_callback(self.tasks.discard)
         return task
 
-    async def _run(self, work: Callable[..., Result], *words: Any) -> Result:
+    async def _run_in_thread(self, work: Callable[..., Result], *args: Any) -> Result:
         """The result of work in a thread."""
-        return await asyncio.get_running_loop().run_in_executor(self.pool, work, *words)
+        return await asyncio.get_running_loop().run_in_executor(self.pool, work, *args)
 
     async def _answer_challenge(self, challenge: Message) -> None:
         await asyncio.gather(*self.learning.values())
         accepts = self.policy.accepts(challenge, len(self.players))
-        await self._ask("accept" if accepts else "decline", number=challenge["number"])
+        await self._request("accept" if accepts else "decline", number=challenge["number"])
 
     async def _seek(self) -> None:
         await asyncio.gather(*self.learning.values())
-        if self.policy.seek and not self.seeking and not self.players:
+        if self.policy.seek and not self.seek_id and not self.players:
             game, clock = self.policy.seek
-            terms = {"seconds": clock.seconds, "increment": clock.increment, "rated": self.policy.rated}
-            self.seeking = await self._ask("seek", kind=str(game), **terms)
+            settings = {"seconds": clock.seconds, "increment": clock.increment, "rated": self.policy.rated}
+            self.seek_id = await self._request("seek", kind=str(game), **settings)
 
     def _report_tournament(self, news: Message) -> None:
         """Say what is new in a tournament: it begins, a round begins, it is over."""
-        place = next((row["place"] for row in news["standings"] if row["name"] == self.name), None)
+        rank = next((row["place"] for row in news["standings"] if row["name"] == self.name), None)
         if news["state"] != "open":
-            state = f"{news['state']}, round {news['round']} of {news['rounds']}, place {place}"
-            self._tell_once(f"tournament {news['name']}: {state}")
+            state = f"{news['state']}, round {news['round']} of {news['rounds']}, place {rank}"
+            self._report_once(f"tournament {news['name']}: {state}")
 
-    def _tell_once(self, line: str) -> None:
-        if line not in self.told:
-            self.told.add(line)
-            self.tell(line)
+    def _report_once(self, line: str) -> None:
+        if line not in self.reported:
+            self.reported.add(line)
+            self.report(line)
 
     def _report_warning(self, warning: Message) -> None:
         """Say that rated games were left early, and what that costs."""
-        price = f"no rated games for {warning['minutes']} min" if warning["minutes"] else f"{warning['free']} are free"
-        self.tell(f"rated games left early within an hour: {warning['left']} ({price})")
+        penalty = (
+            f"no rated games for {warning['minutes']} min" if warning["minutes"] else f"{warning['free']} are free"
+        )
+        self.report(f"rated games left early within an hour: {warning['left']} ({penalty})")
 
-    def _look(self, state: Message) -> None:
+    def _update_game(self, state: Message) -> None:
         """Begin a game, move in it, or end it."""
         number, names = state["game"], [player["name"] for player in state["players"]]
         if self.name not in names:
             return
         if state["over"]:
-            self._end(state, names)
+            self._end_game(state, names)
             return
         if number not in self.players:
-            self.tell(f"game {number}, {' - '.join(names)}: {state['kind']}")
-            self.seeking = 0
-            self.players[number] = asyncio.create_task(self._begin(state, [*self.learning.values()]))
+            self.report(f"game {number}, {' - '.join(names)}: {state['kind']}")
+            self.seek_id = 0
+            self.players[number] = asyncio.create_task(self._make_player(state, [*self.learning.values()]))
         if names[state["mover"]] == self.name and ((search := self.searches.get(number)) is None or search.done()):
-            self.searches[number] = self._later(self._move, state, self.players[number])
+            self.searches[number] = self._schedule(self._choose_move, state, self.players[number])
 
-    async def _begin(self, state: Message, learning: list[Task[None]]) -> Player:
+    async def _make_player(self, state: Message, learning: list[Task[None]]) -> Player:
         """The player of a new game, which begins when the games before it have been learnt from."""
         await asyncio.gather(*learning)
         player = make_player(self.spec)
         seed = zlib.crc32(f"{self.server} {state['game']}".encode())
-        await self._run(player.begin, Game[state["kind"].upper()], seed)
+        await self._run_in_thread(player.begin, Game[state["kind"].upper()], seed)
         return player
 
-    async def _move(self, state: Message, begun: Task[Player]) -> None:
-        number, record, told = state["game"], read_record(state), monotonic()
-        answer: Message = {"type": "resign"}
+    async def _choose_move(self, state: Message, ready_player: Task[Player]) -> None:
+        number, record, received = state["game"], read_record(state), monotonic()
+        response: Message = {"type": "resign"}
         try:
-            player = await begun
-            left = state["clocks"][state["mover"]] - SPARE - (monotonic() - told)
+            player = await ready_player
+            left = state["clocks"][state["mover"]] - LAG_SECONDS - (monotonic() - received)
             clock = Clock(max(0.01, left), state["control"]["increment"])
-            choice = await self._run(choose, player, record, clock)
-            answer = {"type": "move", "ply": state["ply"], "move": record.final.format_move(choice.move)}
+            choice = await self._run_in_thread(choose_move, player, record, clock)
+            response = {"type": "move", "ply": state["ply"], "move": record.final.format_move(choice.move)}
         except Resignation:
             pass
         except Exception as error:
-            self.tell(f"game {number}: {describe_error(error)}; the bot resigns")
+            self.report(f"game {number}: {describe_error(error)}; the bot resigns")
         if number in self.players:
-            await self._ask(**answer, game=number)
+            await self._request(**response, game=number)
 
-    def _end(self, state: Message, names: list[str]) -> None:
+    def _end_game(self, state: Message, names: list[str]) -> None:
         number = state["game"]
         if claim := self.claims.pop(number, None):
             claim.cancel()
-        self._tell_once(f"game {number}, {' - '.join(names)}: {describe(state, names)}")
+        self._report_once(f"game {number}, {' - '.join(names)}: {describe_result(state, names)}")
         search = self.searches.pop(number, None)
         if player := self.players.pop(number, None):
-            self.learning[number] = self._later(self._learn, player, search, state, names.index(self.name))
+            self.learning[number] = self._schedule(self._learn_game, player, search, state, names.index(self.name))
         else:
-            self._later(self._seek)
+            self._schedule(self._seek)
 
-    async def _learn(self, begun: Task[Player], search: Task[None] | None, state: Message, side: int) -> None:
+    async def _learn_game(
+        self, ready_player: Task[Player], search: Task[None] | None, state: Message, side: int
+    ) -> None:
         """End a player's game and let it learn, before another game begins."""
         try:
-            player = await begun
+            player = await ready_player
             player.end()
             if search:
                 await asyncio.wait([search])
-            if state["reason"] != NOT_BEGUN:
-                await self._run(player.learn, read_record(state), side)
+            if state["reason"] != NOT_STARTED:
+                await self._run_in_thread(player.learn, read_record(state), side)
         except Exception as error:
-            self.tell(f"game {state['game']}: nothing was learnt: {describe_error(error)}")
+            self.report(f"game {state['game']}: nothing was learnt: {describe_error(error)}")
         del self.learning[state["game"]]
         await self._seek()
 
-    def _note_opponent(self, news: Message) -> None:
+    def _handle_opponent(self, news: Message) -> None:
         """Claim the win when the opponent has been away for long enough, unless they come back."""
         if claim := self.claims.pop(news["game"], None):
             claim.cancel()
         if news["claim"] is not None:
             delay = news["claim"] + CLAIM_MARGIN
-            self.claims[news["game"]] = self._later(self._ask, "claim", delay=delay, game=news["game"])
+            self.claims[news["game"]] = self._schedule(self._request, "claim", delay=delay, game=news["game"])
 
 
 def channel_address(server: str) -> str:
@@ -287,7 +291,7 @@ def channel_address(server: str) -> str:
     raise ConfigError(f"--server {server!r} is not the address of a club: write https://HOST or http://HOST:PORT")
 
 
-def choose(player: Player, record: Record, clock: Clock) -> Choice:
+def choose_move(player: Player, record: Record, clock: Clock) -> Choice:
     """A player's choice at the end of a game so far."""
     player.follow(record)
     return player.choose(record.final, clock)
@@ -301,9 +305,9 @@ def read_record(state: Message) -> Record:
     return record
 
 
-def describe(state: Message, names: list[str]) -> str:
+def describe_result(state: Message, names: list[str]) -> str:
     """How a game ended."""
-    drawn = "not played" if state["reason"] == NOT_BEGUN else "drawn"
+    drawn = "not played" if state["reason"] == NOT_STARTED else "drawn"
     result = drawn if state["winner"] is None else f"{names[state['winner']]} won"
     score = " {} - {}".format(*state["score"]) if state["score"] else ""
     return f"{result}{score}{', ' + state['reason'] if state['reason'] else ''}"

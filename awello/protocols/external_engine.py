@@ -22,9 +22,9 @@ from awello.protocols.line_process import LineProcess
 from awello.record import Record
 from awello.rules.game import Game
 
-LONGEST_SEARCH = 900.0  # seconds for a move without a time limit
+MAX_SEARCH_SECONDS = 900.0  # seconds for a move without a time limit
 
-Told = Iterator[Analysis | str]  # what a program finds, and at the end the name of its move
+EngineOutput = Iterator[Analysis | str]  # what a program finds, and at the end the name of its move
 
 
 @dataclass
@@ -33,7 +33,7 @@ class ExternalEnginePlayer(Player, ABC):
 
     PROTOCOL: ClassVar[str]
     GAMES: ClassVar[tuple[Game, ...]]
-    TAKES_DEPTH: ClassVar[bool] = False
+    SUPPORTS_DEPTH: ClassVar[bool] = False
 
     limit: Limit | None = None
     """The time for a move, after which the program loses the game."""
@@ -43,39 +43,39 @@ class ExternalEnginePlayer(Player, ABC):
     """A file to append the conversation to."""
 
     def __post_init__(self) -> None:
-        self.program: LineProcess | None = None
+        self.process: LineProcess | None = None
         self.record: Record | None = None
         self.failure: Forfeit | None = None  # what went wrong before the game, and loses it
 
     @abstractmethod
-    def greet(self, program: LineProcess) -> None:
+    def handshake(self, process: LineProcess) -> None:
         """Make sure that a new program speaks the protocol."""
 
     @abstractmethod
-    def get_ready(self, program: LineProcess, game: Game) -> None:
+    def start_game(self, process: LineProcess, game: Game) -> None:
         """Start a game."""
 
     @abstractmethod
-    def ask(self, program: LineProcess, record: Record, clock: Clock) -> Told:
+    def request_move(self, process: LineProcess, record: Record, clock: Clock) -> EngineOutput:
         """Ask for a move at the end of a game so far."""
 
-    def examine(self, program: LineProcess, position: Position, limit: Limit) -> Told:
+    def request_analysis(self, process: LineProcess, position: Position, limit: Limit) -> EngineOutput:
         """Ask for an analysis, to a depth or for a time."""
         raise SpecError(f"player {self.spec.name} cannot analyse: {self.PROTOCOL} has no command that tells values")
 
     def begin(self, game: Game, seed: int) -> None:
-        self._check(game)
-        self.game, self.failure, known = game, None, self.program is not None
+        self._check_game(game)
+        self.game, self.failure, was_running = game, None, self.process is not None
         try:
-            if self.program is None or not self.program.alive:
-                self.program = LineProcess(self.command, self.PROTOCOL, self.log)
-                self.greet(self.program)
-            self.get_ready(self.program, game)
+            if self.process is None or not self.process.alive:
+                self.process = LineProcess(self.command, self.PROTOCOL, self.log)
+                self.handshake(self.process)
+            self.start_game(self.process, game)
         except Forfeit as forfeit:
-            assert self.program is not None
-            self.program.kill()
-            if not known:
-                self.program = None
+            assert self.process is not None
+            self.process.kill()
+            if not was_running:
+                self.process = None
                 raise SpecError(forfeit.message) from None
             self.failure = forfeit
 
@@ -83,12 +83,12 @@ class ExternalEnginePlayer(Player, ABC):
         self.record = record
 
     def choose(self, position: Position, clock: Clock) -> Choice:
-        if self.program is None:
+        if self.process is None:
             raise RuntimeError("begin comes first")
         record = self.record if self.record is not None and self.record.final == position else Record(position)
         analysis, answer = None, ""
-        for told in self._listen(self.ask(self.program, record, clock)):
-            analysis, answer = (told, answer) if isinstance(told, Analysis) else (analysis, told)
+        for output in self._listen(self.request_move(self.process, record, clock)):
+            analysis, answer = (output, answer) if isinstance(output, Analysis) else (analysis, output)
         if answer.lower() == "resign":
             raise Resignation
         try:
@@ -107,42 +107,42 @@ class ExternalEnginePlayer(Player, ABC):
             raise SpecError("an external engine analyses to a depth or for a time: give a limit such as 12 or 5s")
         if position.over:
             raise AwelloError("the game is over: there is nothing to analyse")
-        if self.program is None or not self.program.alive or self.game != position.game:
+        if self.process is None or not self.process.alive or self.game != position.game:
             self.begin(position.game, 0)
-        assert self.program is not None
+        assert self.process is not None
         limit = Limit(depth=max(1, depth or 0)) if limit.seconds is None else Limit(seconds=limit.seconds)
         found = False
         try:
-            for told in self._listen(self.examine(self.program, position, limit)):
-                if isinstance(told, Analysis):
+            for output in self._listen(self.request_analysis(self.process, position, limit)):
+                if isinstance(output, Analysis):
                     found = True
-                    yield told
+                    yield output
         except Forfeit as forfeit:
             raise AwelloError(forfeit.message) from None
         if not found:
             raise AwelloError(f"{self.command!r} tells no possible value of a legal move: try another program")
 
-    def seconds(self, clock: Clock, limit: Limit | None) -> float:
+    def time_limit(self, clock: Clock, limit: Limit | None) -> float:
         """The time that the program has for an answer."""
-        return min(clock.seconds, LONGEST_SEARCH if limit is None or limit.seconds is None else limit.seconds)
+        return min(clock.seconds, MAX_SEARCH_SECONDS if limit is None or limit.seconds is None else limit.seconds)
 
-    def _listen(self, told: Told) -> Told:
+    def _listen(self, output: EngineOutput) -> EngineOutput:
         """What the program tells; it is ended if it is not heard to the end, as it may still search."""
         started = monotonic()
         try:
             if self.failure:
                 raise self.failure
-            for each in told:
-                yield replace(each, seconds=monotonic() - started) if isinstance(each, Analysis) else each
+            for item in output:
+                yield replace(item, seconds=monotonic() - started) if isinstance(item, Analysis) else item
         except BaseException:
-            assert self.program is not None
-            self.program.kill()
+            assert self.process is not None
+            self.process.kill()
             raise
 
-    def _check(self, game: Game) -> None:
+    def _check_game(self, game: Game) -> None:
         """Refuse a game or a limit that the protocol does not know."""
         name, limit = self.spec.name, self.limit or Limit(seconds=0)
-        if limit.seconds is None and not (self.TAKES_DEPTH and limit.depth is not None):
+        if limit.seconds is None and not (self.SUPPORTS_DEPTH and limit.depth is not None):
             raise SpecError(f"player {name} takes a time for each move as its limit, such as {name}@5s")
         if game not in self.GAMES:
             raise SpecError(f"player {name} plays {', '.join(map(str, self.GAMES))}, not {game}")

@@ -21,9 +21,9 @@ from awello.formats.reading import SHOWN, parse_number
 from awello.limits import Clock, Limit
 from awello.players.player import Forfeit, register
 from awello.position import Position, format_position
-from awello.protocols.engine_server import NAME, EngineServer, parse_whole
-from awello.protocols.external_engine import ExternalEnginePlayer, Told
-from awello.protocols.line_process import MOST_LINES, LineProcess
+from awello.protocols.engine_server import ENGINE_NAME, EngineServer, parse_int
+from awello.protocols.external_engine import EngineOutput, ExternalEnginePlayer
+from awello.protocols.line_process import MAX_LINES, LineProcess
 from awello.record import Record
 from awello.rules.game import PASS, SIZES, Game
 
@@ -65,7 +65,7 @@ class GtpServer(EngineServer):
         self.times = [TimeLeft(), TimeLeft()]
         self.commands: dict[str, Callable[..., str | None]] = {
             "protocol_version": lambda: "2",
-            "name": lambda: NAME,
+            "name": lambda: ENGINE_NAME,
             "version": lambda: version("awello"),
             "known_command": lambda name: "true" if name in self.commands else "false",
             "list_commands": lambda: "\n".join(self.commands),
@@ -103,11 +103,11 @@ class GtpServer(EngineServer):
         except TypeError:
             raise NotationError(f"syntax error: {name} does not take {len(words)} words") from None
         text = self.commands[name](*words) or ""
-        self.say(f"={number} {text}".rstrip(" ") + "\n")
+        self.send(f"={number} {text}".rstrip(" ") + "\n")
         return name != "quit"
 
-    def refuse(self, line: str, why: str) -> None:
-        self.say(f"?{_parse(line)[0]} {why}\n")
+    def report_error(self, line: str, why: str) -> None:
+        self.send(f"?{_parse(line)[0]} {why}\n")
 
     @property
     def position(self) -> Position:
@@ -115,7 +115,7 @@ class GtpServer(EngineServer):
         return self.positions[-1]
 
     def _size(self, size: str) -> None:
-        if (rows := parse_whole(size, "4, 6 or 8 rows")) not in SIZES:
+        if (rows := parse_int(size, "4, 6 or 8 rows")) not in SIZES:
             raise NotationError("unacceptable size")
         self.change_engine(SIZES[rows])
         self._clear()
@@ -160,7 +160,7 @@ class GtpServer(EngineServer):
             raise NotationError(f"cannot load file, it must be a game in GGF: {error}") from None
         positions = list(record.positions())
         self.change_engine(record.start.game)
-        self.positions = positions[: max(1, parse_whole(move, "the number of a move"))] if move else positions
+        self.positions = positions[: max(1, parse_int(move, "the number of a move"))] if move else positions
 
     def _choose(self, colour: str, play: bool) -> str:
         """The best move of a colour by its name, played if wanted."""
@@ -170,11 +170,11 @@ class GtpServer(EngineServer):
         started, left = time.perf_counter(), self.times[position.side]
         clock, seconds = left.limits()
         limit = self.limit if seconds is None else replace(self.limit or Limit(), seconds=seconds)
-        found = self.search(self.engine.think(position, clock, limit))
+        analysis = self.search(self.engine.think(position, clock, limit))
         self.times[position.side] = left.spend(time.perf_counter() - started)
         if play:
-            self.positions.append(position.after(found.move))
-        return position.format_move(found.move)
+            self.positions.append(position.after(analysis.move))
+        return position.format_move(analysis.move)
 
     def _set_time(self, main: str, more: str, moves: str) -> None:
         seconds, (overtime, stones) = _parse_time(main, "0")[0], _parse_time(more, moves)
@@ -210,15 +210,15 @@ def _parse_side(colour: str) -> int:
     return int(colour.lower().startswith("w"))
 
 
-def _parse_number(text: str, what: str, least: float = -math.inf) -> float:
+def _parse_number(text: str, what: str, minimum: float = -math.inf) -> float:
     number = parse_number(text)
-    if number is None or number < least:
+    if number is None or number < minimum:
         raise NotationError(f"syntax error: expected {what}, found {text[:SHOWN]!r}")
     return number
 
 
 def _parse_time(seconds: str, moves: str) -> tuple[float, int]:
-    return _parse_number(seconds, "seconds, 0 or more", 0), parse_whole(moves, "a number of stones, 0 or more", 0)
+    return _parse_number(seconds, "seconds, 0 or more", 0), parse_int(moves, "a number of stones, 0 or more", 0)
 
 
 class GtpError(Forfeit):
@@ -233,61 +233,61 @@ class GtpPlayer(ExternalEnginePlayer):
     PROTOCOL = "GTP"
     GAMES = tuple(SIZES.values())
 
-    def greet(self, program: LineProcess) -> None:
+    def handshake(self, process: LineProcess) -> None:
         with suppress(GtpError):
-            request(program, "set_game Othello")  # many play nothing else, and some do not know the word
+            request(process, "set_game Othello")  # many play nothing else, and some do not know the word
 
-    def get_ready(self, program: LineProcess, game: Game) -> None:
-        request(program, f"boardsize {game.size}")
-        self._clear(program)
+    def start_game(self, process: LineProcess, game: Game) -> None:
+        request(process, f"boardsize {game.size}")
+        self._clear(process)
         if self.limit is not None:
             with suppress(GtpError):
                 # 0 seconds would mean that there is no limit
-                request(program, f"time_settings 0 {max(1, int(self.limit.seconds or 0))} 1")
+                request(process, f"time_settings 0 {max(1, int(self.limit.seconds or 0))} 1")
 
-    def ask(self, program: LineProcess, record: Record, clock: Clock) -> Told:
+    def request_move(self, process: LineProcess, record: Record, clock: Clock) -> EngineOutput:
         if record.start != Position.start(record.start.game):
             raise SpecError("player gtp plays games from the start: its protocol knows no other position")
-        self._catch_up(program, record)
-        colour, seconds = COLOURS[record.final.side], self.seconds(clock, self.limit)
+        self._send_moves(process, record)
+        colour, seconds = COLOURS[record.final.side], self.time_limit(clock, self.limit)
         if self.limit is not None or math.isfinite(clock.seconds):
             stones = int(self.limit is not None and seconds < clock.seconds)
             with suppress(GtpError):
-                request(program, f"time_left {colour} {max(1, int(seconds))} {stones}")
-        answer = request(program, f"genmove {colour}", seconds)
+                request(process, f"time_left {colour} {max(1, int(seconds))} {stones}")
+        answer = request(process, f"genmove {colour}", seconds)
         with suppress(AwelloError):
-            self.told.append(record.final.parse_move(answer))
+            self.sent_moves.append(record.final.parse_move(answer))
         yield answer
 
-    def _clear(self, program: LineProcess) -> None:
-        request(program, "clear_board")
-        self.told = list[int]()
+    def _clear(self, process: LineProcess) -> None:
+        request(process, "clear_board")
+        self.sent_moves = list[int]()
 
-    def _catch_up(self, program: LineProcess, record: Record) -> None:
+    def _send_moves(self, process: LineProcess, record: Record) -> None:
         """Tell the program the moves that it has not seen; all of them, if some were taken back."""
-        if tuple(self.told) != record.moves[: len(self.told)]:
-            self._clear(program)
-        known = len(self.told)
+        if tuple(self.sent_moves) != record.moves[: len(self.sent_moves)]:
+            self._clear(process)
+        already_sent = len(self.sent_moves)
         positions = list(record.positions())
-        for position, move in zip(positions[known:], record.moves[known:], strict=False):
+        for position, move in zip(positions[already_sent:], record.moves[already_sent:], strict=False):
             try:
-                request(program, f"play {COLOURS[position.side]} {position.format_move(move)}")
+                request(process, f"play {COLOURS[position.side]} {position.format_move(move)}")
             except GtpError:
                 if move != PASS:  # some programs pass by themselves, and do not know the word
                     raise
-            self.told.append(move)
+            self.sent_moves.append(move)
 
 
-def request(program: LineProcess, command: str, seconds: float | None = None) -> str:
+def request(process: LineProcess, command: str, seconds: float | None = None) -> str:
     """The answer to a command, in one line; `Refused` if it is an error."""
-    program.say(command)
+    process.send(command)
     answer = list[str]()
-    for line in program.lines(lambda line: answer and not line, seconds):
+    for line in process.lines(lambda line: answer and not line, seconds):
         if answer or line.startswith(("=", "?")):  # lines before it are not part of the answer
             answer.append(line)
-        if len(answer) > MOST_LINES:
-            raise Forfeit("crash", f"the answer of {program.command!r} to {command!r} does not end")
+        if len(answer) > MAX_LINES:
+            raise Forfeit("crash", f"the answer of {process.command!r} to {command!r} does not end")
     text = " ".join(answer)[1:].strip()
     if answer[0].startswith("?"):
-        raise GtpError("crash", f"{program.command!r} refuses {command!r}: {text}")
+        raise GtpError("crash", f"{process.command!r} refuses {command!r}: {text}")
     return text

@@ -19,11 +19,11 @@ from awello.errors import SpecError
 from awello.players.player import Forfeit
 from awello.players.process_tree import describe_exit, kill_tree
 
-READY = 60.0  # seconds for every answer except a move
-GRACE = 0.5  # seconds that a move may be late
-FAREWELL = 1.0  # seconds to exit after the end of its input
-MOST_LINES = 1000  # that wait to be read
-MOST_LINE_CHARACTERS = 1 << 14
+ANSWER_SECONDS = 60.0  # seconds for every answer except a move
+GRACE_SECONDS = 0.5  # seconds that a move may be late
+EXIT_SECONDS = 1.0  # seconds to exit after the end of its input
+MAX_LINES = 1000  # that wait to be read
+MAX_LINE_CHARS = 1 << 14
 
 
 class LineProcess:
@@ -51,7 +51,7 @@ class LineProcess:
         except (OSError, ValueError) as error:
             raise SpecError(f"cannot start {command!r}: {getattr(error, 'strerror', error)}") from None
         assert self._process.stdout is not None
-        self._lines: Queue[str | None] = Queue(MOST_LINES)
+        self._lines: Queue[str | None] = Queue(MAX_LINES)
         threading.Thread(target=_listen, args=(self._process.stdout, self._lines, self._log), daemon=True).start()
         weakref.finalize(self, _end, self._process)
 
@@ -64,12 +64,12 @@ class LineProcess:
         """End it at once."""
         _kill(self._process)
 
-    def say(self, *lines: str) -> None:
+    def send(self, *lines: str) -> None:
         """Send it lines."""
         assert self._process.stdin is not None
         try:
             for line in lines:
-                _note(self._log, ">", line)
+                _log_line(self._log, ">", line)
                 self._process.stdin.write(f"{line}\n")
             self._process.stdin.flush()
         except OSError:
@@ -87,7 +87,7 @@ class LineProcess:
 
     def lines(self, is_last: Callable[[str], object], seconds: float | None = None) -> Iterator[str]:
         """The next lines, including the last; `Forfeit` if it does not come in the seconds for a move, or else soon."""
-        end = monotonic() + (READY if seconds is None else seconds + GRACE)
+        end = monotonic() + (ANSWER_SECONDS if seconds is None else seconds + GRACE_SECONDS)
         while (line := self.read(end)) is not None:
             yield line
             if is_last(line):
@@ -97,14 +97,14 @@ class LineProcess:
             raise Forfeit("time", f"{self.command!r} gives no answer within {seconds:g} s")
         raise Forfeit("crash", f"{self.command!r} gives no answer: does it speak {self.protocol}?")
 
-    def hear(self, is_wanted: Callable[[str], object]) -> str:
+    def wait_for(self, matches: Callable[[str], object]) -> str:
         """The next line that is wanted; the ones before it are dropped."""
-        return deque(self.lines(is_wanted), 1)[0]
+        return deque(self.lines(matches), 1)[0]
 
     def _describe_end(self) -> Forfeit:
         """How the program ended."""
         with suppress(subprocess.TimeoutExpired):
-            self._process.wait(GRACE)
+            self._process.wait(GRACE_SECONDS)
         ended = not self.alive
         self.kill()
         if not ended:
@@ -113,7 +113,7 @@ class LineProcess:
         return Forfeit("crash", f"{self.command!r} has ended {how}: try it in a shell")
 
 
-def _note(log: TextIO, direction: str, line: str) -> None:
+def _log_line(log: TextIO, direction: str, line: str) -> None:
     """Log a line with its time and direction: `>` to the program, `<` from it."""
     with suppress(OSError, ValueError):  # a full disk, or the program has ended
         log.write(f"{datetime.now().isoformat(timespec='milliseconds')} {direction} {line.rstrip()}\n")
@@ -122,8 +122,8 @@ def _note(log: TextIO, direction: str, line: str) -> None:
 def _listen(output: TextIO, lines: "Queue[str | None]", log: TextIO) -> None:
     """Queue the lines of a program, then None; it holds no reference to the object, which ends the program."""
     with log, output:
-        while line := output.readline(MOST_LINE_CHARACTERS):
-            _note(log, "<", line)
+        while line := output.readline(MAX_LINE_CHARS):
+            _log_line(log, "<", line)
             lines.put(line)
     lines.put(None)
 
@@ -134,7 +134,7 @@ def _end(process: "subprocess.Popen[str]") -> None:
     with suppress(OSError):
         process.stdin.close()
     with suppress(subprocess.TimeoutExpired):
-        process.wait(FAREWELL)
+        process.wait(EXIT_SECONDS)
     _kill(process)
 
 

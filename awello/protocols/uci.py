@@ -22,31 +22,31 @@ from awello.formats.transcript import format_transcript, parse_transcript
 from awello.limits import Clock, Limit
 from awello.players.player import Forfeit, register
 from awello.position import Position, format_position, parse_position
-from awello.protocols.engine_server import NAME, EngineServer, parse_whole
-from awello.protocols.external_engine import ExternalEnginePlayer, Told, read_analysis
+from awello.protocols.engine_server import ENGINE_NAME, EngineServer, parse_int
+from awello.protocols.external_engine import EngineOutput, ExternalEnginePlayer, read_analysis
 from awello.protocols.line_process import LineProcess
 from awello.record import Record
 from awello.rules.game import VARIANTS, Game
 
 NULL_MOVE = "0000"
-USUAL_SECONDS = 1.0
-OPTION = re.compile(r"option\s+name\s+(Variant|OwnBook)\b", re.I)  # those that we set
+DEFAULT_SECONDS = 1.0
+OPTION_PATTERN = re.compile(r"option\s+name\s+(Variant|OwnBook)\b", re.I)  # those that we set
 
 
 class UciServer(EngineServer):
     """Our engine as Auale talks to it."""
 
     GAME = Game.ABAPA
-    URGENT = "stop"
-    AT_ONCE = "isready"
+    STOP_WORD = "stop"
+    IMMEDIATE_LINE = "isready"
 
     def __post_init__(self) -> None:
         super().__post_init__()
         self.position: Position | None = Position.start(self.GAME)
         self.book = True
 
-    def refuse(self, line: str, why: str) -> None:
-        self.say(f"info string {why}")
+    def report_error(self, line: str, why: str) -> None:
+        self.send(f"info string {why}")
 
     def answer(self, line: str) -> bool:
         command, *words = line.split() or [""]
@@ -56,7 +56,7 @@ class UciServer(EngineServer):
             case "uci":
                 self._introduce()
             case "isready":
-                self.say("readyok")
+                self.send("readyok")
             case "ucinewgame":
                 self.engine.clear()
             case "setoption":
@@ -70,8 +70,8 @@ class UciServer(EngineServer):
 
     def _introduce(self) -> None:
         variants = " ".join(f"var {name}" for name in VARIANTS)
-        self.say(
-            f"id name {NAME}",
+        self.send(
+            f"id name {ENGINE_NAME}",
             "id author The Awello developers",
             f"option name Hash type spin default {self.hash} min {LEAST_HASH} max {MOST_HASH}",
             f"option name Threads type spin default {self.threads} min 1 max {MOST_THREADS}",
@@ -89,13 +89,13 @@ class UciServer(EngineServer):
                 self.change_engine(VARIANTS[value])
                 self.position = Position.start(self.engine.game)
             case ["name", "hash", "value", value]:
-                self.change_engine(self.engine.game, hash=parse_whole(value, "megabytes"))
+                self.change_engine(self.engine.game, hash=parse_int(value, "megabytes"))
             case ["name", "threads", "value", value]:
-                self.change_engine(self.engine.game, threads=parse_whole(value, "a number of threads"))
+                self.change_engine(self.engine.game, threads=parse_int(value, "a number of threads"))
             case _:
                 options = f"Hash, Threads, OwnBook (true, false), Variant ({', '.join(VARIANTS)})"
-                found = " ".join(words)[:SHOWN]
-                raise NotationError(f"expected 'name OPTION value VALUE' of {options}, found {found!r}")
+                text = " ".join(words)[:SHOWN]
+                raise NotationError(f"expected 'name OPTION value VALUE' of {options}, found {text!r}")
 
     def _parse_position(self, words: list[str]) -> Position:
         """The position of `startpos` or `fen DIAGRAM`, and the moves after it."""
@@ -115,38 +115,40 @@ class UciServer(EngineServer):
         endless = bool({"infinite", "ponder"} & set(words))
         if position is None or position.over:
             if endless:
-                self.await_interruption()
-            self.say(f"bestmove {NULL_MOVE}")
+                self.wait_for_stop()
+            self.send(f"bestmove {NULL_MOVE}")
             return
-        found = self._search(position, words, endless)
-        reply = f" ponder {position.after(found.move).format_move(found.line[1])}" if len(found.line) > 1 else ""
-        self.say(f"bestmove {position.format_move(found.move)}{reply}")
+        analysis = self._search(position, words, endless)
+        reply = (
+            f" ponder {position.after(analysis.move).format_move(analysis.line[1])}" if len(analysis.line) > 1 else ""
+        )
+        self.send(f"bestmove {position.format_move(analysis.move)}{reply}")
 
     def _search(self, position: Position, words: list[str], endless: bool) -> Analysis:
         def show(analysis: Analysis) -> None:
             score = round(100 * (position.lead + analysis.value))
             moves = format_transcript(Record(position, analysis.line))
-            self.say(f"info depth {analysis.depth} score cp {score} pv {moves}")
+            self.send(f"info depth {analysis.depth} score cp {score} pv {moves}")
 
         if endless:
             return self.search(self.engine.analyse(position), show, endless=True)
-        if known := self._find_in_book(position):
-            show(known)
-            return known
+        if book_move := self._find_in_book(position):
+            show(book_move)
+            return book_move
         return self.search(self.engine.think(position, Clock(), self._parse_limit(words)), show)
 
     def _find_in_book(self, position: Position) -> Analysis | None:
         """The book's move; a level is to show its own strength, and plays without the book."""
-        found = shipped_book(position.game).choose(position) if self.book and self.level is None else None
-        return Analysis(*found, False, 0, 0, 0, 0.0, (found,), found[:1]) if found else None
+        entry = shipped_book(position.game).choose(position) if self.book and self.level is None else None
+        return Analysis(*entry, False, 0, 0, 0, 0.0, (entry,), entry[:1]) if entry else None
 
     def _parse_limit(self, words: list[str]) -> Limit | None:
         """The time or depth of a line; without one, the level."""
-        said = dict(pairwise(words))
-        if "movetime" in said:
-            return Limit(seconds=max(1, parse_whole(said["movetime"], "milliseconds")) / 1000)
-        if "depth" in said:
-            return Limit(depth=max(1, parse_whole(said["depth"], "a depth")))
+        values = dict(pairwise(words))
+        if "movetime" in values:
+            return Limit(seconds=max(1, parse_int(values["movetime"], "milliseconds")) / 1000)
+        if "depth" in values:
+            return Limit(depth=max(1, parse_int(values["depth"], "a depth")))
         return self.limit
 
 
@@ -157,43 +159,45 @@ class UciPlayer(ExternalEnginePlayer):
 
     PROTOCOL = "UCI"
     GAMES = tuple(VARIANTS.values())
-    TAKES_DEPTH = True
+    SUPPORTS_DEPTH = True
 
-    def greet(self, program: LineProcess) -> None:
-        program.say("uci")
-        found = (OPTION.match(line) for line in program.lines(lambda line: line == "uciok"))
-        self.options = {option[1].lower() for option in found if option}
+    def handshake(self, process: LineProcess) -> None:
+        process.send("uci")
+        matches = (OPTION_PATTERN.match(line) for line in process.lines(lambda line: line == "uciok"))
+        self.options = {option[1].lower() for option in matches if option}
 
-    def get_ready(self, program: LineProcess, game: Game) -> None:
+    def start_game(self, process: LineProcess, game: Game) -> None:
         if "variant" in self.options:
-            program.say(f"setoption name Variant value {game}")
+            process.send(f"setoption name Variant value {game}")
         elif game != Game.ABAPA:
             raise Forfeit("crash", f"{self.command!r} plays abapa alone: it has no option Variant for {game}")
-        program.say("ucinewgame", "isready")
-        program.hear(lambda line: line == "readyok")
+        process.send("ucinewgame", "isready")
+        process.wait_for(lambda line: line == "readyok")
 
-    def ask(self, program: LineProcess, record: Record, clock: Clock) -> Told:
-        usual = USUAL_SECONDS if math.isinf(clock.seconds) else time_budget(clock, moves_left(record.final)).aim
-        limit = self.limit or Limit(seconds=usual)
+    def request_move(self, process: LineProcess, record: Record, clock: Clock) -> EngineOutput:
+        default_seconds = (
+            DEFAULT_SECONDS if math.isinf(clock.seconds) else time_budget(clock, moves_left(record.final)).aim
+        )
+        limit = self.limit or Limit(seconds=default_seconds)
         if limit.seconds is not None:
             limit = Limit(seconds=min(limit.seconds, clock.seconds))
-        return self._go(program, record, limit, self.seconds(clock, self.limit))
+        return self._go(process, record, limit, self.time_limit(clock, self.limit))
 
-    def examine(self, program: LineProcess, position: Position, limit: Limit) -> Told:
+    def request_analysis(self, process: LineProcess, position: Position, limit: Limit) -> EngineOutput:
         books = "ownbook" in self.options
-        program.say(*["setoption name OwnBook value false"] * books)  # a book knows values, but no lines
-        yield from self._go(program, Record(position), limit, self.seconds(Clock(), limit))
-        program.say(*["setoption name OwnBook value true"] * books)
+        process.send(*["setoption name OwnBook value false"] * books)  # a book knows values, but no lines
+        yield from self._go(process, Record(position), limit, self.time_limit(Clock(), limit))
+        process.send(*["setoption name OwnBook value true"] * books)
 
-    def _go(self, program: LineProcess, record: Record, limit: Limit, seconds: float) -> Told:
+    def _go(self, process: LineProcess, record: Record, limit: Limit, seconds: float) -> EngineOutput:
         start = record.start
         where = "startpos" if start == Position.start(start.game) else f"fen {format_position(start)}"
         moves = f" moves {format_transcript(record)}" if record.moves else ""
-        how = f"movetime {max(1, int(1000 * (limit.seconds or 0)))}" if limit.depth is None else f"depth {limit.depth}"
-        program.say(f"position {where}{moves}", f"go {how}")
-        for line in program.lines(lambda line: line.startswith("bestmove"), seconds):
-            if found := _parse_info(record.final, line):
-                yield found
+        go = f"movetime {max(1, int(1000 * (limit.seconds or 0)))}" if limit.depth is None else f"depth {limit.depth}"
+        process.send(f"position {where}{moves}", f"go {go}")
+        for line in process.lines(lambda line: line.startswith("bestmove"), seconds):
+            if analysis := _parse_info(record.final, line):
+                yield analysis
         yield "".join(line.split()[1:2])
 
 
