@@ -13,7 +13,7 @@ from conftest import ROOT
 from awello import Game
 from awello.arena.runner import PlayerCache
 from awello.arena.sandbox import ResourceLimits
-from awello.arena.tournament import BotGame, Tournament, play_tournament, seen_by_bots
+from awello.arena.tournament import BotGame, Tournament, play_tournament, to_bot_game
 from awello.arena.workers import worker_pool
 
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="processes are measured on Linux alone")
@@ -38,7 +38,7 @@ def play(how: str, pids: Path, limits: ResourceLimits = ResourceLimits()) -> lis
     tournament = Tournament(Game.OTHELLO4, (f"unruly,how={how},pids={pids}", "random"), 1, limits=limits)
     cache = PlayerCache()
     try:
-        played = [seen_by_bots(tournament.run_job(number, cache), number) for number in (0, 1)]
+        played = [to_bot_game(tournament.run_job(number, cache), number) for number in (0, 1)]
     finally:
         cache.close()
     started = [int(line) for line in pids.read_text().split()] if pids.exists() else []

@@ -23,9 +23,9 @@ from waiting import PATIENCE, wait_until
 from awello import Game, Match, Position, Record, play_match
 from awello.archive.archive import Archive, GameFilter
 from awello.arena import cluster
-from awello.arena.cluster import ClusterJob, _take_players, do, fingerprint
+from awello.arena.cluster import ClusterJob, _load_players, fingerprint, run_task
 from awello.arena.duel import Duel, play_duel
-from awello.arena.runner import Runner, _prepare, _run_batch
+from awello.arena.runner import Runner, _init_worker, _run_batch
 from awello.arena.tournament import Tournament, play_tournament
 from awello.arena.workers import Jobs, worker_pool
 from awello.errors import ConfigError, IllegalMoveError, SpecError
@@ -104,7 +104,7 @@ def address(scheduler: str) -> Iterator[str]:
         distributed.Client(scheduler, timeout=PATIENCE, set_as_default=False) as client,
     ):
         client.wait_for_workers(2, timeout=PATIENCE)
-        patch.setattr(cluster, "CONNECTING", PATIENCE)
+        patch.setattr(cluster, "CONNECT_TIMEOUT", PATIENCE)
         yield scheduler
 
 
@@ -133,11 +133,11 @@ def one_line(*words: str) -> str:
 def test_no_scheduler_and_no_workers_are_errors_of_a_line(scheduler: str, monkeypatch: pytest.MonkeyPatch) -> None:
     with distributed.Client(scheduler, timeout=PATIENCE, set_as_default=False):
         wait = distributed.Client.wait_for_workers
-        monkeypatch.setattr(cluster, "CONNECTING", PATIENCE)
+        monkeypatch.setattr(cluster, "CONNECT_TIMEOUT", PATIENCE)
         monkeypatch.setattr(distributed.Client, "wait_for_workers", lambda *words, timeout: wait(*words, timeout=0.1))
         said = one_line("--cluster", scheduler)
         assert f"no workers at {scheduler}: start some with 'dask worker {scheduler} --nthreads 1 --nworkers N'" in said
-    monkeypatch.setattr(cluster, "CONNECTING", 0.3)
+    monkeypatch.setattr(cluster, "CONNECT_TIMEOUT", 0.3)
     said = one_line("--cluster", "tcp://127.0.0.1:9")
     assert "no scheduler answers at tcp://127.0.0.1:9: start one with 'dask scheduler'" in said
     assert "'dask worker tcp://HOST:8786 --nthreads 1 --nworkers N'" in said
@@ -155,7 +155,10 @@ def test_a_match_is_the_same(address: str) -> None:
 def test_two_jobs_do_not_mix(address: str) -> None:
     others = [replace(MATCH, second="greedy"), replace(MATCH, game=Game.ABAPA, second="greedy")]
     singles = [(None, range(number, number + 1)) for number in range(6)]
-    with worker_pool(address, _prepare, others[0]) as first, worker_pool(address, _prepare, others[1]) as second:
+    with (
+        worker_pool(address, _init_worker, others[0]) as first,
+        worker_pool(address, _init_worker, others[1]) as second,
+    ):
         both = zip(first(_run_batch, singles), second(_run_batch, singles), strict=True)
         found = [(one[0].record.moves, other[0].record.moves) for one, other in both]
     assert found == list(zip(*(moves(replace(match, games=6)) for match in others), strict=True))
@@ -172,7 +175,7 @@ def test_selfplay_is_the_same(address: str) -> None:
     for jobs in (address, 1):
         with Runner(SelfplayPlan(Game.OTHELLO4, 1, 40, plies=(1, 4)), jobs) as runner:
             runner.run()
-            found.append(runner.done)
+            found.append(runner.results)
     assert found[0] == found[1] and len(found[0]) == 40
 
 
@@ -258,7 +261,7 @@ def test_another_awello_is_refused(address: str, monkeypatch: pytest.MonkeyPatch
     try:
         with pytest.raises(ConfigError, match=r"the scheduler has another Awello .* than the one that asks \(0.0.1"):
             play_match(MATCH, address)
-        monkeypatch.setattr(cluster, "_compare", lambda client: None)  # as if the worker had come later
+        monkeypatch.setattr(cluster, "_check_fingerprints", lambda client: None)  # as if the worker had come later
         with pytest.raises(ConfigError, match=r"the worker tcp.* has another Awello .* than the one that asks \(0.0.1"):
             play_match(MATCH, address)
     finally:
@@ -276,10 +279,10 @@ def test_players_come_along_and_go_again(monkeypatch: pytest.MonkeyPatch) -> Non
     monkeypatch.setenv("AWELLO_PLAYERS", "")
     for name in ("Crook", "Villain"):
         content = PLAYERS.replace("Crook", name).encode()
-        _take_players(ClusterJob("", "", ("/nowhere/own.py", content), b""))
+        _load_players(ClusterJob("", "", ("/nowhere/own.py", content), b""))
         assert Path(os.environ["AWELLO_PLAYERS"]).read_bytes() == content
         assert find_player("crook").player_class.__name__ == name
-    _take_players(ClusterJob("", "", None, b""))
+    _load_players(ClusterJob("", "", None, b""))
     with pytest.raises(SpecError, match="unknown player 'crook'"):
         find_player("crook")
 
@@ -288,7 +291,7 @@ def test_a_worker_has_one_thread(monkeypatch: pytest.MonkeyPatch) -> None:
     worker = SimpleNamespace(address="tcp://somewhere", state=SimpleNamespace(nthreads=4))
     monkeypatch.setattr(distributed, "get_worker", lambda: worker)
     with pytest.raises(ConfigError, match="tcp://somewhere has 4 threads: start it with 'dask worker ADDRESS --nthr"):
-        do(ClusterJob("new", fingerprint(), None, b""), b"")
+        run_task(ClusterJob("new", fingerprint(), None, b""), b"")
 
 
 # --- engine processes of the page -------------------------------------------------------------------------------------
@@ -406,18 +409,18 @@ def test_a_pool_recovers_when_its_scheduler_returns(monkeypatch: pytest.MonkeyPa
         return stack
 
     async def use() -> None:
-        monkeypatch.setattr(cluster, "CONNECTING", PATIENCE)
+        monkeypatch.setattr(cluster, "CONNECT_TIMEOUT", PATIENCE)
         with cluster_of_one():
             slots = ClusterSlots(address)
             pool = EnginePool(1, PATIENCE, partial(ClusterSlot, slots))
             await pool.start()
             assert (await ask(pool, ChooseTask(START, "greedy")))[0]["type"] == "choice"
-        monkeypatch.setattr(cluster, "CONNECTING", 0.5)
+        monkeypatch.setattr(cluster, "CONNECT_TIMEOUT", 0.5)
         while (error := (await ask(pool, ChooseTask(START, "greedy")))[-1])["code"] != "crash":
             pass
         while "no scheduler answers" not in error["message"]:
             (error,) = await ask(pool, ChooseTask(START, "greedy"))
-        monkeypatch.setattr(cluster, "CONNECTING", PATIENCE)
+        monkeypatch.setattr(cluster, "CONNECT_TIMEOUT", PATIENCE)
         with cluster_of_one():
             while (await ask(pool, ChooseTask(START, "greedy")))[0]["type"] != "choice":
                 pass
@@ -428,7 +431,7 @@ def test_a_pool_recovers_when_its_scheduler_returns(monkeypatch: pytest.MonkeyPa
 
 
 def test_a_server_refuses_a_cluster_that_does_not_answer(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(cluster, "CONNECTING", 0.3)
+    monkeypatch.setattr(cluster, "CONNECT_TIMEOUT", 0.3)
     words = ("serve", "--no-browser", "--port", "0", "--no-archive", "--cluster", "tcp://127.0.0.1:9")
     done = awello(*words)
     assert (done.returncode, done.stdout) == (2, "")

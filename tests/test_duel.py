@@ -9,7 +9,7 @@ from conftest import awello
 
 from awello import Choice, Game, Limit, Player, Position, Resignation, parse_transcript, register
 from awello.arena.duel import Duel, DuelResult, play_duel
-from awello.arena.openings import BALANCED, balanced_opening
+from awello.arena.openings import MAX_BALANCED_LEAD, balanced_opening
 from awello.arena.runner import GameResult
 from awello.arena.sprt import Hypotheses
 from awello.cli.duel import say
@@ -45,15 +45,15 @@ def test_an_opening_is_played_with_both_colours() -> None:
         scores = record.final.score()
         leads.append(scores[side] - scores[1 - side])
         assert result.points[number] == (0.5 if leads[-1] == 0 else leads[-1] > 0)
-        assert sum(len(game.time_of(side)) for side in (0, 1)) == sum(record.final.holdings()) - 12
-    assert result.margin == pytest.approx(sum(leads) / 6)
+        assert sum(len(game.move_times(side)) for side in (0, 1)) == sum(record.final.holdings()) - 12
+    assert result.mean_margin == pytest.approx(sum(leads) / 6)
 
 
 def test_whoever_gives_up_loses_everything() -> None:
     result = play_duel(Duel(Game.OTHELLO, "leaver", "random", games=4, fixed=True))
-    assert (result.outcomes, result.counts, result.margin) == ((0, 0, 4), [2, 0, 0, 0, 0], -64)
+    assert (result.outcomes, result.counts, result.mean_margin) == ((0, 0, 4), [2, 0, 0, 0, 0], -64)
     result = play_duel(Duel(Game.ABAPA, "random", "leaver", games=4, fixed=True))
-    assert (result.outcomes, result.counts, result.margin) == ((4, 0, 0), [0, 0, 0, 0, 2], 48)
+    assert (result.outcomes, result.counts, result.mean_margin) == ((4, 0, 0), [0, 0, 0, 0, 2], 48)
 
 
 def test_a_duel_ends_with_the_pair_that_decides() -> None:
@@ -92,11 +92,11 @@ def test_openings_are_balanced_and_follow_from_the_seed(game: Game) -> None:
         with Engine(game) as engine:
             *_, seen = engine.analyse(position, Limit(depth=6))
         assert len(moves) == plies
-        assert abs(position.lead + seen.value) <= BALANCED
+        assert abs(position.lead + seen.value) <= MAX_BALANCED_LEAD
 
 
 def test_what_no_random_moves_balance(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("awello.arena.openings.BALANCED", -1.0)
+    monkeypatch.setattr("awello.arena.openings.MAX_BALANCED_LEAD", -1.0)
     with pytest.raises(ConfigError, match="choose another number"):
         balanced_opening(Game.OTHELLO4, 1, "any")
 

@@ -32,7 +32,7 @@ def test_a_repair_that_fails_keeps_all_lines(step: str, tmp_path: Path, monkeypa
             pass
     assert lines.read_bytes() == before
     with journal(tmp_path) as again:
-        assert again.done == [{"part": 1}]
+        assert again.results == [{"part": 1}]
     assert lines.read_bytes() == b'{"part": 1}\n'
 
 
@@ -57,7 +57,7 @@ def test_only_one_process_writes_to_a_folder(tmp_path: Path) -> None:
             pass
         first.write({"part": 2})
     with journal(tmp_path) as again:
-        assert len(again.done) == 2
+        assert len(again.results) == 2
 
 
 def test_a_file_is_not_a_folder(tmp_path: Path) -> None:

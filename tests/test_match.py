@@ -21,7 +21,7 @@ from awello import (
     register,
 )
 from awello.arena import game
-from awello.arena.game import _last_turn, play_game
+from awello.arena.game import _find_last_turn, play_game
 from awello.arena.match import MatchResult
 from awello.arena.openings import load_openings
 from awello.arena.workers import ignore_interrupts
@@ -102,7 +102,7 @@ def test_the_tally_adds_up() -> None:
     discs = sum(sum(record.final.holdings()) for record in result.records)
     assert sum(result.held) == discs
     assert sum(result.moves) == discs - 4 * 20
-    assert all(worst >= mean / 1000 > 0 for worst, mean in zip(result.worst, result.mean_ms(), strict=True))
+    assert all(worst >= mean / 1000 > 0 for worst, mean in zip(result.worst_seconds, result.mean_ms(), strict=True))
     assert MatchResult(result.match, []).shares() == (0, 0, 0)
 
 
@@ -241,8 +241,8 @@ def test_nobody_takes_the_opening_back() -> None:
 def test_taking_back_goes_to_the_last_move_not_to_a_pass() -> None:
     positions = [Position(Game.OTHELLO, 1, 2, ply % 2) for ply in range(5)]
     moves = [19, 18, PASS, 26]
-    assert _last_turn(positions, moves, 0) == 0
-    assert _last_turn(positions, moves, 1) == 4  # before the opening's end: nothing to take back
+    assert _find_last_turn(positions, moves, 0) == 0
+    assert _find_last_turn(positions, moves, 1) == 4  # before the opening's end: nothing to take back
 
 
 def test_the_tally_belongs_to_players_not_to_colours() -> None:

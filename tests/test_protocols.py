@@ -380,7 +380,7 @@ def test_an_endless_thought_waits_for_stop_even_if_all_is_known(monkeypatch: pyt
         waiting.set()
         wait(talk)
 
-    monkeypatch.setattr(UciServer, "await_interruption", wait_for_stop)
+    monkeypatch.setattr(UciServer, "wait_for_stop", wait_for_stop)
     with talking(UciServer) as partner:
         partner.write("position fen 0-0-0-0-0-2-0-1-0-0-0-0-22-23-S", "go infinite")
         partner.wait("info depth")

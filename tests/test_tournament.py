@@ -18,12 +18,12 @@ from conftest import ROOT, awello, fresh_awello, listen
 from waiting import PATIENCE, wait_until
 
 from awello import Game, Match, Position, make_player, parse_position, parse_transcript, play_match
-from awello.arena.elo import IMAGINARY, SCALE, ratings
+from awello.arena.elo import PRIOR_DRAWS, SCALE, fit_ratings
 from awello.arena.journal import Journal
 from awello.arena.openings import random_opening
 from awello.arena.runner import GameResult, PlayerCache
-from awello.arena.sandbox import ResourceLimits, SandboxedPlayer, Usage, _Host
-from awello.arena.tournament import BotGame, Tournament, TournamentResult, play_tournament, seen_by_bots
+from awello.arena.sandbox import ResourceLimits, SandboxedPlayer, Usage, _PlayerHost
+from awello.arena.tournament import BotGame, Tournament, TournamentResult, play_tournament, to_bot_game
 from awello.errors import AwelloError, ConfigError, IllegalMoveError
 from awello.limits import Clock
 from awello.players.player import Forfeit
@@ -59,8 +59,8 @@ def test_a_round_goes_to_the_larger_sum() -> None:
     found = {name: (bot.points, bot.won, bot.drawn, bot.lost, bot.games) for name, bot in standings.items()}
     assert found == {"random": (4, 1, 1, 1, 6), "greedy": (4, 1, 1, 1, 6), "first": (3, 1, 0, 1, 4)}
     assert standings["random"].mean_score == pytest.approx((25 + 3 + 20 + 22 + 30 + 0) / 6)
-    cross = result.cross()
-    assert (cross[0][1], cross[1][0], cross[2][1]) == ((0, 1, 1), (1, 1, 0), (1, 0, 0))
+    cross_table = result.cross_table()
+    assert (cross_table[0][1], cross_table[1][0], cross_table[2][1]) == ((0, 1, 1), (1, 1, 0), (1, 0, 0))
     assert [bot.spec for bot in result.standings()] == ["random", "greedy", "first"]
 
 
@@ -101,7 +101,7 @@ def outcome(
     rival = SandboxedPlayer("random", chosen, ResourceLimits())  # a busy machine costs no game
     cache._players = {(spec, 0): bot, ("random", 0): rival}
     try:
-        return [seen_by_bots(tournament.run_job(number, cache), number) for number in (0, 1)], bot
+        return [to_bot_game(tournament.run_job(number, cache), number) for number in (0, 1)], bot
     finally:
         cache.close()
 
@@ -164,7 +164,7 @@ def test_other_threads_are_noticed_even_between_moves() -> None:
         other.start()
         other.join()
 
-    host = _Host()
+    host = _PlayerHost()
     host.make("first", Game.ABAPA)
     work_elsewhere()  # before the game
     host.begin(Game.ABAPA, 1)
@@ -217,7 +217,7 @@ def test_a_tournament_survives_them_all(tmp_path: Path) -> None:
     specs = ("first", *(f"first,wrong={wrong}" for wrong in ("exits", "illegal", "exception", "prints")))
     results = play_tournament(Tournament(Game.ABAPA, specs, rounds=2, limits=LIMITED), tmp_path, jobs=2)
     standings = {bot.spec: bot for bot in results.standings()}
-    assert results.played == results.wanted == 20
+    assert results.played == results.total_rounds == 20
     assert {spec: list(bot.forfeits) for spec, bot in standings.items()} == {
         "first": [],
         "first,wrong=prints": [],
@@ -314,7 +314,7 @@ def test_a_line_is_cut_only_where_a_line_ends(tmp_path: Path) -> None:
         with (tmp_path / "games.jsonl").open("ab") as file:
             file.write(torn)
         with Journal(tmp_path, "work", {}) as journal:
-            assert journal.done == parts
+            assert journal.results == parts
 
 
 def test_a_refused_bot_leaves_no_folder(tmp_path: Path) -> None:
@@ -325,23 +325,23 @@ def test_a_refused_bot_leaves_no_folder(tmp_path: Path) -> None:
 
 # --- Elo --------------------------------------------------------------------------------------------------------------
 def test_ratings_of_two_solve_the_equation() -> None:
-    (one, other), margins = ratings([[0, 75], [25, 0]])
+    (one, other), margins = fit_ratings([[0, 75], [25, 0]])
     strength = one / SCALE
     expected = 1 / (1 + math.exp(-2 * strength))
     assert one == pytest.approx(-other)
-    assert 75 - 100 * expected + IMAGINARY * (0.5 - 1 / (1 + math.exp(-strength))) == pytest.approx(0, abs=1e-6)
+    assert 75 - 100 * expected + PRIOR_DRAWS * (0.5 - 1 / (1 + math.exp(-strength))) == pytest.approx(0, abs=1e-6)
     assert one - other == pytest.approx(400 * math.log10(3), rel=0.02)  # three to one
     assert margins == pytest.approx([1.96 * SCALE / 2 / math.sqrt(100 * 0.75 * 0.25)] * 2, rel=0.05)
 
 
 def test_ratings_of_those_who_won_everything_are_sensible() -> None:
-    found, margins = ratings([[0, 100, 100], [0, 0, 50], [0, 50, 0]])
+    found, margins = fit_ratings([[0, 100, 100], [0, 0, 50], [0, 50, 0]])
     assert all(map(math.isfinite, (*found, *margins)))
     assert 500 < found[0] - found[1] < 1500
     assert found[1] == pytest.approx(found[2])
     assert margins[0] > 100
     assert sum(found) == pytest.approx(0, abs=1e-6)
-    assert ratings(np.zeros((3, 3)))[0] == [0, 0, 0]
+    assert fit_ratings(np.zeros((3, 3)))[0] == [0, 0, 0]
 
 
 def test_ratings_find_what_made_the_results() -> None:
@@ -354,7 +354,7 @@ def test_ratings_find_what_made_the_results() -> None:
                 for _ in range(100):
                     first = chance.random() < 1 / (1 + 10 ** ((truth[other] - truth[one]) / 400))
                     won[(one, other) if first else (other, one)] += 1
-        found, margins = ratings(won)
+        found, margins = fit_ratings(won)
         assert found == pytest.approx(truth, abs=120)
         inside += sum(abs(a - b) < margin for a, b, margin in zip(found, truth, margins, strict=True))
         total += 5

@@ -110,7 +110,7 @@ def test_ctrl_c_leaves_one_line_and_no_process(moment: str, jobs: int, tmp_path:
         assert said == [f"awello: interrupted: run the same command again to resume from {out}"]
     wait_until(lambda: not marked(mark))
     result = play_tournament(Tournament(Game.OTHELLO4, specs, rounds=2), out)
-    assert result.played == result.wanted
+    assert result.played == result.total_rounds
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="processes are found in /proc")
@@ -125,4 +125,4 @@ def test_a_killed_tournament_leaves_no_process(tmp_path: Path, monkeypatch: pyte
     wait_until(lambda: not marked(mark))
     monkeypatch.setenv("AWELLO_PLAYERS", bots)
     result = play_tournament(Tournament(Game.OTHELLO4, specs, rounds=2), out)
-    assert result.played == result.wanted
+    assert result.played == result.total_rounds

@@ -24,7 +24,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 from uuid import uuid4
 
 from awello import __version__
-from awello.arena.workers import Item, OrderedMap, Prepare, Result, in_order
+from awello.arena.workers import Item, OrderedMap, Prepare, Result, map_ordered
 from awello.errors import ConfigError, SpecError
 from awello.kernel import load_kernels
 from awello.players.player import read_user_players, unregister_user_players
@@ -32,9 +32,11 @@ from awello.players.player import read_user_players, unregister_user_players
 if TYPE_CHECKING:
     from distributed import Client
 
-CONNECTING = 5.0  # seconds to find the scheduler, and then a worker
-PATIENCE = 60.0  # seconds without a result after which somebody looks for workers, and without any of them gives up
-WORKERS = "dask worker {} --nthreads 1 --nworkers N"
+CONNECT_TIMEOUT = 5.0  # seconds to find the scheduler, and then a worker
+RESULT_TIMEOUT = (
+    60.0  # seconds without a result after which somebody looks for workers, and without any of them gives up
+)
+WORKER_COMMAND = "dask worker {} --nthreads 1 --nworkers N"
 
 
 @dataclass(frozen=True)
@@ -42,7 +44,7 @@ class ClusterJob:
     """What a worker must know before the first item of some work."""
 
     token: str
-    awello: str
+    fingerprint: str
     """The fingerprint of the program that asks."""
     players: tuple[str, bytes] | None
     """The file of players of one's own, and its content."""
@@ -61,38 +63,38 @@ def fingerprint() -> str:
 
 # --- who asks ---------------------------------------------------------------------------------------------------------
 @contextmanager
-def cluster(address: str, prepare: Prepare | None = None, *given: Any) -> Iterator[OrderedMap]:
+def cluster_pool(address: str, prepare: Prepare | None = None, *args: Any) -> Iterator[OrderedMap]:
     """The workers of a scheduler; what is pending when this ends is called off."""
-    job = ClusterJob(uuid4().hex, fingerprint(), read_user_players(), pickle.dumps((prepare, given)))
-    client = connect(address)
+    job = ClusterJob(uuid4().hex, fingerprint(), read_user_players(), pickle.dumps((prepare, args)))
+    client = connect_client(address)
     pool = client.get_executor(pure=False)
-    workers, looked = 1, -math.inf
+    workers, counted_at = 1, -math.inf
 
     def count() -> int:
-        nonlocal workers, looked
-        if time.monotonic() > looked + 1:  # they come and go
+        nonlocal workers, counted_at
+        if time.monotonic() > counted_at + 1:  # they come and go
             with suppress(OSError):
                 workers = len(client.nthreads())
-            looked = time.monotonic()
+            counted_at = time.monotonic()
         return workers
 
-    def each(function: Callable[[Item], Result], items: Iterable[Item]) -> Iterator[Result]:
+    def map_items(function: Callable[[Item], Result], items: Iterable[Item]) -> Iterator[Result]:
         def submit(item: Item) -> Future[Result]:
-            future: Future[Result] = pool.submit(do, job, pickle.dumps((function, item)))
+            future: Future[Result] = pool.submit(run_task, job, pickle.dumps((function, item)))
             return future
 
-        return in_order(submit, lambda future: _result(client, address, future), items, count)
+        return map_ordered(submit, lambda future: _result(client, address, future), items, count)
 
     try:
-        yield each
+        yield map_items
     finally:
         with suppress(Exception):  # a worker or the scheduler may be gone
             pool.shutdown(wait=False)
-            client.run(leave, job.token, on_error="ignore")
+            client.run(end_job, job.token, on_error="ignore")
         client.close()
 
 
-def connect(address: str) -> "Client":
+def connect_client(address: str) -> "Client":
     """A client of a scheduler that has workers, all with the same Awello; `ConfigError` says what is wrong."""
     try:
         from distributed import Client
@@ -102,44 +104,44 @@ def connect(address: str) -> "Client":
         raise ConfigError(f"{address!r} is no address of a scheduler: give one such as tcp://HOST:8786")
     try:
         logging.getLogger("distributed.client").setLevel(logging.CRITICAL)  # what is wrong is said here
-        client = Client(address, timeout=CONNECTING, set_as_default=False)
+        client = Client(address, timeout=CONNECT_TIMEOUT, set_as_default=False)
     except OSError:
-        workers = WORKERS.format("tcp://HOST:8786")
+        workers = WORKER_COMMAND.format("tcp://HOST:8786")
         advice = f"start one with 'dask scheduler', and on each machine workers with '{workers}'"
         raise ConfigError(f"no scheduler answers at {address}: {advice}") from None
     try:
-        _expect_workers(client, address, CONNECTING)
-        _compare(client)
+        _wait_for_workers(client, address, CONNECT_TIMEOUT)
+        _check_fingerprints(client)
     except BaseException:
         client.close()
         raise
     return client
 
 
-def _expect_workers(client: "Client", address: str, seconds: float) -> None:
+def _wait_for_workers(client: "Client", address: str, seconds: float) -> None:
     try:
         client.wait_for_workers(1, timeout=seconds)
     except TimeoutError:
-        raise ConfigError(f"no workers at {address}: start some with '{WORKERS.format(address)}'") from None
+        raise ConfigError(f"no workers at {address}: start some with '{WORKER_COMMAND.format(address)}'") from None
 
 
-def _compare(client: "Client") -> None:
+def _check_fingerprints(client: "Client") -> None:
     """Refuse a cluster that would not find what is found here."""
     try:
-        found = {"the scheduler": client.run_on_scheduler(fingerprint)}
+        fingerprints = {"the scheduler": client.run_on_scheduler(fingerprint)}
     except Exception as error:  # it does not know the function
-        found = {"the scheduler": error}
-    for address, theirs in client.run(fingerprint, on_error="return").items():
-        found[f"the worker {address}"] = theirs
-    for place, theirs in found.items():
-        expect_same(place, theirs, fingerprint())
+        fingerprints = {"the scheduler": error}
+    for address, actual in client.run(fingerprint, on_error="return").items():
+        fingerprints[f"the worker {address}"] = actual
+    for machine, actual in fingerprints.items():
+        check_fingerprint(machine, actual, fingerprint())
 
 
-def expect_same(place: str, theirs: object, ours: str) -> None:
+def check_fingerprint(machine: str, actual: object, expected: str) -> None:
     """Refuse another version, code or weights."""
-    if theirs != ours:
+    if actual != expected:
         advice = "install the same version, with the same extras, on all machines, and start workers again"
-        raise ConfigError(f"{place} has another Awello ({theirs}) than the one that asks ({ours}): {advice}")
+        raise ConfigError(f"{machine} has another Awello ({actual}) than the one that asks ({expected}): {advice}")
 
 
 def _result(client: "Client", address: str, future: Future[Result]) -> Result:
@@ -149,9 +151,9 @@ def _result(client: "Client", address: str, future: Future[Result]) -> Result:
     try:
         while not future.done():
             with suppress(TimeoutError):
-                return future.result(timeout=PATIENCE)
+                return future.result(timeout=RESULT_TIMEOUT)
             if not future.done():
-                _expect_workers(client, address, PATIENCE)
+                _wait_for_workers(client, address, RESULT_TIMEOUT)
         return future.result()
     except KilledWorker as killed:
         died = f"{killed.allowed_failures + 1} workers have died, one after the other, of the same item"
@@ -161,68 +163,68 @@ def _result(client: "Client", address: str, future: Future[Result]) -> Result:
 
 
 # --- who works --------------------------------------------------------------------------------------------------------
-class _Worker:
+class _WorkerState:
     """What this process has got ready for."""
 
     token = ""  # nosec B105 # the number of a job, no secret
-    leave: Callable[[], None] | None = None
+    cleanup: Callable[[], None] | None = None
     folder: "TemporaryDirectory[str] | None" = None
-    over: ClassVar[set[str]] = set()
+    ended_jobs: ClassVar[set[str]] = set()
     """The jobs that nobody waits for any more."""
 
 
-def do(job: ClusterJob, task: bytes) -> Any:
+def run_task(job: ClusterJob, task: bytes) -> Any:
     """One item of a job, of which the function and the item are pickled."""
-    if _Worker.token != job.token:
-        _turn_to(job)
+    if _WorkerState.token != job.token:
+        _switch_job(job)
     function, item = pickle.loads(task)  # nosec B301 # noqa: S301 - a scheduler can run anything on its workers
     return function(item)
 
 
-def leave(token: str) -> None:
+def end_job(token: str) -> None:
     """A job is over: let go of what it needed, and do not begin with it again."""
-    _Worker.over.add(token)
-    if _Worker.token == token:
-        _let_go()
+    _WorkerState.ended_jobs.add(token)
+    if _WorkerState.token == token:
+        _release()
 
 
-def _let_go() -> None:
-    end, _Worker.leave, _Worker.token = _Worker.leave, None, ""
-    if end:
-        end()
+def _release() -> None:
+    cleanup, _WorkerState.cleanup, _WorkerState.token = _WorkerState.cleanup, None, ""
+    if cleanup:
+        cleanup()
 
 
-def _turn_to(job: ClusterJob) -> None:
+def _switch_job(job: ClusterJob) -> None:
     """Get ready for another job than the last one."""
     from distributed import get_worker
 
     worker = get_worker()
-    if job.token in _Worker.over:
+    if job.token in _WorkerState.ended_jobs:
         raise ConfigError("nobody waits for this any more")
-    expect_same(f"the worker {worker.address}", fingerprint(), job.awello)
+    check_fingerprint(f"the worker {worker.address}", fingerprint(), job.fingerprint)
     if worker.state.nthreads > 1:
-        start = WORKERS.format("ADDRESS")
+        start = WORKER_COMMAND.format("ADDRESS")
         raise ConfigError(f"the worker {worker.address} has {worker.state.nthreads} threads: start it with '{start}'")
-    _let_go()
+    _release()
     multiprocessing.current_process().daemon = False  # or else the bots of a tournament could have no processes
     try:
-        _take_players(job)
-        _get_ready(job)
+        _load_players(job)
+        _prepare_job(job)
     except (SpecError, ImportError) as error:  # they were right where the job comes from
         advice = "players of your own come with 'awello --import FILE', all else must be there as it is here"
         raise ConfigError(f"the worker {worker.address} cannot do this: {error} ({advice})") from None
 
 
-def _take_players(job: ClusterJob) -> None:
+def _load_players(job: ClusterJob) -> None:
     """The players of a job's own file in place of earlier ones; a copy of it serves where it is not."""
     unregister_user_players()
     os.environ.pop("AWELLO_PLAYERS", None)
     if job.players:
-        file, _Worker.folder = place_players(*job.players)
+        file, _WorkerState.folder = install_players_file(*job.players)
         os.environ["AWELLO_PLAYERS"] = file
 
 
-def place_players(name: str, content: bytes) -> "tuple[str, TemporaryDirectory[str] | None]":
+def install_players_file(name: str, content: bytes) -> "tuple[str, TemporaryDirectory[str] | None]":
     """A file of players on this machine: the very file, or a copy in a temporary folder."""
     file, folder = Path(name), None
     if not file.is_file() or file.read_bytes() != content:
@@ -232,10 +234,10 @@ def place_players(name: str, content: bytes) -> "tuple[str, TemporaryDirectory[s
     return str(file), folder
 
 
-def _get_ready(job: ClusterJob) -> None:
+def _prepare_job(job: ClusterJob) -> None:
     load_kernels()  # so that no player's clock runs while kernels are compiled or loaded
-    prepare, given = pickle.loads(job.preparation)  # nosec B301 # noqa: S301 - as in `do`
-    _Worker.leave = prepare(*given) if prepare else None
-    _Worker.token = job.token
-    if job.token in _Worker.over:  # since it began to get ready
-        _let_go()
+    prepare, args = pickle.loads(job.preparation)  # nosec B301 # noqa: S301 - as in `do`
+    _WorkerState.cleanup = prepare(*args) if prepare else None
+    _WorkerState.token = job.token
+    if job.token in _WorkerState.ended_jobs:  # since it began to get ready
+        _release()

@@ -33,7 +33,7 @@ class PlayerConfig(BaseModel, extra="forbid"):
         limit = format_limit(spec.limit) if spec.limit else None
         return {"player": spec.name, "heuristic": spec.heuristic, "limit": limit, "options": dict(spec.options)}
 
-    def spec(self) -> PlayerSpec:
+    def to_spec(self) -> PlayerSpec:
         """The player's spec."""
         thresholds = self.thresholds and "-".join(map(str, self.thresholds))
         options = {"table": self.table, "thresholds": thresholds, **self.options}
@@ -62,17 +62,17 @@ class RunConfig(BaseModel, extra="forbid"):
     out: Path | None = None
     display: bool = True
 
-    def chosen_game(self) -> Game:
+    def parse_game(self) -> Game:
         """The game with its size or variant."""
         return find_game(self.game, self.size, self.variant)
 
-    def chosen_clock(self) -> Clock:
+    def parse_time_control(self) -> Clock:
         """The clock each player gets."""
         return Clock() if self.clock is None else parse_clock(str(self.clock))
 
-    def specs(self) -> tuple[PlayerSpec, PlayerSpec]:
+    def parse_specs(self) -> tuple[PlayerSpec, PlayerSpec]:
         """The specs of the first and the second player, each checked by making it."""
-        first, second = (player.spec() for player in self.players)
+        first, second = (player.to_spec() for player in self.players)
         for spec in (first, second):
             make_player(spec)
         return first, second

@@ -11,10 +11,10 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any, ClassVar
 
-from awello.arena.match import Match, first_points, first_side, mean_ms
+from awello.arena.match import Match, first_side, mean_ms, points_of_first
 from awello.arena.openings import balanced_opening
 from awello.arena.runner import GameResult, Runner, check_players
-from awello.arena.sprt import Hypotheses, elo, superiority
+from awello.arena.sprt import Hypotheses, elo_difference, likelihood_of_superiority
 from awello.arena.workers import Jobs
 from awello.errors import ConfigError
 
@@ -32,7 +32,7 @@ class Duel(Match):
     fixed: bool = False
     """Whether all games are played, whatever is clear before."""
     kind: ClassVar[str] = "duel"
-    batch: ClassVar[int] = 2  # both games of a pair begin with the same opening, which takes a while to find
+    batch_size: ClassVar[int] = 2  # both games of a pair begin with the same opening, which takes a while to find
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -79,7 +79,7 @@ class DuelResult:
     @property
     def points(self) -> list[float]:
         """What each game of a complete pair gave the first player: 0, 0.5 or 1."""
-        return first_points(self.results[: 2 * self.pairs])
+        return points_of_first(self.results[: 2 * self.pairs])
 
     @property
     def counts(self) -> list[int]:
@@ -93,7 +93,7 @@ class DuelResult:
         return self.points.count(1), self.points.count(0.5), self.points.count(0)
 
     @property
-    def margin(self) -> float:
+    def mean_margin(self) -> float:
         """The first player's mean lead at the end of a game, in discs or seeds; a forfeited game loses everything."""
         leads = [self._lead(number) for number in range(2 * self.pairs)]
         return sum(leads) / max(1, len(leads))
@@ -105,9 +105,9 @@ class DuelResult:
         return game.score[side] - game.score[1 - side]
 
     @property
-    def ratio(self) -> float:
+    def llr(self) -> float:
         """The log-likelihood ratio of the test."""
-        return self.duel.hypotheses.ratio(self.counts)
+        return self.duel.hypotheses.llr(self.counts)
 
     @property
     def verdict(self) -> str:
@@ -134,7 +134,7 @@ class DuelResult:
         """The result under the names that machines read."""
         duel, counts, times = self.duel, self.counts, self.mean_ms()
         wins, draws, losses = self.outcomes
-        advantage, reach = elo(counts)
+        advantage, margin = elo_difference(counts)
         return {
             **duel.describe(),
             **asdict(duel.hypotheses),
@@ -144,12 +144,12 @@ class DuelResult:
             "losses": losses,
             "pairs": counts,
             "elo": advantage,
-            "elo_margin": reach,
-            "superiority": superiority(counts),
-            "llr": self.ratio,
+            "elo_margin": margin,
+            "superiority": likelihood_of_superiority(counts),
+            "llr": self.llr,
             "llr_bounds": duel.hypotheses.bounds,
             "verdict": self.verdict,
-            "mean_margin": self.margin,
+            "mean_margin": self.mean_margin,
             "mean_ms": {"first": times[0], "second": times[1]},
         }
 
@@ -163,7 +163,7 @@ def play_duel(
     """Play a duel until it is over, reporting at first and after each game; Ctrl-C ends it, a folder continues it."""
     check_players((duel.first, duel.second), duel.kind)
     with Runner(duel, jobs, folder) as runner:
-        result = DuelResult(duel, runner.done)
+        result = DuelResult(duel, runner.results)
         result.drop_after_verdict()
         report(result)
         result.interrupted = not runner.run(lambda: report(result), lambda: result.over)

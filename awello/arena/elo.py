@@ -13,11 +13,11 @@ import numpy as np
 import numpy.typing as npt
 
 SCALE = 400 / math.log(10)
-DEVIATIONS = 1.96  # of a 95 % interval
-IMAGINARY = 1.0  # draws against an average player
+Z_95 = 1.96  # of a 95 % interval
+PRIOR_DRAWS = 1.0  # draws against an average player
 
 
-def ratings(won: npt.ArrayLike) -> tuple[list[float], list[float]]:
+def fit_ratings(won: npt.ArrayLike) -> tuple[list[float], list[float]]:
     """The rating of each player and how far its 95 % interval reaches either way.
 
     `won[i][j]` are the points of player i against player j, a draw counted as half to each.
@@ -29,13 +29,13 @@ def ratings(won: npt.ArrayLike) -> tuple[list[float], list[float]]:
     for _ in range(100):
         expected = 1 / (1 + np.exp(strength[None, :] - strength[:, None]))
         average = 1 / (1 + np.exp(-strength))
-        slope = (points - played * expected).sum(1) + IMAGINARY * (0.5 - average)
+        slope = (points - played * expected).sum(1) + PRIOR_DRAWS * (0.5 - average)
         weight = played * expected * (1 - expected)
-        information = np.diag(weight.sum(1) + IMAGINARY * average * (1 - average)) - weight
+        information = np.diag(weight.sum(1) + PRIOR_DRAWS * average * (1 - average)) - weight
         step = np.linalg.solve(information, slope)
         strength += np.clip(step, -1, 1)  # with care where the likelihood is flat
         if np.abs(step).max() < 1e-9:
             break
     from_mean = np.eye(size) - 1 / size
     variance = np.diag(from_mean @ np.linalg.inv(information) @ from_mean)
-    return (SCALE * from_mean @ strength).tolist(), (SCALE * DEVIATIONS * np.sqrt(variance)).tolist()
+    return (SCALE * from_mean @ strength).tolist(), (SCALE * Z_95 * np.sqrt(variance)).tolist()

@@ -30,7 +30,7 @@ def play_game(
     no choice; passes and moves of the opening take no time.
     """
     try:
-        return _play_on(players, start, opening, clock or Clock(), watch)
+        return _play_loop(players, start, opening, clock or Clock(), watch)
     finally:
         for player in players:
             player.end()
@@ -44,7 +44,7 @@ def learn_from_game(players: Sequence[Player], record: Record) -> tuple[dict[str
     return first, second
 
 
-def _play_on(
+def _play_loop(
     players: Sequence[Player], start: Position, opening: Sequence[int], clock: Clock, watch: Watcher
 ) -> Record:
     """The loop of a game: ask, check, count the time, until there is an end."""
@@ -57,7 +57,7 @@ def _play_on(
     while loser is None and not positions[-1].over:
         position = positions[-1]
         player = players[position.side]
-        begun = time.perf_counter()
+        started = time.perf_counter()
         try:
             passes = position.legal_moves() == (PASS,)
             if not passes:
@@ -75,22 +75,22 @@ def _play_on(
             loser, reason = position.side, OUT_OF_TIME if forfeit.reason == "time" else str(forfeit)
             break
         except TakeBack:
-            keep = _last_turn(positions, moves, len(opening))
-            del positions[keep + 1 :], moves[keep:], seconds[keep:]
+            ply = _find_last_turn(positions, moves, len(opening))
+            del positions[ply + 1 :], moves[ply:], seconds[ply:]
             continue
-        used = 0.0 if passes else time.perf_counter() - begun
-        clocks[position.side] = clocks[position.side].spend(used)
+        elapsed = 0.0 if passes else time.perf_counter() - started
+        clocks[position.side] = clocks[position.side].spend(elapsed)
         if clocks[position.side].seconds < 0:
             loser, reason = position.side, OUT_OF_TIME
             break
         positions.append(after)
         moves.append(choice.move)
-        seconds.append(used)
+        seconds.append(elapsed)
         watch(position, choice, after)
     return Record(start, tuple(moves), tuple(seconds), loser=loser, reason=reason)
 
 
-def _last_turn(positions: Sequence[Position], moves: Sequence[int], earliest: int) -> int:
+def _find_last_turn(positions: Sequence[Position], moves: Sequence[int], earliest: int) -> int:
     """The ply of the mover's last move, not before the end of the opening; the present one if there is none."""
     now = len(moves)
     turns = [ply for ply in range(earliest, now) if positions[ply].side == positions[now].side and moves[ply] != PASS]

@@ -13,16 +13,16 @@ from typing import Any, Self, TextIO
 from awello.errors import ConfigError
 from awello.folders import lock_path, write_atomically
 
-LINES = "games.jsonl"
+JOURNAL_FILE = "games.jsonl"
 
 
 class Journal:
     """The folder of a run; `done` are the results that it held when it was opened."""
 
-    def __init__(self, folder: Path, what: str, configuration: Mapping[str, Any]) -> None:
-        self.folder, self.lines = folder, folder / LINES
-        self.what, self.configuration = what, json.loads(json.dumps(configuration))
-        self.done: list[Any] = []
+    def __init__(self, folder: Path, kind: str, configuration: Mapping[str, Any]) -> None:
+        self.folder, self.lines = folder, folder / JOURNAL_FILE
+        self.kind, self.configuration = kind, json.loads(json.dumps(configuration))
+        self.results: list[Any] = []
         self._file: TextIO | None = None
 
     def __enter__(self) -> Self:
@@ -31,8 +31,8 @@ class Journal:
             try:
                 self.folder.mkdir(parents=True, exist_ok=True)
                 lock.enter_context(lock_path(self.folder, wait=False))
-                self._compare()
-                self.done = self._read()
+                self._check_configuration()
+                self.results = self._read()
             except BlockingIOError:
                 advice = "wait for it, or choose another --out"
                 raise ConfigError(f"another process is writing to {self.folder}: {advice}") from None
@@ -43,19 +43,21 @@ class Journal:
             self._lock = lock.pop_all()
         return self
 
-    def _compare(self) -> None:
+    def _check_configuration(self) -> None:
         """Refuse a folder of something else."""
         file = self.folder / "configuration.json"
         if not file.exists():
             return
         try:
-            found = dict(json.loads(file.read_text("utf-8")))
+            stored = dict(json.loads(file.read_text("utf-8")))
         except (ValueError, TypeError):
             raise ConfigError(f"{file} is damaged: choose another --out, or remove the folder") from None
-        names = sorted({*found, *self.configuration})
-        if differing := [name for name in names if found.get(name) != self.configuration.get(name)]:
-            said = ", ".join(differing)
-            raise ConfigError(f"{self.folder} holds another {self.what} ({said}): choose another --out, or remove it")
+        names = sorted({*stored, *self.configuration})
+        if differing := [name for name in names if stored.get(name) != self.configuration.get(name)]:
+            changed = ", ".join(differing)
+            raise ConfigError(
+                f"{self.folder} holds another {self.kind} ({changed}): choose another --out, or remove it"
+            )
 
     def _read(self) -> list[Any]:
         """The results so far; a line cut short by an interruption is removed."""

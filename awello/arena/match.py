@@ -36,12 +36,12 @@ class Match(GamePlan):
         return self.openings[number // 2 % len(self.openings)] if self.openings else ()
 
     def job(self, number: int) -> GameJob:
-        return pair_job(self.game, (self.first, self.second), number, self.seed, self.opening(number), self.clock)
+        return make_pair_job(self.game, (self.first, self.second), number, self.seed, self.opening(number), self.clock)
 
     def configuration(self) -> dict[str, Any]:
         """What decides a game; how many there are may change from run to run."""
         names = {"game": str(self.game), "first": self.first, "second": self.second, "seed": self.seed}
-        return {**names, "openings": fingerprint(self.openings), "clock": str(self.clock)}
+        return {**names, "openings": hash_openings(self.openings), "clock": str(self.clock)}
 
     def describe(self) -> dict[str, Any]:
         """The fields with which the JSON of a result begins."""
@@ -53,7 +53,7 @@ def first_side(number: int) -> int:
     return number % 2
 
 
-def pair_job(
+def make_pair_job(
     game: Game,
     players: tuple[str, str],
     number: int,
@@ -69,7 +69,7 @@ def pair_job(
     return GameJob(game, (first[0], second[0]), (first[1], second[1]), opening, clock or Clock(), **options)
 
 
-def fingerprint(openings: Sequence[Sequence[int]]) -> str:
+def hash_openings(openings: Sequence[Sequence[int]]) -> str:
     """What tells one list of openings from another."""
     return sha256(repr(openings).encode()).hexdigest() if openings else ""
 
@@ -83,10 +83,10 @@ class MatchResult:
     interrupted: bool = False
 
     def __post_init__(self) -> None:
-        points, (first, second) = first_points(self.results), move_times(self.results)
+        points, (first, second) = points_of_first(self.results), move_times(self.results)
         self.wins, self.draws, self.losses = (points.count(each) for each in (1, 0.5, 0))
         self.moves = len(first), len(second)
-        self.worst = max(first, default=0.0), max(second, default=0.0)
+        self.worst_seconds = max(first, default=0.0), max(second, default=0.0)
         games = [(first_side(number), result) for number, result in enumerate(self.results)]
         held = [(side, result.record.final.holdings()) for side, result in games]
         self.held = sum(each[side] for side, each in held), sum(each[1 - side] for side, each in held)
@@ -137,7 +137,7 @@ class MatchResult:
             "losses": self.losses,
             "board_share": {"first": first, "second": second, "left": left},
             "mean_ms": dict(zip(("first", "second"), self.mean_ms(), strict=True)),
-            "worst_ms": {"first": 1000 * self.worst[0], "second": 1000 * self.worst[1]},
+            "worst_ms": {"first": 1000 * self.worst_seconds[0], "second": 1000 * self.worst_seconds[1]},
             "moves": {"first": self.moves[0], "second": self.moves[1]},
             "forfeits": {"first": self.forfeits[0], "second": self.forfeits[1]},
             **({"learnt": self.learnt} if self.learnt else {}),
@@ -145,7 +145,7 @@ class MatchResult:
         }
 
 
-def first_points(results: Sequence[GameResult]) -> list[float]:
+def points_of_first(results: Sequence[GameResult]) -> list[float]:
     """What each game gave the first of two players, who alternate colours: 0, 0.5 or 1."""
     games = enumerate(results)
     return [0.5 if game.winner is None else float(game.winner == first_side(number)) for number, game in games]
@@ -156,7 +156,7 @@ def move_times(results: Sequence[GameResult]) -> tuple[list[float], list[float]]
     times: tuple[list[float], list[float]] = [], []
     for number, result in enumerate(results):
         for player in (0, 1):
-            times[player].extend(result.time_of(player ^ first_side(number)))
+            times[player].extend(result.move_times(player ^ first_side(number)))
     return times
 
 
@@ -174,6 +174,6 @@ def play_match(
         raise ConfigError(f"a match needs at least one game, not {match.games}")
     check_players((match.first, match.second), match.kind)
     with Runner(match, jobs, folder) as runner:
-        report(len(runner.done))
-        finished = runner.run(lambda: report(len(runner.done)))
-        return MatchResult(match, runner.done, not finished)
+        report(len(runner.results))
+        finished = runner.run(lambda: report(len(runner.results)))
+        return MatchResult(match, runner.results, not finished)

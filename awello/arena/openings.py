@@ -15,40 +15,40 @@ from awello.rules.game import Game
 if TYPE_CHECKING:
     from awello.engine.engine import Engine
 
-GLANCE = Limit(depth=6)  # how far a short look goes
-BALANCED = 3.0  # discs or seeds by which either side may seem to be ahead
-TRIES = 500
+BALANCE_LIMIT = Limit(depth=6)  # how far a short look goes
+MAX_BALANCED_LEAD = 3.0  # discs or seeds by which either side may seem to be ahead
+MAX_TRIES = 500
 
 
-def random_opening(game: Game, plies: int, seed: str, begun: tuple[int, ...] = ()) -> tuple[int, ...]:
+def random_opening(game: Game, plies: int, seed: str, prefix: tuple[int, ...] = ()) -> tuple[int, ...]:
     """A game as it has begun, if it has, and so many random moves, after which it goes on."""
-    chance, start = random.Random(seed), Record(Position.start(game), begun).final
+    rng, start = random.Random(seed), Record(Position.start(game), prefix).final
     for _ in range(100):
         position, moves = start, list[int]()
         while len(moves) < plies and not position.over:
-            moves.append(chance.choice(position.legal_moves()))
+            moves.append(rng.choice(position.legal_moves()))
             position = position.after(moves[-1])
         if not position.over:
-            return (*begun, *moves)
+            return (*prefix, *moves)
     raise ConfigError(f"{plies} random moves play a game of {game} to its end: choose fewer")
 
 
 @lru_cache(16)
 def balanced_opening(game: Game, plies: int, seed: str) -> tuple[int, ...]:
     """So many random moves after which a short look of the engine finds nobody ahead."""
-    engine = _engine(game)
-    for number in range(TRIES):
+    engine = _load_engine(game)
+    for number in range(MAX_TRIES):
         moves = random_opening(game, plies, f"{seed}/{number}")
         position = Record(Position.start(game), moves).final
         engine.clear()  # what was looked at before must not matter
-        *_, found = engine.analyse(position, GLANCE)
-        if abs(position.lead + found.value) <= BALANCED:
+        *_, analysis = engine.analyse(position, BALANCE_LIMIT)
+        if abs(position.lead + analysis.value) <= MAX_BALANCED_LEAD:
             return moves
     raise ConfigError(f"no {plies} random moves of {game} leave both sides equal: choose another number of them")
 
 
 @cache
-def _engine(game: Game) -> "Engine":
+def _load_engine(game: Game) -> "Engine":
     from awello.engine.engine import Engine
 
     return Engine(game, hash=1)

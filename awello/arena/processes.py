@@ -17,7 +17,7 @@ from awello.kernel import kernel_modules
 
 def start_process(
     target: Callable[..., None],
-    *given: Any,
+    *args: Any,
     preload: Sequence[str] = (),
     environment: Mapping[str, str] | None = None,
 ) -> BaseProcess:
@@ -30,14 +30,14 @@ def start_process(
     if can_fork:
         context.set_forkserver_preload(["awello.arena.preload", *preload, *kernel_modules()])
     variables = dict(os.environ if environment is None else environment)
-    process: BaseProcess = context.Process(target=_run, args=(variables, target, given), daemon=True)
+    process: BaseProcess = context.Process(target=_run, args=(variables, target, args), daemon=True)
     with ignore_interrupts():
         process.start()
     return process
 
 
-def _run(environment: dict[str, str], target: Callable[..., None], given: tuple[Any, ...]) -> None:
+def _run(environment: dict[str, str], target: Callable[..., None], args: tuple[Any, ...]) -> None:
     """Call a function in the new process; the server's environment may be older than the given one."""
     os.environ.clear()
     os.environ.update(environment)
-    target(*given)
+    target(*args)

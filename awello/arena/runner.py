@@ -32,7 +32,7 @@ from awello.record import Record
 from awello.rules.game import PASS, Game
 
 Result = TypeVar("Result")
-MICROSECONDS = 6  # decimals of a time that a journal keeps
+TIME_DECIMALS = 6  # decimals of a time that a journal keeps
 
 
 # ---- games ----------------------------------------------------------------------------------------------------------
@@ -89,7 +89,7 @@ class GameResult:
         first, second = self.score
         return None if first == second else int(second > first)
 
-    def time_of(self, side: int) -> list[float]:
+    def move_times(self, side: int) -> list[float]:
         """The times of a side's own moves: without the opening and without passes."""
         moves = enumerate(zip(self.record.moves, self.seconds, strict=True))
         return [spent for ply, (move, spent) in moves if ply >= self.opening and ply % 2 == side and move != PASS]
@@ -101,19 +101,19 @@ class PlayerCache:
     def __init__(self) -> None:
         self._players: dict[tuple[str, int], Player] = {}
 
-    def find(self, job: GameJob) -> tuple[Player, Player]:
+    def get_players(self, job: GameJob) -> tuple[Player, Player]:
         """The players of a game; two with the same spec are two players."""
         first, second = job.players
-        return self._find(job, first, 0), self._find(job, second, int(first == second))
+        return self._get_player(job, first, 0), self._get_player(job, second, int(first == second))
 
-    def _find(self, job: GameJob, spec: str, copy: int) -> Player:
+    def _get_player(self, job: GameJob, spec: str, copy: int) -> Player:
         if (spec, copy) not in self._players:
             limits = job.limits
             player: Player = make_player(spec) if limits is None else SandboxedPlayer(spec, job.game, limits)
             self._players[spec, copy] = player
             try:
                 if isinstance(player, SandboxedPlayer):
-                    player.ready()
+                    player.ensure_ready()
             except Forfeit as forfeit:
                 if forfeit.reason == "refused":  # an invalid spec; every other failure costs the player its games
                     raise ConfigError(forfeit.message) from None
@@ -132,7 +132,7 @@ class PlayerCache:
 
 def play_job(job: GameJob, cache: PlayerCache) -> GameResult:
     """Play a game, and let its players learn from it."""
-    players = cache.find(job)
+    players = cache.get_players(job)
     for player, seed in zip(players, job.seeds, strict=True):
         player.begin(job.game, seed)
     nodes: list[int | None] = [None] * len(job.opening)
@@ -153,8 +153,8 @@ def play_job(job: GameJob, cache: PlayerCache) -> GameResult:
         learnt=learnt,
     )
     if not job.brief:
-        measured = tuple(round(spent or 0.0, MICROSECONDS) for spent in record.seconds)
-        result = replace(result, seconds=measured, nodes=tuple(nodes) if any(nodes) else ())
+        move_times = tuple(round(spent or 0.0, TIME_DECIMALS) for spent in record.seconds)
+        result = replace(result, seconds=move_times, nodes=tuple(nodes) if any(nodes) else ())
     first, second = players
     if isinstance(first, SandboxedPlayer) and isinstance(second, SandboxedPlayer):
         forfeits = _reason(first.forfeit), _reason(second.forfeit)
@@ -172,8 +172,8 @@ class RunPlan(ABC, Generic[Result]):
 
     kind: ClassVar[str]
     """What error messages call it."""
-    result: ClassVar[type[Any]]
-    batch: ClassVar[int] = 1
+    result_type: ClassVar[type[Any]]
+    batch_size: ClassVar[int] = 1
     """Jobs that a worker does before it hands their results over."""
 
     games: int
@@ -195,7 +195,7 @@ class RunPlan(ABC, Generic[Result]):
 class GamePlan(RunPlan[GameResult]):
     """A plan whose jobs are games."""
 
-    result = GameResult
+    result_type = GameResult
 
     @abstractmethod
     def job(self, number: int) -> GameJob:
@@ -221,21 +221,21 @@ class Runner(Generic[Result]):
         if isinstance(jobs, int) and jobs < 1:
             raise ConfigError(f"{jobs} jobs: give at least one")
         self.plan, self.jobs, self.folder = plan, jobs, folder
-        self._form = TypeAdapter(list[plan.result])  # type: ignore[name-defined]
-        self.done: list[Result] = []
+        self._adapter = TypeAdapter(list[plan.result_type])  # type: ignore[name-defined]
+        self.results: list[Result] = []
         self._journal: Journal | None = None
         self._open = ExitStack()
 
     def __enter__(self) -> Self:
         if self.folder is not None:
-            self._journal = self._open.enter_context(self._find_journal(self.folder))
-            self.done = self._read(self._journal)[: self.plan.total]
+            self._journal = self._open.enter_context(self._make_journal(self.folder))
+            self.results = self._read(self._journal)[: self.plan.total]
         return self
 
     def __exit__(self, *error: Any) -> None:
         self._open.close()
 
-    def _find_journal(self, folder: Path) -> Journal:
+    def _make_journal(self, folder: Path) -> Journal:
         rules: dict[str, Any] = {}
         if configuration := self.plan.configuration():
             players = {"players": sha256(own[1]).hexdigest()} if (own := read_user_players()) else {}
@@ -244,41 +244,41 @@ class Runner(Generic[Result]):
 
     def _read(self, journal: Journal) -> list[Result]:
         try:
-            return self._form.validate_python(journal.done)
+            return self._adapter.validate_python(journal.results)
         except ValidationError:
             raise ConfigError(f"{journal.lines} is damaged: choose another --out, or remove the folder") from None
 
-    def run(self, report: Callable[[], None] = lambda: None, enough: Callable[[], bool] = lambda: False) -> bool:
+    def run(self, report: Callable[[], None] = lambda: None, is_done: Callable[[], bool] = lambda: False) -> bool:
         """Do what is missing until it is enough, calling `report` after each result; False if Ctrl-C interrupted it."""
         try:
             with closing(self._results()) as results:
-                while not enough() and (result := next(results, None)) is not None:
-                    self.done.append(result)
+                while not is_done() and (result := next(results, None)) is not None:
+                    self.results.append(result)
                     if self._journal:
-                        self._journal.write(self._form.dump_python([result], exclude_defaults=True)[0])
+                        self._journal.write(self._adapter.dump_python([result], exclude_defaults=True)[0])
                     report()
         except KeyboardInterrupt:
             return False
         return True
 
     def _results(self) -> Generator[Result, None, None]:
-        numbers = range(len(self.done), self.plan.total)
+        numbers = range(len(self.results), self.plan.total)
         if self.jobs == 1 or not numbers:
-            yield from _run_here(self.plan, numbers)
+            yield from _run_in_process(self.plan, numbers)
             return
         shared = callable(self.jobs)
-        starts = range(0, len(numbers), self.plan.batch)
-        batches = [(self.plan if shared else None, numbers[at : at + self.plan.batch]) for at in starts]
-        with nullcontext(self.jobs) if callable(self.jobs) else worker_pool(self.jobs, _prepare, self.plan) as each:
+        starts = range(0, len(numbers), self.plan.batch_size)
+        batches = [(self.plan if shared else None, numbers[at : at + self.plan.batch_size]) for at in starts]
+        with nullcontext(self.jobs) if callable(self.jobs) else worker_pool(self.jobs, _init_worker, self.plan) as each:
             yield from chain.from_iterable(each(_run_batch, batches))
 
 
 def open_workers(jobs: Jobs) -> AbstractContextManager[Jobs | OrderedMap]:
     """Workers that serve several runs."""
-    return nullcontext(jobs) if jobs == 1 else worker_pool(jobs, _prepare, None)
+    return nullcontext(jobs) if jobs == 1 else worker_pool(jobs, _init_worker, None)
 
 
-def _run_here(plan: RunPlan[Result], numbers: range) -> Iterator[Result]:
+def _run_in_process(plan: RunPlan[Result], numbers: range) -> Iterator[Result]:
     cache = PlayerCache()
     try:
         for number in numbers:
@@ -291,7 +291,7 @@ def _run_here(plan: RunPlan[Result], numbers: range) -> Iterator[Result]:
 _worker: tuple[RunPlan[Any] | None, PlayerCache]
 
 
-def _prepare(plan: RunPlan[Any] | None) -> Callable[[], None]:
+def _init_worker(plan: RunPlan[Any] | None) -> Callable[[], None]:
     """Prepare a worker process; returns what closes its players."""
     global _worker
     _worker = plan, PlayerCache()

@@ -15,13 +15,13 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from statistics import NormalDist
 
-from awello.arena.elo import DEVIATIONS, SCALE
+from awello.arena.elo import SCALE, Z_95
 from awello.errors import ConfigError
 
-Counts = Sequence[float]
+PairCounts = Sequence[float]
 """How many pairs gave the first player 0, 0.5, 1, 1.5 and 2 points."""
 SCORES = (0.0, 0.25, 0.5, 0.75, 1.0)  # what these are of all points of a pair
-IMAGINARY = (0.5, 0.0, 0.0, 0.0, 0.5)
+PRIOR_PAIRS = (0.5, 0.0, 0.0, 0.0, 0.5)
 
 
 @dataclass(frozen=True)
@@ -46,39 +46,39 @@ class Hypotheses:
         """The log-likelihood ratios at which the test ends: at or below the first, at or above the second."""
         return math.log(self.beta / (1 - self.alpha)), math.log((1 - self.beta) / self.alpha)
 
-    def ratio(self, counts: Counts) -> float:
+    def llr(self, counts: PairCounts) -> float:
         """The log-likelihood ratio of `elo1` to `elo0` after these pairs."""
-        score, error = mean(counts)
-        score0, score1 = score_of(self.elo0), score_of(self.elo1)
+        score, error = mean_score(counts)
+        score0, score1 = expected_score(self.elo0), expected_score(self.elo1)
         return (score1 - score0) * (2 * score - score0 - score1) / (2 * error**2)
 
-    def verdict(self, counts: Counts) -> str:
+    def verdict(self, counts: PairCounts) -> str:
         """`stronger`, `not stronger` or, as long as the ratio is between the bounds, `undecided`."""
-        (lower, upper), ratio = self.bounds, self.ratio(counts)
-        return "stronger" if ratio >= upper else "not stronger" if ratio <= lower else "undecided"
+        (lower, upper), llr = self.bounds, self.llr(counts)
+        return "stronger" if llr >= upper else "not stronger" if llr <= lower else "undecided"
 
 
-def score_of(elo: float) -> float:
+def expected_score(elo: float) -> float:
     """The mean score of a game that an advantage in Elo promises."""
     return 1 / (1 + 10 ** (-elo / 400))
 
 
-def mean(counts: Counts) -> tuple[float, float]:
+def mean_score(counts: PairCounts) -> tuple[float, float]:
     """The first player's mean score of a game, and its standard error."""
-    pairs = [played + imagined for played, imagined in zip(counts, IMAGINARY, strict=True)]
+    pairs = [played + imagined for played, imagined in zip(counts, PRIOR_PAIRS, strict=True)]
     number = sum(pairs)
     score = sum(n * result for n, result in zip(pairs, SCORES, strict=True)) / number
     variance = sum(n * (result - score) ** 2 for n, result in zip(pairs, SCORES, strict=True)) / number
     return score, math.sqrt(variance / number)
 
 
-def elo(counts: Counts) -> tuple[float, float]:
+def elo_difference(counts: PairCounts) -> tuple[float, float]:
     """The first player's advantage, and how far its 95 % interval reaches either way."""
-    score, error = mean(counts)
-    return SCALE * math.log(score / (1 - score)), DEVIATIONS * SCALE * error / (score * (1 - score))
+    score, error = mean_score(counts)
+    return SCALE * math.log(score / (1 - score)), Z_95 * SCALE * error / (score * (1 - score))
 
 
-def superiority(counts: Counts) -> float:
+def likelihood_of_superiority(counts: PairCounts) -> float:
     """The likelihood that the first player is the stronger one."""
-    score, error = mean(counts)
+    score, error = mean_score(counts)
     return NormalDist().cdf((score - 0.5) / error)

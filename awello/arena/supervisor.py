@@ -16,9 +16,9 @@ from time import monotonic, sleep
 
 from awello.players.process_tree import adopt_orphans, die_with_parent, kill_tree
 
-FAREWELL = 0.5  # seconds for programs to end by themselves when the player's process is gone
-PATIENCE = 3.0  # seconds after which a process that cannot be killed is left alone
-PAUSE = 0.005  # seconds between two looks at the processes that are left
+EXIT_SECONDS = 0.5  # seconds for programs to end by themselves when the player's process is gone
+KILL_TIMEOUT = 3.0  # seconds after which a process that cannot be killed is left alone
+POLL_SECONDS = 0.005  # seconds between two looks at the processes that are left
 
 
 def supervise(connection: Connection) -> None:
@@ -71,9 +71,9 @@ if sys.platform != "win32":
                 self._reap()
             if self.status is None:
                 os.kill(self.player, signal.SIGKILL)
-            self._wait(FAREWELL)  # programs read the end of their input
+            self._wait(EXIT_SECONDS)  # programs read the end of their input
             kill_tree(os.getpid())
-            self._wait(PATIENCE)
+            self._wait(KILL_TIMEOUT)
             self._end()
 
         def _reap(self) -> bool:
@@ -86,9 +86,9 @@ if sys.platform != "win32":
             return False
 
         def _wait(self, seconds: float) -> None:
-            until = monotonic() + seconds
-            while self._reap() and monotonic() < until:
-                sleep(PAUSE)
+            deadline = monotonic() + seconds
+            while self._reap() and monotonic() < deadline:
+                sleep(POLL_SECONDS)
 
         def _end(self) -> None:
             """End as the child did."""

@@ -12,8 +12,8 @@ from itertools import combinations
 from pathlib import Path
 from typing import Any, ClassVar
 
-from awello.arena.elo import ratings
-from awello.arena.match import first_side, pair_job
+from awello.arena.elo import fit_ratings
+from awello.arena.match import first_side, make_pair_job
 from awello.arena.openings import random_opening
 from awello.arena.runner import GameJob, GamePlan, GameResult, Runner
 from awello.arena.sandbox import MIB, ResourceLimits, Usage
@@ -23,7 +23,7 @@ from awello.players.player import find_player
 from awello.players.spec import parse_spec
 from awello.rules.game import Game
 
-WIN, DRAW = 3, 1  # points of a round
+WIN_POINTS, DRAW_POINTS = 3, 1  # points of a round
 
 
 @dataclass(frozen=True)
@@ -38,7 +38,7 @@ class Tournament(GamePlan):
     opening_plies: int = 0
     """Random moves before both games of a round, the same for all pairs."""
     kind: ClassVar[str] = "tournament"
-    batch: ClassVar[int] = 2
+    batch_size: ClassVar[int] = 2
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "game", Game(self.game))  # it may be given by its name
@@ -79,7 +79,7 @@ class Tournament(GamePlan):
         first, second = (self.specs[bot] for bot in self.pairs[pair])
         seed = random.Random(f"{self.seed}/{first}/{second}").getrandbits(63)
         opening = self.opening(played)
-        return pair_job(self.game, (first, second), 2 * played + game, seed, opening, limits=self.limits)
+        return make_pair_job(self.game, (first, second), 2 * played + game, seed, opening, limits=self.limits)
 
     def configuration(self) -> dict[str, Any]:
         return {**asdict(self), "game": str(self.game)}
@@ -95,7 +95,7 @@ class BotGame:
     result: GameResult
 
 
-def seen_by_bots(result: GameResult, game: int) -> BotGame:
+def to_bot_game(result: GameResult, game: int) -> BotGame:
     """Game 0 or 1 of a round, in the order of the pair's bots; a forfeited game is worth everything to the opponent."""
     one, other = first_side(game), 1 - first_side(game)
     score, usage = result.score, result.usage or (Usage(), Usage())
@@ -149,7 +149,7 @@ class BotStanding:
     @property
     def points(self) -> int:
         """What its rounds are worth."""
-        return WIN * self.won + DRAW * self.drawn
+        return WIN_POINTS * self.won + DRAW_POINTS * self.drawn
 
     @property
     def mean_score(self) -> float:
@@ -157,17 +157,17 @@ class BotStanding:
         return self.score / max(1, self.games)
 
     @property
-    def mean(self) -> float:
+    def mean_seconds(self) -> float:
         """The mean seconds of a move."""
         return self.seconds / max(1, self.moves)
 
     @property
-    def mebibytes(self) -> float:
+    def memory_mib(self) -> float:
         """The MiB that it and its processes took."""
         return self.memory / MIB
 
     @property
-    def processors(self) -> float:
+    def cpus(self) -> float:
         """How many processors were busy on its moves."""
         return self.processor / self.seconds if self.seconds else 0.0
 
@@ -198,11 +198,11 @@ class BotStanding:
             "forfeits": self.forfeits,
             "messages": self.messages,
             "moves": self.moves,
-            "mean_ms": 1000 * self.mean,
+            "mean_ms": 1000 * self.mean_seconds,
             "worst_ms": 1000 * self.worst,
-            "memory_mib": self.mebibytes,
+            "memory_mib": self.memory_mib,
             "learning_s": self.learning,
-            "processors": self.processors,
+            "processors": self.cpus,
         }
 
 
@@ -215,7 +215,7 @@ class TournamentResult:
     interrupted: bool = False
 
     @property
-    def wanted(self) -> int:
+    def total_rounds(self) -> int:
         """The rounds of the whole tournament."""
         return self.tournament.rounds * len(self.tournament.pairs)
 
@@ -227,12 +227,12 @@ class TournamentResult:
     @property
     def rounds(self) -> list[Round]:
         """The rounds played."""
-        found = []
+        rounds = []
         for at in range(0, 2 * self.played, 2):
             pair, number, _ = self.tournament.locate(at)
-            first, second = (seen_by_bots(self.results[at + game], game) for game in (0, 1))
-            found.append(Round(pair, number, (first, second)))
-        return found
+            first, second = (to_bot_game(self.results[at + game], game) for game in (0, 1))
+            rounds.append(Round(pair, number, (first, second)))
+        return rounds
 
     def standings(self) -> list[BotStanding]:
         """The bots, the best first: by points, then by mean score."""
@@ -241,14 +241,14 @@ class TournamentResult:
             for game in played.games:
                 for place, number in enumerate(self.tournament.pairs[played.pair]):
                     bots[number].add_game(game.score[place], game.forfeits[place], game.usage[place])
-        cross = self.cross()
-        table = [[won + drawn / 2 for won, drawn, _ in row] for row in cross]
-        for bot, row, elo, margin in zip(bots, cross, *ratings(table), strict=True):
+        cross_table = self.cross_table()
+        table = [[won + drawn / 2 for won, drawn, _ in row] for row in cross_table]
+        for bot, row, elo, margin in zip(bots, cross_table, *fit_ratings(table), strict=True):
             bot.won, bot.drawn, bot.lost = map(sum, zip(*row, strict=True))
             bot.elo, bot.elo_margin = elo, margin
         return sorted(bots, key=lambda bot: (-bot.points, -bot.mean_score))
 
-    def cross(self) -> list[list[tuple[int, int, int]]]:
+    def cross_table(self) -> list[list[tuple[int, int, int]]]:
         """Rounds won, drawn and lost by each bot against each, in the order of the specs."""
         size = range(len(self.tournament.specs))
         table = [[[0, 0, 0] for _ in size] for _ in size]
@@ -262,7 +262,7 @@ class TournamentResult:
 
     def as_json(self) -> dict[str, Any]:
         """The results under the names that machines read."""
-        tournament, cross = self.tournament, self.cross()
+        tournament, cross_table = self.tournament, self.cross_table()
         return {
             **tournament.game.choices,
             "seed": tournament.seed,
@@ -270,13 +270,13 @@ class TournamentResult:
             "limits": asdict(tournament.limits),
             "rounds": tournament.rounds,
             "played": self.played,
-            "complete": self.played == self.wanted,
+            "complete": self.played == self.total_rounds,
             "standings": [bot.as_json() for bot in self.standings()],
             "pairs": [
                 {
                     "first": tournament.specs[one],
                     "second": tournament.specs[other],
-                    **dict(zip(("won", "drawn", "lost"), cross[one][other], strict=True)),
+                    **dict(zip(("won", "drawn", "lost"), cross_table[one][other], strict=True)),
                 }
                 for one, other in tournament.pairs
             ],
@@ -291,7 +291,7 @@ def play_tournament(
 ) -> TournamentResult:
     """Play a tournament, reporting at first and after each game; Ctrl-C ends it early, a folder continues it."""
     with Runner(tournament, jobs, folder) as runner:
-        result = TournamentResult(tournament, runner.done)
+        result = TournamentResult(tournament, runner.results)
         report(result)
         result.interrupted = not runner.run(lambda: report(result))
         return result

@@ -22,8 +22,8 @@ Result = TypeVar("Result")
 Handle = TypeVar("Handle")
 Jobs = int | str  # so many processes here, or the address of the scheduler of a cluster
 Prepare = Callable[..., Callable[[], None] | None]  # what it returns, workers of a cluster call when the work is over
-AHEAD = 4  # items handed to each worker before their results are waited for
-PATIENCE = 5.0  # seconds for a worker to end
+QUEUED_PER_WORKER = 4  # items handed to each worker before their results are waited for
+EXIT_TIMEOUT = 5.0  # seconds for a worker to end
 
 
 class OrderedMap(Protocol):
@@ -32,13 +32,13 @@ class OrderedMap(Protocol):
     def __call__(self, function: Callable[[Item], Result], items: Iterable[Item], /) -> Iterator[Result]: ...
 
 
-def worker_pool(jobs: Jobs, prepare: Prepare | None = None, *given: Any) -> AbstractContextManager[OrderedMap]:
+def worker_pool(jobs: Jobs, prepare: Prepare | None = None, *args: Any) -> AbstractContextManager[OrderedMap]:
     """Workers that stay for several rounds of work; each calls `prepare(*given)` first, if there is anything to."""
     if isinstance(jobs, int):
-        return _processes(jobs, prepare, *given)
-    from awello.arena.cluster import cluster
+        return _process_pool(jobs, prepare, *args)
+    from awello.arena.cluster import cluster_pool
 
-    return cluster(jobs, prepare, *given)
+    return cluster_pool(jobs, prepare, *args)
 
 
 class _Context(SpawnContext):
@@ -59,30 +59,30 @@ class _Context(SpawnContext):
             if process.is_alive():
                 kill_tree(process.pid or 0)
         for process in started:
-            process.join(PATIENCE)
+            process.join(EXIT_TIMEOUT)
 
 
-def _begin(prepare: Prepare | None, *given: Any) -> None:
+def _init_worker(prepare: Prepare | None, *args: Any) -> None:
     """The first thing that a worker does."""
     adopt_orphans()
     if prepare:
-        prepare(*given)
+        prepare(*args)
 
 
 @contextmanager
-def _processes(workers: int, prepare: Prepare | None, *given: Any) -> Iterator[OrderedMap]:
+def _process_pool(workers: int, prepare: Prepare | None, *args: Any) -> Iterator[OrderedMap]:
     context = _Context()
-    pool = ProcessPoolExecutor(workers, context, _begin, (prepare, *given))
+    pool = ProcessPoolExecutor(workers, context, _init_worker, (prepare, *args))
 
-    def each(function: Callable[[Item], Result], items: Iterable[Item]) -> Iterator[Result]:
+    def map_items(function: Callable[[Item], Result], items: Iterable[Item]) -> Iterator[Result]:
         def submit(item: Item) -> Future[Result]:
             with ignore_interrupts():
                 return pool.submit(function, item)
 
-        return in_order(submit, Future.result, items, lambda: workers)
+        return map_ordered(submit, Future.result, items, lambda: workers)
 
     try:
-        yield each
+        yield map_items
     except BrokenProcessPool:
         advice = "a player of your own must be registered in a file that they can import, or use one job"
         raise ConfigError(f"a worker process could not start or has died: {advice}") from None
@@ -92,9 +92,9 @@ def _processes(workers: int, prepare: Prepare | None, *given: Any) -> Iterator[O
             context.end_all()
 
 
-def in_order(
+def map_ordered(
     submit: Callable[[Item], Handle],
-    take: Callable[[Handle], Result],
+    get_result: Callable[[Handle], Result],
     items: Iterable[Item],
     workers: Callable[[], int],
 ) -> Iterator[Result]:
@@ -102,10 +102,10 @@ def in_order(
     pending: deque[Handle] = deque()
     for item in items:
         pending.append(submit(item))
-        if len(pending) >= AHEAD * workers():
-            yield take(pending.popleft())
+        if len(pending) >= QUEUED_PER_WORKER * workers():
+            yield get_result(pending.popleft())
     while pending:
-        yield take(pending.popleft())
+        yield get_result(pending.popleft())
 
 
 @contextmanager

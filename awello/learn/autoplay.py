@@ -18,7 +18,7 @@ from typing import Any, ClassVar
 
 from awello.archive.archive import Archive, GameFilter
 from awello.archive.game_tree import GameTree
-from awello.arena.match import pair_job
+from awello.arena.match import make_pair_job
 from awello.arena.runner import GameJob, GamePlan, GameResult, PlayerCache, Runner, open_workers
 from awello.arena.workers import Jobs, OrderedMap
 from awello.errors import ConfigError
@@ -60,10 +60,10 @@ class AutoplayPlan(GamePlan):
     def job(self, number: int) -> GameJob:
         limit, opening = f"@{format_limit(self.limit)}" if self.limit else "", self.opening(number)
         spec = f"otage{limit},variety_percent={0 if opening else EXPLORE}"
-        return pair_job(Game.OTHELLO, (spec, spec), number, self.seed, opening, self.clock, brief=True)
+        return make_pair_job(Game.OTHELLO, (spec, spec), number, self.seed, opening, self.clock, brief=True)
 
     def run_job(self, number: int, cache: PlayerCache) -> GameResult:
-        players = cache.find(self.job(number))
+        players = cache.get_players(self.job(number))
         for player in players:
             assert isinstance(player, OtagePlayer)
             player.set_memory(*_unpack(self.known))
@@ -144,10 +144,10 @@ def autoplay(
 def _read_learnt(folder: Path, plan: AutoplayPlan) -> list[Record]:
     """The games that a folder has learnt from."""
     with Runner(plan, folder=folder) as runner:
-        if lacking := plan.games - len(runner.done):
+        if lacking := plan.games - len(runner.results):
             told = f"{lacking} of the {plan.games} games that {folder} has learnt from are missing"
             raise ConfigError(f"{told}: restore its games.jsonl, or begin in a new folder")
-        return [_tagged(number, result.record) for number, result in enumerate(runner.done)]
+        return [_tagged(number, result.record) for number, result in enumerate(runner.results)]
 
 
 def _play_round(
@@ -155,10 +155,10 @@ def _play_round(
 ) -> list[Record]:
     """The games of a round, the first of which has the number `begun`; those that the folder lacks are played."""
     with Runner(plan, workers, folder) as runner:
-        report(len(runner.done))
-        if not runner.run(lambda: report(len(runner.done))):
+        report(len(runner.results))
+        if not runner.run(lambda: report(len(runner.results))):
             raise KeyboardInterrupt
-        return [_tagged(number, runner.done[number].record) for number in range(begun, plan.games)]
+        return [_tagged(number, runner.results[number].record) for number in range(begun, plan.games)]
 
 
 def _tagged(number: int, record: Record) -> Record:

@@ -14,7 +14,7 @@ from contextlib import suppress
 from typing import Any
 from uuid import uuid4
 
-from awello.arena.cluster import connect, expect_same, fingerprint, place_players
+from awello.arena.cluster import check_fingerprint, connect_client, fingerprint, install_players_file
 from awello.errors import ConfigError
 from awello.players.player import read_user_players
 from awello.web.engine_slots import LocalSlot
@@ -40,7 +40,7 @@ class ClusterSlots:
         async with self._connecting:
             if self._client is None or self._client.status != "running":
                 await self.close()
-                self._client = await asyncio.to_thread(connect, self.address)
+                self._client = await asyncio.to_thread(connect_client, self.address)
         try:
             return list(await self._run(lambda client: client.nthreads()))
         except OSError:
@@ -153,7 +153,7 @@ class ServedSlot:
     """An engine process that this worker runs for a server; the folder keeps the server's file of players."""
 
     def __init__(self, players: tuple[str, bytes] | None) -> None:
-        file, self.folder = place_players(*players) if players else ("", None)
+        file, self.folder = install_players_file(*players) if players else ("", None)
         self.process = LocalSlot(environment=os.environ | {"AWELLO_PLAYERS": file})
         self.messages: asyncio.Queue[bytes] = asyncio.Queue()  # an empty one says that the process has ended
         self.reading = asyncio.create_task(self._read())  # kernels may have to be compiled first
@@ -173,7 +173,7 @@ _served: dict[str, ServedSlot] = {}
 
 async def open_slot(token: str, awello: str, players: tuple[str, bytes] | None) -> None:
     """Start an engine process for a server of the same Awello."""
-    expect_same("a worker", fingerprint(), awello)
+    check_fingerprint("a worker", fingerprint(), awello)
     multiprocessing.current_process().daemon = False  # or else it could not start processes
     _served[token] = ServedSlot(players)
     _renew_lease(token)
