@@ -209,7 +209,7 @@ def test_a_glance_plays_the_most_likely_move() -> None:
     ("spec", "game", "message"),
     [
         ("cnn", Game.OTHELLO6, "plays Othello on 8x8"),
-        ("cnn@3", Game.OTHELLO, "takes no limit"),
+        ("cnn@3", Game.OTHELLO, "has no setting 'limit'"),
         ("cnn-value@100ms", Game.OTHELLO, "needs a depth from 1 to 8, such as cnn-value@2"),
         ("puct:cnn@100n", Game.ABAPA, "plays Othello on 8x8"),
         ("puct:large@100n", Game.OTHELLO, "'perceptron' or 'cnn'"),

@@ -152,7 +152,7 @@ def test_players_of_ones_own(tmp_path: Path) -> None:
     two = json.loads(fresh_awello("--import", "examples/bot.py", *words, "--jobs", "2").stdout)
     assert one["wins"] == two["wins"]
     assert one["first"] == "corners"
-    assert "no players in 'nobody.py'" in fresh_awello(*words, AWELLO_PLAYERS="nobody.py").stderr
+    assert "'nobody.py' is not a Python file" in fresh_awello(*words, AWELLO_PLAYERS="nobody.py").stderr
 
 
 def test_an_error_is_one_line_and_an_exit_status() -> None:
@@ -163,7 +163,7 @@ def test_an_error_is_one_line_and_an_exit_status() -> None:
 
 BAD = [
     (("match", "othello", "random", "nobody"), "unknown player 'nobody'"),
-    (("match", "othello", "random", "random:mixed"), "'random' takes no heuristic"),
+    (("match", "othello", "random", "random:mixed"), "'random' has no setting 'heuristic'"),
     (("match", "chess", "random", "random"), "unknown game 'chess': choose othello or awale"),
     (("match", "othello", "random", "random", "--openings", "missing.txt"), "missing.txt"),
     (("match", "othello", "random", "random", "--games", "0"), "games"),
@@ -217,7 +217,7 @@ def test_bad_input_gets_one_clear_line(words: tuple[str, ...], part: str) -> Non
         ),
         ("players: [random]", "players"),
         ("players: [random, nobody]", "unknown player 'nobody'"),
-        ("players: [random, {player: random, limit: 2}]", "takes no limit"),
+        ("players: [random, {player: random, limit: 2}]", "has no setting 'limit'"),
         ("games: many", "games"),
         ("games: [", "line"),
         ("- random", "keys and values"),

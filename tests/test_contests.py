@@ -258,7 +258,7 @@ def test_a_tree_is_drawn(client: TestClient) -> None:
         ({"search": "alphabeta:nonsense"}, "nonsense"),
         ({"search": "alphabeta,weights=/etc/passwd"}, "weights cannot be set from here"),
         ({"search": "alphabeta,table=/etc/passwd"}, "table=/etc/passwd cannot be set from here: choose 1, 2"),
-        ({"search": "alphabeta,move_ordering=false"}, "a tree takes no move_ordering"),
+        ({"search": "alphabeta,move_ordering=false"}, "move_ordering is not a setting of a tree"),
         ({"moves": ["a1"]}, "move 1: "),
         ({"search": "minimax@4", "moves": MIDGAME}, "lower the depth"),
     ],

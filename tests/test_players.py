@@ -41,7 +41,7 @@ def test_specs_read_and_write(text: str, spec: PlayerSpec) -> None:
 @pytest.mark.parametrize(
     ("text", "part"),
     [
-        ("", "no player"),
+        ("", "not a player"),
         ("Random", "'Random'"),
         ("random@", "'random@'"),
         ("random@fast", "'fast' is no limit"),
@@ -81,9 +81,9 @@ def test_unknown_players_and_settings_are_refused() -> None:
         make_player("gredy")
     with pytest.raises(SpecError, match="awello players"):
         make_player("zzz")
-    with pytest.raises(SpecError, match="takes no heuristic"):
+    with pytest.raises(SpecError, match="no setting 'heuristic'"):
         make_player("random:mixed")
-    with pytest.raises(SpecError, match="takes no limit"):
+    with pytest.raises(SpecError, match="no setting 'limit'"):
         make_player("greedy@6")
 
 
@@ -102,9 +102,9 @@ def test_other_rooms_add_players(monkeypatch: pytest.MonkeyPatch) -> None:
     with pytest.raises(SpecError, match=r"'picky': number: .*integer.*'two'"):
         make_player("picky,number=two")
     register("picky", "again")(Picky)  # as when a cell of a notebook runs twice
-    with pytest.raises(SpecError, match="exists already"):
+    with pytest.raises(SpecError, match="already registered"):
         register("random", "another")(Picky)
-    with pytest.raises(SpecError, match="small letters"):
+    with pytest.raises(SpecError, match="lowercase letters"):
         register("My Bot", "no spec can name it")(Picky)
 
 

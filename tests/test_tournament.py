@@ -387,9 +387,9 @@ def test_ties_follow_the_seed() -> None:
 @pytest.mark.parametrize(
     ("answer", "part"),
     [
-        ("short", "6 weights are asked for, not 3"),
-        ("nan", "no number"),
-        ("words", "6 weights are asked for, not .'many'"),
+        ("short", "must be 6 weights, not 3"),
+        ("nan", "not a number"),
+        ("words", "must be 6 weights, not .'many'"),
         ("none", "not None"),
     ],
 )

@@ -1,4 +1,4 @@
-"""Players of report 1: alpha-beta on a budget of nodes, and its finished agent for Awalé."""
+"""Players of report 1: alpha-beta on a node budget, and its final agent for Awalé."""
 
 from dataclasses import dataclass, field
 from typing import Annotated, Literal
@@ -16,19 +16,21 @@ from awello.rules.game import Game
 from awello.search.budget_kernels import DEEPEST
 from awello.search.budget_search import DELTA, NODES, BudgetSearch, learnt_scores
 
-RIGHTMOST_PIT = 5  # pit
+RIGHTMOST_PIT = 5
 
 
-@register("budget", "alpha-beta that divides a budget of nodes and learns which moves to try first; @450000n")
+@register(
+    "budget", "alpha-beta on a node budget, divided among the children; learns its move ordering; default @450000n"
+)
 @dataclass
 class BudgetPlayer(TextbookPlayer):
-    """Searches on a budget, to a depth or within a time, and plays any of the best moves."""
+    """Searches on a node budget, to a depth or for a time; plays one of the best moves at random."""
 
     limit: Limit = field(default_factory=lambda: Limit(nodes=NODES))
     share_factor: Annotated[float, Field(ge=1, le=1.8)] = DELTA
-    """How many times its even share of the budget a child gets."""
+    """The budget of a child, as a multiple of an even share."""
     move_ordering: Literal["none", "frozen", "live"] = "live"
-    """Moves as they come, by what was learnt before, or by scores that go on learning."""
+    """No ordering, the learnt scores, or learnt scores that are updated during the search."""
 
     def _check_limit(self) -> None:
         depth, nodes, seconds = self.limit.depth, self.limit.nodes, self.limit.seconds
@@ -53,10 +55,13 @@ class BudgetPlayer(TextbookPlayer):
         return self.searcher.on_budget(position, self.limit.nodes or NODES)
 
 
-@register("travers", "the agent of report 1 for Awalé: learnt weights, learnt order; @450000n unless said, or @100ms")
+@register(
+    "travers",
+    "the final agent of report 1 for Awalé: learnt weights and move ordering; default @450000n, or a time: @100ms",
+)
 @dataclass
 class TraversPlayer(BudgetPlayer):
-    """The finished agent: its own heuristic, and the rightmost pit as first move of a game."""
+    """The final agent: its own heuristic, and a fixed first move, the rightmost pit."""
 
     heuristic: str | None = "travers"
 

@@ -1,4 +1,4 @@
-"""The champion: the engine as a player, with its book and what it remembers of games it lost."""
+"""The champion: the engine as a player, with its opening book and a file of moves that lost games."""
 
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -18,32 +18,35 @@ if TYPE_CHECKING:
     from awello.engine.avoided_moves import AvoidedMoves
     from awello.engine.engine import Engine
 
-MIN_GAIN = 1.0  # what another move must promise more, in discs or seeds, before the one that lost is blamed
+MIN_GAIN = 1.0  # discs or seeds by which another move must be better than the one that lost
 
 
-@register("champion", "the strongest: learnt evaluation, deep search, perfect endgames; @level=0 to @level=30")
+@register(
+    "champion",
+    "the strongest: learnt evaluation, deep search, exact endgames; @level=0 to @level=30, any limit or the clock",
+)
 @dataclass
 class ChampionPlayer(Player):
-    """Plays what the engine finds within its limit or, without one, in the time that its clock allows."""
+    """Plays the engine's move.  Without a limit, its clock decides how long it searches."""
 
     heuristic: str | None = None
-    """A heuristic of the textbook in place of what was learnt; for Awalé diffscore."""
+    """A heuristic in place of the learnt evaluation; for Awalé only `diffscore`."""
     limit: Limit | None = None
     threads: Annotated[int, Field(ge=1, le=64)] = 1
     hash: Annotated[int, Field(ge=1, le=1 << 16)] = 32
-    """MiB of the table."""
+    """Size of the transposition table in MiB."""
     ponder: bool = False
-    """Whether it thinks on the opponent's time."""
+    """Whether it searches on the opponent's time."""
     book: bool = True
-    """Whether it opens by its book, where there is one (Awalé)."""
+    """Whether it plays from its opening book, if there is one (Awalé)."""
     weights: str = ""
-    """A file of learnt weights in place of the shipped ones."""
+    """A file of learnt weights; default: the shipped ones."""
     avoided_moves: str = ""
-    """A file of moves that lost games before, which it does not play again; it grows."""
+    """A file of moves that lost games; they are avoided, and new ones are added."""
     max_loss: Annotated[float, Field(ge=0, allow_inf_nan=False)] = 0.0
-    """The most discs or seeds that it gives away in one move."""
+    """The most discs or seeds that a deliberate mistake may cost."""
     mistake_percent: Annotated[int, Field(ge=0, le=100)] = 0
-    """How often, in percent, it gives something away."""
+    """Percentage of moves that are deliberate mistakes."""
 
     def __post_init__(self) -> None:
         self.engine: Engine | None = None
@@ -73,7 +76,7 @@ class ChampionPlayer(Player):
 
     def choose(self, position: Position, clock: Clock) -> Choice:
         if self.engine is None:
-            raise RuntimeError("begin comes first")
+            raise RuntimeError("call begin() before choose()")
         if self.max_loss and self.rng.randrange(100) < self.mistake_percent:
             analysis = self._choose_mistake(self.engine, position, clock)
         else:
@@ -84,7 +87,7 @@ class ChampionPlayer(Player):
         return Choice(analysis.move, analysis)
 
     def _find_in_book(self, position: Position) -> Analysis | None:
-        """What the book says; a level or a heuristic is to show its own strength, and plays without it."""
+        """The book's move.  With a level or a heuristic the book is off, so that only the search counts."""
         level = self.limit is not None and self.limit.level is not None
         if not self.book or level or self.heuristic or self._find_avoided(position):
             return None
@@ -101,7 +104,7 @@ class ChampionPlayer(Player):
         return analysis
 
     def _choose_mistake(self, engine: "Engine", position: Position, clock: Clock) -> Analysis:
-        """A move that gives something away, but no more than the slack; the best one if there is none."""
+        """A random move that costs something, but at most `max_loss`; the best move if there is none."""
         analysis = engine.choose(position, clock, self.limit, best=len(position.legal_moves()))
         weaker = [found for found in analysis.candidates if 0 < analysis.value - found[1] <= self.max_loss]
         if not weaker:
@@ -123,7 +126,7 @@ class ChampionPlayer(Player):
     def _note_losing_move(
         self, engine: "Engine", avoided: "AvoidedMoves", played: list[tuple[Position, Analysis]]
     ) -> None:
-        """Blame the last move of a lost game that could have been better."""
+        """Record the last move of a lost game that had a better alternative."""
         final = played[-1][0].lead + played[-1][1].value
         if final >= 0:
             return

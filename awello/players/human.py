@@ -1,4 +1,4 @@
-"""A person at the terminal: shows the board, takes moves and a few words."""
+"""A person at the terminal: shows the board, reads moves and commands."""
 
 from contextlib import suppress
 from dataclasses import dataclass
@@ -23,9 +23,9 @@ HINT_LIMIT = Limit(seconds=1.0)
 HELP = """\
   a move     {example}
   moves      show the legal moves
-  hint       show what the game would end with after each move
-  undo       take your last move back
-  resign     give the game up
+  hint       show the expected result of each move
+  undo       take back your last move
+  resign     resign the game
   quit       leave the game, as Ctrl-D and Ctrl-C do
   help       show this"""
 
@@ -33,7 +33,7 @@ HELP = """\
 @register("human", "a person who types moves in the terminal")
 @dataclass
 class HumanPlayer(Player):
-    """Asks the person at the terminal."""
+    """Reads moves from the terminal."""
 
     def __post_init__(self) -> None:
         self.engine: Engine | None = None
@@ -58,7 +58,7 @@ class HumanPlayer(Player):
         return " ".join(map(position.format_move, position.legal_moves()))
 
     def _format_hints(self, position: Position) -> str:
-        """What the game would end with after each move, for the mover; the best first."""
+        """The expected final margin after each move, from the mover's view, best first."""
         from awello.engine.engine import Engine
 
         self.engine = self.engine or Engine(position.game)
@@ -67,7 +67,7 @@ class HumanPlayer(Player):
             f"{position.format_move(move)} {format_value(position.lead + value, move in analysis.exact_moves)}"
             for move, value in analysis.candidates
         ]
-        return f"{', '.join(values)} ({position.game.adapter.unit} more than the opponent at the end; = is exact)"
+        return f"{', '.join(values)} ({position.game.adapter.unit} ahead at the end; = is exact)"
 
     def end(self) -> None:
         if self.engine is not None:
@@ -75,7 +75,7 @@ class HumanPlayer(Player):
             self.engine = None
 
     def _run_command(self, word: str, position: Position) -> int | None:
-        """The move of a line typed in, or None if the line only asked for something."""
+        """The move that was typed, or None after a command."""
         match word.lower():
             case "":
                 return None
@@ -83,7 +83,7 @@ class HumanPlayer(Player):
                 self.moves -= 1
                 raise TakeBack
             case "undo":
-                self.console.print("There is nothing to take back.")
+                self.console.print("There is no move to take back.")
             case "resign":
                 raise Resignation
             case "help" | "?":

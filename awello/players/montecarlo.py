@@ -1,4 +1,4 @@
-"""Players that grow trees: UCT by random games, PPAF by games that learn, PUCT by what a network says."""
+"""Monte Carlo tree search players: UCT with random playouts, PPAF with learning playouts, PUCT with a network."""
 
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -15,29 +15,31 @@ from awello.position import Position
 from awello.rules.game import Game
 from awello.search.montecarlo import EXPLORE, CnnTree, MonteCarloTree, PerceptronTree, PpafTree
 
-MAX_CLOCK_SHARE = 0.04  # of the clock that one move may take
-OVERHEAD_SECONDS = 0.002  # seconds kept back for everything around the search
+MAX_CLOCK_SHARE = 0.04  # of the clock, for one move
+OVERHEAD_SECONDS = 0.002  # reserved per move for everything but the search
 
 
 @dataclass
 class TreeSearchPlayer(Player):
-    """Plays the move that its tree visited most."""
+    """Plays the most visited move of its tree."""
 
     limit: Limit = field(default_factory=lambda: Limit(seconds=0.1))
     exploration: Annotated[float, Field(ge=0, le=10)] = EXPLORE
-    """How much a move that was seldom tried is preferred."""
+    """Exploration constant of the selection formula: higher values prefer rarely visited moves."""
     max_nodes: Annotated[int, Field(ge=1 << 10, le=1 << 26)] = 1 << 19
-    """Nodes of the tree, 48 bytes each."""
+    """Size of the tree; 48 bytes per node."""
 
     def begin(self, game: Game, seed: int) -> None:
         super().begin(game, seed)
         if self.limit.seconds is None and self.limit.nodes is None:
             name = self.spec.name
-            raise SpecError(f"player {self.spec} needs a time or a number of rounds, such as {name}@100ms, {name}@800n")
+            raise SpecError(
+                f"player {self.spec} needs a time or a number of playouts, such as {name}@100ms or {name}@800n"
+            )
         self.tree = self.make_tree(game)
 
     def make_tree(self, game: Game) -> MonteCarloTree:
-        """The memory of its tree."""
+        """Make an empty search tree."""
         raise NotImplementedError
 
     def choose(self, position: Position, clock: Clock) -> Choice:
@@ -48,27 +50,29 @@ class TreeSearchPlayer(Player):
         return Choice(analysis.move, analysis)
 
 
-@register("ppaf", "the same with games that learn which kinds of moves win")
-@register("uct", "grows a tree from random games; @100ms, or @5000n for so many games")
+@register("ppaf", "UCT whose playouts learn which kinds of moves win")
+@register("uct", "Monte Carlo tree search with random playouts; default @100ms, or a number of playouts: @5000n")
 @dataclass
 class MonteCarloPlayer(TreeSearchPlayer):
-    """Judges by random games."""
+    """Evaluates positions by playouts."""
 
     def make_tree(self, game: Game) -> MonteCarloTree:
         make = PpafTree if self.spec.name == "ppaf" else MonteCarloTree
         return make(self.max_nodes, self.exploration)
 
 
-@register("puct", "grows a tree from what a network says, puct:cnn from what a large one does; @100ms, or @800n")
+@register(
+    "puct", "Monte Carlo tree search guided by a network, puct:cnn by the convolutional one; default @100ms, or @800n"
+)
 @dataclass
 class NetworkTreePlayer(TreeSearchPlayer):
-    """Judges by a network: a perceptron that learnt from games against itself, or a large one that learnt Othello."""
+    """Evaluates positions by a network: a perceptron trained by self-play, or the convolutional one for Othello."""
 
     heuristic: Literal["perceptron", "cnn"] = "perceptron"
     weights: Path | None = None
-    """A file that `awello train perceptron` or `train cnn` made; unless said, the one that is shipped."""
+    """A network file made by `awello train perceptron` or `train cnn`; default: the shipped one."""
     threads: Annotated[int, Field(ge=1, le=64)] = 1
-    """On which the large network computes."""
+    """Threads that the convolutional network uses."""
 
     def make_tree(self, game: Game) -> MonteCarloTree:
         if self.heuristic == "cnn":

@@ -1,4 +1,4 @@
-"""The players of the textbook: minimax and negamax, plain and with alpha-beta."""
+"""The textbook players: minimax and negamax, with and without alpha-beta."""
 
 from dataclasses import dataclass, field
 from typing import Annotated
@@ -16,11 +16,11 @@ from awello.search.alphabeta_tt import DEEPEST
 from awello.search.root import AlphaBetaEvaluator, analyse
 
 
-@register("negamax", "another name of minimax: each side maximises its own value")
-@register("minimax", "looks every line to its end, one side maximising, one minimising")
+@register("negamax", "another name for minimax: each side maximises its own value")
+@register("minimax", "searches every line to a fixed depth; one side maximises, the other minimises")
 @dataclass
 class TextbookPlayer(Player):
-    """Searches to a fixed depth and plays any of the best moves."""
+    """Searches to a fixed depth and plays one of the best moves at random."""
 
     heuristic: str | None = None
     limit: Limit = field(default_factory=lambda: Limit(depth=4))
@@ -28,7 +28,7 @@ class TextbookPlayer(Player):
     thresholds: str = "30-55"
     corners: int = 0
     weights: str | None = None
-    """What `awello train` learnt; unless said, what is shipped."""
+    """A file of weights written by `awello train`; default: the shipped ones."""
 
     def begin(self, game: Game, seed: int) -> None:
         super().begin(game, seed)
@@ -40,10 +40,10 @@ class TextbookPlayer(Player):
             raise SpecError(f"player {self.spec} needs a depth from 1 to {DEEPEST}, such as {self.spec.name}@4")
 
     def _make_heuristic(self, game: Game) -> Heuristic:
-        """What the settings ask for; unless said, squares count in Othello and seeds in Awalé."""
+        """The heuristic of the settings; default: the first one of the game."""
         early, dash, late = self.thresholds.partition("-")
         if not (early.isdecimal() and dash and late.isdecimal()):
-            raise SpecError(f"thresholds {self.thresholds!r} are no two numbers of discs, such as 30-55")
+            raise SpecError(f"thresholds {self.thresholds!r} are not two numbers of discs: write them as 30-55")
         name = self.heuristic or heuristics_for(game)[0]
         weights = read_learnt(self.weights, "weights", name) if self.weights else ()
         return Heuristic(name, self.table, (int(early), int(late)), self.corners, weights)
@@ -62,20 +62,20 @@ class TextbookPlayer(Player):
         return analyse(position, self._algorithm_name(), self.limit.depth or 1, self.evaluator)
 
 
-@register("negamax-alphabeta", "another name of alphabeta")
-@register("alphabeta", "minimax that skips what cannot matter")
+@register("negamax-alphabeta", "another name for alphabeta")
+@register("alphabeta", "minimax with alpha-beta pruning, a transposition table and move ordering")
 @dataclass
 class AlphaBetaPlayer(TextbookPlayer):
-    """The same with alpha-beta, a table and move ordering; `tt_entries=0,move_ordering=false` is plain alpha-beta."""
+    """Alpha-beta with a transposition table and move ordering; plain with `tt_entries=0,move_ordering=false`."""
 
     tt_entries: Annotated[int, Field(ge=0, le=1 << 26)] = 1 << 16
-    """Positions remembered from one move to the next; 24 bytes each."""
+    """Entries of the transposition table, kept from move to move; 24 bytes each; 0: no table."""
     move_ordering: bool = True
     """Whether moves are sorted by the heuristic before they are searched."""
     skip_mirrors: bool = False
-    """Whether a child is skipped when its mirror image has been searched."""
+    """Whether children whose mirror image has been searched are skipped."""
     strict_cutoff: bool = False
-    """Whether it searches on among equals, as report 0 did."""
+    """Whether a value must exceed beta for a cutoff, as in report 0; equality is not enough."""
 
     def _make_evaluator(self, game: Game) -> Evaluator:
         evaluator = super()._make_evaluator(game)

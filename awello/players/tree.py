@@ -1,4 +1,4 @@
-"""The search of a textbook player, kept as a tree that can be drawn."""
+"""The search tree of a textbook player, for drawing."""
 
 from dataclasses import replace
 
@@ -16,11 +16,11 @@ SETTINGS = ("table", "thresholds", "corners")
 
 
 def build_search_tree(spec: PlayerSpec, position: Position) -> SearchTree:
-    """Search a position with the heuristic, depth and settings of a spec."""
+    """Search a position with the settings of a spec, and keep the tree."""
     check_algorithm(spec.name)
     for key in spec.options:
         if key not in SETTINGS:
-            raise SpecError(f"a tree takes no {key}: it takes {', '.join(SETTINGS)}")
+            raise SpecError(f"{key} is not a setting of a tree: choose from {', '.join(SETTINGS)}")
     heuristic = spec.heuristic or heuristics_for(position.game)[0]
     spec = replace(spec, heuristic=heuristic, limit=spec.limit or Limit(depth=DEFAULT_DEPTH))
     player = make_player(spec)

@@ -1,4 +1,4 @@
-"""Bots that answer with weights, as in report 1's tournament: one for each pit, and the heaviest legal one is played.
+"""Bots that return one weight per move, as in report 1's tournament; the legal move of the largest weight is played.
 
 @register("mine", "prefers the pits on the right")
 @dataclass
@@ -17,10 +17,10 @@ from awello.position import Position
 
 
 class WeightsPlayer(Player):
-    """Plays the legal move of the largest weight; among equals, any.  Subclasses say what the weights are."""
+    """Plays the legal move of the largest weight; ties are broken at random.  Subclasses implement `weigh`."""
 
     def weigh(self, position: Position, clock: Clock) -> Sequence[float]:
-        """Six weights for the mover's pits from left to right; in Othello one for each square: a1, b1, ..."""
+        """Return six weights for the mover's pits from left to right; in Othello one per square: a1, b1, ..."""
         raise NotImplementedError
 
     def choose(self, position: Position, clock: Clock) -> Choice:
@@ -29,14 +29,14 @@ class WeightsPlayer(Player):
         return Choice(self.rng.choice([move for move in position.legal_moves() if weights[move] == largest]))
 
     def _check_weights(self, answer: Sequence[float], position: Position) -> dict[int, float]:
-        """The weight of each move, legal or not."""
+        """The weight of each move, legal or not; `IllegalMoveError` if the answer is invalid."""
         squares = position.squares()
         try:
             weights = [float(weight) for weight in answer]
         except (TypeError, ValueError):
-            raise IllegalMoveError(f"{len(squares)} weights are asked for, not {answer!r}") from None
+            raise IllegalMoveError(f"the answer must be {len(squares)} weights, not {answer!r}") from None
         if len(weights) != len(squares):
-            raise IllegalMoveError(f"{len(squares)} weights are asked for, not {len(weights)}")
+            raise IllegalMoveError(f"the answer must be {len(squares)} weights, not {len(weights)}")
         if any(map(math.isnan, weights)):
-            raise IllegalMoveError(f"a weight that is no number: {weights}")
+            raise IllegalMoveError(f"a weight is not a number: {weights}")
         return dict(zip(squares, weights, strict=True))
