@@ -200,13 +200,13 @@ def test_what_is_wrong_is_said_in_a_line(tmp_path: Path) -> None:
     file = tmp_path / "club.sqlite"
     tokens_of(file)
     with serving(file) as address:
-        with pytest.raises(ConfigError, match="does not let random in: this token is not valid"):
+        with pytest.raises(ConfigError, match="refused random: this token is not valid"):
             asyncio.run(asyncio.wait_for(ClubBot(address, "forged", "random").run(), PATIENCE))
         assert Visitor(base_url=address).get("/api/health").json()["ok"]
     with pytest.raises(SpecError):
         ClubBot("http://127.0.0.1", "token", "nobody")
     for server in ("ftp://x", "http://"):
-        with pytest.raises(ConfigError, match="is not the address of a club"):
+        with pytest.raises(ConfigError, match="is not a club address"):
             ClubBot(server, "token", "random")
     assert ClubBot("https://x.org/awello/", "t", "random").address == "wss://x.org/awello/api/club/live"
 
@@ -364,7 +364,7 @@ def test_a_player_that_fails_to_learn_goes_on(monkeypatch: pytest.MonkeyPatch) -
 
     monkeypatch.setattr(Pupil, "learn", fail)
     asyncio.run(play())
-    assert said[-1] == "game 1: nothing was learnt: RuntimeError: boom"
+    assert said[-1] == "game 1: learning failed: RuntimeError: boom"
 
 
 @pytest.mark.slow

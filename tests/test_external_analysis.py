@@ -107,7 +107,7 @@ def test_the_command_takes_another_engine() -> None:
     assert ended.returncode == 0 and "value for Black" in ended.stdout
     for words, part in (
         (["--engine", "random"], "player random is not an external engine"),
-        (["--engine", f"gtp,command={OURS} gtp"], "player gtp cannot analyse: GTP has no command that tells values"),
+        (["--engine", f"gtp,command={OURS} gtp"], "player gtp cannot analyse: GTP has no command for evaluations"),
         (["--engine", "nboard,command=x", "--limit", "9n"], "give a limit such as 12 or 5s"),
     ):
         ended = awello("analyse", "f5d6c3", *words)
@@ -140,7 +140,7 @@ def test_the_answer_tells_the_value_if_no_other_line_does(answering: Answering) 
 def test_impossible_values_and_moves_are_not_believed(answering: Answering, name: str, answer: str) -> None:
     engine = answering(name, answer)
     position = Position.start(engine.GAMES[0])
-    with pytest.raises(AwelloError, match="tells no possible value of a legal move"):
+    with pytest.raises(AwelloError, match="reports no plausible value of a legal move"):
         list(engine.analyse(position, Limit(depth=3)))
     engine.begin(position.game, 1)
     choice = engine.choose(position, Clock())
@@ -169,7 +169,7 @@ def test_a_program_that_is_late_is_ended(
     monkeypatch.setattr("awello.protocols.external_engine.MAX_SEARCH_SECONDS", 0.1)
     engine = answering(name, "thinking")
     position = Position.start(engine.GAMES[0])
-    with pytest.raises(AwelloError, match=r"gives no answer within 0\.1 s"):
+    with pytest.raises(AwelloError, match=r"gave no answer within 0\.1 s"):
         list(engine.analyse(position, limit))
     assert engine.process and not engine.process.alive
 

@@ -1,6 +1,6 @@
-"""The club's channel: a bot that accepts challenges, seeks games, and plays them with one of our players.
+"""A bot in a club: it accepts challenges, seeks games and plays them with one of Awello's players.
 
-A broken connection is made again, and the club then sends every game in progress anew.
+After a lost connection it reconnects, and the club sends the state of every game in progress again.
 """
 
 import asyncio
@@ -28,14 +28,14 @@ from awello.position import Position
 from awello.record import Record
 from awello.rules.game import Game
 
-RECONNECT_SECONDS, MAX_RECONNECT_SECONDS = 0.5, 30.0  # seconds before a connection is made again
-SEEK_RETRY_SECONDS = 5.0  # seconds before a refused seek is tried again
-RESEND_SECONDS = 0.5  # seconds before another message that the club could not take is sent again
-CLAIM_MARGIN = 0.2  # seconds added before a win is claimed, so that the claim is not refused as early
-BUSY_CODES = ("often", "storage")  # codes of answers that ask for the same message later
-LAG_SECONDS = 0.3  # seconds of its clock that a player does not know of, for the way there and back
-POLICY_VIOLATION = 1008  # the code of a connection that must not be made again
-NOT_STARTED = "was not begun"  # the reason of a game that does not count
+RECONNECT_SECONDS, MAX_RECONNECT_SECONDS = 0.5, 30.0  # first and longest delay before reconnecting
+SEEK_RETRY_SECONDS = 5.0  # before a refused seek is repeated
+RESEND_SECONDS = 0.5  # before another refused message is repeated
+CLAIM_MARGIN = 0.2  # seconds added before claiming a win, so that the claim is not too early
+BUSY_CODES = ("often", "storage")  # error codes after which the message is sent again
+LAG_SECONDS = 0.3  # subtracted from the clock shown to the player, for network lag
+POLICY_VIOLATION = 1008  # WebSocket close code after which reconnecting is pointless
+NOT_STARTED = "was not begun"  # reason of games that are not rated or learnt from
 
 Message = dict[str, Any]
 Work = Callable[..., Coroutine[Any, Any, object]]
@@ -44,28 +44,28 @@ Result = TypeVar("Result")
 
 @dataclass(frozen=True)
 class BotPolicy:
-    """Which games a bot plays, and how many."""
+    """The challenges a bot accepts, and the games it seeks."""
 
     variants: frozenset[Game] = frozenset(Game)
     max_games: int = 4
-    """Games at once."""
+    """Games played at the same time."""
     opponents: frozenset[str] = frozenset()
-    """The players who may challenge it, in lower case; if there are none, everyone may."""
+    """Names of players who may challenge it, in lowercase; empty: everyone."""
     seek: tuple[Game, Clock] | None = None
-    """A game that it seeks whenever it plays none."""
+    """A game and clock to seek whenever it is idle."""
     rated: bool = True
     tournament: int | str | None = None
-    """The number or name of a tournament that it enters."""
+    """The number or name of a tournament to enter."""
 
     def accepts(self, challenge: Message, playing: int) -> bool:
-        """Whether to accept a challenge."""
+        """Whether to accept a challenge while playing so many games."""
         allowed = not self.opponents or str(challenge["from"]).lower() in self.opponents
         return allowed and playing < self.max_games and Game[challenge["kind"].upper()] in self.variants
 
 
 @dataclass
 class ClubBot:
-    """A connection to a club, and the games played on it."""
+    """A bot's connection to a club, and its games."""
 
     server: str
     token: str
@@ -74,21 +74,21 @@ class ClubBot:
     report: Callable[[str], None] = print
 
     def __post_init__(self) -> None:
-        make_player(self.spec)  # a wrong spec is an error at once
+        make_player(self.spec)  # raises for an invalid spec
         self.address = channel_address(self.server)
-        self.players: dict[int, Task[Player]] = {}  # by the game, as is what follows
-        self.searches: dict[int, Task[None]] = {}  # a game may be sent again meanwhile
-        self.claims: dict[int, Task[None]] = {}  # wins to be claimed from opponents who left
-        self.learning: dict[int, Task[None]] = {}  # from games that are over
+        self.players: dict[int, Task[Player]] = {}  # by game, like the three below
+        self.searches: dict[int, Task[None]] = {}  # a game may be sent again during a search
+        self.claims: dict[int, Task[None]] = {}  # scheduled claims against absent opponents
+        self.learning: dict[int, Task[None]] = {}  # learning from finished games
         self.tasks: set[Task[None]] = set()
-        self.reported: set[str] = set()  # results, which the club may send again
-        self.pending: dict[int, Message] = {}  # messages on this connection that have not been answered, by their id
-        self.message_ids, self.seek_id = count(1), 0  # the id of the message by which a game is sought
+        self.reported: set[str] = set()  # lines already reported; the club may repeat results
+        self.pending: dict[int, Message] = {}  # unanswered messages of this connection, by id
+        self.message_ids, self.seek_id = count(1), 0  # seek_id: the id of the open seek, or 0
         self.name = ""
         self.pool = ThreadPoolExecutor(self.policy.max_games)
 
     async def run(self) -> None:
-        """Play until cancelled; a broken connection is made again."""
+        """Play until cancelled; reconnect after a lost connection."""
         pause = RECONNECT_SECONDS
         while True:
             try:
@@ -98,17 +98,17 @@ class ClubBot:
                     await self._listen(socket)
             except ConnectionClosed as closed:
                 if closed.rcvd and closed.rcvd.code == POLICY_VIOLATION:
-                    raise ConfigError(f"the club does not let {self.spec} in: {closed.rcvd.reason}") from None
-                self.report("the connection broke: trying again")
+                    raise ConfigError(f"the club refused {self.spec}: {closed.rcvd.reason}") from None
+                self.report("connection lost: reconnecting")
             except (OSError, InvalidHandshake) as error:
-                self.report(f"cannot reach {self.server} ({error}): trying again in {pause:.1f} s")
+                self.report(f"cannot reach {self.server} ({error}): next try in {pause:.1f} s")
             self.seek_id = 0
             await asyncio.sleep(pause)
             pause = min(2 * pause, MAX_RECONNECT_SECONDS)
 
     async def _listen(self, socket: ClientConnection) -> None:
         self.socket = socket
-        self.pending.clear()  # the club sends every game again, and with it what is to be done
+        self.pending.clear()  # the club sends the state of every game again
         async for text in socket:
             message: Message = json.loads(text)
             match None if "id" in message else message["type"]:
@@ -144,7 +144,7 @@ class ClubBot:
             await socket.send(json.dumps(message))
 
     def _handle_response(self, response: Message) -> None:
-        """Send a message again later if the club could not take it now."""
+        """Handle the response to a message; repeat the message later if the club was busy."""
         pending = self.pending.pop(response["id"], None)
         if response["type"] != "error":
             return
@@ -156,7 +156,7 @@ class ClubBot:
             self._schedule(self._send, pending, self.socket, delay=RESEND_SECONDS)
 
     def _schedule(self, work: Work, *args: Any, delay: float = 0, **fields: Any) -> Task[None]:
-        """Work in the background; if the connection is gone then, the next one tells what is to be done."""
+        """Run a coroutine in the background.  If the connection is lost, the next one sends the state again."""
 
         async def finish() -> None:
             await asyncio.sleep(delay)
@@ -169,7 +169,7 @@ class ClubBot:
         return task
 
     async def _run_in_thread(self, work: Callable[..., Result], *args: Any) -> Result:
-        """The result of work in a thread."""
+        """Run a function in a thread."""
         return await asyncio.get_running_loop().run_in_executor(self.pool, work, *args)
 
     async def _answer_challenge(self, challenge: Message) -> None:
@@ -185,7 +185,7 @@ class ClubBot:
             self.seek_id = await self._request("seek", kind=str(game), **settings)
 
     def _report_tournament(self, news: Message) -> None:
-        """Say what is new in a tournament: it begins, a round begins, it is over."""
+        """Report the start of a tournament, of its rounds, and its end."""
         rank = next((row["place"] for row in news["standings"] if row["name"] == self.name), None)
         if news["state"] != "open":
             state = f"{news['state']}, round {news['round']} of {news['rounds']}, place {rank}"
@@ -197,14 +197,14 @@ class ClubBot:
             self.report(line)
 
     def _report_warning(self, warning: Message) -> None:
-        """Say that rated games were left early, and what that costs."""
+        """Report how many rated games were left early, and the penalty."""
         penalty = (
             f"no rated games for {warning['minutes']} min" if warning["minutes"] else f"{warning['free']} are free"
         )
         self.report(f"rated games left early within an hour: {warning['left']} ({penalty})")
 
     def _update_game(self, state: Message) -> None:
-        """Begin a game, move in it, or end it."""
+        """Start a game, choose a move in it, or end it."""
         number, names = state["game"], [player["name"] for player in state["players"]]
         if self.name not in names:
             return
@@ -219,7 +219,7 @@ class ClubBot:
             self.searches[number] = self._schedule(self._choose_move, state, self.players[number])
 
     async def _make_player(self, state: Message, learning: list[Task[None]]) -> Player:
-        """The player of a new game, which begins when the games before it have been learnt from."""
+        """Make the player of a new game, after all earlier games have been learnt from."""
         await asyncio.gather(*learning)
         player = make_player(self.spec)
         seed = zlib.crc32(f"{self.server} {state['game']}".encode())
@@ -256,7 +256,7 @@ class ClubBot:
     async def _learn_game(
         self, ready_player: Task[Player], search: Task[None] | None, state: Message, side: int
     ) -> None:
-        """End a player's game and let it learn, before another game begins."""
+        """End a player's game and let it learn before the next game starts."""
         try:
             player = await ready_player
             player.end()
@@ -265,12 +265,12 @@ class ClubBot:
             if state["reason"] != NOT_STARTED:
                 await self._run_in_thread(player.learn, read_record(state), side)
         except Exception as error:
-            self.report(f"game {state['game']}: nothing was learnt: {describe_error(error)}")
+            self.report(f"game {state['game']}: learning failed: {describe_error(error)}")
         del self.learning[state["game"]]
         await self._seek()
 
     def _handle_opponent(self, news: Message) -> None:
-        """Claim the win when the opponent has been away for long enough, unless they come back."""
+        """Schedule a claim when the opponent is absent; cancel it when they come back."""
         if claim := self.claims.pop(news["game"], None):
             claim.cancel()
         if news["claim"] is not None:
@@ -279,26 +279,26 @@ class ClubBot:
 
 
 def channel_address(server: str) -> str:
-    """The address of a club's channel; `ConfigError` if it can never be reached."""
+    """Return the WebSocket address of a club; `ConfigError` if the server address is invalid."""
     try:
         parts = urlsplit(server)
         address = f"{'wss' if parts.scheme == 'https' else 'ws'}://{parts.netloc}{parts.path.rstrip('/')}/api/club/live"
         if parts.scheme in ("http", "https") and parts.port != 0 and not any(map(str.isspace, server)):
             parse_uri(address).host.encode("idna")
             return address
-    except (ValueError, InvalidURI):  # a port that is not a number, brackets that do not match, an impossible host
+    except (ValueError, InvalidURI):  # invalid port, brackets or host
         pass
-    raise ConfigError(f"--server {server!r} is not the address of a club: write https://HOST or http://HOST:PORT")
+    raise ConfigError(f"--server {server!r} is not a club address: write https://HOST or http://HOST:PORT")
 
 
 def choose_move(player: Player, record: Record, clock: Clock) -> Choice:
-    """A player's choice at the end of a game so far."""
+    """Let a player choose a move in the last position of a game."""
     player.follow(record)
     return player.choose(record.final, clock)
 
 
 def read_record(state: Message) -> Record:
-    """The game so far, as the club sends it."""
+    """Parse a game from the state that the club sends."""
     record = parse_transcript(" ".join(state["moves"]), Position.start(state["kind"]))
     if state["over"] and state["reason"] and state["winner"] is not None:
         return Record(record.start, record.moves, loser=1 - state["winner"], reason=state["reason"])
@@ -306,7 +306,7 @@ def read_record(state: Message) -> Record:
 
 
 def describe_result(state: Message, names: list[str]) -> str:
-    """How a game ended."""
+    """Describe the result of a game in one line."""
     drawn = "not played" if state["reason"] == NOT_STARTED else "drawn"
     result = drawn if state["winner"] is None else f"{names[state['winner']]} won"
     score = " {} - {}".format(*state["score"]) if state["score"] else ""
@@ -314,5 +314,5 @@ def describe_result(state: Message, names: list[str]) -> str:
 
 
 def describe_error(error: Exception) -> str:
-    """An error of a player in one line."""
+    """Describe a player's error in one line."""
     return str(error) if isinstance(error, AwelloError) else f"{type(error).__name__}: {error}"

@@ -1,8 +1,8 @@
-"""Our engine on standard input and output: what the servers of NBoard, GTP and UCI share.
+"""Awello's engine on standard input and output: the base of the NBoard, GTP and UCI servers.
 
-A thread reads the lines, so that a line can interrupt a search.  Lines are answered in order.  An urgent line (`ping`,
-`stop`) ends the searches requested before it at once.  After `quit` or the end of the input, each search has one more
-second.  Every request is answered, with what is known by then.
+A thread reads the lines, so that a line can interrupt a search.  Lines are answered in order.  A stop line (`ping`,
+`stop`) immediately ends the searches requested before it.  After `quit` or the end of the input, each pending search
+gets one more second.  Every request is answered with the best result so far.
 """
 
 import math
@@ -27,27 +27,27 @@ from awello.limits import Limit
 from awello.rules.game import Game
 
 MAX_LINE_BYTES = 1 << 16
-EXIT_SEARCH_SECONDS = 1.0  # seconds for each search when the input has ended
-POLL_SECONDS = 0.1  # seconds between two checks of that
+EXIT_SEARCH_SECONDS = 1.0  # time limit of a search after the end of the input
+POLL_SECONDS = 0.1  # interval at which that limit is checked
 ENGINE_NAME = "Awello"
-MAX_NUMBER = (1 << 31) - 1  # number in a line
+MAX_NUMBER = (1 << 31) - 1  # larger numbers in a line are clipped
 
 
 @dataclass
 class EngineServer(ABC):
-    """One conversation, from the first line to the last."""
+    """A session on standard input and output."""
 
     GAME: ClassVar[Game]
     STOP_WORD: ClassVar[str] = ""
-    """The word that ends a search."""
+    """The command that stops a search."""
     IMMEDIATE_LINE: ClassVar[str] = ""
-    """A line that is answered during a search."""
+    """A line that is answered even during a search."""
 
     level: int | None = None
     threads: int = 1
     hash: int = HASH
     weights: Path | None = None
-    """For the game that the protocol starts with."""
+    """Evaluation weights, used for the default game of the protocol."""
 
     def __post_init__(self) -> None:
         level_of(self.level or 0)
@@ -55,21 +55,21 @@ class EngineServer(ABC):
         self.searching = False
         self._started = 0.0  # when the last search started
         self._lines: SimpleQueue[str | None] = SimpleQueue()
-        self._pending_stops = 0  # urgent lines that have been read and not yet answered
-        self._input_ended = False  # whether the input has ended
+        self._pending_stops = 0  # stop lines that have been read but not answered
+        self._input_ended = False
         self._finished = threading.Event()
         self._stop_condition = threading.Condition()
 
     @abstractmethod
     def answer(self, line: str) -> bool:
-        """Answer a line, and return whether another may follow; `AwelloError` says what is wrong with the line."""
+        """Answer a line; return False to end the session.  Raises `AwelloError` for an invalid line."""
 
     @abstractmethod
     def report_error(self, line: str, why: str) -> None:
-        """Answer a line that is wrong."""
+        """Answer an invalid line."""
 
     def change_engine(self, game: Game, threads: int | None = None, hash: int | None = None) -> None:
-        """Have an engine with another game or other options; if it cannot be made, the one before stays."""
+        """Replace the engine for another game or other options; on failure the old one stays."""
         threads, hash = (self.threads if threads is None else threads), (self.hash if hash is None else hash)
         if (game, threads, hash) != (self.engine.game, self.threads, self.hash):
             engine = Engine(game, threads, hash, weights=self.weights if game == self.GAME else None)
@@ -78,11 +78,11 @@ class EngineServer(ABC):
 
     @property
     def limit(self) -> Limit | None:
-        """The level as a limit."""
+        """The level as a limit, None without a level."""
         return None if self.level is None else Limit(level=self.level)
 
     def serve(self) -> None:
-        """Answer lines until there are no more."""
+        """Answer lines until the input ends."""
         threading.Thread(target=self._listen, daemon=True).start()
         try:
             while (line := self._lines.get()) is not None and self._answer(line):
@@ -92,14 +92,14 @@ class EngineServer(ABC):
             self.engine.close()
 
     def send(self, *lines: str) -> None:
-        """Write lines and flush them."""
+        """Write lines and flush."""
         sys.stdout.write("\n".join((*lines, "")))  # one call, because two threads write
         sys.stdout.flush()
 
     def search(
         self, analyses: Iterator[Analysis], report: Callable[[Analysis], None] = lambda _: None, endless: bool = False
     ) -> Analysis:
-        """Report each analysis, and return the last one; an `endless` search ends with an interruption only."""
+        """Report each analysis and return the last; an `endless` search returns only when it is stopped."""
         self._started, self.searching = time.monotonic(), True
         for analysis in analyses:
             report(analysis)
@@ -112,7 +112,7 @@ class EngineServer(ABC):
 
     @property
     def stop_requested(self) -> bool:
-        """Whether an urgent line waits for its answer."""
+        """Whether a stop line is waiting for its answer."""
         return self._pending_stops > 0
 
     @property
@@ -121,7 +121,7 @@ class EngineServer(ABC):
         return self.stop_requested or (self._input_ended and time.monotonic() - self._started > EXIT_SEARCH_SECONDS)
 
     def wait_for_stop(self) -> None:
-        """Wait for an urgent line or the end of the input."""
+        """Wait for a stop line or the end of the input."""
         self.searching = True
         with self._stop_condition:
             self._stop_condition.wait_for(lambda: self.stop_requested or self._input_ended)
@@ -140,7 +140,7 @@ class EngineServer(ABC):
         return True
 
     def _listen(self) -> None:
-        """Read lines until there are no more, then limit the searches that are left."""
+        """Read lines until the input ends, then limit the remaining searches."""
         try:
             self._read()
         finally:
@@ -153,7 +153,10 @@ class EngineServer(ABC):
                 self.engine.stop()
 
     def _read(self) -> None:
-        input, line = FileIO(sys.stdin.fileno(), closefd=False), ""  # unbuffered: the exit does not wait for its lock
+        input, line = (
+            FileIO(sys.stdin.fileno(), closefd=False),
+            "",
+        )  # unbuffered: at exit, nothing waits for a buffer's lock
         while not _starts_with_word(line, "quit") and (read := input.readline(MAX_LINE_BYTES)):
             line = read.decode(errors="replace").strip()
             if self.searching and line and line == self.IMMEDIATE_LINE:
@@ -168,12 +171,12 @@ class EngineServer(ABC):
 
 
 def _starts_with_word(line: str, word: str) -> bool:
-    """Whether a line starts with a word, perhaps after a number."""
+    """Whether a line starts with a word, or with a number and the word."""
     return bool(word) and word in line.lower().split()[: 1 + line[:1].isdecimal()]
 
 
 def parse_int(text: str, what: str, minimum: float = -math.inf) -> int:
-    """A whole number in a line; large ones are cut off."""
+    """Parse an integer of a line; large values are clipped to `MAX_NUMBER`."""
     if not re.fullmatch(r"[+-]?[0-9]{1,400}", text.strip()) or int(text) < minimum:
         raise NotationError(f"syntax error: expected {what}, found {text.strip()[:SHOWN]!r}")
     return max(-MAX_NUMBER, min(int(text), MAX_NUMBER))

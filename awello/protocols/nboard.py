@@ -1,9 +1,9 @@
-"""The protocol of NBoard, version 2: Othello, with values in discs from the side to move.
+"""Version 2 of NBoard's protocol for Othello; values are in discs from the view of the side to move.
 
     nboard@5s,command=ntest,depth=14
 
-The protocol has no clock.  The depth that a board sets is our engine's level; a program is told a depth, and a time
-limit only decides when its answer is late.
+The protocol has no clock.  The depth that NBoard sets is our engine's level.  An external engine is given a depth, and
+a time limit only decides when its answer is late.
 """
 
 import re
@@ -28,12 +28,12 @@ from awello.protocols.line_process import LineProcess
 from awello.record import Record
 from awello.rules.game import PASS, Game
 
-GGF_TAGS = {"Site": "Awello", "Black": "Black", "White": "White", "RE": "?", "TI": "15:00"}  # tags that programs expect
+GGF_TAGS = {"Site": "Awello", "Black": "Black", "White": "White", "RE": "?", "TI": "15:00"}  # tags that engines expect
 MAX_DEPTH = 60
 
 
 class NBoardServer(EngineServer):
-    """Our engine as NBoard talks to it."""
+    """Awello's engine for NBoard."""
 
     GAME = Game.OTHELLO
     STOP_WORD = "ping"
@@ -69,7 +69,7 @@ class NBoardServer(EngineServer):
             case "learn":
                 self.send("learned")
             case _ if re.fullmatch(r"([a-h][1-8]|pa)(/\S*)?", line, re.I):
-                self._move(line)  # as version 1 writes it
+                self._move(line)  # a move in version 1 of the protocol
         return True
 
     def _say_name(self) -> None:
@@ -98,7 +98,7 @@ class NBoardServer(EngineServer):
         )
 
     def _search(self, status: str, best: int = 1) -> Analysis:
-        """Search the last position, and show what is found."""
+        """Search the last position and send the results."""
         position = self.positions[-1]
         if position.over:
             raise NotationError("the game is over")
@@ -115,7 +115,7 @@ class NBoardServer(EngineServer):
         return analysis
 
     def _analyse(self) -> None:
-        """Value each position of the game, the last first: the engine then knows where the others lead."""
+        """Evaluate each position of the game, the last first, so that later results help the earlier ones."""
         self.send("status Analysing")
         for made in range(len(self.positions) - 1, -1, -1):
             if self.stop_requested:
@@ -129,16 +129,16 @@ class NBoardServer(EngineServer):
         self.send("status")
 
 
-@register("nboard", "another program for Othello that speaks NBoard's protocol: nboard@5s,command=ntest,depth=14")
+@register("nboard", "an external Othello engine that speaks NBoard's protocol: nboard@5s,command=ntest,depth=14")
 @dataclass
 class NBoardPlayer(ExternalEnginePlayer):
-    """Plays a program's answer to go."""
+    """Plays an external engine's answer to `go`."""
 
     PROTOCOL = "NBoard"
     GAMES = (Game.OTHELLO,)
 
     depth: Annotated[int, Field(ge=1, le=MAX_DEPTH)] = 12
-    """The depth that the program is told."""
+    """The search depth of the engine."""
 
     def handshake(self, process: LineProcess) -> None:
         process.send("nboard 2", f"set depth {self.depth}")
@@ -163,7 +163,7 @@ class NBoardPlayer(ExternalEnginePlayer):
         for line in lines:
             analysis = _parse_search(record.final, line)
             if analysis and not (_is_answer(line) and last and analysis.candidates == last.candidates):
-                yield (last := analysis)  # an answer that repeats the last value would only lose its depth and line
+                yield (last := analysis)  # a repeated value in the answer has no depth and line
             if _is_answer(line):
                 yield re.split(r"[\s/]", line.removeprefix("===").strip())[0]
 
@@ -173,7 +173,7 @@ def _is_answer(line: str) -> bool:
 
 
 def _read_hint(process: LineProcess, seconds: float) -> Iterator[str]:
-    """What a program says while it analyses, until we interrupt it: the protocol has no line that ends a hint."""
+    """Read the output of an analysis, then interrupt it: the protocol has no line that ends a hint."""
     end = time.monotonic() + seconds
     while (line := process.read(end)) is not None:
         yield line
@@ -182,7 +182,7 @@ def _read_hint(process: LineProcess, seconds: float) -> Iterator[str]:
 
 
 def _parse_search(position: Position, line: str) -> Analysis | None:
-    """The analysis of `search F5D6 +1.25 0 12`, or of the shorter `=== F5/1.25/0.8`."""
+    """Parse `search F5D6 +1.25 0 12`, or the shorter `=== F5/1.25/0.8`."""
     kind, moves, value, _, depth = [*re.split(r"[\s/]+", line.replace("===", "=== ", 1)), *[""] * 5][:5]
     if kind not in ("search", "book", "==="):
         return None
@@ -194,11 +194,11 @@ def _parse_search(position: Position, line: str) -> Analysis | None:
 
 
 def _format_line(position: Position, line: tuple[int, ...]) -> str:
-    """The moves of a line, written together: two letters each, `F5` or `PA`."""
+    """Format a line of moves without spaces, two characters each: `F5` or `PA`."""
     return "".join("PA" if move == PASS else position.format_move(move).upper() for move in line)
 
 
 def _format_depth(analysis: Analysis) -> str:
-    """How deep, and how sure: `12`, `24@95%`, and `100%` for an exact score."""
+    """Format depth and confidence: `12`, `24@95%`, and `100%` for an exact score."""
     certainty = "" if analysis.certainty == 100 else f"@{analysis.certainty}%"
     return "100%" if analysis.exact else f"{analysis.depth}{certainty}"

@@ -1,9 +1,9 @@
-"""UCI for Awalé, as Auale and Aalina speak it.
+"""UCI for Awalé, as used by Auale and Aalina.
 
     uci@1s,command=aalina
 
-A score of 100 means that the side to move will end the game one seed ahead.  Without a limit a program is given a share
-of its clock or, if there is none, a second.
+A score of 100 means that the side to move will win by one seed.  Without a limit an external engine gets a share of its
+clock or, without a clock, one second.
 """
 
 import math
@@ -30,11 +30,11 @@ from awello.rules.game import VARIANTS, Game
 
 NULL_MOVE = "0000"
 DEFAULT_SECONDS = 1.0
-OPTION_PATTERN = re.compile(r"option\s+name\s+(Variant|OwnBook)\b", re.I)  # those that we set
+OPTION_PATTERN = re.compile(r"option\s+name\s+(Variant|OwnBook)\b", re.I)  # the options that we set
 
 
 class UciServer(EngineServer):
-    """Our engine as Auale talks to it."""
+    """Awello's engine for Auale."""
 
     GAME = Game.ABAPA
     STOP_WORD = "stop"
@@ -62,7 +62,7 @@ class UciServer(EngineServer):
             case "setoption":
                 self._set_option(words)
             case "position":
-                self.position = None  # an invalid position must not leave the one before
+                self.position = None  # an invalid position must not keep the previous one
                 self.position = self._parse_position(words)
             case "go":
                 self._go(words)
@@ -81,7 +81,7 @@ class UciServer(EngineServer):
         )
 
     def _set_option(self, words: list[str]) -> None:
-        """setoption name NAME value VALUE."""
+        """Handle `setoption name NAME value VALUE`."""
         match [word.lower() for word in words]:
             case ["name", "ownbook", "value", ("true" | "false") as value]:
                 self.book = value == "true"
@@ -98,16 +98,16 @@ class UciServer(EngineServer):
                 raise NotationError(f"expected 'name OPTION value VALUE' of {options}, found {text!r}")
 
     def _parse_position(self, words: list[str]) -> Position:
-        """The position of `startpos` or `fen DIAGRAM`, and the moves after it."""
+        """Parse `startpos` or `fen DIAGRAM`, and the moves after it."""
         match words:
             case ["startpos", *rest]:
                 start = Position.start(self.engine.game)
             case ["fen", diagram, *rest]:
                 start = parse_position(diagram, self.engine.game)
             case _:
-                raise NotationError("a position is startpos or fen DIAGRAM, then moves")
+                raise NotationError("expected startpos or fen DIAGRAM, then moves")
         if rest and rest[0] != "moves":
-            raise NotationError(f"after the position come moves, not {rest[0]!r}")
+            raise NotationError(f"expected moves after the position, found {rest[0]!r}")
         return parse_transcript("".join(rest[1:]), start).final
 
     def _go(self, words: list[str]) -> None:
@@ -138,12 +138,12 @@ class UciServer(EngineServer):
         return self.search(self.engine.think(position, Clock(), self._parse_limit(words)), show)
 
     def _find_in_book(self, position: Position) -> Analysis | None:
-        """The book's move; a level is to show its own strength, and plays without the book."""
+        """The book's move.  With a level the book is off, so that only the search counts."""
         entry = shipped_book(position.game).choose(position) if self.book and self.level is None else None
         return Analysis(*entry, False, 0, 0, 0, 0.0, (entry,), entry[:1]) if entry else None
 
     def _parse_limit(self, words: list[str]) -> Limit | None:
-        """The time or depth of a line; without one, the level."""
+        """The time or depth of a `go` line; default: the level."""
         values = dict(pairwise(words))
         if "movetime" in values:
             return Limit(seconds=max(1, parse_int(values["movetime"], "milliseconds")) / 1000)
@@ -152,10 +152,10 @@ class UciServer(EngineServer):
         return self.limit
 
 
-@register("uci", "another program for Awalé that speaks UCI as Aalina does: uci@1s,command=aalina; @8 sets a depth")
+@register("uci", "an external Awalé engine that speaks UCI, such as Aalina: uci@1s,command=aalina, or a depth: @8")
 @dataclass
 class UciPlayer(ExternalEnginePlayer):
-    """Plays a program's bestmove."""
+    """Plays an external engine's `bestmove`."""
 
     PROTOCOL = "UCI"
     GAMES = tuple(VARIANTS.values())
@@ -170,7 +170,7 @@ class UciPlayer(ExternalEnginePlayer):
         if "variant" in self.options:
             process.send(f"setoption name Variant value {game}")
         elif game != Game.ABAPA:
-            raise Forfeit("crash", f"{self.command!r} plays abapa alone: it has no option Variant for {game}")
+            raise Forfeit("crash", f"{self.command!r} plays abapa only: it has no Variant option for {game}")
         process.send("ucinewgame", "isready")
         process.wait_for(lambda line: line == "readyok")
 
@@ -185,7 +185,7 @@ class UciPlayer(ExternalEnginePlayer):
 
     def request_analysis(self, process: LineProcess, position: Position, limit: Limit) -> EngineOutput:
         books = "ownbook" in self.options
-        process.send(*["setoption name OwnBook value false"] * books)  # a book knows values, but no lines
+        process.send(*["setoption name OwnBook value false"] * books)  # book moves come without a line
         yield from self._go(process, Record(position), limit, self.time_limit(Clock(), limit))
         process.send(*["setoption name OwnBook value true"] * books)
 
@@ -202,6 +202,6 @@ class UciPlayer(ExternalEnginePlayer):
 
 
 def _parse_info(position: Position, line: str) -> Analysis | None:
-    """The analysis of `info depth 8 score cp 150 pv FfBe`; None for other lines."""
+    """Parse `info depth 8 score cp 150 pv FfBe`; None for other lines."""
     info = re.match(r"info\b(?:.* depth ([0-9]{1,3})\b)?.* score cp (-?[0-9]{1,6})\b.* pv ([A-Fa-f ]+)", line)
     return info and read_analysis(position, info[3], int(info[2]) / 100 - position.lead, int(info[1] or 0))
