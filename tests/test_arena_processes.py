@@ -61,7 +61,7 @@ def test_memory_of_processes_is_limited(how: str, tmp_path: Path) -> None:
         assert game.score[0] == 0
         assert game.forfeits[0] is not None
         assert game.forfeits[0][0] == "memory"
-        assert "it takes" in game.forfeits[0][1]
+        assert "it uses" in game.forfeits[0][1]
         assert game.usage[0].memory > 32 * MIB
 
 

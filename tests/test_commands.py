@@ -223,7 +223,7 @@ def test_bad_input_gets_one_clear_line(words: tuple[str, ...], part: str) -> Non
         ("- random", "keys and values"),
         ("size: 7", "run.yaml: no Othello board of size 7"),
         ("1: 2", "1"),
-        ("game: " + "[" * 5000, "no configuration"),
+        ("game: " + "[" * 5000, "not a configuration"),
         ("seed: " + "9" * 5000, "run.yaml"),
         ("players: [human, random]\ndisplay: false", "awello play"),
     ],

@@ -164,7 +164,7 @@ def test_a_bot_that_cannot_be_made_is_named(client: TestClient) -> None:
     [
         ({"players": ["random"]}, 422, "at least 2"),
         ({"players": ["random"] * 9}, 422, "at most 8"),
-        ({"players": ["random", "random"]}, 400, "'random' is there twice"),
+        ({"players": ["random", "random"]}, 400, "'random' appears twice"),
         ({"players": ["random", "human"]}, 400, "name a program"),
         ({"players": ["random", "nobody"]}, 400, "unknown player 'nobody'"),
         ({"players": ["random", "alphabeta@2,weights=/etc/passwd"]}, 400, "weights cannot be set from here"),

@@ -158,12 +158,12 @@ def test_ctrl_c_while_a_process_starts_is_heard_afterwards() -> None:
 
 
 def test_workers_that_cannot_start_are_an_error_not_a_riddle() -> None:
-    with pytest.raises(ConfigError, match=r"unknown player 'sleepy'.*worker processes know players of a file"):
+    with pytest.raises(ConfigError, match=r"unknown player 'sleepy'.*worker processes know only players from"):
         play_match(Match(Game.OTHELLO, "sleepy", "random", games=4), jobs=2)  # registered in this file alone
 
 
 def test_a_choice_must_be_a_choice() -> None:
-    with pytest.raises(SpecError, match="player none must choose a Choice, not 19"):
+    with pytest.raises(SpecError, match="choose\\(\\) of player none must return a Choice, not 19"):
         play_match(Match(Game.OTHELLO, "none", "random"))
 
 

@@ -81,7 +81,7 @@ def test_openings_leave_something_to_play(game: Game) -> None:
     found = [random_opening(game, plies, str(seed)) for seed in range(20)]
     assert {len(moves) for moves in found} == {plies}
     assert len(set(found)) > 5
-    with pytest.raises(ConfigError, match="to its end: choose fewer"):
+    with pytest.raises(ConfigError, match="end every game of .*: choose fewer"):
         random_opening(game, 2000 if game.family == "awale" else 130, "1")
 
 
@@ -113,7 +113,7 @@ def outcome(
         ("leaves", "crash", "SystemExit"),
         ("exits", "crash", "exit status 7"),
         ("segfault", "crash", "SIGSEGV"),
-        ("resigns", "resigned", "gave the game up"),
+        ("resigns", "resigned", "the player resigned"),
         ("illegal", "illegal", "77 is no legal move: .* can play"),
         ("unwrapped", "illegal", "must return a Choice with a legal move, not 3"),
         ("exception,where=begin", "crash", "nothing to share"),
@@ -135,12 +135,12 @@ def test_a_bot_that_fails_loses_the_game(wrong: str, reason: str, part: str) -> 
 @pytest.mark.parametrize(
     ("spec", "limits", "reason", "part"),
     [
-        ("first,wrong=late", ResourceLimits(move_time=0.02), "time", r"a move took \d+\.\d ms, 20ms are allowed"),
+        ("first,wrong=late", ResourceLimits(move_time=0.02), "time", r"a move took \d+\.\d ms, the limit is 20ms"),
         ("first,wrong=endless", ResourceLimits(move_time=0.02), "time", r"no answer within 1\.0 s"),
         ("first,wrong=endless,where=end", ResourceLimits(move_time=0.1), "time", "no answer|a move took"),
-        ("first,wrong=late,where=begin", ResourceLimits(learning=0.03), "learning", "30ms are allowed"),
+        ("first,wrong=late,where=begin", ResourceLimits(learning=0.03), "learning", "the limit is 30ms"),
         ("first,wrong=endless,where=begin", ResourceLimits(learning=0.1), "learning", "not ready after 1.1 s"),
-        ("first,wrong=big", ResourceLimits(memory=16), "memory", r"it takes \d+\.\d MiB, 16 are allowed"),
+        ("first,wrong=big", ResourceLimits(memory=16), "memory", r"it uses \d+\.\d MiB; the limit is 16"),
     ],
 )
 def test_limits_are_kept(spec: str, limits: ResourceLimits, reason: str, part: str) -> None:
@@ -181,7 +181,7 @@ def test_more_processor_time_than_threads_can_use_loses() -> None:
     bot.usage = Usage(seconds=1.0, processor=2.1)
     bot._check_threads()
     bot.usage = Usage(seconds=1.0, processor=2.3)
-    with pytest.raises(Forfeit, match=r"threads: more than 2: 2\.30 s of processor time in moves of 1\.00 s"):
+    with pytest.raises(Forfeit, match=r"threads: more than 2: 2\.30 s of CPU time in moves of 1\.00 s"):
         bot._check_threads()
 
 
@@ -438,11 +438,11 @@ def test_ctrl_c_ends_with_the_standings(tmp_path: Path) -> None:
     ("specs", "plies", "part"),
     [
         (("random",), 0, "at least two bots"),
-        (("random", "random"), 0, "'random' is there twice"),
-        (("uct@1s", "greedy", "uct@1000ms"), 0, "'uct@1s' is there twice"),
+        (("random", "random"), 0, "'random' appears twice"),
+        (("uct@1s", "greedy", "uct@1000ms"), 0, "'uct@1s' appears twice"),
         (("human", "random"), 0, "awello play"),
         (("randm", "greedy"), 0, "did you mean 'random'"),
-        (("random", "greedy"), 5000, "to its end"),
+        (("random", "greedy"), 5000, "choose fewer"),
     ],
 )
 def test_what_cannot_be_played_is_refused(specs: tuple[str, ...], plies: int, part: str) -> None:
@@ -453,7 +453,7 @@ def test_what_cannot_be_played_is_refused(specs: tuple[str, ...], plies: int, pa
 def test_limits_must_leave_something() -> None:
     for name in ("move_time", "memory", "learning", "threads"):
         for value in (0, -1, math.nan):
-            with pytest.raises(ConfigError, match=f"for {name.replace('_', ' ')}: give more than 0"):
+            with pytest.raises(ConfigError, match=f"for {name.replace('_', ' ')} is not positive"):
                 ResourceLimits(**{name: value})  # type: ignore[arg-type]
 
 

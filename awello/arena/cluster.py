@@ -1,8 +1,8 @@
-"""Work on many machines: items go to the workers of a dask scheduler, and the results come back in order.
+"""Run jobs on the workers of a dask cluster, with results in order.
 
-A game follows from its seed, so any worker may play it, and the scheduler gives what a dead worker had to others.  A
-worker of a cluster outlives a job, so every item comes with its job: a worker that has done something else before gets
-ready first, with the players and by the `prepare` of that job, and refuses if it is another Awello.
+Games follow from their seeds, so any worker may play them, and the scheduler reassigns the items of a dead worker.
+Workers of a cluster outlive a job, so every item carries its job: a worker that has run another job before loads the
+players and calls the `prepare` of the new one, and refuses if its version of Awello differs.
 """
 
 import hashlib
@@ -33,38 +33,36 @@ if TYPE_CHECKING:
     from distributed import Client
 
 CONNECT_TIMEOUT = 5.0  # seconds to find the scheduler, and then a worker
-RESULT_TIMEOUT = (
-    60.0  # seconds without a result after which somebody looks for workers, and without any of them gives up
-)
+RESULT_TIMEOUT = 60.0  # seconds without a result before checking for workers, and to wait for one
 WORKER_COMMAND = "dask worker {} --nthreads 1 --nworkers N"
 
 
 @dataclass(frozen=True)
 class ClusterJob:
-    """What a worker must know before the first item of some work."""
+    """What a worker needs before the first item of a job."""
 
     token: str
     fingerprint: str
-    """The fingerprint of the program that asks."""
+    """The fingerprint of the client."""
     players: tuple[str, bytes] | None
-    """The file of players of one's own, and its content."""
+    """The path and content of the user's players file."""
     preparation: bytes
-    """The function to call first, if any, and what it is given; pickled, for the scheduler need not know them."""
+    """The `prepare` function, if any, and its arguments; pickled, so that the scheduler need not import them."""
 
 
 @cache
 def fingerprint() -> str:
-    """The version, and a hash of all that decides how games go: the code and what was learnt."""
+    """The version, and a hash of everything that decides games: the code and the data files."""
     digest, package = hashlib.sha256(), Path(__file__).parent.parent
     for file in sorted([*package.rglob("*.py"), *package.glob("data/*")]):
         digest.update(file.read_bytes())
     return f"{__version__} {digest.hexdigest()[:8]}"
 
 
-# --- who asks ---------------------------------------------------------------------------------------------------------
+# --- the client--------------------------------------------------------------------------------------------------------
 @contextmanager
 def cluster_pool(address: str, prepare: Prepare | None = None, *args: Any) -> Iterator[OrderedMap]:
-    """The workers of a scheduler; what is pending when this ends is called off."""
+    """Provide the workers of a scheduler; pending items are cancelled at the end."""
     job = ClusterJob(uuid4().hex, fingerprint(), read_user_players(), pickle.dumps((prepare, args)))
     client = connect_client(address)
     pool = client.get_executor(pure=False)
@@ -72,7 +70,7 @@ def cluster_pool(address: str, prepare: Prepare | None = None, *args: Any) -> It
 
     def count() -> int:
         nonlocal workers, counted_at
-        if time.monotonic() > counted_at + 1:  # they come and go
+        if time.monotonic() > counted_at + 1:  # workers come and go
             with suppress(OSError):
                 workers = len(client.nthreads())
             counted_at = time.monotonic()
@@ -88,22 +86,22 @@ def cluster_pool(address: str, prepare: Prepare | None = None, *args: Any) -> It
     try:
         yield map_items
     finally:
-        with suppress(Exception):  # a worker or the scheduler may be gone
+        with suppress(Exception):  # a worker or the scheduler may have ended
             pool.shutdown(wait=False)
             client.run(end_job, job.token, on_error="ignore")
         client.close()
 
 
 def connect_client(address: str) -> "Client":
-    """A client of a scheduler that has workers, all with the same Awello; `ConfigError` says what is wrong."""
+    """Connect to a scheduler that has workers, all with this version of Awello; `ConfigError` if that fails."""
     try:
         from distributed import Client
     except ImportError:
         raise ConfigError("a cluster needs an extra: pip install 'awello[cluster]'") from None
     if not re.fullmatch(r"(tcp|tls)://.+:\d+", address):
-        raise ConfigError(f"{address!r} is no address of a scheduler: give one such as tcp://HOST:8786")
+        raise ConfigError(f"{address!r} is not a scheduler address: write tcp://HOST:8786")
     try:
-        logging.getLogger("distributed.client").setLevel(logging.CRITICAL)  # what is wrong is said here
+        logging.getLogger("distributed.client").setLevel(logging.CRITICAL)  # errors are reported below
         client = Client(address, timeout=CONNECT_TIMEOUT, set_as_default=False)
     except OSError:
         workers = WORKER_COMMAND.format("tcp://HOST:8786")
@@ -126,10 +124,10 @@ def _wait_for_workers(client: "Client", address: str, seconds: float) -> None:
 
 
 def _check_fingerprints(client: "Client") -> None:
-    """Refuse a cluster that would not find what is found here."""
+    """Refuse a cluster whose results might differ from local ones."""
     try:
         fingerprints = {"the scheduler": client.run_on_scheduler(fingerprint)}
-    except Exception as error:  # it does not know the function
+    except Exception as error:  # Awello is not installed there
         fingerprints = {"the scheduler": error}
     for address, actual in client.run(fingerprint, on_error="return").items():
         fingerprints[f"the worker {address}"] = actual
@@ -138,14 +136,14 @@ def _check_fingerprints(client: "Client") -> None:
 
 
 def check_fingerprint(machine: str, actual: object, expected: str) -> None:
-    """Refuse another version, code or weights."""
+    """Refuse a machine with another version, other code or other weights."""
     if actual != expected:
-        advice = "install the same version, with the same extras, on all machines, and start workers again"
-        raise ConfigError(f"{machine} has another Awello ({actual}) than the one that asks ({expected}): {advice}")
+        advice = "install the same version, with the same extras, on all machines, and restart the workers"
+        raise ConfigError(f"{machine} has another version of Awello ({actual}) than the client ({expected}): {advice}")
 
 
 def _result(client: "Client", address: str, future: Future[Result]) -> Result:
-    """What a worker found, as soon as one has; errors in a game come out as they were raised."""
+    """Wait for the result of an item; errors in a game are raised unchanged."""
     from distributed import KilledWorker
 
     try:
@@ -156,25 +154,25 @@ def _result(client: "Client", address: str, future: Future[Result]) -> Result:
                 _wait_for_workers(client, address, RESULT_TIMEOUT)
         return future.result()
     except KilledWorker as killed:
-        died = f"{killed.allowed_failures + 1} workers have died, one after the other, of the same item"
-        raise ConfigError(f"{died}: their logs may tell why, such as too low a 'dask worker --memory-limit'") from None
+        died = f"{killed.allowed_failures + 1} workers died one after another while running the same item"
+        raise ConfigError(f"{died}: see their logs; 'dask worker --memory-limit' may be too low") from None
     except CancelledError:
-        raise ConfigError(f"the scheduler at {address} is gone: start it and its workers again") from None
+        raise ConfigError(f"the scheduler at {address} has ended: restart it and its workers") from None
 
 
-# --- who works --------------------------------------------------------------------------------------------------------
+# --- the worker-------------------------------------------------------------------------------------------------------
 class _WorkerState:
-    """What this process has got ready for."""
+    """The job that this process is prepared for."""
 
-    token = ""  # nosec B105 # the number of a job, no secret
+    token = ""  # nosec B105 # the id of a job, not a secret
     cleanup: Callable[[], None] | None = None
     folder: "TemporaryDirectory[str] | None" = None
     ended_jobs: ClassVar[set[str]] = set()
-    """The jobs that nobody waits for any more."""
+    """Jobs that have ended."""
 
 
 def run_task(job: ClusterJob, task: bytes) -> Any:
-    """One item of a job, of which the function and the item are pickled."""
+    """Run one item of a job; `task` is the pickled function and item."""
     if _WorkerState.token != job.token:
         _switch_job(job)
     function, item = pickle.loads(task)  # nosec B301 # noqa: S301 - a scheduler can run anything on its workers
@@ -182,7 +180,7 @@ def run_task(job: ClusterJob, task: bytes) -> Any:
 
 
 def end_job(token: str) -> None:
-    """A job is over: let go of what it needed, and do not begin with it again."""
+    """End a job: release its resources, and refuse its remaining items."""
     _WorkerState.ended_jobs.add(token)
     if _WorkerState.token == token:
         _release()
@@ -195,28 +193,28 @@ def _release() -> None:
 
 
 def _switch_job(job: ClusterJob) -> None:
-    """Get ready for another job than the last one."""
+    """Prepare this process for another job."""
     from distributed import get_worker
 
     worker = get_worker()
     if job.token in _WorkerState.ended_jobs:
-        raise ConfigError("nobody waits for this any more")
+        raise ConfigError("the job has ended")
     check_fingerprint(f"the worker {worker.address}", fingerprint(), job.fingerprint)
     if worker.state.nthreads > 1:
         start = WORKER_COMMAND.format("ADDRESS")
         raise ConfigError(f"the worker {worker.address} has {worker.state.nthreads} threads: start it with '{start}'")
     _release()
-    multiprocessing.current_process().daemon = False  # or else the bots of a tournament could have no processes
+    multiprocessing.current_process().daemon = False  # daemons cannot start the processes of sandboxed bots
     try:
         _load_players(job)
         _prepare_job(job)
-    except (SpecError, ImportError) as error:  # they were right where the job comes from
-        advice = "players of your own come with 'awello --import FILE', all else must be there as it is here"
-        raise ConfigError(f"the worker {worker.address} cannot do this: {error} ({advice})") from None
+    except (SpecError, ImportError) as error:  # they were valid on the client
+        advice = "only players of 'awello --import FILE' are sent along; everything else must be installed there"
+        raise ConfigError(f"the worker {worker.address} cannot run this job: {error} ({advice})") from None
 
 
 def _load_players(job: ClusterJob) -> None:
-    """The players of a job's own file in place of earlier ones; a copy of it serves where it is not."""
+    """Register the players of a job's file in place of earlier ones."""
     unregister_user_players()
     os.environ.pop("AWELLO_PLAYERS", None)
     if job.players:
@@ -225,7 +223,7 @@ def _load_players(job: ClusterJob) -> None:
 
 
 def install_players_file(name: str, content: bytes) -> "tuple[str, TemporaryDirectory[str] | None]":
-    """A file of players on this machine: the very file, or a copy in a temporary folder."""
+    """Find a players file on this machine, or write a copy to a temporary folder."""
     file, folder = Path(name), None
     if not file.is_file() or file.read_bytes() != content:
         folder = TemporaryDirectory(prefix="awello-")
@@ -235,9 +233,9 @@ def install_players_file(name: str, content: bytes) -> "tuple[str, TemporaryDire
 
 
 def _prepare_job(job: ClusterJob) -> None:
-    load_kernels()  # so that no player's clock runs while kernels are compiled or loaded
-    prepare, args = pickle.loads(job.preparation)  # nosec B301 # noqa: S301 - as in `do`
+    load_kernels()  # so that loading or compiling kernels is not charged to a player's clock
+    prepare, args = pickle.loads(job.preparation)  # nosec B301 # noqa: S301 - as in `run_task`
     _WorkerState.cleanup = prepare(*args) if prepare else None
     _WorkerState.token = job.token
-    if job.token in _WorkerState.ended_jobs:  # since it began to get ready
+    if job.token in _WorkerState.ended_jobs:  # it ended during the preparation
         _release()

@@ -1,4 +1,4 @@
-"""One game between two players: the loop that terminals, matches and tournaments share."""
+"""One game between two players: the loop shared by terminals, matches and tournaments."""
 
 import time
 from collections.abc import Callable, Sequence
@@ -14,7 +14,7 @@ from awello.rules.game import PASS
 OUT_OF_TIME = "ran out of time"
 
 Watcher = Callable[[Position, Choice, Position], None]
-"""Called with the position before each move, the choice and the position after it."""
+"""Called after each move with the position before it, the choice and the position after it."""
 
 
 def play_game(
@@ -26,8 +26,8 @@ def play_game(
 ) -> Record:
     """Play from the end of the opening until the rules, the clock or a player ends the game.
 
-    `players` are the first and the second, already told to begin.  Nobody is asked about a pass, which leaves
-    no choice; passes and moves of the opening take no time.
+    `players` are the first and the second, on which `begin` has been called.  Passes are played without calling a
+    player; passes and opening moves take no time.
     """
     try:
         return _play_loop(players, start, opening, clock or Clock(), watch)
@@ -37,7 +37,7 @@ def play_game(
 
 
 def learn_from_game(players: Sequence[Player], record: Record) -> tuple[dict[str, int], dict[str, int]]:
-    """Let both players learn from their finished game; what each says that it learnt."""
+    """Let both players learn from their finished game; returns the counts that each reports."""
     names = {side: str(player) for side, player in zip(record.start.game.sides, players, strict=True)}
     finished = replace(record, tags={**names, **record.tags})
     first, second = (dict(player.learn(finished, side)) for side, player in enumerate(players))
@@ -47,7 +47,7 @@ def learn_from_game(players: Sequence[Player], record: Record) -> tuple[dict[str
 def _play_loop(
     players: Sequence[Player], start: Position, opening: Sequence[int], clock: Clock, watch: Watcher
 ) -> Record:
-    """The loop of a game: ask, check, count the time, until there is an end."""
+    """Ask for moves, check them and charge the clocks until the game ends."""
     positions = [start]
     for move in opening:
         positions.append(positions[-1].play(move))
@@ -64,7 +64,7 @@ def _play_loop(
                 player.follow(Record(start, tuple(moves)))
             choice = Choice(PASS) if passes else player.choose(position, clocks[position.side])
             if not isinstance(choice, Choice):
-                raise SpecError(f"player {player} must choose a Choice, not {choice!r}")
+                raise SpecError(f"choose() of player {player} must return a Choice, not {choice!r}")
             after = position.play(choice.move)
         except IllegalMoveError as error:
             raise IllegalMoveError(f"player {player} chose an illegal move: {error}") from None
@@ -91,7 +91,7 @@ def _play_loop(
 
 
 def _find_last_turn(positions: Sequence[Position], moves: Sequence[int], earliest: int) -> int:
-    """The ply of the mover's last move, not before the end of the opening; the present one if there is none."""
+    """The ply of the mover's last move after the opening; the current ply if there is none."""
     now = len(moves)
     turns = [ply for ply in range(earliest, now) if positions[ply].side == positions[now].side and moves[ply] != PASS]
     return turns[-1] if turns else now

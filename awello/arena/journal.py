@@ -1,7 +1,7 @@
-"""The journal of a long run: a folder with its configuration and one line of JSON per finished job.
+"""The journal of a run: a folder with its configuration and one line of JSON per finished job.
 
-A run with the same configuration continues where the journal ends; another one is refused.  A line is written when its
-job ends, so SIGKILL costs no more than the jobs in progress.  Only one process at a time may write to a journal.
+A run with the same configuration resumes where the journal ends; any other run is refused.  A line is written when its
+job ends, so SIGKILL loses only the jobs in progress.  Only one process at a time may write to a journal.
 """
 
 import json
@@ -17,7 +17,7 @@ JOURNAL_FILE = "games.jsonl"
 
 
 class Journal:
-    """The folder of a run; `done` are the results that it held when it was opened."""
+    """The folder of a run; `results` are those it held when it was opened."""
 
     def __init__(self, folder: Path, kind: str, configuration: Mapping[str, Any]) -> None:
         self.folder, self.lines = folder, folder / JOURNAL_FILE
@@ -44,7 +44,7 @@ class Journal:
         return self
 
     def _check_configuration(self) -> None:
-        """Refuse a folder of something else."""
+        """Refuse the folder of a different run."""
         file = self.folder / "configuration.json"
         if not file.exists():
             return
@@ -60,10 +60,10 @@ class Journal:
             )
 
     def _read(self) -> list[Any]:
-        """The results so far; a line cut short by an interruption is removed."""
+        """Read the results so far; an incomplete last line is removed."""
         if not self.lines.exists():
             return []
-        lines = self.lines.read_bytes().splitlines(keepends=True)  # a cut may go through a letter
+        lines = self.lines.read_bytes().splitlines(keepends=True)  # bytes, because a line may end within a character
         whole = [line for line in lines if line.endswith(b"\n")]
         if whole != lines:
             write_atomically(self.lines, b"".join(whole))
@@ -73,7 +73,7 @@ class Journal:
             raise ConfigError(f"{self.lines} is damaged: choose another --out, or remove the folder") from None
 
     def write(self, result: Mapping[str, Any]) -> None:
-        """Append a result; the first one writes the configuration too."""
+        """Append a result; the first call also writes the configuration."""
         if self._file is None:
             text = json.dumps(self.configuration, indent=2, ensure_ascii=False)
             write_atomically(self.folder / "configuration.json", text + "\n")
@@ -86,5 +86,5 @@ class Journal:
             self._file.close()
         elif self._is_new:
             with suppress(OSError):
-                self.folder.rmdir()  # nothing was done: leave nothing behind
+                self.folder.rmdir()  # nothing was written: remove the empty folder
         self._lock.close()

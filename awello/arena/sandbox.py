@@ -1,11 +1,11 @@
-"""A sandboxed player: it runs in a process of its own, where it is measured and can be killed with all it starts.
+"""A sandboxed player: it runs in its own process, which is measured and can be killed with all its descendants.
 
-To a game it is a player like any other.  Whatever goes wrong in its process (an exception, a crash of the whole
-process, a missing or illegal answer, a limit exceeded) loses it the game, and nothing else.  A player whose process has
-died is made again for its next game.
+The game loop treats it like any other player.  A failure in its process (an exception, a crash, a missing or illegal
+answer, an exceeded limit) loses the game and has no other effect.  A player whose process has died is started again for
+its next game.
 
-Its memory is the anonymous resident memory (RSS) that its process has gained since just before the player was made,
-plus that of the processes it started; files mapped into memory do not count.  It is measured on Linux only.
+Its memory is the growth of its process's anonymous resident memory (RSS) since just before the player was made, plus
+the memory of the processes it started; mapped files do not count.  It is measured on Linux only.
 """
 
 import math
@@ -40,73 +40,74 @@ from awello.position import Position
 from awello.record import Record
 from awello.rules.game import Game
 
-ANSWER_GRACE = 1.0  # seconds beyond its time after which a player that gives no answer is ended
-MEMORY_POLL_SECONDS = 0.1  # seconds between two measurements of memory, while an answer is awaited
-EXIT_TIMEOUT = 5.0  # seconds for a player's processes to end
+ANSWER_GRACE = 1.0  # seconds over its limit after which a player without an answer is terminated
+MEMORY_POLL_SECONDS = 0.1  # between two measurements of memory while waiting for an answer
+EXIT_TIMEOUT = 5.0  # for a player's processes to end
 MIB = 1 << 20
-CPU_TOLERANCE, CPU_TOLERANCE_SECONDS = (
-    1.1,
-    0.02,
-)  # what processor time may exceed wall time by before it proves another thread
-MAX_MESSAGE_CHARS = 200  # letters of a message
+CPU_TOLERANCE, CPU_TOLERANCE_SECONDS = 1.1, 0.02  # factor and seconds by which CPU time may exceed wall time
+MAX_MESSAGE_CHARS = 200
 REASONS = ("crash", "illegal", "time", "memory", "threads", "learning", "resigned")
 
 
 @dataclass(frozen=True)
 class ResourceLimits:
-    """What a player may use; None means no limit, the use is measured all the same."""
+    """Resource limits of a player.  None means no limit; the use is measured anyway."""
 
     move_time: float | None = None
     """Seconds for each move."""
     tolerance: float = 0.01
-    """Seconds by which a move may be late, for what the machine itself costs."""
+    """Seconds by which a move may be late, for overhead of the machine."""
     memory: float | None = None
-    """MiB that its process gains and the processes that it starts take."""
+    """MiB of its process, counted from before the player is made, and of the processes it starts."""
     learning: float | None = None
-    """Seconds from making the player to its being ready for a game."""
+    """Seconds to make the player and prepare it for a game."""
     threads: int | None = None
-    """Processors busy on its moves; thinking on the opponent's time is one more."""
+    """Threads that may be busy during its moves; pondering counts as one more."""
 
     def __post_init__(self) -> None:
         for name in ("move_time", "memory", "learning", "threads"):
             value = getattr(self, name)
             if value is not None and not value > 0:
                 label = name.replace("_", " ")
-                raise ConfigError(f"a limit of {value:g} for {label}: give more than 0, or leave it out")
+                raise ConfigError(
+                    f"a limit of {value:g} for {label} is not positive: give more than 0, or leave it out"
+                )
 
 
 @dataclass(frozen=True)
 class Usage:
-    """What a player used in a game."""
+    """Resource use of a player in a game."""
 
     moves: int = 0
     seconds: float = 0.0
     worst: float = 0.0
     processor: float = 0.0
-    """Seconds of all its threads and processes: in its moves and, but for the first thread, between them."""
+    """CPU seconds of all its threads and processes during its moves, and of all but its main thread between them."""
     memory: int = 0
-    """The most bytes that it took when it was measured: after each move, and while it thinks."""
+    """The largest measured memory in bytes; measured after and during each move."""
     learning: float = 0.0
-    """Seconds it took to be ready, when it was last made."""
+    """Seconds to get ready when it was last made."""
 
 
 class SandboxedPlayer(Player):
-    """A player in a process of its own, held to its limits; after a game, `forfeit` says how it lost, if so."""
+    """A player in its own process, within limits.  After a game, `forfeit` tells how it forfeited, if it did."""
 
     def __init__(self, spec: str, game: Game, limits: ResourceLimits) -> None:
         self.spec, self.game, self.limits = parse_spec(spec), game, limits
         self.forfeit: Forfeit | None = None
         self.usage = Usage()
-        self._disqualified: Forfeit | None = None  # it learns too slowly, or the tournament is over
+        self._disqualified: Forfeit | None = (
+            None  # set if it gets ready too slowly or was stopped; it plays no more games
+        )
         self._process: Any = None  # the supervisor of the player's process
         self._pid = 0  # the player's process
-        self._baseline_memory = 0  # bytes that the player's process took before the player was made
+        self._baseline_memory = 0  # bytes of the process before the player was made
         self._connection: Connection
         self._record: Record | None = None
         self._lock = threading.Lock()
 
     def ensure_ready(self) -> None:
-        """Make the player, unless there is one; `Forfeit` if that fails, `refused` if its spec is wrong."""
+        """Make the player in a new process, if needed; raises `Forfeit`, with reason `refused` for invalid specs."""
         if self._disqualified:
             raise self._disqualified
         if self._process is not None:
@@ -143,7 +144,7 @@ class SandboxedPlayer(Player):
             raise self._record_forfeit(forfeit) from None
         self._count_move(seconds)
         if self.limits.move_time is not None and seconds > self.limits.move_time + self.limits.tolerance:
-            message = f"a move took {1000 * seconds:.1f} ms, {format_seconds(self.limits.move_time)} are allowed"
+            message = f"a move took {1000 * seconds:.1f} ms; the limit is {format_seconds(self.limits.move_time)}"
             raise self._record_forfeit(Forfeit("time", message))
         return Choice(move)
 
@@ -165,55 +166,55 @@ class SandboxedPlayer(Player):
         return {}
 
     def stop(self) -> None:
-        """Begin to terminate the player, for good and from any thread."""
+        """Start terminating the player for good; can be called from any thread."""
         with self._lock:
-            self._disqualified = Forfeit("crash", "it was ended")
+            self._disqualified = Forfeit("crash", "the player was stopped")
             if self._process:
                 self._process.terminate()
 
     def close(self) -> None:
-        """End the player with all it started, for good and from any thread."""
+        """End the player and its processes for good; can be called from any thread."""
         self.stop()
         with self._lock:
             if self._process:
                 _end(self._process)
 
-    # --- the limits ---------------------------------------------------------------------------------------------------
+    # --- limits -------------------------------------------------------------------------------------------------------
     def _count_move(self, seconds: float) -> None:
         used = self.usage
         self.usage = replace(used, moves=used.moves + 1, seconds=used.seconds + seconds, worst=max(used.worst, seconds))
 
     def _check_threads(self) -> None:
-        """Whether a game that is over kept to the limit of threads."""
+        """Check the limit of threads after a game."""
         threads, used = self.limits.threads, self.usage
         if threads is not None and used.processor > CPU_TOLERANCE * threads * used.seconds + CPU_TOLERANCE_SECONDS:
-            cpu = f"{used.processor:.2f} s of processor time in moves of {used.seconds:.2f} s"
+            cpu = f"{used.processor:.2f} s of CPU time in moves of {used.seconds:.2f} s"
             raise Forfeit("threads", f"more than {threads}: {cpu}")
 
     def _measure_memory(self) -> None:
-        """Note the memory of the player and of the processes that it has started; kill them all if it is too much."""
+        """Measure the memory of the player and its processes; kill them all if it exceeds the limit."""
         own = max(0, anonymous_memory_use(self._pid) - self._baseline_memory) if self._baseline_memory else 0
         used_memory = own + memory_use(list_descendants(self._pid))
         self.usage = replace(self.usage, memory=max(self.usage.memory, used_memory))
         if self.limits.memory is not None and used_memory > self.limits.memory * MIB:
-            kill_tree(self._pid)  # at once, without the time that a program has to end by itself
+            kill_tree(self._pid)  # immediately: external programs get no time to exit
             self._terminate()
-            raise Forfeit("memory", f"it takes {used_memory / MIB:.1f} MiB, {self.limits.memory:g} are allowed")
+            raise Forfeit("memory", f"it uses {used_memory / MIB:.1f} MiB; the limit is {self.limits.memory:g}")
 
     def _record_forfeit(self, forfeit: Forfeit) -> Forfeit:
-        """Note the first thing that lost the game."""
+        """Store the first forfeit of a game."""
         self.forfeit = self.forfeit or forfeit
         return forfeit
 
     def _too_slow(self, seconds: float) -> Forfeit:
-        """Out for good: learning anew for each game would not be faster."""
+        """Disqualify the player: starting it again for each game would not be faster."""
         self.usage = replace(self.usage, learning=seconds)
         allowed = format_seconds(self.limits.learning or 0)
-        self._disqualified = Forfeit("learning", f"not ready after {seconds:.1f} s, {allowed} are allowed")
+        self._disqualified = Forfeit("learning", f"not ready after {seconds:.1f} s; the limit is {allowed}")
         self._terminate()
         return self._disqualified
 
-    # --- the process --------------------------------------------------------------------------------------------------
+    # --- process ------------------------------------------------------------------------------------------------------
     def _start(self) -> None:
         self._connection, player_end = multiprocessing.Pipe()
         with self._lock:
@@ -224,7 +225,7 @@ class SandboxedPlayer(Player):
         player_end.close()
 
     def _terminate(self) -> int:
-        """End the player's processes if they live; the exit status of the first."""
+        """End the player's processes; returns the exit status of the first."""
         with self._lock:
             process, self._process = self._process, None
             _end(process)
@@ -232,7 +233,7 @@ class SandboxedPlayer(Player):
         return int(process.exitcode)
 
     def _call(self, reason: str, seconds: float | None, method: str, *args: Any) -> Any:
-        """The answer of the process, waited for so long and a moment more."""
+        """Call a method of the player's process, with a time limit."""
         limit = None if seconds is None else seconds + self.limits.tolerance + ANSWER_GRACE
         try:
             self._connection.send((method, args))
@@ -253,7 +254,7 @@ class SandboxedPlayer(Player):
         return answer
 
     def _wait(self, seconds: float | None) -> bool:
-        """Whether there is an answer in time."""
+        """Wait for an answer; False if none arrives in time."""
         end = math.inf if seconds is None else perf_counter() + seconds
         while (left := end - perf_counter()) > 0:
             if self._connection.poll(min(left, MEMORY_POLL_SECONDS)):
@@ -271,13 +272,13 @@ def _end(process: Any) -> None:
         process.join()
 
 
-# --- what happens in the process --------------------------------------------------------------------------------------
+# --- in the player's process ----------------------------------------------------------------------------------------
 class _PlayerHost:
-    """Answers for the player; each method is a question."""
+    """The player in its process; its methods are called through the connection."""
 
     player: Player
-    processor = 0.0  # seconds in the moves of this game, and of other threads between them
-    other_cpu_time = 0.0  # seconds of other threads and processes since the process began
+    processor = 0.0  # CPU seconds in the moves of this game, and of other threads between them
+    other_cpu_time = 0.0  # CPU seconds of other threads and processes since the process started
 
     def pid(self) -> int:
         return os.getpid()
@@ -312,7 +313,7 @@ class _PlayerHost:
         return int(choice.move), seconds
 
     def _count_other_cpu_time(self) -> None:
-        """Add what threads but this one, and other processes, have done since they were last looked at."""
+        """Add the CPU time of other threads and processes since the last call."""
         other_cpu_time = process_time() - thread_time() + _children_cpu_time()
         self.processor, self.other_cpu_time = self.processor + other_cpu_time - self.other_cpu_time, other_cpu_time
 
@@ -328,17 +329,17 @@ class _PlayerHost:
 
 
 def _children_cpu_time() -> float:
-    """The seconds of processor time of all processes that this one has started."""
+    """CPU seconds of all processes that this one has started."""
     ended = os.times()
     return ended.children_user + ended.children_system + cpu_time(list_descendants(os.getpid()))
 
 
 def _serve_player(connection: Connection) -> None:
-    """The life of a player's process: answer questions until nobody is there to ask."""
+    """Run a player's process: answer calls until the connection is closed."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     supervise(connection)
-    os.dup2(2, 1)  # what a player prints is no part of the report
-    load_kernels()  # so that loading them late is not taken for learning
+    os.dup2(2, 1)  # the output of a player must not mix with the report
+    load_kernels()  # so that loading does not count as learning time
     host, pid = _PlayerHost(), os.getpid()
     while True:
         try:
@@ -347,7 +348,7 @@ def _serve_player(connection: Connection) -> None:
             return
         answer = _answer(host, method, args)
         if os.getpid() != pid:
-            os._exit(1)  # a process that the player forked and let return: it must not answer, too
+            os._exit(1)  # a process forked by the player has returned here: it must not answer
         connection.send(answer)
 
 
@@ -355,10 +356,10 @@ def _answer(host: _PlayerHost, method: str, args: tuple[Any, ...]) -> Any:
     try:
         return getattr(host, method)(*args)
     except Forfeit as forfeit:
-        message = _to_line(forfeit.message, 5 * MAX_MESSAGE_CHARS)  # which may hold a long command
-        return Forfeit(forfeit.reason, message)  # the arena may not know a class of the player's own
+        message = _to_line(forfeit.message, 5 * MAX_MESSAGE_CHARS)  # it may contain a long command
+        return Forfeit(forfeit.reason, message)  # the arena may not know the player's subclass
     except Resignation:
-        return Forfeit("resigned", "it gave the game up")
+        return Forfeit("resigned", "the player resigned")
     except IllegalMoveError as error:
         return Forfeit("illegal", _to_line(str(error)))
     except BaseException as error:
@@ -368,6 +369,6 @@ def _answer(host: _PlayerHost, method: str, args: tuple[Any, ...]) -> Any:
 
 
 def _to_line(text: str, max_chars: int = MAX_MESSAGE_CHARS) -> str:
-    """A text in one line that is not too long."""
+    """Shorten a text to one line."""
     words = " ".join(text.split())
     return words if len(words) <= max_chars else f"{words[:max_chars]}..."
