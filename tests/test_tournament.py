@@ -81,7 +81,7 @@ def test_openings_leave_something_to_play(game: Game) -> None:
     found = [random_opening(game, plies, str(seed)) for seed in range(20)]
     assert {len(moves) for moves in found} == {plies}
     assert len(set(found)) > 5
-    with pytest.raises(ConfigError, match="end every game of .*: choose fewer"):
+    with pytest.raises(ConfigError, match=r"end every game of .*: choose fewer"):
         random_opening(game, 2000 if game.family == "awale" else 130, "1")
 
 
@@ -135,7 +135,7 @@ def test_a_bot_that_fails_loses_the_game(wrong: str, reason: str, part: str) -> 
 @pytest.mark.parametrize(
     ("spec", "limits", "reason", "part"),
     [
-        ("first,wrong=late", ResourceLimits(move_time=0.02), "time", r"a move took \d+\.\d ms, the limit is 20ms"),
+        ("first,wrong=late", ResourceLimits(move_time=0.02), "time", r"a move took \d+\.\d ms; the limit is 20ms"),
         ("first,wrong=endless", ResourceLimits(move_time=0.02), "time", r"no answer within 1\.0 s"),
         ("first,wrong=endless,where=end", ResourceLimits(move_time=0.1), "time", "no answer|a move took"),
         ("first,wrong=late,where=begin", ResourceLimits(learning=0.03), "learning", "the limit is 30ms"),
