@@ -21,11 +21,11 @@ MIB = 1 << 20
 
 
 @pytest.fixture(autouse=True)
-def _bots(monkeypatch: pytest.MonkeyPatch) -> None:
+def _register_bots(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("AWELLO_PLAYERS", str(ROOT / "tests" / "unruly_bots.py"))
 
 
-def lives(pid: int) -> bool:
+def is_running(pid: int) -> bool:
     """Whether a process runs; one that has ended but was not waited for does not."""
     try:
         return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] not in "ZX"
@@ -42,7 +42,7 @@ def play(how: str, pids: Path, limits: ResourceLimits = ResourceLimits()) -> lis
     finally:
         cache.close()
     started = [int(line) for line in pids.read_text().split()] if pids.exists() else []
-    assert not [pid for pid in started if lives(pid)]
+    assert not [pid for pid in started if is_running(pid)]
     assert all(game.forfeits[1] is None for game in played), "the other bot has lost nothing"
     return played
 
@@ -86,14 +86,14 @@ def test_processor_time_of_processes_is_measured(how: str, tmp_path: Path) -> No
         ("ignores_signals", "time"),
     ],
 )
-def test_an_unruly_bot_costs_its_own_games_alone(how: str, reason: str | None, tmp_path: Path) -> None:
+def test_an_unruly_bot_loses_only_its_own_games(how: str, reason: str | None, tmp_path: Path) -> None:
     for game in play(how, tmp_path / "pids", ResourceLimits(move_time=20 if reason != "time" else 0.05)):
         assert (game.forfeits[0][0] if game.forfeits[0] else None) == reason
         assert len(game.forfeits[0][1] if game.forfeits[0] else "") < 1100
 
 
 # --- interruptions ----------------------------------------------------------------------------------------------------
-def test_an_interruption_while_a_bot_starts_is_no_error(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_interrupt_while_a_bot_starts_is_not_an_error(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     def interrupt(_: object) -> None:
         raise KeyboardInterrupt
 
@@ -112,12 +112,12 @@ def child() -> Iterator[multiprocessing.Process]:
     process.join()
 
 
-def test_workers_are_ended_and_no_other_process(child: multiprocessing.Process) -> None:
+def test_only_workers_are_ended(child: multiprocessing.Process) -> None:
     with worker_pool(2) as each:
-        workers = set(each(pid_of, range(8)))
-    assert not [pid for pid in workers if lives(pid)]
+        workers = set(each(get_pid, range(8)))
+    assert not [pid for pid in workers if is_running(pid)]
     assert child.is_alive()
 
 
-def pid_of(_: int) -> int:
+def get_pid(_: int) -> int:
     return os.getpid()

@@ -46,10 +46,10 @@ STATE = {
     "clocks": [60.0, 60.0],
     "control": {"increment": 0.0},
 }
-OVER = {"over": True, "winner": 0, "reason": "resigned", "score": None}
+GAME_OVER = {"over": True, "winner": 0, "reason": "resigned", "score": None}
 
 
-class Line:
+class FakeConnection:
     """A connection that keeps what is sent."""
 
     def __init__(self) -> None:
@@ -59,7 +59,7 @@ class Line:
         self.sent.append(json.loads(text))
 
 
-def tokens_of(file: Path, *names: str) -> list[str]:
+def make_tokens(file: Path, *names: str) -> list[str]:
     """The tokens of new programs of Ann's."""
     store = ClubStore(file)
     ann = store.submit(partial(open_account, name="Ann", hashed="none")).result()
@@ -71,7 +71,7 @@ def tokens_of(file: Path, *names: str) -> list[str]:
     return found
 
 
-def tables(store: ClubStore) -> list[GameState]:
+def load_games(store: ClubStore) -> list[GameState]:
     """The games in the books."""
     rows = store.read(lambda connection: connection.execute(select(games).order_by(games.c.id)).all())
     return [game_state_of(row) for row in rows]
@@ -88,11 +88,11 @@ async def playing(bots: list[ClubBot]) -> AsyncIterator[None]:
 
 
 def test_two_bots_find_each_other(tmp_path: Path) -> None:
-    file, said = tmp_path / "club.sqlite", list[str]()
-    one, two = tokens_of(file, "rex", "max")
+    file, lines = tmp_path / "club.sqlite", list[str]()
+    one, two = make_tokens(file, "rex", "max")
 
     def results() -> list[str]:
-        return [line for line in said if "won" in line or "drawn" in line]
+        return [line for line in lines if "won" in line or "drawn" in line]
 
     async def play(bots: list[ClubBot]) -> None:
         async with playing(bots):
@@ -101,39 +101,42 @@ def test_two_bots_find_each_other(tmp_path: Path) -> None:
     with serving(file) as address:
         asyncio.run(
             play(
-                [ClubBot(address, one, "greedy", SEEK, said.append), ClubBot(address, two, "random", SEEK, said.append)]
+                [
+                    ClubBot(address, one, "greedy", SEEK, lines.append),
+                    ClubBot(address, two, "random", SEEK, lines.append),
+                ]
             )
         )
     with closing(ClubStore(file)) as store:
-        ended = [table for table in tables(store) if table.over]
-    assert len(ended) >= 2 and all(table.position.over for table in ended)
-    assert "greedy is in the club as rex" in said
+        ended = [game for game in load_games(store) if game.over]
+    assert len(ended) >= 2 and all(game.position.over for game in ended)
+    assert "greedy is in the club as rex" in lines
 
 
 def test_a_bot_whose_player_fails_resigns(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    file, said = tmp_path / "club.sqlite", list[str]()
-    one, two = tokens_of(file, "rex", "max")
+    file, lines = tmp_path / "club.sqlite", list[str]()
+    one, two = make_tokens(file, "rex", "max")
 
     def fail(*_: Any) -> Choice:
         raise RuntimeError("boom")
 
     async def play(bots: list[ClubBot]) -> None:
         async with playing(bots):
-            await wait_until_async(lambda: any("won, resigned" in line for line in said))
+            await wait_until_async(lambda: any("won, resigned" in line for line in lines))
 
     monkeypatch.setattr(clubs, "choose_move", fail)
     with serving(file) as address:
-        asyncio.run(play([ClubBot(address, token, "greedy", SEEK, said.append) for token in (one, two)]))
-    assert any("RuntimeError: boom; the bot resigns" in line for line in said)
+        asyncio.run(play([ClubBot(address, token, "greedy", SEEK, lines.append) for token in (one, two)]))
+    assert any("RuntimeError: boom; the bot resigns" in line for line in lines)
 
 
 def test_a_bot_survives_a_restart_of_the_club(tmp_path: Path) -> None:
-    file, said = tmp_path / "club.sqlite", list[str]()
+    file, lines = tmp_path / "club.sqlite", list[str]()
     policy = BotPolicy(seek=(Game.OTHELLO, Clock(300.0)))
-    one, two = tokens_of(file, "rex", "max")
+    one, two = make_tokens(file, "rex", "max")
 
     def moves(store: ClubStore) -> int:
-        return sum(len(table.moves) for table in tables(store)[:1])
+        return sum(len(game.moves) for game in load_games(store)[:1])
 
     async def run(store: ClubStore) -> None:
         port = 0
@@ -143,47 +146,49 @@ def test_a_bot_survives_a_restart_of_the_club(tmp_path: Path) -> None:
                 with serving(file, port) as address:
                     if not port:
                         port = int(address.split(":")[2].strip("/"))
-                        bots = [ClubBot(address, each, "uct@30ms", policy, said.append) for each in (one, two)]
+                        bots = [ClubBot(address, each, "uct@30ms", policy, lines.append) for each in (one, two)]
                         await stack.enter_async_context(playing(bots))
-                    await wait_until_async(lambda: moves(store) >= target or any(table.over for table in tables(store)))  # noqa: B023
+                    await wait_until_async(
+                        lambda: moves(store) >= target or any(game.over for game in load_games(store))  # noqa: B023
+                    )
 
     with closing(ClubStore(file)) as store:
         asyncio.run(run(store))
-        first = tables(store)[0]
+        first = load_games(store)[0]
     assert first.position.over and first.reason == "", "the game that was broken off twice was played to its end"
-    assert sum("is in the club" in line for line in said) == 6, "each bot has come three times"
+    assert sum("is in the club" in line for line in lines) == 6, "each bot has come three times"
 
 
-def test_a_game_that_is_told_again_is_thought_about_once(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_game_state_that_is_repeated_starts_one_search(monkeypatch: pytest.MonkeyPatch) -> None:
     """As after a draw that is offered, or a connection that broke: the move goes out by the connection there is."""
-    thoughts, decided = list[int](), threading.Event()
+    searched_plies, decided = list[int](), threading.Event()
 
     def slow(player: Any, record: Record, clock: Clock) -> Choice:
-        thoughts.append(len(record.moves))
+        searched_plies.append(len(record.moves))
         assert decided.wait(PATIENCE)
         return Choice(record.final.legal_moves()[0])
 
     async def play() -> None:
         bot = ClubBot("http://127.0.0.1", "token", "random", report=lambda line: None)
-        bot.name, first, second = "rex", Line(), Line()
+        bot.name, first, second = "rex", FakeConnection(), FakeConnection()
         bot.socket = first  # type: ignore[assignment]
         bot._update_game(STATE)
-        await wait_until_async(lambda: thoughts)
+        await wait_until_async(lambda: searched_plies)
         bot.socket = second  # type: ignore[assignment]
         bot._update_game(STATE)
         decided.set()
         await wait_until_async(lambda: not bot.tasks)
-        assert thoughts == [0] and not first.sent and [sent["type"] for sent in second.sent] == ["move"]
+        assert searched_plies == [0] and not first.sent and [sent["type"] for sent in second.sent] == ["move"]
         bot._update_game(STATE)  # the club could not keep it
         await wait_until_async(lambda: not bot.tasks)
-        assert thoughts == [0, 0] and len(second.sent) == 2
+        assert searched_plies == [0, 0] and len(second.sent) == 2
 
     monkeypatch.setattr(clubs, "choose_move", slow)
     asyncio.run(play())
 
 
 @pytest.mark.parametrize(
-    ("policy", "challenge", "playing", "taken"),
+    ("policy", "challenge", "playing", "accepted"),
     [
         (BotPolicy(), {}, 0, True),
         (BotPolicy(max_games=2), {}, 2, False),
@@ -192,13 +197,13 @@ def test_a_game_that_is_told_again_is_thought_about_once(monkeypatch: pytest.Mon
         (BotPolicy(variants=frozenset({Game.ABAPA})), {}, 0, False),
     ],
 )
-def test_policy(policy: BotPolicy, challenge: dict[str, str], playing: int, taken: bool) -> None:
-    assert policy.accepts({"from": "Ann", "kind": "othello"} | challenge, playing) == taken
+def test_policy(policy: BotPolicy, challenge: dict[str, str], playing: int, accepted: bool) -> None:
+    assert policy.accepts({"from": "Ann", "kind": "othello"} | challenge, playing) == accepted
 
 
-def test_what_is_wrong_is_said_in_a_line(tmp_path: Path) -> None:
+def test_invalid_tokens_specs_and_addresses(tmp_path: Path) -> None:
     file = tmp_path / "club.sqlite"
-    tokens_of(file)
+    make_tokens(file)
     with serving(file) as address:
         with pytest.raises(ConfigError, match="refused random: this token is not valid"):
             asyncio.run(asyncio.wait_for(ClubBot(address, "forged", "random").run(), PATIENCE))
@@ -246,7 +251,7 @@ def test_commands_look_after_the_database(tmp_path: Path) -> None:
     assert "there is no account 'bob'" in awello("club", "close", file, "bob").stderr
 
 
-def test_a_bot_without_a_token_is_told_how_to_get_one(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_bot_needs_a_token(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv("AWELLO_TOKEN", raising=False)
     assert "needs a token" in awello("bot", "random", "--server", "http://127.0.0.1:1").stderr
     wrong = awello("bot", "random", "--server", "http://127.0.0.1:1", "--token", "t", "--seek", "chess 5m")
@@ -255,7 +260,7 @@ def test_a_bot_without_a_token_is_told_how_to_get_one(monkeypatch: pytest.Monkey
 
 @register("pupil", "the first legal move; writes down its calls")
 @dataclass
-class Pupil(Player):
+class LearningRecorder(Player):
     calls: ClassVar[list[tuple[str, Any]]] = []
     lesson: ClassVar[threading.Event] = threading.Event()
 
@@ -278,93 +283,102 @@ class Pupil(Player):
         return {}
 
 
-def words(calls: list[tuple[str, Any]]) -> list[str]:
+def call_names(calls: list[tuple[str, Any]]) -> list[str]:
     return [word for word, _ in calls]
 
 
 def test_a_bot_learns_from_each_game_before_its_next_one(tmp_path: Path) -> None:
     file = tmp_path / "club.sqlite"
-    one, two = tokens_of(file, "rex", "max")
-    Pupil.calls.clear()
-    Pupil.lesson.set()
+    one, two = make_tokens(file, "rex", "max")
+    LearningRecorder.calls.clear()
+    LearningRecorder.lesson.set()
 
     async def play(bots: list[ClubBot]) -> None:
         async with playing(bots):
-            await wait_until_async(lambda: words(Pupil.calls).count("learn") >= 3)
+            await wait_until_async(lambda: call_names(LearningRecorder.calls).count("learn") >= 3)
 
     def ignore(line: str) -> None:
         pass
 
     with serving(file) as address:
         asyncio.run(play([ClubBot(address, one, "pupil", SEEK, ignore), ClubBot(address, two, "random", SEEK, ignore)]))
-    games = " ".join(words(Pupil.calls)).split("begin")[1:4]
+    games = " ".join(call_names(LearningRecorder.calls)).split("begin")[1:4]
     for game in games:
         assert re.fullmatch(r" ?(follow choose )+end learn ?", game), "in this order, and nothing in between"
-    for (_, moves), (word, position) in pairwise(Pupil.calls):
+    for (_, moves), (word, position) in pairwise(LearningRecorder.calls):
         assert word != "choose" or Record(Position.start(Game.OTHELLO4), moves).final == position
-    learnt = [told for word, told in Pupil.calls if word == "learn"]
+    learnt = [item for word, item in LearningRecorder.calls if word == "learn"]
     assert all(record.final.over and record.loser is None for _, record, _ in learnt)
     assert {side for _, _, side in learnt} <= {0, 1} and len({id(player) for player, _, _ in learnt}) == len(learnt)
 
 
 def test_a_challenge_and_a_game_wait_until_the_last_game_is_learnt() -> None:
-    Pupil.calls.clear()
-    Pupil.lesson.clear()
+    LearningRecorder.calls.clear()
+    LearningRecorder.lesson.clear()
 
     async def play() -> None:
-        bot, line = ClubBot("http://127.0.0.1", "token", "pupil", report=lambda line: None), Line()
+        bot, line = ClubBot("http://127.0.0.1", "token", "pupil", report=lambda line: None), FakeConnection()
         bot.name, bot.socket = "rex", line  # type: ignore[assignment]
         bot._update_game(STATE)
         await wait_until_async(lambda: line.sent)
-        bot._update_game(STATE | OVER)
-        bot._update_game(STATE | OVER)  # the club may say it twice
+        bot._update_game(STATE | GAME_OVER)
+        bot._update_game(STATE | GAME_OVER)  # the club may say it twice
         bot._update_game(STATE | {"game": 2})
         challenge = bot._schedule(bot._answer_challenge, {"from": "Ann", "kind": "othello", "number": 5})
-        await wait_until_async(lambda: words(Pupil.calls)[-1] == "end")
+        await wait_until_async(lambda: call_names(LearningRecorder.calls)[-1] == "end")
         assert [sent["type"] for sent in line.sent] == ["move"] and not challenge.done()
-        Pupil.lesson.set()
+        LearningRecorder.lesson.set()
         await wait_until_async(lambda: not bot.tasks)
         assert [sent["type"] for sent in line.sent][1:] in (["accept", "move"], ["move", "accept"])
 
     asyncio.run(play())
-    assert words(Pupil.calls) == ["begin", "follow", "choose", "end", "learn", "begin", "follow", "choose"]
-    _, record, side = Pupil.calls[4][1]
+    assert call_names(LearningRecorder.calls) == [
+        "begin",
+        "follow",
+        "choose",
+        "end",
+        "learn",
+        "begin",
+        "follow",
+        "choose",
+    ]
+    _, record, side = LearningRecorder.calls[4][1]
     assert (record.loser, record.reason, side) == (1, "resigned", 0)
 
 
 @pytest.mark.parametrize("reason", ["was not begun", "agreed"])
-def test_a_game_that_was_not_begun_teaches_nothing(reason: str) -> None:
-    Pupil.calls.clear()
-    Pupil.lesson.set()
+def test_a_game_that_was_not_started_is_not_learnt_from(reason: str) -> None:
+    LearningRecorder.calls.clear()
+    LearningRecorder.lesson.set()
 
     async def play() -> None:
         bot = ClubBot("http://127.0.0.1", "token", "pupil", report=lambda line: None)
         bot.name = "rex"
         bot._update_game(STATE | {"mover": 1})
-        bot._update_game(STATE | OVER | {"winner": None, "reason": reason})
+        bot._update_game(STATE | GAME_OVER | {"winner": None, "reason": reason})
         await wait_until_async(lambda: not bot.tasks)
 
     asyncio.run(play())
-    assert words(Pupil.calls) == ["begin", "end", *["learn"] * (reason == "agreed")]
+    assert call_names(LearningRecorder.calls) == ["begin", "end", *["learn"] * (reason == "agreed")]
 
 
-def test_a_player_that_fails_to_learn_goes_on(monkeypatch: pytest.MonkeyPatch) -> None:
-    said = list[str]()
+def test_a_failure_to_learn_is_reported(monkeypatch: pytest.MonkeyPatch) -> None:
+    lines = list[str]()
 
-    def fail(player: Pupil, record: Record, side: int) -> None:
+    def fail(player: LearningRecorder, record: Record, side: int) -> None:
         raise RuntimeError("boom")
 
     async def play() -> None:
-        bot = ClubBot("http://127.0.0.1", "token", "pupil", report=said.append)
+        bot = ClubBot("http://127.0.0.1", "token", "pupil", report=lines.append)
         bot.name = "rex"
         bot._update_game(STATE | {"mover": 1})
-        bot._update_game(STATE | OVER)
+        bot._update_game(STATE | GAME_OVER)
         await wait_until_async(lambda: not bot.tasks)
         assert not bot.learning and not bot.players
 
-    monkeypatch.setattr(Pupil, "learn", fail)
+    monkeypatch.setattr(LearningRecorder, "learn", fail)
     asyncio.run(play())
-    assert said[-1] == "game 1: learning failed: RuntimeError: boom"
+    assert lines[-1] == "game 1: learning failed: RuntimeError: boom"
 
 
 @pytest.mark.slow
@@ -373,7 +387,7 @@ def test_otage_does_not_repeat_a_lost_game(learning: bool, tmp_path: Path) -> No
     """Ten games from the start against an opponent that always plays the same; without learning they repeat."""
     file, memory = tmp_path / "club.sqlite", tmp_path / "otage"
     memory.mkdir()
-    one, two = tokens_of(file, "otage", "max")
+    one, two = make_tokens(file, "otage", "max")
     policy = BotPolicy(seek=(Game.OTHELLO, Clock(600.0)))
     over: list[str] = []
 
@@ -386,7 +400,7 @@ def test_otage_does_not_repeat_a_lost_game(learning: bool, tmp_path: Path) -> No
         rival = ClubBot(address, two, "champion@level=3,hash=1", policy, lambda line: None)
         asyncio.run(play([ClubBot(address, one, spec, policy, over.append), rival]))
     with closing(ClubStore(file)) as store:
-        finished = [table for table in tables(store) if table.over][:10]
-    lost = [table.moves for table in finished if table.winner is not None and table.players[table.winner] != 2]
+        finished = [game for game in load_games(store) if game.over][:10]
+    lost = [game.moves for game in finished if game.winner is not None and game.players[game.winner] != 2]
     assert len(lost) > 5, "the opponent is stronger"
     assert (len(set(lost)) == len(lost)) == learning

@@ -73,7 +73,7 @@ class Crook(Player):
 
 
 @contextmanager
-def started(*words: str) -> Iterator[None]:
+def run_dask(*words: str) -> Iterator[None]:
     """A command of dask, while it lasts."""
     command = [sys.executable, "-m", "dask", *words, "--no-dashboard"]
     process = subprocess.Popen(command, cwd=ROOT, stderr=subprocess.DEVNULL)
@@ -90,7 +90,7 @@ def scheduler() -> Iterator[str]:
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))
         port = free.getsockname()[1]
-    with started("scheduler", "--host", "127.0.0.1", "--port", str(port)):
+    with run_dask("scheduler", "--host", "127.0.0.1", "--port", str(port)):
         yield f"tcp://127.0.0.1:{port}"
 
 
@@ -100,7 +100,7 @@ def address(scheduler: str) -> Iterator[str]:
     words = ("--nthreads", "1", "--nworkers", "2", "--memory-limit", "0")
     with (
         pytest.MonkeyPatch.context() as patch,
-        started("worker", scheduler, *words),
+        run_dask("worker", scheduler, *words),
         distributed.Client(scheduler, timeout=PATIENCE, set_as_default=False) as client,
     ):
         client.wait_for_workers(2, timeout=PATIENCE)
@@ -109,7 +109,7 @@ def address(scheduler: str) -> Iterator[str]:
 
 
 @pytest.fixture
-def own_players(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+def user_players(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     """Players that workers do not know."""
     file = tmp_path / "own.py"
     file.write_text(PLAYERS)
@@ -123,28 +123,30 @@ def moves(match: Match, jobs: Jobs = 1) -> list[tuple[int, ...]]:
 
 
 # --- who cannot be asked ----------------------------------------------------------------------------------------------
-def one_line(*words: str) -> str:
+def run_and_read_error(*words: str) -> str:
     """What a match that cannot be played says."""
     left = awello("match", "othello", "random", "random", *words)
     assert (left.returncode, left.stdout, left.stderr.count("\n")) == (2, "", 1)
     return left.stderr
 
 
-def test_no_scheduler_and_no_workers_are_errors_of_a_line(scheduler: str, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_no_scheduler_and_no_workers_are_one_line_errors(scheduler: str, monkeypatch: pytest.MonkeyPatch) -> None:
     with distributed.Client(scheduler, timeout=PATIENCE, set_as_default=False):
         wait = distributed.Client.wait_for_workers
         monkeypatch.setattr(cluster, "CONNECT_TIMEOUT", PATIENCE)
         monkeypatch.setattr(distributed.Client, "wait_for_workers", lambda *words, timeout: wait(*words, timeout=0.1))
-        said = one_line("--cluster", scheduler)
-        assert f"no workers at {scheduler}: start some with 'dask worker {scheduler} --nthreads 1 --nworkers N'" in said
+        error = run_and_read_error("--cluster", scheduler)
+        assert (
+            f"no workers at {scheduler}: start some with 'dask worker {scheduler} --nthreads 1 --nworkers N'" in error
+        )
     monkeypatch.setattr(cluster, "CONNECT_TIMEOUT", 0.3)
-    said = one_line("--cluster", "tcp://127.0.0.1:9")
-    assert "no scheduler answers at tcp://127.0.0.1:9: start one with 'dask scheduler'" in said
-    assert "'dask worker tcp://HOST:8786 --nthreads 1 --nworkers N'" in said
-    assert "is not a scheduler address" in one_line("--cluster", "somewhere")
-    assert "leave one of both out" in one_line("--cluster", scheduler, "--jobs", "2")
+    error = run_and_read_error("--cluster", "tcp://127.0.0.1:9")
+    assert "no scheduler answers at tcp://127.0.0.1:9: start one with 'dask scheduler'" in error
+    assert "'dask worker tcp://HOST:8786 --nthreads 1 --nworkers N'" in error
+    assert "is not a scheduler address" in run_and_read_error("--cluster", "somewhere")
+    assert "leave one of both out" in run_and_read_error("--cluster", scheduler, "--jobs", "2")
     monkeypatch.setitem(sys.modules, "distributed", None)
-    assert "pip install 'awello[cluster]'" in one_line("--cluster", scheduler)
+    assert "pip install 'awello[cluster]'" in run_and_read_error("--cluster", scheduler)
 
 
 # --- the same as here -------------------------------------------------------------------------------------------------
@@ -204,7 +206,7 @@ def test_a_tournament_is_the_same_and_its_bots_end(address: str, tmp_path: Path)
 
 
 # --- what goes wrong --------------------------------------------------------------------------------------------------
-def test_a_worker_that_dies_loses_nothing(address: str, own_players: None, tmp_path: Path) -> None:
+def test_a_worker_that_dies_loses_nothing(address: str, user_players: None, tmp_path: Path) -> None:
     marker = tmp_path / "has died"
     match = replace(MATCH, second=f"mortal,unless={marker}")
     there = moves(match, address)
@@ -234,12 +236,12 @@ def test_otage_learns_the_same_although_a_worker_is_killed(address: str, tmp_pat
 
 
 @pytest.mark.slow
-def test_a_game_that_kills_every_worker_is_an_error(address: str, own_players: None) -> None:
+def test_a_game_that_kills_every_worker_is_an_error(address: str, user_players: None) -> None:
     with pytest.raises(ConfigError, match="4 workers died one after another while running the same item"):
         play_match(replace(MATCH, second="cursed", games=1), address)
 
 
-def test_an_error_in_a_game_comes_out_as_it_was(address: str, own_players: None) -> None:
+def test_errors_in_a_game_are_raised_unchanged(address: str, user_players: None) -> None:
     with pytest.raises(IllegalMoveError, match="player crook chose an illegal move: a1"):
         play_match(replace(MATCH, second="crook"), address)
 
@@ -279,7 +281,7 @@ def test_workers_lack_players_without_a_file(address: str) -> None:
 
 
 # --- in a worker ------------------------------------------------------------------------------------------------------
-def test_players_come_along_and_go_again(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_user_players_are_loaded_and_unloaded(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("AWELLO_PLAYERS", "")
     for name in ("Crook", "Villain"):
         content = PLAYERS.replace("Crook", name).encode()
@@ -315,27 +317,31 @@ async def engines(address: str, count: int = 1, most_seconds: float = PATIENCE) 
         await slots.close()
 
 
-async def ask(pool: EnginePool, task: Task) -> list[Answer]:
+async def collect_answers(pool: EnginePool, task: Task) -> list[Answer]:
     return [answer async for answer in pool.think(task)]
 
 
-def test_engine_processes_run_on_workers(address: str, own_players: None) -> None:
+def test_engine_processes_run_on_workers(address: str, user_players: None) -> None:
     async def use() -> None:
         before = multiprocessing.active_children()
         async with engines(address, 2) as pool:
-            *analyses, done = await ask(pool, AnalyseTask(START, 0.3))
+            *analyses, done = await collect_answers(pool, AnalyseTask(START, 0.3))
             assert done["type"] == "done" and {answer["type"] for answer in analyses} == {"analysis"}
             review = ReviewTask(replace(START, moves=(37,)), 0.1)
-            assert [answer["type"] for answer in await ask(pool, review)] == ["judgement", "summary", "done"]
-            (error,) = await ask(pool, ChooseTask(START, "crook"))
+            assert [answer["type"] for answer in await collect_answers(pool, review)] == [
+                "judgement",
+                "summary",
+                "done",
+            ]
+            (error,) = await collect_answers(pool, ChooseTask(START, "crook"))
             assert "illegal move" in error["message"], "players of one's own come along"
             assert multiprocessing.active_children() == before
-        assert not any((await served(address)).values())
+        assert not any((await count_engine_processes(address)).values())
 
     asyncio.run(asyncio.wait_for(use(), PATIENCE))
 
 
-async def served(address: str) -> dict[str, int]:
+async def count_engine_processes(address: str) -> dict[str, int]:
     """The engine processes that each worker has."""
     async with distributed.Client(address, asynchronous=True, set_as_default=False) as client:
         found: dict[str, int] = await client.run(lambda: len(cluster_slots._served))
@@ -347,11 +353,11 @@ def test_an_engine_process_on_a_worker_can_be_stopped_and_killed(address: str) -
         async with engines(address, most_seconds=1.0) as pool:
             async with aclosing(pool.think(AnalyseTask(START, 3600))) as answers:
                 await anext(answers)
-            (choice, _) = await ask(pool, ChooseTask(START, "greedy"))
+            (choice, _) = await collect_answers(pool, ChooseTask(START, "greedy"))
             assert choice["type"] == "choice", "the analysis was stopped"
-            (error,) = await ask(pool, ChooseTask(START, "minimax@30"))
+            (error,) = await collect_answers(pool, ChooseTask(START, "minimax@30"))
             assert error["code"] == "slow", "it does not stop, so its process is killed"
-            assert (await ask(pool, ChooseTask(START, "greedy")))[0]["type"] == "choice"
+            assert (await collect_answers(pool, ChooseTask(START, "greedy")))[0]["type"] == "choice"
 
     asyncio.run(asyncio.wait_for(use(), PATIENCE))
 
@@ -361,13 +367,13 @@ def test_a_worker_that_dies_costs_one_answer(address: str) -> None:
         async with engines(address) as pool:
             async with aclosing(pool.think(AnalyseTask(START, 3600))) as answers:
                 await anext(answers)
-                worker = next(place for place, count in (await served(address)).items() if count)
+                worker = next(place for place, count in (await count_engine_processes(address)).items() if count)
                 async with distributed.Client(address, asynchronous=True, set_as_default=False) as client:
                     victim = (await client.run(os.getpid, workers=[worker]))[worker]
                     os.kill(victim, signal.SIGKILL)
                 rest = [answer async for answer in answers]
             assert rest[-1]["code"] == "crash"
-            choice, *_ = await ask(pool, ChooseTask(START, "greedy"))
+            choice, *_ = await collect_answers(pool, ChooseTask(START, "greedy"))
             assert choice["type"] == "choice", choice
 
     asyncio.run(asyncio.wait_for(use(), PATIENCE))
@@ -407,9 +413,9 @@ def test_a_pool_recovers_when_its_scheduler_returns(monkeypatch: pytest.MonkeyPa
 
     def cluster_of_one() -> ExitStack:
         stack = ExitStack()
-        stack.enter_context(started("scheduler", "--host", "127.0.0.1", "--port", str(port)))
+        stack.enter_context(run_dask("scheduler", "--host", "127.0.0.1", "--port", str(port)))
         words = ("--nthreads", "1", "--no-nanny", "--memory-limit", "0", "--death-timeout", "1")
-        stack.enter_context(started("worker", address, *words))
+        stack.enter_context(run_dask("worker", address, *words))
         return stack
 
     async def use() -> None:
@@ -418,15 +424,15 @@ def test_a_pool_recovers_when_its_scheduler_returns(monkeypatch: pytest.MonkeyPa
             slots = ClusterSlots(address)
             pool = EnginePool(1, PATIENCE, partial(ClusterSlot, slots))
             await pool.start()
-            assert (await ask(pool, ChooseTask(START, "greedy")))[0]["type"] == "choice"
+            assert (await collect_answers(pool, ChooseTask(START, "greedy")))[0]["type"] == "choice"
         monkeypatch.setattr(cluster, "CONNECT_TIMEOUT", 0.5)
-        while (error := (await ask(pool, ChooseTask(START, "greedy")))[-1])["code"] != "crash":
+        while (error := (await collect_answers(pool, ChooseTask(START, "greedy")))[-1])["code"] != "crash":
             pass
         while "no scheduler answers" not in error["message"]:
-            (error,) = await ask(pool, ChooseTask(START, "greedy"))
+            (error,) = await collect_answers(pool, ChooseTask(START, "greedy"))
         monkeypatch.setattr(cluster, "CONNECT_TIMEOUT", PATIENCE)
         with cluster_of_one():
-            while (await ask(pool, ChooseTask(START, "greedy")))[0]["type"] != "choice":
+            while (await collect_answers(pool, ChooseTask(START, "greedy")))[0]["type"] != "choice":
                 pass
             await pool.close()
             await slots.close()

@@ -5,8 +5,8 @@ import random
 import sys
 from collections.abc import Iterable
 
-import judges
 import pytest
+import reference_search
 from conftest import ROOT
 
 from awello import PASS, Game, Position, parse_position
@@ -156,7 +156,7 @@ def test_moves_are_legal_whatever_the_table_says(game: Game, threads: int) -> No
 def test_the_last_squares_are_solved_whatever_the_hash() -> None:
     chance = random.Random(6)
     with Engine(hash=1) as engine:
-        assert_solved(engine, [judges.random_position(Game.OTHELLO, 10, chance) for _ in range(10)])
+        assert_solved(engine, [reference_search.random_position(Game.OTHELLO, 10, chance) for _ in range(10)])
 
 
 # ---- empty entries, and entries of others ---------------------------------------------------------------------------
@@ -177,13 +177,15 @@ def test_a_place_of_the_small_table_belongs_to_one_board() -> None:
         worker, compared = engine.team.workers[0], 0
         assert isinstance(worker, OthelloWorker)
         while compared < 20:
-            board = judges.random_position(Game.OTHELLO, 7, chance)
+            board = reference_search.random_position(Game.OTHELLO, 7, chance)
             place = int(endgame.small_index(U(board.own), U(board.opp)))
             other = seen.setdefault(place, board)
             if other != board:
                 for position in (other, board, other):
-                    exact, words = judges.solve(position), (U(position.own), U(position.opp))
-                    bound = endgame.solve_few_empties(*words, judges.moves_word(position), exact - 1, worker.state)
+                    exact, words = reference_search.solve(position), (U(position.own), U(position.opp))
+                    bound = endgame.solve_few_empties(
+                        *words, reference_search.legal_moves_mask(position), exact - 1, worker.state
+                    )
                     assert bound == exact
                 compared += 1
 

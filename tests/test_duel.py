@@ -21,7 +21,7 @@ from awello.record import Record
 
 @register("leaver", "gives up at once")
 @dataclass
-class Leaver(Player):
+class ResigningOpponent(Player):
     def choose(self, position: Position, clock: Clock) -> Choice:
         raise Resignation
 
@@ -30,7 +30,7 @@ QUICK = Hypotheses(0, 300)
 LINES = tuple(parse_transcript(line).moves for line in ("f5d6c3", "f5f6", "f5f4e3", "d3c3", "c4e3f6"))
 
 
-def timeless(result: DuelResult) -> list[GameResult]:
+def without_times(result: DuelResult) -> list[GameResult]:
     return [replace(game, seconds=()) for game in result.results]
 
 
@@ -49,7 +49,7 @@ def test_an_opening_is_played_with_both_colours() -> None:
     assert result.mean_margin == pytest.approx(sum(leads) / 6)
 
 
-def test_whoever_gives_up_loses_everything() -> None:
+def test_a_resignation_counts_as_the_largest_margin() -> None:
     result = play_duel(Duel(Game.OTHELLO, "leaver", "random", games=4, fixed=True))
     assert (result.outcomes, result.counts, result.mean_margin) == ((0, 0, 4), [2, 0, 0, 0, 0], -64)
     result = play_duel(Duel(Game.ABAPA, "random", "leaver", games=4, fixed=True))
@@ -66,15 +66,15 @@ def test_a_duel_ends_with_the_pair_that_decides() -> None:
     assert turned.verdict == "not stronger"
     fixed = play_duel(replace(result.duel, games=2 * result.pairs + 4, fixed=True))
     assert fixed.pairs == result.pairs + 2
-    assert timeless(fixed)[:-4] == timeless(result)
+    assert without_times(fixed)[:-4] == without_times(result)
 
 
 def test_workers_change_nothing() -> None:
     duel = Duel(Game.ABAPA, "greedy", "random", games=400, seed=5, hypotheses=QUICK)
-    assert timeless(play_duel(duel, jobs=2)) == timeless(play_duel(duel))
+    assert without_times(play_duel(duel, jobs=2)) == without_times(play_duel(duel))
 
 
-def test_openings_of_a_file_come_once_in_an_order_of_the_seed() -> None:
+def test_openings_of_a_file_are_played_once_in_seeded_order() -> None:
     duels = [Duel(Game.OTHELLO, "random", "random", openings=LINES, seed=seed) for seed in range(5)]
     orders = [tuple(duel.opening(2 * pair) for pair in range(duel.pairs)) for duel in duels]
     assert all(sorted(order) == sorted(LINES) for order in orders)
@@ -95,13 +95,13 @@ def test_openings_are_balanced_and_follow_from_the_seed(game: Game) -> None:
         assert abs(position.lead + seen.value) <= MAX_BALANCED_LEAD
 
 
-def test_what_no_random_moves_balance(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_no_balanced_opening_is_an_error(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("awello.arena.openings.MAX_BALANCED_LEAD", -1.0)
     with pytest.raises(ConfigError, match="choose another number"):
         balanced_opening(Game.OTHELLO4, 1, "any")
 
 
-def test_an_interrupted_duel_goes_on(tmp_path: Path) -> None:
+def test_an_interrupted_duel_resumes(tmp_path: Path) -> None:
     duel = Duel(Game.OTHELLO, "random", "greedy", games=10, seed=2, fixed=True)
 
     def interrupt(result: DuelResult) -> None:
@@ -114,7 +114,7 @@ def test_an_interrupted_duel_goes_on(tmp_path: Path) -> None:
     seen: list[int] = []
     ended = play_duel(duel, folder=tmp_path, report=lambda result: seen.append(len(result.results)))
     assert seen == [5, 6, 7, 8, 9, 10]
-    assert timeless(ended) == timeless(play_duel(duel))
+    assert without_times(ended) == without_times(play_duel(duel))
     assert play_duel(replace(duel, games=12), folder=tmp_path).pairs == 6, "more games may be asked for"
     assert play_duel(replace(duel, games=4), folder=tmp_path).pairs == 2
     for other in (replace(duel, seed=3), replace(duel, openings=LINES), replace(duel, first="greedy")):
@@ -125,7 +125,7 @@ def test_an_interrupted_duel_goes_on(tmp_path: Path) -> None:
         play_duel(duel, folder=tmp_path)
 
 
-def test_what_a_duel_refuses() -> None:
+def test_invalid_duels_are_refused() -> None:
     with pytest.raises(ConfigError, match="awello play"):
         play_duel(Duel(Game.OTHELLO, "human", "random"))
     with pytest.raises(ConfigError, match="an even number"):

@@ -9,8 +9,8 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-import judges
 import pytest
+import reference_search
 from conftest import ROOT
 from hypothesis import given
 from hypothesis import strategies as st
@@ -48,29 +48,31 @@ def last_of(answers: Iterator[Analysis]) -> Analysis:
 
 
 # ---- solutions ------------------------------------------------------------------------------------------------------
-@pytest.mark.parametrize("game", judges.BOARDS, ids=str)
+@pytest.mark.parametrize("game", reference_search.BOARDS, ids=str)
 def test_the_engine_solves_as_the_plain_judge(game: Game) -> None:
     chance = random.Random(6)
     with Engine(game, hash=1) as made:
         for empties in (1, 2, 3, 5, 7, 8):
             for _ in range(3):
-                position = judges.random_position(game, min(empties, 7) if game == Game.OTHELLO else empties, chance)
-                exact = judges.solve(position)
+                position = reference_search.random_position(
+                    game, min(empties, 7) if game == Game.OTHELLO else empties, chance
+                )
+                exact = reference_search.solve(position)
                 found = last_of(made.solve(position))
                 assert (found.value, found.exact, found.certainty) == (exact, True, 100)
-                assert -judges.solve(position.after(found.move)) == exact
+                assert -reference_search.solve(position.after(found.move)) == exact
                 assert last_of(made.solve(position, wld=True)).value == (exact > 0) - (exact < 0)
                 end = position
                 for move in found.line:
                     end = end.play(move)
                 assert end.over
-                assert judges.final_score(end) == (exact if end.side == position.side else -exact)
+                assert reference_search.final_score(end) == (exact if end.side == position.side else -exact)
 
 
 def test_small_boards_from_the_start() -> None:
     with Engine(Game.OTHELLO4, hash=1) as made:
         found = last_of(made.solve(Position.start(Game.OTHELLO4)))
-    assert found.value == judges.solve(Position.start(Game.OTHELLO4)) == -10
+    assert found.value == reference_search.solve(Position.start(Game.OTHELLO4)) == -10
 
 
 # ---- the search to a depth ------------------------------------------------------------------------------------------
@@ -89,10 +91,11 @@ def static_value(position: Position) -> int:
 def test_a_full_search_is_minimax(empties: int, engine: Engine) -> None:
     chance = random.Random(empties)
     for depth in (1, 2, 3):
-        position = judges.random_position(Game.OTHELLO, empties, chance)
+        position = reference_search.random_position(Game.OTHELLO, empties, chance)
         engine.clear()
         values = {
-            move: -judges.search(position.after(move), depth - 1, static_value) for move in position.legal_moves()
+            move: -reference_search.search(position.after(move), depth - 1, static_value)
+            for move in position.legal_moves()
         }
         found = last_of(engine.analyse(position, Limit(depth=depth), best=len(values)))
         assert dict(found.candidates) == values
@@ -101,7 +104,7 @@ def test_a_full_search_is_minimax(empties: int, engine: Engine) -> None:
 
 
 def test_best_moves_come_in_order(engine: Engine) -> None:
-    position = judges.random_position(Game.OTHELLO, 12, random.Random(2))
+    position = reference_search.random_position(Game.OTHELLO, 12, random.Random(2))
     found = last_of(engine.analyse(position, best=3))
     assert len(found.candidates) == 3 and found.exact
     assert found.exact_moves == tuple(move for move, _ in found.candidates)
@@ -129,7 +132,7 @@ def test_answers_grow_and_a_pass_is_answered(engine: Engine) -> None:
     assert passing.legal_moves() == (PASS,)
     found = last_of(engine.analyse(passing))
     assert found.move == PASS == found.line[0]
-    assert found.value == judges.solve(passing)
+    assert found.value == reference_search.solve(passing)
     assert found.exact_moves == (PASS,)
 
 
@@ -218,7 +221,7 @@ def test_moves_that_are_none_cannot_be_left_out(engine: Engine) -> None:
 # ---- threads, stops, limits -----------------------------------------------------------------------------------------
 def late_positions(count: int, empties: int, seed: int) -> list[Position]:
     chance = random.Random(seed)
-    return [judges.random_position(Game.OTHELLO, empties, chance) for _ in range(count)]
+    return [reference_search.random_position(Game.OTHELLO, empties, chance) for _ in range(count)]
 
 
 def test_threads_find_the_same_values() -> None:
@@ -227,7 +230,9 @@ def test_threads_find_the_same_values() -> None:
             alone, together = last_of(one.solve(position)), last_of(three.solve(position))
             assert alone.value == together.value and together.exact
             assert -last_of(one.solve(position.after(together.move))).value == alone.value
-        question = SearchRequest(Position.start(), judges.moves_word(Position.start()), -64, 64, 9, SURE)
+        question = SearchRequest(
+            Position.start(), reference_search.legal_moves_mask(Position.start()), -64, 64, 9, SURE
+        )
         for made in (one, three):
             made.clear()
             made.team.begin()
@@ -307,7 +312,7 @@ def test_a_search_that_is_stopped_again_and_again_has_its_first_answer() -> None
 
 def test_threads_may_ask_the_same_engine() -> None:
     positions, wrong = late_positions(12, 9, 5), list[Position]()
-    exact = {position: judges.solve(position) for position in positions[:3]}
+    exact = {position: reference_search.solve(position) for position in positions[:3]}
     with Engine(hash=1) as made:
 
         def ask() -> None:

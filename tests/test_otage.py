@@ -37,7 +37,7 @@ def board(position: Position) -> list[list[int]]:
     return [signs[row : row + 8] for row in range(0, 64, 8)]
 
 
-def a_memory(seed: int = 1) -> OtageMemory:
+def make_memory(seed: int = 1) -> OtageMemory:
     """A memory with something in it."""
     chance, memory = np.random.default_rng(seed), OtageMemory(factors=(7.0, 2.0, 1.5, 3.0))
     for patterns in (memory.edges, memory.corners):
@@ -76,7 +76,7 @@ def worth(patterns: object, line: Sequence[int]) -> int:
 
 
 def test_the_judgement_is_that_of_a_plain_loop() -> None:
-    memory = a_memory()
+    memory = make_memory()
     judgement = OtageEvaluator(memory)
     for position in positions(60):
         found = judge(U(position.own), U(position.opp), judgement.otage)
@@ -84,7 +84,7 @@ def test_the_judgement_is_that_of_a_plain_loop() -> None:
 
 
 def test_symmetric_positions_are_worth_the_same() -> None:
-    judgement = OtageEvaluator(a_memory())
+    judgement = OtageEvaluator(make_memory())
     line = parse_transcript("f5d6c3d3c4f4f6f3").moves
     turned = [tuple(square ^ change for square in line) for change in (0, 63)]  # a half turn of the board
     values = [Record(Position.start(), moves).final for moves in turned]
@@ -93,7 +93,7 @@ def test_symmetric_positions_are_worth_the_same() -> None:
 
 # ---- the memory -----------------------------------------------------------------------------------------------------
 def test_a_memory_reads_back(tmp_path: Path) -> None:
-    memory = a_memory()
+    memory = make_memory()
     memory.games, memory.autoplay = 12, 7
     memory.write(tmp_path / "memory.txt")
     again = OtageMemory.read(tmp_path / "memory.txt")
@@ -121,13 +121,13 @@ def test_lines_are_those_of_the_report() -> None:
         ("[corners]\n1 1 1\n1 1 1\n1 1 1 = 5 4", "line 4"),
     ],
 )
-def test_what_is_no_memory(text: str, said: str) -> None:
+def test_invalid_memory_files(text: str, said: str) -> None:
     with pytest.raises(ConfigError, match=said):
         OtageMemory.parse(text, "a.txt")
 
 
 def test_patterns_share_the_result_once_a_game() -> None:
-    memory, record = OtageMemory(), next(each for each in map(finished, range(9)) if each.winner == 0)
+    memory, record = OtageMemory(), next(each for each in map(random_game, range(9)) if each.winner == 0)
     memory.note(record)
     empty = memory.edges.games[0], memory.edges.balance[0]
     assert empty == (2, 0), "the empty edge was met by both sides"
@@ -137,17 +137,17 @@ def test_patterns_share_the_result_once_a_game() -> None:
 
 
 def test_factors_change_a_little_towards_what_tells_the_winner() -> None:
-    for record in map(finished, range(9)):
-        memory = a_memory()
-        before = told(memory, record)
+    for record in map(random_game, range(9)):
+        memory = make_memory()
+        before = log_likelihood(memory, record)
         factors = memory.factors
         memory.adjust(record)
         assert np.allclose(factors, memory.factors, rtol=0.011)
-        assert told(memory, record) >= before, "the winner would have been told better"
+        assert log_likelihood(memory, record) >= before, "the winner would have been told better"
         assert (memory.factors != factors) == (record.winner is not None)
 
 
-def told(memory: OtageMemory, record: Record) -> float:
+def log_likelihood(memory: OtageMemory, record: Record) -> float:
     """How likely the judgement thought the results of the positions in the middle of a game, as a sum of logarithms."""
     judgement, total = OtageEvaluator(memory), 0.0
     for position in record.positions():
@@ -158,42 +158,42 @@ def told(memory: OtageMemory, record: Record) -> float:
     return total
 
 
-def finished(seed: int) -> Record:
+def random_game(seed: int) -> Record:
     return random_record(Game.OTHELLO, seed)
 
 
 # ---- the search -----------------------------------------------------------------------------------------------------
-def plain(position: Position, depth: int, judgement: OtageEvaluator) -> int:
+def plain_negamax(position: Position, depth: int, judgement: OtageEvaluator) -> int:
     """The value by plain negamax."""
     if position.over:
         first, second = position.score()
         return EXACT * (first - second if position.side == 0 else second - first)
     if depth == 0:
         return int(judge(U(position.own), U(position.opp), judgement.otage))
-    return max(-plain(position.after(move), depth - 1, judgement) for move in position.legal_moves())
+    return max(-plain_negamax(position.after(move), depth - 1, judgement) for move in position.legal_moves())
 
 
 @pytest.mark.parametrize("aspiration", [False, True])
 @pytest.mark.parametrize("order", [False, True])
 @pytest.mark.parametrize("hints", HINTS)
 def test_values_are_those_of_plain_negamax(hints: str, order: bool, aspiration: bool) -> None:
-    memory = a_memory()
+    memory = make_memory()
     search = IterativeDeepening(memory, OtageOptions(hints, order, aspiration, room=0))
     for position in positions(12):
         if position.legal_moves() == (PASS,):
             continue
         for found in search.deepen(position, 3):
-            assert found.value == plain(position, found.depth, search)
+            assert found.value == plain_negamax(position, found.depth, search)
             assert dict(found.candidates)[found.move] == found.value
 
 
 def test_the_first_variation_leads_to_the_value() -> None:
-    search = IterativeDeepening(a_memory(), OtageOptions(room=0))
+    search = IterativeDeepening(make_memory(), OtageOptions(room=0))
     for position in positions(20, 50):
         for found in search.deepen(position, 4):
             line = found.variations[found.move]
             *_, last = Record(position, line).positions()
-            value = plain(last, 0, search)
+            value = plain_negamax(last, 0, search)
             assert (value if len(line) % 2 == 0 else -value) == found.value
             assert set(found.variations) == {move for move, _ in found.candidates}
 
@@ -251,7 +251,7 @@ def test_the_end_is_found_in_two_passes() -> None:
 
     with Engine(hash=1) as engine:
         for seed in range(6):
-            position = next(each for each in finished(seed).positions() if (each.own | each.opp).bit_count() == 55)
+            position = next(each for each in random_game(seed).positions() if (each.own | each.opp).bit_count() == 55)
             if position.over or position.legal_moves() == (PASS,):
                 continue
             found = solve_twice(engine, position, 10.0)
@@ -261,7 +261,7 @@ def test_the_end_is_found_in_two_passes() -> None:
 
 
 def test_threads_find_the_same_values() -> None:
-    memory = a_memory()
+    memory = make_memory()
     for position in positions(8, 300):
         alone, together = (list(IterativeDeepening(memory, threads=threads).deepen(position, 5)) for threads in (1, 3))
         assert [(each.depth, each.value) for each in alone] == [(each.depth, each.value) for each in together]
@@ -287,7 +287,7 @@ def test_it_thinks_on_the_opponents_time() -> None:
     assert guessed > 2 and not (player.ponder_thread and player.ponder_thread.is_alive())
 
 
-def test_what_it_refuses(tmp_path: Path) -> None:
+def test_invalid_settings_are_refused(tmp_path: Path) -> None:
     for spec, game, said in (
         ("otage@level=3", Game.OTHELLO, "needs a depth"),
         ("otage@0n", Game.OTHELLO, "needs a depth"),

@@ -16,7 +16,7 @@ from awello.engine.engine import Engine
 from awello.evaluate.otage_memory import FILE, OtageMemory
 from awello.learn.autoplay import EVENT, ROUND, AutoplayPlan, all_openings, autoplay
 from awello.limits import Clock, Limit
-from awello.players.otage import EVENT as LEARNING
+from awello.players.otage import EVENT as LEARNING_EVENT
 from awello.players.otage import GAMES_FILE, OtagePlayer, load_game_tree
 from awello.players.otage_learning import (
     MAX_REPEATS,
@@ -99,10 +99,10 @@ def test_games_worth_remembering_enter_the_book(tmp_path: Path) -> None:
     assert kept == lost
     assert all(loser.learn(record, 1 - first_side(number))["kept"] for number, record in enumerate(records))
     with closing(Archive(tmp_path / GAMES_FILE)) as archive:
-        assert archive.numbers(GameFilter(player="random", event=LEARNING))
+        assert archive.numbers(GameFilter(player="random", event=LEARNING_EVENT))
 
 
-def test_a_position_of_ones_own_teaches_nothing(tmp_path: Path) -> None:
+def test_games_from_other_positions_are_not_learnt_from(tmp_path: Path) -> None:
     player, record = make_player(f"otage@2,memory={tmp_path}"), random_record(Game.OTHELLO, 1)
     _, second, *_ = record.positions()
     assert player.learn(Record(second, record.moves[1:]), 0) == {} and not (tmp_path / FILE).exists()
@@ -123,7 +123,7 @@ def test_openings_of_six_plies() -> None:
     assert all_openings(0) == [] and len(all_openings(2)) == 3
 
 
-def played(folder: Path, games: int, stop: int = 1 << 20, plan: AutoplayPlan = PLAN, jobs: int = 1) -> None:
+def play_until(folder: Path, games: int, stop: int = 1 << 20, plan: AutoplayPlan = PLAN, jobs: int = 1) -> None:
     """Play, but press Ctrl-C after so many games."""
 
     def interrupt(done: int) -> None:
@@ -134,7 +134,7 @@ def played(folder: Path, games: int, stop: int = 1 << 20, plan: AutoplayPlan = P
         list(autoplay(folder, replace(plan, games=games), jobs, report=interrupt))
 
 
-def content(folder: Path) -> tuple[list[tuple[int, ...]], str]:
+def read_folder(folder: Path) -> tuple[list[tuple[int, ...]], str]:
     """The games in the order of their numbers, and the memory."""
     with closing(Archive(folder / GAMES_FILE)) as archive:
         records = list(archive.records(archive.numbers(GameFilter(event=EVENT))))
@@ -143,25 +143,25 @@ def content(folder: Path) -> tuple[list[tuple[int, ...]], str]:
     return [record.moves for record in ordered], (folder / FILE).read_text()
 
 
-def test_it_goes_on_where_it_stopped(tmp_path: Path) -> None:
+def test_it_resumes_where_it_stopped(tmp_path: Path) -> None:
     whole, parts, plan = tmp_path / "whole", tmp_path / "parts", AutoplayPlan(Limit(depth=1), seed=3, plies=0)
-    played(whole, ROUND + 5, plan=plan)
+    play_until(whole, ROUND + 5, plan=plan)
     for stop in (3, 9, ROUND + 2, 1 << 20):
-        played(parts, ROUND + 5, stop, plan)
-    assert content(parts) == content(whole)
+        play_until(parts, ROUND + 5, stop, plan)
+    assert read_folder(parts) == read_folder(whole)
     assert len(load_game_tree(str(whole / GAMES_FILE))) > 500
 
 
 @pytest.mark.slow
 def test_any_number_of_processes_plays_the_same_games(tmp_path: Path) -> None:
-    played(tmp_path / "one", 6)
-    played(tmp_path / "two", 6, jobs=2)
-    assert content(tmp_path / "one") == content(tmp_path / "two")
+    play_until(tmp_path / "one", 6)
+    play_until(tmp_path / "two", 6, jobs=2)
+    assert read_folder(tmp_path / "one") == read_folder(tmp_path / "two")
 
 
 def test_openings_come_first(tmp_path: Path) -> None:
-    played(tmp_path, 5, plan=AutoplayPlan(Limit(depth=1), plies=2))
-    moves, _ = content(tmp_path)
+    play_until(tmp_path, 5, plan=AutoplayPlan(Limit(depth=1), plies=2))
+    moves, _ = read_folder(tmp_path)
     assert [game[:2] for game in moves[:3]] == all_openings(2) and len(moves) == 5
 
 
@@ -195,14 +195,14 @@ def test_the_command(tmp_path: Path) -> None:
     assert "learnt" not in done.stdout
 
 
-def test_what_is_missing_or_damaged_is_said_in_a_line(tmp_path: Path) -> None:
+def test_missing_or_damaged_files_are_one_line_errors(tmp_path: Path) -> None:
     words = ("--games", "3", "--limit", "1", "--plies", "0", "--jobs", "1")
     folder, elsewhere = tmp_path / "o", str(tmp_path / "games.sqlite")
     done = awello("autoplay", str(folder), *words, "--archive", elsewhere)
     assert f"otage,memory={folder},archive={elsewhere} plays by this" in done.stdout
     done = awello("autoplay", str(folder), "--games", "4", *words[2:])
     assert done.returncode == 0 and "games: 4, 1 of them new" in done.stdout, "the archive may be at another place"
-    assert len(content(folder)[0]) == 4
+    assert len(read_folder(folder)[0]) == 4
     (folder / "games.jsonl").unlink()
     done = awello("autoplay", str(folder), "--games", "5", *words[2:])
     assert done.returncode == 2 and "4 of the 4 games that" in done.stderr and done.stderr.count("\n") == 1
@@ -225,6 +225,6 @@ def test_what_is_missing_or_damaged_is_said_in_a_line(tmp_path: Path) -> None:
         (("--limit", "4", "--clock", "3m"), "leave one of both out"),
     ],
 )
-def test_wrong_words_get_one_line(words: tuple[str, ...], said: str, tmp_path: Path) -> None:
+def test_invalid_options_are_one_line_errors(words: tuple[str, ...], said: str, tmp_path: Path) -> None:
     done = awello("autoplay", str(tmp_path / "x"), *words)
     assert done.returncode == 2 and said in done.stderr and done.stderr.count("\n") == 1

@@ -87,12 +87,12 @@ def test_unknown_players_and_settings_are_refused() -> None:
         make_player("greedy@6")
 
 
-def test_other_rooms_add_players(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_players_can_be_registered(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("awello.players.player.REGISTRY", dict(load_registry()))
 
     @register("picky", "the move with this number")
     @dataclass
-    class Picky(Player):
+    class NumberedMovePlayer(Player):
         number: int = 0
 
         def choose(self, position: Position, clock: Clock) -> Choice:
@@ -101,11 +101,11 @@ def test_other_rooms_add_players(monkeypatch: pytest.MonkeyPatch) -> None:
     assert make_player("picky,number=2").choose(Position.start(), Clock()).move == 37
     with pytest.raises(SpecError, match=r"'picky': number: .*integer.*'two'"):
         make_player("picky,number=two")
-    register("picky", "again")(Picky)  # as when a cell of a notebook runs twice
+    register("picky", "again")(NumberedMovePlayer)  # as when a cell of a notebook runs twice
     with pytest.raises(SpecError, match="already registered"):
-        register("random", "another")(Picky)
+        register("random", "another")(NumberedMovePlayer)
     with pytest.raises(SpecError, match="lowercase letters"):
-        register("My Bot", "no spec can name it")(Picky)
+        register("My Bot", "no spec can name it")(NumberedMovePlayer)
 
 
 def test_random_follows_its_seed(game: Game) -> None:

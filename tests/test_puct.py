@@ -5,10 +5,10 @@ import random
 from importlib.resources import files
 from pathlib import Path
 
-import judges
 import numpy as np
 import numpy.typing as npt
 import pytest
+import reference_search
 from conftest import fresh_awello
 from waiting import SteppingTime
 
@@ -224,7 +224,7 @@ def test_games_teach_sound_examples(game: Game) -> None:
         *positions, _ = replay(game, examples)
         assert len(examples) > 5 and (abs(examples.values) <= 1).all()
         for position, moves, policy in zip(positions, examples.words[:, 2], examples.policies, strict=True):
-            assert not position.over and judges.moves_word(position) == moves
+            assert not position.over and reference_search.legal_moves_mask(position) == moves
             assert policy.sum() == pytest.approx(1)
             assert set(np.flatnonzero(policy)) <= set(position.legal_moves())
 
@@ -358,8 +358,8 @@ def test_a_win_in_sight_is_found() -> None:
     """Even by a network that knows nothing: finished games count by their result."""
     made, found, solved, chance = network(Game.OTHELLO), 0, 0, random.Random(3)
     while solved < 12:
-        position = judges.random_position(Game.OTHELLO, 6, chance)
-        values = {move: -judges.solve(position.after(move)) for move in position.legal_moves()}
+        position = reference_search.random_position(Game.OTHELLO, 6, chance)
+        values = {move: -reference_search.solve(position.after(move)) for move in position.legal_moves()}
         if max(values.values()) > 0 > min(values.values()):
             solved += 1
             found += values[PerceptronTree(1 << 14, network=made).analyse(position, 60.0, 4000, 1).move] > 0

@@ -9,7 +9,7 @@ import pytest
 from awello.arena.sprt import SCORES, Hypotheses, elo_difference, expected_score, likelihood_of_superiority, mean_score
 from awello.errors import ConfigError
 
-USUAL = np.array([0.1, 0.2, 0.4, 0.2, 0.1])
+USUAL_CHANCES = np.array([0.1, 0.2, 0.4, 0.2, 0.1])
 
 
 def test_figures_by_hand() -> None:
@@ -33,7 +33,7 @@ def test_pairs_that_are_never_split_say_more_than_single_games() -> None:
     assert reach < single / 1.5
 
 
-def test_who_won_everything_has_figures_too() -> None:
+def test_figures_are_finite_after_winning_all_pairs() -> None:
     (few, reach), (many, _) = elo_difference([0, 0, 0, 0, 10]), elo_difference([0, 0, 0, 0, 100])
     assert 0 < few - reach < few < many < 1000
     assert 0.99 < likelihood_of_superiority([0, 0, 0, 0, 10]) <= likelihood_of_superiority([0, 0, 0, 0, 100]) <= 1
@@ -56,14 +56,14 @@ def test_nothing_is_known_before_the_first_pair() -> None:
     assert Hypotheses().verdict([0] * 5) == "undecided"
 
 
-def chances(score: float) -> list[float]:
+def result_chances(score: float) -> list[float]:
     """Unequal chances of the five results, with a given mean."""
     away = np.array(SCORES) - 0.5
-    found: list[float] = (USUAL * (1 + away * (score - 0.5) / (USUAL @ away**2))).tolist()
+    found: list[float] = (USUAL_CHANCES * (1 + away * (score - 0.5) / (USUAL_CHANCES @ away**2))).tolist()
     return found
 
 
-def verdict(results: list[int], asked: Hypotheses) -> str:
+def find_verdict(results: list[int], asked: Hypotheses) -> str:
     """The verdict of a duel with these results."""
     one = [[int(result == kind) for kind in range(5)] for result in results]
     for counts in accumulate(one, lambda so_far, pair: [a + b for a, b in zip(so_far, pair, strict=True)]):
@@ -77,8 +77,8 @@ def test_equal_players_rarely_pass_and_better_ones_rarely_fail() -> None:
     chance = np.random.default_rng(1)
 
     def share(score: float, wanted: str) -> float:
-        duels = chance.choice(5, (400, 250), p=chances(score)).tolist()
-        return [verdict(results, asked) for results in duels].count(wanted) / len(duels)
+        duels = chance.choice(5, (400, 250), p=result_chances(score)).tolist()
+        return [find_verdict(results, asked) for results in duels].count(wanted) / len(duels)
 
     assert 0.02 < share(0.5, "stronger") < 0.08
     assert 0.06 < share(expected_score(60), "not stronger") < 0.14
@@ -86,12 +86,12 @@ def test_equal_players_rarely_pass_and_better_ones_rarely_fail() -> None:
 
 def test_the_interval_holds_the_truth() -> None:
     """In 95 of 100 duels of 50 pairs, or nearly."""
-    duels = np.random.default_rng(2).multinomial(50, chances(expected_score(60)), 1000).tolist()
+    duels = np.random.default_rng(2).multinomial(50, result_chances(expected_score(60)), 1000).tolist()
     inside = [abs(advantage - 60) < reach for advantage, reach in map(elo_difference, duels)]
     assert 0.93 < sum(inside) / len(inside) < 0.97
 
 
 @pytest.mark.parametrize("wrong", [{"elo0": 20}, {"elo1": math.nan}, {"alpha": 0}, {"beta": 0.5}])
-def test_questions_that_make_no_sense(wrong: dict[str, float]) -> None:
+def test_invalid_hypotheses(wrong: dict[str, float]) -> None:
     with pytest.raises(ConfigError, match=next(iter(wrong))):
         Hypotheses(**wrong)

@@ -32,7 +32,7 @@ BOTS = str(ROOT / "tests" / "bots.py")
 
 
 @pytest.fixture(autouse=True)
-def _bots(monkeypatch: pytest.MonkeyPatch) -> None:
+def _register_bots(monkeypatch: pytest.MonkeyPatch) -> None:
     """The bots that misbehave, for this process and for theirs."""
     monkeypatch.setenv("AWELLO_PLAYERS", BOTS)
 
@@ -76,7 +76,7 @@ def test_scores_belong_to_bots_not_to_sides(tmp_path: Path) -> None:
             assert [used.moves for used in one.usage] == (turns if number == 0 else turns[::-1])
 
 
-def test_openings_leave_something_to_play(game: Game) -> None:
+def test_openings_do_not_end_the_game(game: Game) -> None:
     plies = 8
     found = [random_opening(game, plies, str(seed)) for seed in range(20)]
     assert {len(moves) for moves in found} == {plies}
@@ -89,7 +89,7 @@ def test_openings_leave_something_to_play(game: Game) -> None:
 LIMITED = ResourceLimits(memory=16, threads=1)
 
 
-def outcome(
+def play_round(
     spec: str,
     limits: ResourceLimits = ResourceLimits(),  # noqa: B008
     chosen: Game = Game.ABAPA,
@@ -123,7 +123,7 @@ def outcome(
     ],
 )
 def test_a_bot_that_fails_loses_the_game(wrong: str, reason: str, part: str) -> None:
-    played, _ = outcome(f"first,wrong={wrong}")
+    played, _ = play_round(f"first,wrong={wrong}")
     for one in played:
         assert one.score == (0, 48)
         assert one.forfeits[1] is None
@@ -144,7 +144,7 @@ def test_a_bot_that_fails_loses_the_game(wrong: str, reason: str, part: str) -> 
     ],
 )
 def test_limits_are_kept(spec: str, limits: ResourceLimits, reason: str, part: str) -> None:
-    played, _ = outcome(spec, limits, Game.OTHELLO4)
+    played, _ = play_round(spec, limits, Game.OTHELLO4)
     for one in played:
         assert one.score[0] == 0
         assert one.forfeits[0] is not None
@@ -152,26 +152,26 @@ def test_limits_are_kept(spec: str, limits: ResourceLimits, reason: str, part: s
         assert re.search(part, one.forfeits[0][1])
 
 
-def work_for(seconds: float) -> None:
+def use_cpu(seconds: float) -> None:
     until = time.thread_time() + seconds
     while time.thread_time() < until:
         pass
 
 
 def test_other_threads_are_noticed_even_between_moves() -> None:
-    def work_elsewhere() -> None:
-        other = threading.Thread(target=work_for, args=(0.1,))
+    def use_cpu_in_a_thread() -> None:
+        other = threading.Thread(target=use_cpu, args=(0.1,))
         other.start()
         other.join()
 
     host = _PlayerHost()
     host.make("first", Game.ABAPA)
-    work_elsewhere()  # before the game
+    use_cpu_in_a_thread()  # before the game
     host.begin(Game.ABAPA, 1)
     host.choose(Position.start(Game.ABAPA), Clock())
-    work_for(0.1)  # what this thread does between moves is not the player's
+    use_cpu(0.1)  # what this thread does between moves is not the player's
     assert host.measure() < 0.05
-    work_elsewhere()
+    use_cpu_in_a_thread()
     host.choose(Position.start(Game.ABAPA), Clock())
     assert 0.05 < host.measure() < 0.15
 
@@ -185,9 +185,9 @@ def test_more_processor_time_than_threads_can_use_loses() -> None:
         bot._check_threads()
 
 
-def test_no_limit_unless_asked_for_but_all_is_measured() -> None:
-    late, _ = outcome("first,wrong=late", chosen=Game.OTHELLO4)
-    big, _ = outcome("first,wrong=big")
+def test_use_is_measured_without_limits() -> None:
+    late, _ = play_round("first,wrong=late", chosen=Game.OTHELLO4)
+    big, _ = play_round("first,wrong=big")
     assert all(one.forfeits == (None, None) for one in (*late, *big))
     used = late[0].usage[0]
     assert used.worst >= used.seconds / used.moves > 0.05
@@ -197,7 +197,7 @@ def test_no_limit_unless_asked_for_but_all_is_measured() -> None:
 
 
 def test_another_program_loses_the_game_in_which_it_ends(tmp_path: Path) -> None:
-    command = f"{sys.executable} {ROOT / 'tests' / 'program.py'} gtp {tmp_path / 'log'} dies once"
+    command = f"{sys.executable} {ROOT / 'tests' / 'fake_engine.py'} gtp {tmp_path / 'log'} dies once"
     tournament = Tournament(Game.OTHELLO, ("random", f"gtp@5s,command={command}"), 1, opening_plies=20)
     (played,) = play_tournament(tournament, tmp_path / "out").rounds
     first, second = (one.forfeits[1] for one in played.games)
@@ -205,7 +205,7 @@ def test_another_program_loses_the_game_in_which_it_ends(tmp_path: Path) -> None
     assert second is None, "it was told the moves of the opening, and those after it"
 
 
-def test_two_that_fail_both_lose(tmp_path: Path) -> None:
+def test_two_failing_bots_both_lose(tmp_path: Path) -> None:
     specs = "first,wrong=big,where=begin", "first,wrong=exits,where=begin"
     tournament = Tournament(Game.ABAPA, specs, 1, limits=LIMITED)
     (played,) = play_tournament(tournament, tmp_path).rounds
@@ -213,7 +213,7 @@ def test_two_that_fail_both_lose(tmp_path: Path) -> None:
     assert played.score == (0, 0)
 
 
-def test_a_tournament_survives_them_all(tmp_path: Path) -> None:
+def test_a_tournament_survives_all_failures(tmp_path: Path) -> None:
     specs = ("first", *(f"first,wrong={wrong}" for wrong in ("exits", "illegal", "exception", "prints")))
     results = play_tournament(Tournament(Game.ABAPA, specs, rounds=2, limits=LIMITED), tmp_path, jobs=2)
     standings = {bot.spec: bot for bot in results.standings()}
@@ -229,8 +229,8 @@ def test_a_tournament_survives_them_all(tmp_path: Path) -> None:
     assert "exit status 7" in standings["first,wrong=exits"].messages["crash"]
 
 
-def test_nothing_runs_on_when_a_bot_is_let_go() -> None:
-    _, bot = outcome("first")
+def test_a_closed_bot_leaves_no_process() -> None:
+    _, bot = play_round("first")
     process = bot._process
     process.join(PATIENCE)
     assert process.exitcode == -signal.SIGKILL
@@ -257,7 +257,7 @@ def test_the_seed_decides_whatever_the_number_of_jobs(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("jobs", [1, 2])
-def test_an_interrupted_tournament_goes_on(jobs: int, tmp_path: Path) -> None:
+def test_an_interrupted_tournament_resumes(jobs: int, tmp_path: Path) -> None:
     tournament = Tournament(Game.ABAPA, SPECS, rounds=3, seed=1)
     reports = []
 
@@ -305,7 +305,7 @@ def test_a_damaged_folder_is_refused(file: str, content: str, tmp_path: Path) ->
         play_tournament(tournament, tmp_path)
 
 
-def test_a_line_is_cut_only_where_a_line_ends(tmp_path: Path) -> None:
+def test_incomplete_lines_are_removed(tmp_path: Path) -> None:
     parts = [{"message": "a\u2028b"}, {"message": "é"}]
     with Journal(tmp_path, "work", {}) as journal:
         for part in parts:
@@ -345,14 +345,14 @@ def test_ratings_of_those_who_won_everything_are_sensible() -> None:
 
 
 def test_ratings_find_what_made_the_results() -> None:
-    chance, truth = random.Random(2), [-200, -50, 0, 60, 190]
+    rng, truth = random.Random(2), [-200, -50, 0, 60, 190]
     inside = total = 0
     for _ in range(40):
         won = np.zeros((5, 5))
         for one in range(5):
             for other in range(one):
                 for _ in range(100):
-                    first = chance.random() < 1 / (1 + 10 ** ((truth[other] - truth[one]) / 400))
+                    first = rng.random() < 1 / (1 + 10 ** ((truth[other] - truth[one]) / 400))
                     won[(one, other) if first else (other, one)] += 1
         found, margins = fit_ratings(won)
         assert found == pytest.approx(truth, abs=120)
@@ -393,10 +393,10 @@ def test_ties_follow_the_seed() -> None:
         ("none", "not None"),
     ],
 )
-def test_weights_that_are_none_are_an_illegal_answer(answer: str, part: str) -> None:
+def test_invalid_weights_are_an_illegal_answer(answer: str, part: str) -> None:
     with pytest.raises(IllegalMoveError, match=part):
         play_match(Match(Game.ABAPA, f"weighs,answer={answer}", "random"))
-    played, _ = outcome(f"weighs,answer={answer}")
+    played, _ = play_round(f"weighs,answer={answer}")
     assert played[0].forfeits[0] is not None
     assert played[0].forfeits[0][0] == "illegal"
 
@@ -445,12 +445,12 @@ def test_ctrl_c_ends_with_the_standings(tmp_path: Path) -> None:
         (("random", "greedy"), 5000, "choose fewer"),
     ],
 )
-def test_what_cannot_be_played_is_refused(specs: tuple[str, ...], plies: int, part: str) -> None:
+def test_invalid_tournaments_are_refused(specs: tuple[str, ...], plies: int, part: str) -> None:
     with pytest.raises(AwelloError, match=part):
         Tournament(Game.ABAPA, specs, opening_plies=plies)
 
 
-def test_limits_must_leave_something() -> None:
+def test_limits_must_be_positive() -> None:
     for name in ("move_time", "memory", "learning", "threads"):
         for value in (0, -1, math.nan):
             with pytest.raises(ConfigError, match=f"for {name.replace('_', ' ')} is not positive"):

@@ -5,7 +5,7 @@ with their types and defaults.  Other packages and users add players with `regis
 
     @register("mine", "the first legal move")
     @dataclass
-    class Mine(Player):
+    class FirstMove(Player):
         def choose(self, position, clock):
             return Choice(position.legal_moves()[0])
 """

@@ -2,7 +2,7 @@
 
 @register("mine", "prefers the pits on the right")
 @dataclass
-class Mine(WeightsPlayer):
+class RightmostPit(WeightsPlayer):
     def weigh(self, position, clock):
         return [1, 2, 3, 4, 5, 6]
 """

@@ -15,17 +15,17 @@ from awello.rules.game import legal_moves
 BOARDS = [Game.OTHELLO, Game.OTHELLO6, Game.OTHELLO4]
 
 
-def random_position(game: Game, empties: int, chance: random.Random) -> Position:
+def random_position(game: Game, empties: int, rng: random.Random) -> Position:
     """A position of random play with so many empty squares, in which the mover has a choice."""
     while True:
         position = Position.start(game)
         while not position.over and position.empties > empties:
-            position = position.after(chance.choice(position.legal_moves()))
+            position = position.after(rng.choice(position.legal_moves()))
         if position.empties == empties and not position.over and position.legal_moves() != (PASS,):
             return position
 
 
-def moves_word(position: Position) -> U:
+def legal_moves_mask(position: Position) -> U:
     """The legal moves as the kernels give them, one bit a square."""
     return legal_moves(int(position.game), U(position.own), U(position.opp))
 
@@ -55,7 +55,7 @@ def search(position: Position, depth: int, value: Callable[[Position], int]) -> 
     return max(-search(position.after(move), depth - 1, value) for move in position.legal_moves())
 
 
-def worth_of_pits(own: int, opp: int, weights: np.ndarray) -> int:
+def evaluate_pits(own: int, opp: int, weights: np.ndarray) -> int:
     """The value of a position of Awalé by the network of `evaluate.awale_network`, in 16ths of a seed."""
     held = [*pits_of(own), *pits_of(opp)]
     described = [SLOTS * pit + seeds % SLOTS for pit, seeds in enumerate(held)] + [IN_PLAY + sum(held)]
