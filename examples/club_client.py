@@ -17,23 +17,23 @@ from websockets.asyncio.client import ClientConnection, connect
 from websockets.exceptions import ConnectionClosed
 
 numbers = itertools.count(1)
-sent: dict[int, str] = {}  # messages that have not been answered, by their id
+sent: dict[int, str] = {}  # unanswered messages by id
 
 
 async def ask(club: ClientConnection, type: str, **fields: Any) -> None:
-    """Send a message; its answer will carry the same id."""
+    """Send a message; the response has the same id."""
     number = next(numbers)
     sent[number] = json.dumps({"id": number, "type": type, **fields})
     await club.send(sent[number])
 
 
 def choose(game: dict[str, Any]) -> str:
-    """Your idea goes here: `game` holds the position, the moves so far, the clocks and the legal moves."""
+    """Choose a move; `game` holds the position, the moves so far, the clocks and the legal moves."""
     return str(random.choice(game["legal"]))
 
 
 async def play(club: ClientConnection) -> None:
-    """Play until the connection ends."""
+    """Play until the connection is closed."""
     async for text in club:  # the first message is the welcome
         message = json.loads(text)
         match message["type"]:
@@ -51,17 +51,17 @@ async def play(club: ClientConnection) -> None:
                 elif me in names and names[message["mover"]] == me:
                     await ask(club, "move", game=message["game"], ply=message["ply"], move=choose(message))
             case "error":
-                asked = sent.pop(message["id"])
+                request = sent.pop(message["id"])
                 print(f"refused: {message['message']}", file=sys.stderr)
-                if message["code"] in ("often", "storage"):  # the club is busy: the same again in a moment
+                if message["code"] in ("often", "storage"):  # the club is busy: send it again
                     await asyncio.sleep(0.5)
-                    await club.send(sent.setdefault(message["id"], asked))
+                    await club.send(sent.setdefault(message["id"], request))
             case "done":
                 del sent[message["id"]]
 
 
 async def main(server: str, token: str) -> None:
-    """Connect, and again whenever the connection breaks: the club then sends every game anew."""
+    """Connect, and reconnect after failures; the club then sends the state of every game again."""
     address = server.replace("http", "ws", 1).rstrip("/") + "/api/club/live"
     async for club in connect(address, additional_headers={"authorization": f"Bearer {token}"}):
         try:

@@ -1,4 +1,4 @@
-"""Plain judges of the engine: exhaustive searches on positions, without windows, tables or cuts."""
+"""Reference searches for the engine's tests: exhaustive, without windows, tables or cutoffs."""
 
 import random
 from collections.abc import Callable
@@ -16,7 +16,7 @@ BOARDS = [Game.OTHELLO, Game.OTHELLO6, Game.OTHELLO4]
 
 
 def random_position(game: Game, empties: int, rng: random.Random) -> Position:
-    """A position of random play with so many empty squares, in which the mover has a choice."""
+    """A random position with a number of empty squares, in which the mover has a legal move."""
     while True:
         position = Position.start(game)
         while not position.over and position.empties > empties:
@@ -26,7 +26,7 @@ def random_position(game: Game, empties: int, rng: random.Random) -> Position:
 
 
 def legal_moves_mask(position: Position) -> U:
-    """The legal moves as the kernels give them, one bit a square."""
+    """The legal moves as a bit mask, as the kernels return them."""
     return legal_moves(int(position.game), U(position.own), U(position.opp))
 
 
@@ -45,7 +45,7 @@ def solve(position: Position) -> int:
 
 
 def search(position: Position, depth: int, value: Callable[[Position], int]) -> int:
-    """Minimax to a depth; a pass takes none."""
+    """Minimax to a depth; passes do not count."""
     if position.over:
         return final_score(position)
     if position.legal_moves() == (PASS,):

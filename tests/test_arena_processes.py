@@ -1,4 +1,4 @@
-"""What bots start is measured and ended with them, and nothing else is; an interruption leaves nothing behind."""
+"""The processes of bots are measured and ended with them, and no others; interrupts leave nothing behind."""
 
 import multiprocessing
 import os
@@ -16,7 +16,7 @@ from awello.arena.sandbox import ResourceLimits
 from awello.arena.tournament import BotGame, Tournament, play_tournament, to_bot_game
 from awello.arena.workers import worker_pool
 
-pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="processes are measured on Linux alone")
+pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="processes are measured on Linux only")
 MIB = 1 << 20
 
 
@@ -26,7 +26,7 @@ def _register_bots(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def is_running(pid: int) -> bool:
-    """Whether a process runs; one that has ended but was not waited for does not."""
+    """Whether a process is running, zombies excluded."""
     try:
         return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] not in "ZX"
     except OSError:
@@ -34,7 +34,7 @@ def is_running(pid: int) -> bool:
 
 
 def play(how: str, pids: Path, limits: ResourceLimits = ResourceLimits()) -> list[BotGame]:  # noqa: B008
-    """The games of a round of an unruly bot against one that behaves; none of its processes may be left."""
+    """Play a round between an unruly bot and `random`; check that none of its processes is left."""
     tournament = Tournament(Game.OTHELLO4, (f"unruly,how={how},pids={pids}", "random"), 1, limits=limits)
     cache = PlayerCache()
     try:
@@ -43,7 +43,7 @@ def play(how: str, pids: Path, limits: ResourceLimits = ResourceLimits()) -> lis
         cache.close()
     started = [int(line) for line in pids.read_text().split()] if pids.exists() else []
     assert not [pid for pid in started if is_running(pid)]
-    assert all(game.forfeits[1] is None for game in played), "the other bot has lost nothing"
+    assert all(game.forfeits[1] is None for game in played), "the other bot has no forfeits"
     return played
 
 
@@ -104,7 +104,7 @@ def test_an_interrupt_while_a_bot_starts_is_not_an_error(tmp_path: Path, monkeyp
 
 @pytest.fixture
 def child() -> Iterator[multiprocessing.Process]:
-    """A process that is none of the arena's."""
+    """A process that does not belong to the arena."""
     process = multiprocessing.get_context("spawn").Process(target=signal.pause, daemon=True)
     process.start()
     yield process  # type: ignore[misc]

@@ -1,4 +1,4 @@
-"""Programs in the club: `awello bot`, the commands that look after the books."""
+"""Bots in the club: `awello bot`, and the commands for the club's database."""
 
 import asyncio
 import json
@@ -50,7 +50,7 @@ GAME_OVER = {"over": True, "winner": 0, "reason": "resigned", "score": None}
 
 
 class FakeConnection:
-    """A connection that keeps what is sent."""
+    """A connection that records the messages sent."""
 
     def __init__(self) -> None:
         self.sent: list[dict[str, Any]] = []
@@ -60,7 +60,7 @@ class FakeConnection:
 
 
 def make_tokens(file: Path, *names: str) -> list[str]:
-    """The tokens of new programs of Ann's."""
+    """Create bots of Ann, and return their tokens."""
     store = ClubStore(file)
     ann = store.submit(partial(open_account, name="Ann", hashed="none")).result()
     found = []
@@ -72,14 +72,14 @@ def make_tokens(file: Path, *names: str) -> list[str]:
 
 
 def load_games(store: ClubStore) -> list[GameState]:
-    """The games in the books."""
+    """The games in the database."""
     rows = store.read(lambda connection: connection.execute(select(games).order_by(games.c.id)).all())
     return [game_state_of(row) for row in rows]
 
 
 @asynccontextmanager
 async def playing(bots: list[ClubBot]) -> AsyncIterator[None]:
-    """Bots that play in the background."""
+    """Run bots in the background."""
     tasks = [asyncio.create_task(bot.run()) for bot in bots]
     yield
     for task in tasks:
@@ -96,7 +96,7 @@ def test_two_bots_find_each_other(tmp_path: Path) -> None:
 
     async def play(bots: list[ClubBot]) -> None:
         async with playing(bots):
-            await wait_until_async(lambda: len(results()) >= 4)  # each of two games, told by both
+            await wait_until_async(lambda: len(results()) >= 4)  # two games, each reported by both bots
 
     with serving(file) as address:
         asyncio.run(
@@ -155,12 +155,12 @@ def test_a_bot_survives_a_restart_of_the_club(tmp_path: Path) -> None:
     with closing(ClubStore(file)) as store:
         asyncio.run(run(store))
         first = load_games(store)[0]
-    assert first.position.over and first.reason == "", "the game that was broken off twice was played to its end"
-    assert sum("is in the club" in line for line in lines) == 6, "each bot has come three times"
+    assert first.position.over and first.reason == "", "the game that was interrupted twice was completed"
+    assert sum("is in the club" in line for line in lines) == 6, "each bot connected three times"
 
 
 def test_a_game_state_that_is_repeated_starts_one_search(monkeypatch: pytest.MonkeyPatch) -> None:
-    """As after a draw that is offered, or a connection that broke: the move goes out by the connection there is."""
+    """As after a draw offer or a reconnect: the move is sent on the current connection."""
     searched_plies, decided = list[int](), threading.Event()
 
     def slow(player: Any, record: Record, clock: Clock) -> Choice:
@@ -179,7 +179,7 @@ def test_a_game_state_that_is_repeated_starts_one_search(monkeypatch: pytest.Mon
         decided.set()
         await wait_until_async(lambda: not bot.tasks)
         assert searched_plies == [0] and not first.sent and [sent["type"] for sent in second.sent] == ["move"]
-        bot._update_game(STATE)  # the club could not keep it
+        bot._update_game(STATE)  # the club did not store the move
         await wait_until_async(lambda: not bot.tasks)
         assert searched_plies == [0, 0] and len(second.sent) == 2
 
@@ -258,7 +258,7 @@ def test_a_bot_needs_a_token(monkeypatch: pytest.MonkeyPatch) -> None:
     assert "unknown game 'chess'" in wrong.stderr
 
 
-@register("pupil", "the first legal move; writes down its calls")
+@register("pupil", "the first legal move; records its calls")
 @dataclass
 class LearningRecorder(Player):
     calls: ClassVar[list[tuple[str, Any]]] = []
@@ -304,7 +304,7 @@ def test_a_bot_learns_from_each_game_before_its_next_one(tmp_path: Path) -> None
         asyncio.run(play([ClubBot(address, one, "pupil", SEEK, ignore), ClubBot(address, two, "random", SEEK, ignore)]))
     games = " ".join(call_names(LearningRecorder.calls)).split("begin")[1:4]
     for game in games:
-        assert re.fullmatch(r" ?(follow choose )+end learn ?", game), "in this order, and nothing in between"
+        assert re.fullmatch(r" ?(follow choose )+end learn ?", game), "in this order, without other calls"
     for (_, moves), (word, position) in pairwise(LearningRecorder.calls):
         assert word != "choose" or Record(Position.start(Game.OTHELLO4), moves).final == position
     learnt = [item for word, item in LearningRecorder.calls if word == "learn"]
@@ -322,7 +322,7 @@ def test_a_challenge_and_a_game_wait_until_the_last_game_is_learnt() -> None:
         bot._update_game(STATE)
         await wait_until_async(lambda: line.sent)
         bot._update_game(STATE | GAME_OVER)
-        bot._update_game(STATE | GAME_OVER)  # the club may say it twice
+        bot._update_game(STATE | GAME_OVER)  # the club may send it twice
         bot._update_game(STATE | {"game": 2})
         challenge = bot._schedule(bot._answer_challenge, {"from": "Ann", "kind": "othello", "number": 5})
         await wait_until_async(lambda: call_names(LearningRecorder.calls)[-1] == "end")
@@ -384,7 +384,7 @@ def test_a_failure_to_learn_is_reported(monkeypatch: pytest.MonkeyPatch) -> None
 @pytest.mark.slow
 @pytest.mark.parametrize("learning", [True, False])
 def test_otage_does_not_repeat_a_lost_game(learning: bool, tmp_path: Path) -> None:
-    """Ten games from the start against an opponent that always plays the same; without learning they repeat."""
+    """Ten games against a deterministic opponent; without learning they repeat."""
     file, memory = tmp_path / "club.sqlite", tmp_path / "otage"
     memory.mkdir()
     one, two = make_tokens(file, "otage", "max")

@@ -1,4 +1,4 @@
-"""A cluster: what its workers find is what is found here, whoever dies, and what is wrong is said in a line."""
+"""Clusters: results equal local ones, dead workers lose nothing, and errors are one line."""
 
 import asyncio
 import multiprocessing
@@ -47,7 +47,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from awello import Choice, Player, register
 
-@register("mortal", "takes the process with it, the first time it comes to the end of a game, unless there is a file")
+@register("mortal", "kills its process once, near the end of a game")
 @dataclass
 class Mortal(Player):
     unless: Path
@@ -58,13 +58,13 @@ class Mortal(Player):
             os.kill(os.getpid(), signal.SIGKILL)
         return Choice(position.legal_moves()[0])
 
-@register("cursed", "takes every process with it")
+@register("cursed", "kills its process at every move")
 @dataclass
 class Cursed(Player):
     def choose(self, position, clock):
         os.kill(os.getpid(), signal.SIGKILL)
 
-@register("crook", "plays what it likes")
+@register("crook", "plays an illegal move")
 @dataclass
 class Crook(Player):
     def choose(self, position, clock):
@@ -74,7 +74,7 @@ class Crook(Player):
 
 @contextmanager
 def run_dask(*words: str) -> Iterator[None]:
-    """A command of dask, while it lasts."""
+    """Run a dask command during the block."""
     command = [sys.executable, "-m", "dask", *words, "--no-dashboard"]
     process = subprocess.Popen(command, cwd=ROOT, stderr=subprocess.DEVNULL)
     try:
@@ -110,7 +110,7 @@ def address(scheduler: str) -> Iterator[str]:
 
 @pytest.fixture
 def user_players(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
-    """Players that workers do not know."""
+    """Register players that workers do not know."""
     file = tmp_path / "own.py"
     file.write_text(PLAYERS)
     monkeypatch.setenv("AWELLO_PLAYERS", str(file))
@@ -122,9 +122,9 @@ def moves(match: Match, jobs: Jobs = 1) -> list[tuple[int, ...]]:
     return [record.moves for record in play_match(match, jobs).records]
 
 
-# --- who cannot be asked ----------------------------------------------------------------------------------------------
+# --- no cluster -------------------------------------------------------------------------------------------------------
 def run_and_read_error(*words: str) -> str:
-    """What a match that cannot be played says."""
+    """The error of a match that cannot be played."""
     left = awello("match", "othello", "random", "random", *words)
     assert (left.returncode, left.stdout, left.stderr.count("\n")) == (2, "", 1)
     return left.stderr
@@ -149,7 +149,7 @@ def test_no_scheduler_and_no_workers_are_one_line_errors(scheduler: str, monkeyp
     assert "pip install 'awello[cluster]'" in run_and_read_error("--cluster", scheduler)
 
 
-# --- the same as here -------------------------------------------------------------------------------------------------
+# --- equal to local --------------------------------------------------------------------------------------------------
 def test_a_match_is_the_same(address: str) -> None:
     assert moves(MATCH, address) == moves(MATCH)
 
@@ -205,7 +205,7 @@ def test_a_tournament_is_the_same_and_its_bots_end(address: str, tmp_path: Path)
     assert [game.moves for game in there.results] == [game.moves for game in here.results]
 
 
-# --- what goes wrong --------------------------------------------------------------------------------------------------
+# --- failures ---------------------------------------------------------------------------------------------------------
 def test_a_worker_that_dies_loses_nothing(address: str, user_players: None, tmp_path: Path) -> None:
     marker = tmp_path / "has died"
     match = replace(MATCH, second=f"mortal,unless={marker}")
@@ -215,7 +215,7 @@ def test_a_worker_that_dies_loses_nothing(address: str, user_players: None, tmp_
 
 
 def test_otage_learns_the_same_although_a_worker_is_killed(address: str, tmp_path: Path) -> None:
-    """Every game is in the one archive exactly once, on PostgreSQL where there is a server."""
+    """Every game is archived exactly once, in PostgreSQL if available."""
     plan, here, there = AutoplayPlan(Limit(depth=2), seed=5, plies=0, games=12), tmp_path / "here", tmp_path / "there"
     with nullcontext("") if find_programs() is None else postgres() as server:
         place = new_database(server, "otage") if server else str(tmp_path / "games.sqlite")
@@ -265,7 +265,7 @@ def test_another_awello_is_refused(address: str, monkeypatch: pytest.MonkeyPatch
             ConfigError, match=r"the scheduler has another version of Awello .* than the client \(0.0.1"
         ):
             play_match(MATCH, address)
-        monkeypatch.setattr(cluster, "_check_fingerprints", lambda client: None)  # as if the worker had come later
+        monkeypatch.setattr(cluster, "_check_fingerprints", lambda client: None)  # as for a worker that joins later
         with pytest.raises(
             ConfigError, match=r"the worker tcp.* has another version of Awello .* than the client \(0.0.1"
         ):
@@ -275,7 +275,7 @@ def test_another_awello_is_refused(address: str, monkeypatch: pytest.MonkeyPatch
 
 
 def test_workers_lack_players_without_a_file(address: str) -> None:
-    register("homeless", "known here alone")(find_player("random").player_class)
+    register("homeless", "known only here")(find_player("random").player_class)
     with pytest.raises(ConfigError, match=r"unknown player 'homeless'.*--import FILE"):
         play_match(replace(MATCH, second="homeless"), address)
 
@@ -334,7 +334,7 @@ def test_engine_processes_run_on_workers(address: str, user_players: None) -> No
                 "done",
             ]
             (error,) = await collect_answers(pool, ChooseTask(START, "crook"))
-            assert "illegal move" in error["message"], "players of one's own come along"
+            assert "illegal move" in error["message"], "user players are sent along"
             assert multiprocessing.active_children() == before
         assert not any((await count_engine_processes(address)).values())
 
@@ -342,7 +342,7 @@ def test_engine_processes_run_on_workers(address: str, user_players: None) -> No
 
 
 async def count_engine_processes(address: str) -> dict[str, int]:
-    """The engine processes that each worker has."""
+    """Number of engine processes by worker."""
     async with distributed.Client(address, asynchronous=True, set_as_default=False) as client:
         found: dict[str, int] = await client.run(lambda: len(cluster_slots._served))
         return found

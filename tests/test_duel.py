@@ -1,4 +1,4 @@
-"""Duels: pairs of games that are fair, repeatable and resumable, and that end when everything is clear."""
+"""Duels: pairs of games, openings, resuming, and the end of the test."""
 
 import json
 from dataclasses import dataclass, replace
@@ -19,7 +19,7 @@ from awello.limits import Clock
 from awello.record import Record
 
 
-@register("leaver", "gives up at once")
+@register("leaver", "resigns at its first move")
 @dataclass
 class ResigningOpponent(Player):
     def choose(self, position: Position, clock: Clock) -> Choice:
@@ -85,7 +85,7 @@ def test_openings_of_a_file_are_played_once_in_seeded_order() -> None:
 def test_openings_are_balanced_and_follow_from_the_seed(game: Game) -> None:
     plies = 4 if game == Game.OTHELLO4 else 8
     found = [balanced_opening(game, plies, str(seed)) for seed in range(5)]
-    assert balanced_opening(game, plies, "2") == found[2], "whatever was looked at before"
+    assert balanced_opening(game, plies, "2") == found[2], "earlier searches do not matter"
     assert len(set(found)) > 1
     for moves in found:
         position = Record(Position.start(game), moves).final
@@ -115,7 +115,7 @@ def test_an_interrupted_duel_resumes(tmp_path: Path) -> None:
     ended = play_duel(duel, folder=tmp_path, report=lambda result: seen.append(len(result.results)))
     assert seen == [5, 6, 7, 8, 9, 10]
     assert without_times(ended) == without_times(play_duel(duel))
-    assert play_duel(replace(duel, games=12), folder=tmp_path).pairs == 6, "more games may be asked for"
+    assert play_duel(replace(duel, games=12), folder=tmp_path).pairs == 6, "the number of games may be increased"
     assert play_duel(replace(duel, games=4), folder=tmp_path).pairs == 2
     for other in (replace(duel, seed=3), replace(duel, openings=LINES), replace(duel, first="greedy")):
         with pytest.raises(ConfigError, match="holds another duel"):

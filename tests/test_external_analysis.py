@@ -1,4 +1,4 @@
-"""What other programs find: analyses over NBoard's protocol and UCI, from our own engine and from odd programs."""
+"""Analyses by external engines over NBoard's protocol and UCI: our own engine and faulty ones."""
 
 import sys
 from collections.abc import Callable
@@ -39,7 +39,7 @@ MakeEngine = Callable[[str, str], ExternalEnginePlayer]
 
 @pytest.fixture
 def fixed_engine(tmp_path: Path) -> MakeEngine:
-    """Make an engine that answers every question in the same words."""
+    """Make an engine that sends the same answer to every request."""
 
     def make(name: str, answer: str) -> ExternalEnginePlayer:
         (tmp_path / "answer").write_text(answer)
@@ -150,7 +150,7 @@ def test_impossible_values_and_moves_are_not_believed(fixed_engine: MakeEngine, 
         list(engine.analyse(position, Limit(depth=3)))
     engine.begin(position.game, 1)
     choice = engine.choose(position, Clock())
-    assert choice.analysis is None and choice.move in position.legal_moves(), "its move is believed"
+    assert choice.analysis is None and choice.move in position.legal_moves(), "its move is accepted"
 
 
 def test_a_line_ends_before_its_first_illegal_move(fixed_engine: MakeEngine) -> None:

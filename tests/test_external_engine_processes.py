@@ -1,4 +1,4 @@
-"""Other programs as players: whatever they start is measured and ended with them."""
+"""External engines as players: their child processes are measured and ended with them."""
 
 import gc
 import sys
@@ -12,7 +12,7 @@ from awello.arena.sandbox import ResourceLimits, SandboxedPlayer, Usage
 from awello.limits import Clock
 from awello.players.player import Forfeit
 
-pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="processes are measured on Linux alone")
+pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="processes are measured on Linux only")
 ENGINE = r'''
 import os, signal, subprocess, sys
 how, pids = sys.argv[1:]
@@ -50,7 +50,7 @@ for line in sys.stdin:
 
 @pytest.fixture
 def program(tmp_path: Path) -> str:
-    """The spec of a program, to be completed by what it does."""
+    """The spec of an engine; format it with the behaviour."""
     (tmp_path / "program.py").write_text(ENGINE)
     return f"gtp@20s,command={sys.executable} {tmp_path / 'program.py'} {{}} {tmp_path / 'pids'}"
 
@@ -61,7 +61,7 @@ def started_pids(folder: Path) -> list[int]:
 
 
 def play_sandboxed(spec: str, limits: ResourceLimits) -> tuple[Forfeit, Usage]:
-    """Ask a guarded program for a move; how it loses the game, and what it used."""
+    """Ask a sandboxed engine for a move; returns its forfeit and resource use."""
     bot = SandboxedPlayer(spec, Game.OTHELLO, limits)
     try:
         bot.begin(Game.OTHELLO, 1)

@@ -1,4 +1,4 @@
-"""Other programs as players: a real process that speaks GTP, NBoard's protocol or UCI, and all that can go wrong."""
+"""External engines as players: a process that speaks GTP, NBoard's protocol or UCI, and its failures."""
 
 import gc
 import os
@@ -52,7 +52,7 @@ def processes(log: Path) -> list[str]:
 
 
 def has_ended(process: int) -> bool:
-    """Whether nothing is left of a process."""
+    """Whether a process has ended."""
     try:
         os.kill(process, 0)
     except ProcessLookupError:
@@ -77,13 +77,13 @@ def test_it_plays_whole_games_with_openings_and_passes(log: Path, name: str, hab
     result = play_match(Match(game, make_spec(log, habit, name), "random", 4, seed=4, openings=openings))
     assert result.forfeits == (0, 0)
     assert game == Game.ABAPA or sum(PASS in record.moves for record in result.records) > 0
-    assert len(processes(log)) == 1, "the program is started once"
+    assert len(processes(log)) == 1, "the engine is started once"
     begun = {"gtp": "clear_board", "nboard": "ping 1", "uci": "ucinewgame"}[name]
     assert read_log(log).count(begun) == 4
     for number, record in enumerate(result.records):
         for ply, position in enumerate(list(record.positions())[:-1]):
             if ply >= 16 and ply % 2 == number % 2 and record.moves[ply] != PASS:
-                assert record.moves[ply] == position.legal_moves()[0], "our board is its board"
+                assert record.moves[ply] == position.legal_moves()[0], "both boards agree"
 
 
 def test_lines_sent_by_each_protocol(log: Path) -> None:
@@ -285,7 +285,7 @@ def test_its_child_processes_end_with_it(log: Path, monkeypatch: pytest.MonkeyPa
     lines = LineProcess.lines
 
     def read_late(program: LineProcess, *words: Any) -> Iterator[str]:
-        wait_until(lambda: log.exists() and log.read_text())  # the child has begun
+        wait_until(lambda: log.exists() and log.read_text())  # the child process has started
         return lines(program, *words)
 
     monkeypatch.setattr("awello.protocols.line_process.ANSWER_SECONDS", 0.1)

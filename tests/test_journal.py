@@ -1,4 +1,4 @@
-"""The journal of a tournament or duel survives a kill at any moment."""
+"""The journal of a run survives a kill at any time."""
 
 import json
 import os

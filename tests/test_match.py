@@ -1,4 +1,4 @@
-"""Matches: repeatable, fair, timed, and honest about who won."""
+"""Matches: repeatability, clocks, openings, forfeits and results."""
 
 import os
 import signal
@@ -30,7 +30,7 @@ from awello.limits import Clock
 from awello.players.player import Resignation, TakeBack, make_player
 
 
-@register("sleepy", "thinks for 20 ms, by the clock of `slow_time`")
+@register("sleepy", "takes 20 ms per move on the fake clock of `slow_time`")
 @dataclass
 class SlowPlayer(Player):
     now: ClassVar[float] = 0.0
@@ -42,25 +42,25 @@ class SlowPlayer(Player):
 
 @pytest.fixture
 def slow_time(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Time passes only while `sleepy` thinks."""
+    """A clock that advances only while `sleepy` chooses a move."""
     monkeypatch.setattr(game, "time", SimpleNamespace(perf_counter=lambda: SlowPlayer.now))
 
 
-@register("cheat", "plays what it likes")
+@register("cheat", "plays an illegal move")
 @dataclass
 class IllegalPlayer(Player):
     def choose(self, position: Position, clock: Clock) -> Choice:
         return Choice(0)
 
 
-@register("none", "forgets to wrap its move")
+@register("none", "returns a move without a Choice")
 @dataclass
 class UnwrappedChoice(Player):
     def choose(self, position: Position, clock: Clock) -> Choice:
         return 19  # type: ignore[return-value]
 
 
-@register("quitter", "gives up at once")
+@register("quitter", "resigns at its first move")
 @dataclass
 class ResigningPlayer(Player):
     def choose(self, position: Position, clock: Clock) -> Choice:
@@ -159,7 +159,7 @@ def test_ctrl_c_while_a_process_starts_is_delivered_afterwards() -> None:
 
 def test_players_unknown_to_workers_raise_a_clear_error() -> None:
     with pytest.raises(ConfigError, match=r"unknown player 'sleepy'.*worker processes know only players from"):
-        play_match(Match(Game.OTHELLO, "sleepy", "random", games=4), jobs=2)  # registered in this file alone
+        play_match(Match(Game.OTHELLO, "sleepy", "random", games=4), jobs=2)  # registered only in this file
 
 
 def test_a_choice_must_be_a_choice() -> None:
@@ -198,7 +198,7 @@ def test_a_move_can_be_taken_back() -> None:
     assert len(record.seconds) == len(record.moves)
 
 
-@register("watchful", "notes the clocks it is given")
+@register("watchful", "records the clocks it is given")
 @dataclass
 class ClockRecorder(Player):
     def begin(self, game: Game, seed: int) -> None:
@@ -215,11 +215,11 @@ def test_each_player_has_a_clock_and_is_shown_it(slow_time: None) -> None:
     sleepy.begin(Game.OTHELLO4, 1)
     play_game([watchful, sleepy], Position.start(Game.OTHELLO4), clock=Clock(60, 0))
     seen = watchful.seen  # type: ignore[attr-defined]
-    assert set(seen) == {60}, "the sleeper's time runs on the sleeper's clock alone"
+    assert set(seen) == {60}, "only the slow player's clock runs during its moves"
 
 
 class ScriptedPlayer(Player):
-    """Plays given moves by name; `undo` takes back, and the rest is the first legal move."""
+    """Plays the given moves; `undo` takes back.  Afterwards it plays the first legal move."""
 
     def __init__(self, *words: str) -> None:
         self.words = list(words)
@@ -242,7 +242,7 @@ def test_taking_back_goes_to_the_last_move_not_to_a_pass() -> None:
     positions = [Position(Game.OTHELLO, 1, 2, ply % 2) for ply in range(5)]
     moves = [19, 18, PASS, 26]
     assert _find_last_turn(positions, moves, 0) == 0
-    assert _find_last_turn(positions, moves, 1) == 4  # before the opening's end: nothing to take back
+    assert _find_last_turn(positions, moves, 1) == 4  # still in the opening: no move to take back
 
 
 def test_results_are_by_player_not_by_colour() -> None:
@@ -251,7 +251,7 @@ def test_results_are_by_player_not_by_colour() -> None:
     result = play_match(match)
     held, moves = [0, 0], [0, 0]
     for number, record in enumerate(result.records):
-        owners = [0, 1] if number % 2 == 0 else [1, 0]  # who sits at Black, who at White
+        owners = [0, 1] if number % 2 == 0 else [1, 0]  # the player of Black and of White
         for side, discs in enumerate(record.final.holdings()):
             held[owners[side]] += discs
         for ply, move in enumerate(record.moves):

@@ -1,4 +1,4 @@
-"""Otage: its judgement and its search against plain twins, what it learns, and how it plays."""
+"""Otage: its evaluation and search against plain implementations, its memory, and its play."""
 
 import math
 import random
@@ -38,7 +38,7 @@ def board(position: Position) -> list[list[int]]:
 
 
 def make_memory(seed: int = 1) -> OtageMemory:
-    """A memory with something in it."""
+    """A memory with random contents."""
     chance, memory = np.random.default_rng(seed), OtageMemory(factors=(7.0, 2.0, 1.5, 3.0))
     for patterns in (memory.edges, memory.corners):
         classes = np.unique(patterns.kind.classes)
@@ -49,7 +49,7 @@ def make_memory(seed: int = 1) -> OtageMemory:
 
 # ---- the judgement --------------------------------------------------------------------------------------------------
 def plain_judgement(position: Position, memory: OtageMemory) -> int:
-    """The same without bits: loops over squares."""
+    """The evaluation with loops over squares."""
     signs, quarter = board(position), TABLES["1"]
     squares = [(row, column) for row in range(8) for column in range(8)]
     near = [(row, column) for row in (-1, 0, 1) for column in (-1, 0, 1) if row or column]
@@ -130,7 +130,7 @@ def test_patterns_share_the_result_once_a_game() -> None:
     memory, record = OtageMemory(), next(each for each in map(random_game, range(9)) if each.winner == 0)
     memory.note(record)
     empty = memory.edges.games[0], memory.edges.balance[0]
-    assert empty == (2, 0), "the empty edge was met by both sides"
+    assert empty == (2, 0), "the empty edge occurs for both sides"
     assert set(memory.edges.games.tolist()) == {0, 1, 2}
     full = [index for index in np.flatnonzero(memory.corners.games).tolist() if memory.corners.games[index] == 1]
     assert {int(memory.corners.balance[index]) for index in full} == {-1, 1}
@@ -143,12 +143,12 @@ def test_factors_change_a_little_towards_what_tells_the_winner() -> None:
         factors = memory.factors
         memory.adjust(record)
         assert np.allclose(factors, memory.factors, rtol=0.011)
-        assert log_likelihood(memory, record) >= before, "the winner would have been told better"
+        assert log_likelihood(memory, record) >= before, "the winner is predicted better"
         assert (memory.factors != factors) == (record.winner is not None)
 
 
 def log_likelihood(memory: OtageMemory, record: Record) -> float:
-    """How likely the judgement thought the results of the positions in the middle of a game, as a sum of logarithms."""
+    """The log-likelihood of the result by the evaluations of the middle game."""
     judgement, total = OtageEvaluator(memory), 0.0
     for position in record.positions():
         if 16 <= 64 - (position.own | position.opp).bit_count() <= 48 and record.winner is not None:

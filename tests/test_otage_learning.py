@@ -1,4 +1,4 @@
-"""What Otage learns: from a game, from a match, and by playing itself."""
+"""Otage's learning from games, matches and self-play."""
 
 from collections.abc import Iterator
 from contextlib import closing, suppress
@@ -32,7 +32,7 @@ PLAN = AutoplayPlan(Limit(depth=2), seed=3, plies=0)
 
 
 def lost_games(opponent: str, count: int) -> Iterator[tuple[Record, int]]:
-    """Games that Otage lost, and its side."""
+    """Games that Otage lost, with its side."""
     records = enumerate(play_match(Match(Game.OTHELLO, "otage@3", opponent, games=20)).records)
     return islice(((record, n % 2) for n, record in records if record.winner == 1 - first_side(n)), count)
 
@@ -71,7 +71,7 @@ def test_a_lost_game_is_not_lost_the_same_way_again(tmp_path: Path) -> None:
 
 
 def test_processes_learn_from_each_others_games(tmp_path: Path) -> None:
-    """Each worker reads again what another one has learnt."""
+    """Each worker reads the memory again after another has updated it."""
     match = Match(Game.OTHELLO, f"otage@1,memory={tmp_path}", "champion@level=1", games=4)
     assert play_match(match, jobs=2).learnt[match.first]["games"] == 4
     assert OtageMemory.read(tmp_path / FILE).games == 4
@@ -87,7 +87,9 @@ def test_processes_learn_from_each_others_games(tmp_path: Path) -> None:
 
 def test_a_match_can_keep_its_games_where_otage_learns(tmp_path: Path) -> None:
     match = Match(Game.OTHELLO, f"otage@1,memory={tmp_path}", "random", games=1)
-    assert play_match(match, folder=tmp_path).learnt[match.first]["games"] == 1, "neither waits for the other's lock"
+    assert play_match(match, folder=tmp_path).learnt[match.first]["games"] == 1, (
+        "the journal and the memory use different locks"
+    )
 
 
 def test_games_worth_remembering_enter_the_book(tmp_path: Path) -> None:
@@ -124,7 +126,7 @@ def test_openings_of_six_plies() -> None:
 
 
 def play_until(folder: Path, games: int, stop: int = 1 << 20, plan: AutoplayPlan = PLAN, jobs: int = 1) -> None:
-    """Play, but press Ctrl-C after so many games."""
+    """Play, interrupted after a number of games."""
 
     def interrupt(done: int) -> None:
         if done == stop:
@@ -135,7 +137,7 @@ def play_until(folder: Path, games: int, stop: int = 1 << 20, plan: AutoplayPlan
 
 
 def read_folder(folder: Path) -> tuple[list[tuple[int, ...]], str]:
-    """The games in the order of their numbers, and the memory."""
+    """The games in order, and the memory file."""
     with closing(Archive(folder / GAMES_FILE)) as archive:
         records = list(archive.records(archive.numbers(GameFilter(event=EVENT))))
     ordered = sorted(records, key=lambda record: int(record.tags["Round"]))
@@ -201,7 +203,7 @@ def test_missing_or_damaged_files_are_one_line_errors(tmp_path: Path) -> None:
     done = awello("autoplay", str(folder), *words, "--archive", elsewhere)
     assert f"otage,memory={folder},archive={elsewhere} plays by this" in done.stdout
     done = awello("autoplay", str(folder), "--games", "4", *words[2:])
-    assert done.returncode == 0 and "games: 4, 1 of them new" in done.stdout, "the archive may be at another place"
+    assert done.returncode == 0 and "games: 4, 1 of them new" in done.stdout, "the archive may be elsewhere"
     assert len(read_folder(folder)[0]) == 4
     (folder / "games.jsonl").unlink()
     done = awello("autoplay", str(folder), "--games", "5", *words[2:])

@@ -101,7 +101,7 @@ def test_players_can_be_registered(monkeypatch: pytest.MonkeyPatch) -> None:
     assert make_player("picky,number=2").choose(Position.start(), Clock()).move == 37
     with pytest.raises(SpecError, match=r"'picky': number: .*integer.*'two'"):
         make_player("picky,number=two")
-    register("picky", "again")(NumberedMovePlayer)  # as when a cell of a notebook runs twice
+    register("picky", "again")(NumberedMovePlayer)  # a notebook cell may run twice
     with pytest.raises(SpecError, match="already registered"):
         register("random", "another")(NumberedMovePlayer)
     with pytest.raises(SpecError, match="lowercase letters"):

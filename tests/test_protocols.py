@@ -1,4 +1,4 @@
-"""The engine under other people's boards: scripts of lines and their answers, interruptions, and games against us."""
+"""The NBoard, GTP and UCI servers: scripts of lines and answers, interruptions, and games against our players."""
 
 import os
 import re
@@ -26,12 +26,12 @@ from awello.protocols.nboard import NBoardServer
 from awello.protocols.uci import UciServer
 
 QUICK_SETTINGS: dict[str, int] = {"level": 2, "hash": 1}
-PASSING_GAME = "c4c3e6b4a4a5b2a3"  # Black must pass
+PASSING_GAME = "c4c3e6b4a4a5b2a3"  # afterwards Black must pass
 
 
 @dataclass
 class EngineClient:
-    """Whoever talks to the engine: writes lines, and sees all that was answered."""
+    """A client of an engine server: writes lines and reads the answers."""
 
     input: TextIOWrapper
     answers: list[str]
@@ -41,12 +41,12 @@ class EngineClient:
         self.input.flush()
 
     def wait(self, pattern: str) -> None:
-        """Until a line has been answered."""
+        """Wait for a line that matches."""
         wait_until(lambda: any(re.match(pattern, line) for line in self.answers))
 
 
 class Output:
-    """Standard output that keeps its lines."""
+    """A standard output that stores its lines."""
 
     def __init__(self, lines: list[str]) -> None:
         self.lines = lines
@@ -62,7 +62,7 @@ class Output:
 def serve_engine(
     server_class: Callable[..., EngineServer], settings: Mapping[str, int] = QUICK_SETTINGS
 ) -> Iterator[EngineClient]:
-    """A conversation in this process, which has its kernels already; it must be over at the end."""
+    """Run a server in this process, where kernels are loaded; it must end with its input."""
     ours, theirs = os.pipe()
     answers: list[str] = []
     with pytest.MonkeyPatch.context() as patch, os.fdopen(theirs, "w") as input, os.fdopen(ours) as output:
@@ -81,12 +81,12 @@ def serve_engine(
         yield EngineClient(input, answers)
         input.close()
         thread.join(60)
-        assert not thread.is_alive(), "the end of the input ends the conversation"
+        assert not thread.is_alive(), "the server ends with its input"
         assert not failures
 
 
 def run_script(server_class: Callable[..., EngineServer], *lines: str) -> list[str]:
-    """What is answered to some lines."""
+    """The answers to a list of lines."""
     with serve_engine(server_class) as client:
         client.write(*lines)
     return client.answers
@@ -161,19 +161,19 @@ def test_ping_ends_a_search(monkeypatch: pytest.MonkeyPatch) -> None:
         client.wait("search")
         client.write("ping 2", "set depth 1", "go", "ping 3")
         client.wait("pong 3")
-        assert len(stopping) == 2, "whoever listens stops the search, and does not wait for its next answer"
+        assert len(stopping) == 2, "the reading thread stops the search immediately"
         client.write(f"set game {format_ggf(parse_transcript('f5d6c3d3c4'))}", "set depth 30", "analyze", "ping 4")
         client.wait("pong 4")
         client.write("quit")
     answers = client.answers
     assert answers.index("pong 2") > answers.index("status") and answers[-1] == "pong 4"
-    assert answers[answers.index("pong 3") - 2].startswith("==="), "what was asked is answered first"
+    assert answers[answers.index("pong 3") - 2].startswith("==="), "earlier requests are answered first"
     assert sum(line.startswith("analysis") for line in answers) < 2
 
 
 # ---- GTP ------------------------------------------------------------------------------------------------------------
 def gtp(*lines: str) -> list[str]:
-    """The answers to some lines, each joined; an empty line ends it."""
+    """The answers to a list of lines; each answer ends with an empty line."""
     return "\n".join(run_script(GtpServer, *lines)).removesuffix("\n").split("\n\n")
 
 
@@ -288,7 +288,7 @@ def test_gtp_obeys_the_clock() -> None:
     left = TimeLeft(1.0, 0, 10.0, 5).spend(2.0)
     assert left == TimeLeft(10.0, 5, 10.0, 5) and left.spend(4.0) == TimeLeft(6.0, 4, 10.0, 5)
     assert TimeLeft(3.0, 1, 10.0, 5).spend(2.0) == TimeLeft(10.0, 5, 10.0, 5)
-    with serve_engine(GtpServer, {"level": 30, "hash": 1}) as client:  # without a clock this takes hours
+    with serve_engine(GtpServer, {"level": 30, "hash": 1}) as client:  # without a clock this would take hours
         client.write("time_settings 0 1 2", "genmove b", "time_left w 1 0", "genmove w")
         client.wait("= [a-h][1-8]")
     assert len([line for line in client.answers if re.match("= [a-h]", line)]) == 2
@@ -340,7 +340,7 @@ def test_uci_options_and_variants() -> None:
     assert not any(line.startswith("info string") for line in answers)
     with serve_engine(UciServer, {"hash": 1}) as client:
         client.write("position startpos", "go movetime 60000", "setoption name OwnBook value false", "go depth 2")
-    assert client.answers[:2] == ["info depth 0 score cp 56 pv F", "bestmove F"], "the book knows it at once"
+    assert client.answers[:2] == ["info depth 0 score cp 56 pv F", "bestmove F"], "the book answers immediately"
     assert client.answers[-1].startswith("bestmove") and not client.answers[2].startswith("info depth 0")
 
 
@@ -371,7 +371,7 @@ def test_stop_ends_a_search(how: str) -> None:
         assert not any(line.startswith("bestmove") for line in client.answers)
         client.write("stop")
         client.wait("bestmove [A-F]")
-        client.write("stop", "isready")  # one too many
+        client.write("stop", "isready")  # one more than needed
     assert sum(line.startswith("bestmove") for line in client.answers) == 1
 
 
@@ -409,7 +409,7 @@ def test_searches_end_with_the_input(
 ) -> None:
     with serve_engine(server_class, {"level": 30, "hash": 1}) as client:
         client.write(*lines, *filter(None, [last]))
-    assert any(re.match(answer, line) for line in client.answers), "but what was asked is answered"
+    assert any(re.match(answer, line) for line in client.answers), "the request is answered anyway"
 
 
 def command(protocol: str, *words: str) -> list[str]:

@@ -27,7 +27,7 @@ MEASURED_FIELDS = {"seconds", "usage", "nodes"}
 
 
 def read_games_without_measures(folder: Path) -> list[dict[str, Any]]:
-    """The games of a journal without what the clock tells."""
+    """The games of a journal without measured fields."""
     lines = [json.loads(line) for line in (folder / "games.jsonl").read_text().splitlines()]
     return [{name: value for name, value in line.items() if name not in MEASURED_FIELDS} for line in lines]
 

@@ -13,7 +13,7 @@ USUAL_CHANCES = np.array([0.1, 0.2, 0.4, 0.2, 0.1])
 
 
 def test_figures_by_hand() -> None:
-    """With the imaginary halves, 2 pairs lost and 6 won are 2.5 and 6.5: a mean of 13/18, a variance of 65/324."""
+    """With the imaginary pair, 2 lost and 6 won pairs become 2.5 and 6.5: mean 13/18, variance 65/324."""
     counts = [2, 0, 0, 0, 6]
     score, error = mean_score(counts)
     assert (score, error**2) == pytest.approx((13 / 18, 65 / 324 / 9))
@@ -27,7 +27,7 @@ def test_figures_by_hand() -> None:
 
 
 def test_pairs_that_are_never_split_say_more_than_single_games() -> None:
-    """Where openings decide games, pairs end 1-1: the same games in other pairs would leave more open."""
+    """When openings decide games, pairs end 1-1; the same games as independent trials have a wider interval."""
     _, reach = elo_difference([2, 0, 40, 0, 6])
     _, single = elo_difference([12, 0, 20, 0, 16])  # the same score, as if colours did not matter
     assert reach < single / 1.5
@@ -57,7 +57,7 @@ def test_nothing_is_known_before_the_first_pair() -> None:
 
 
 def result_chances(score: float) -> list[float]:
-    """Unequal chances of the five results, with a given mean."""
+    """Probabilities of the five results with a given mean."""
     away = np.array(SCORES) - 0.5
     found: list[float] = (USUAL_CHANCES * (1 + away * (score - 0.5) / (USUAL_CHANCES @ away**2))).tolist()
     return found
@@ -85,7 +85,7 @@ def test_equal_players_rarely_pass_and_better_ones_rarely_fail() -> None:
 
 
 def test_the_interval_holds_the_truth() -> None:
-    """In 95 of 100 duels of 50 pairs, or nearly."""
+    """About 95 of 100 intervals contain the true value."""
     duels = np.random.default_rng(2).multinomial(50, result_chances(expected_score(60)), 1000).tolist()
     inside = [abs(advantage - 60) < reach for advantage, reach in map(elo_difference, duels)]
     assert 0.93 < sum(inside) / len(inside) < 0.97

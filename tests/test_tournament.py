@@ -1,4 +1,4 @@
-"""Tournaments: rounds are scored as report 1 says, whatever a bot does costs it games only, and nothing is lost."""
+"""Tournaments: scoring as in report 1, sandboxes, resuming, ratings and bots with weights."""
 
 import json
 import math
@@ -33,28 +33,28 @@ BOTS = str(ROOT / "tests" / "bots.py")
 
 @pytest.fixture(autouse=True)
 def _register_bots(monkeypatch: pytest.MonkeyPatch) -> None:
-    """The bots that misbehave, for this process and for theirs."""
+    """Register the misbehaving bots in this process and its children."""
     monkeypatch.setenv("AWELLO_PLAYERS", BOTS)
 
 
 def without_measures(result: TournamentResult) -> list[GameResult]:
-    """What must be the same whenever a tournament is played again."""
+    """The results without measured fields, which must be repeatable."""
     return [replace(game, seconds=(), usage=None) for game in result.results]
 
 
 # --- points -----------------------------------------------------------------------------------------------------------
 def games(*scores: tuple[int, int]) -> list[GameResult]:
-    """The games of rounds, from the scores of the pair's bots: the second moves first in the second game."""
+    """Games from the scores of a pair's bots; the second bot moves first in the second game of a round."""
     sides = [score[::-1] if number % 2 else score for number, score in enumerate(scores)]
     return [GameResult("tournament", ("", ""), "", score) for score in sides]
 
 
 def test_a_round_goes_to_the_larger_sum() -> None:
     tournament = Tournament(Game.TOURNAMENT, ("random", "greedy", "first"), rounds=2)
-    first_round = [(25, 10), (3, 26)]  # random - greedy, 28-36, though each won a game: greedy
-    first_round += [(30, 0), (0, 29)]  # random - first, 30-29 in a game each: random
-    first_round += [(1, 2), (1, 2)]  # greedy - first: first
-    result = TournamentResult(tournament, games(*first_round, (20, 21), (22, 21)))  # random - greedy, 42-42
+    first_round = [(25, 10), (3, 26)]  # random - greedy, 28-36: each won a game, the round goes to greedy
+    first_round += [(30, 0), (0, 29)]  # random - first, 30-29: the round goes to random
+    first_round += [(1, 2), (1, 2)]  # greedy - first, 2-4: the round goes to first
+    result = TournamentResult(tournament, games(*first_round, (20, 21), (22, 21)))  # random - greedy, 42-42: drawn
     standings = {bot.spec: bot for bot in result.standings()}
     found = {name: (bot.points, bot.won, bot.drawn, bot.lost, bot.games) for name, bot in standings.items()}
     assert found == {"random": (4, 1, 1, 1, 6), "greedy": (4, 1, 1, 1, 6), "first": (3, 1, 0, 1, 4)}
@@ -85,7 +85,7 @@ def test_openings_do_not_end_the_game(game: Game) -> None:
         random_opening(game, 2000 if game.family == "awale" else 130, "1")
 
 
-# --- whatever goes wrong ----------------------------------------------------------------------------------------------
+# --- failures and limits ----------------------------------------------------------------------------------------------
 LIMITED = ResourceLimits(memory=16, threads=1)
 
 
@@ -94,11 +94,11 @@ def play_round(
     limits: ResourceLimits = ResourceLimits(),  # noqa: B008
     chosen: Game = Game.ABAPA,
 ) -> tuple[list[BotGame], SandboxedPlayer]:
-    """The games of a round of a bot against one that behaves."""
+    """The games of a round between a bot and the player `random`."""
     tournament = Tournament(chosen, (spec, "random"), rounds=1, limits=limits)
     cache = PlayerCache()
     bot = SandboxedPlayer(spec, chosen, limits)
-    rival = SandboxedPlayer("random", chosen, ResourceLimits())  # a busy machine costs no game
+    rival = SandboxedPlayer("random", chosen, ResourceLimits())  # no limits, as the machine may be busy
     cache._players = {(spec, 0): bot, ("random", 0): rival}
     try:
         return [to_bot_game(tournament.run_job(number, cache), number) for number in (0, 1)], bot
@@ -169,7 +169,7 @@ def test_other_threads_are_noticed_even_between_moves() -> None:
     use_cpu_in_a_thread()  # before the game
     host.begin(Game.ABAPA, 1)
     host.choose(Position.start(Game.ABAPA), Clock())
-    use_cpu(0.1)  # what this thread does between moves is not the player's
+    use_cpu(0.1)  # time of this thread between moves does not count
     assert host.measure() < 0.05
     use_cpu_in_a_thread()
     host.choose(Position.start(Game.ABAPA), Clock())
@@ -191,7 +191,7 @@ def test_use_is_measured_without_limits() -> None:
     assert all(one.forfeits == (None, None) for one in (*late, *big))
     used = late[0].usage[0]
     assert used.worst >= used.seconds / used.moves > 0.05
-    assert used.processor < used.seconds / 2  # it slept
+    assert used.processor < used.seconds / 2  # it sleeps
     assert big[0].usage[0].memory > 32 << 20 > big[0].usage[1].memory
     assert big[0].usage[0].learning > 0
 
@@ -202,7 +202,7 @@ def test_another_program_loses_the_game_in_which_it_ends(tmp_path: Path) -> None
     (played,) = play_tournament(tournament, tmp_path / "out").rounds
     first, second = (one.forfeits[1] for one in played.games)
     assert first and first[0] == "crash" and "exit status 3" in first[1]
-    assert second is None, "it was told the moves of the opening, and those after it"
+    assert second is None, "the new process received the moves of the opening"
 
 
 def test_two_failing_bots_both_lose(tmp_path: Path) -> None:
@@ -235,10 +235,10 @@ def test_a_closed_bot_leaves_no_process() -> None:
     process.join(PATIENCE)
     assert process.exitcode == -signal.SIGKILL
     bot.begin(Game.ABAPA, 1)
-    assert bot.forfeit is not None  # it is not made again
+    assert bot.forfeit is not None  # the player is not made again
 
 
-# --- again, and on ----------------------------------------------------------------------------------------------------
+# --- repeat, resume ---------------------------------------------------------------------------------------------------
 SPECS = ("random", "greedy", "alphabeta@2")
 
 
@@ -269,14 +269,14 @@ def test_an_interrupted_tournament_resumes(jobs: int, tmp_path: Path) -> None:
     assert play_tournament(tournament, tmp_path / "parts", jobs, interrupt).interrupted
     assert reports == [0, 1, 2, 3]
     with (tmp_path / "parts" / "games.jsonl").open("a") as file:
-        file.write('{"game": "ab')  # cut short in the middle of a line
+        file.write('{"game": "ab')  # an incomplete line
     again: list[int] = []
     resumed = play_tournament(tournament, tmp_path / "parts", jobs, lambda result: again.append(len(result.results)))
     assert again == list(range(3, 19))
     assert without_measures(resumed) == without_measures(play_tournament(tournament, tmp_path / "whole"))
     read: list[int] = []
     assert play_tournament(tournament, tmp_path / "parts", 1, lambda results: read.append(0)) == resumed
-    assert len(read) == 1  # nothing was left to play
+    assert len(read) == 1  # no game was left to play
 
 
 def test_tournaments_are_not_mixed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

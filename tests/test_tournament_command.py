@@ -23,7 +23,7 @@ SPECS = ("random", "greedy", "uct@20ms", "alphabeta:mixed@6,thresholds=30-55", E
 
 # --- the report -------------------------------------------------------------------------------------------------------
 def long_tournament() -> TournamentResult:
-    """The first bot of a pair loses the first ten rounds, and wins the others because its opponent crashes."""
+    """In each pair the first bot loses ten rounds and wins the others, as its opponent crashes."""
     tournament, results = Tournament(Game.OTHELLO, SPECS, rounds=100), []
     for number in range(tournament.total):
         _, played, game = tournament.locate(number)
@@ -61,7 +61,7 @@ MARK = "AWELLO_TEST_MARK"
 
 
 def find_marked(mark: str) -> list[str]:
-    """The command lines of processes that were started with a mark."""
+    """The command lines of processes with a mark in their environment."""
     found = []
     for folder in Path("/proc").glob("[0-9]*"):
         try:
@@ -73,7 +73,7 @@ def find_marked(mark: str) -> list[str]:
 
 
 def start_marked(mark: str, *words: str) -> "subprocess.Popen[str]":
-    """Start a command, whose processes can be found by the mark."""
+    """Start a command with a mark in the environment of its processes."""
     pipe = subprocess.PIPE
     return subprocess.Popen(
         [sys.executable, "-m", "awello", *words],
@@ -99,7 +99,7 @@ def test_ctrl_c_leaves_one_line_and_no_process(stage: str, jobs: int, tmp_path: 
             wait_until(lambda: any("forkserver" in line for line in find_marked(mark)))
         else:
             wait_until(lambda: lines.exists() and lines.read_text().count("\n") > 1)
-        for _ in range(3):  # an impatient person
+        for _ in range(3):  # pressing Ctrl-C three times
             os.killpg(process.pid, signal.SIGINT)
         shown, errors = process.communicate(timeout=60)
     assert process.returncode == 130

@@ -1,4 +1,4 @@
-"""Bots that start processes or attack what is around them; tests name this file to workers as AWELLO_PLAYERS."""
+"""Bots that start processes or attack their environment; tests load this file into workers with AWELLO_PLAYERS."""
 
 import os
 import shlex
@@ -36,17 +36,17 @@ signal.pause()
 
 
 class UnknownForfeit(Forfeit):
-    """A class that only this file knows."""
+    """A subclass that only this file defines."""
 
 
-@register("unruly", "the first legal move, after something unruly")
+@register("unruly", "the first legal move, after unruly behaviour")
 @dataclass
 class Unruly(Player):
-    """Does something unruly when it is asked for its first move."""
+    """Calls the method `how` before its first move."""
 
     how: str = "nothing"
     pids: str = ""
-    """A file to which it adds the processes that it starts."""
+    """A file to which it appends the ids of the processes it starts."""
 
     def begin(self, game: Game, seed: int) -> None:
         self.fresh = True
@@ -58,14 +58,14 @@ class Unruly(Player):
         return Choice(position.legal_moves()[0])
 
     def nothing(self) -> None:
-        """Behave."""
+        """Do nothing."""
 
     def record_pid(self, pid: int) -> None:
         with Path(self.pids).open("a") as file:
             file.write(f"{pid}\n")
 
     def start(self, *words: str) -> None:
-        """Start a Python process, and wait until it says a line."""
+        """Start a Python process and wait for its first line of output."""
         pipe = subprocess.PIPE
         self.child = subprocess.Popen([sys.executable, "-c", *words], stdin=pipe, stdout=pipe)
         self.record_pid(self.child.pid)

@@ -35,7 +35,7 @@ Result = TypeVar("Result")
 TIME_DECIMALS = 6  # of seconds in journals
 
 
-# ---- games ----------------------------------------------------------------------------------------------------------
+# ---- games -----------------------------------------------------------------------------------------------------------
 @dataclass(frozen=True)
 class GameJob:
     """A game to play.  In pairs, entry 0 belongs to the side that moves first."""
@@ -166,7 +166,7 @@ def _reason(forfeit: Forfeit | None) -> tuple[str, str] | None:
     return (forfeit.reason, forfeit.message) if forfeit else None
 
 
-# ---- plans ----------------------------------------------------------------------------------------------------------
+# ---- plans -----------------------------------------------------------------------------------------------------------
 class RunPlan(ABC, Generic[Result]):
     """Numbered jobs and the settings that decide their results; subclasses are picklable frozen dataclasses."""
 
@@ -212,7 +212,7 @@ def check_players(specs: Iterable[str], kind: str) -> None:
             raise ConfigError(f"a {kind} cannot have human players: use 'awello play'")
 
 
-# ---- runs -----------------------------------------------------------------------------------------------------------
+# ---- runs ------------------------------------------------------------------------------------------------------------
 class Runner(Generic[Result]):
     """Runs a plan.  `results` are the results so far in order, beginning with those of the folder's journal."""
 

@@ -272,7 +272,7 @@ def _end(process: Any) -> None:
         process.join()
 
 
-# --- in the player's process ----------------------------------------------------------------------------------------
+# --- in the player's process ------------------------------------------------------------------------------------------
 class _PlayerHost:
     """The player in its process; its methods are called through the connection."""
 

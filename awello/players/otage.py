@@ -163,7 +163,7 @@ class OtagePlayer(Player):
         if self.engine is not None:
             self.engine.close()
 
-    # ---- searching --------------------------------------------------------------------------------------------------
+    # ---- searching ---------------------------------------------------------------------------------------------------
     def _ponder(
         self, search: IterativeDeepening, engine: "Engine", position: Position, answer: tuple[int, ...]
     ) -> None:
@@ -217,7 +217,7 @@ def load_game_tree(place: str) -> "GameTree":
         return GameTree.of(archive, GameFilter(kinds=(Game.OTHELLO,)))
 
 
-# ---- the end of the game (section I.2.3) ----------------------------------------------------------------------------
+# ---- the end of the game (section I.2.3) -----------------------------------------------------------------------------
 def is_endgame(position: Position, seconds: float) -> bool:
     """Whether the rest of the game can be solved, by the empty squares, the legal moves and the time."""
     limit = EMPTIES_WITHOUT_TIME

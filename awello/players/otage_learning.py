@@ -72,7 +72,7 @@ def read_depths(record: Record) -> dict[int, int]:
     return {ply: int(depth) for ply, depth in enumerate(record.tags.get(DEPTHS_TAG, "").split()) if depth.isdecimal()}
 
 
-# ---- after a game ---------------------------------------------------------------------------------------------------
+# ---- after a game ----------------------------------------------------------------------------------------------------
 def is_worth_keeping(record: Record, side: int, strong: bool) -> bool:
     """Whether a game enters the book."""
     if strong or record.winner == 1 - side:
