@@ -50,7 +50,7 @@ def test_match_recap_for_people() -> None:
 
 def test_players_and_version_and_help() -> None:
     assert {player["name"] for player in read("players", "--json")["players"]} >= {"random", "greedy", "human"}
-    assert "any legal move" in awello("players").stdout
+    assert "a random legal move" in awello("players").stdout
     assert fresh_awello("--version").stdout.startswith("awello 0.")
     assert "perft" in fresh_awello().stdout
 
@@ -119,11 +119,11 @@ def test_a_person_plays_in_the_terminal() -> None:
     lines = "help\nmoves\nundo\nhint\nz9\n[/x]\na1\nf5\nundo\nd3\nresign\n"
     done = fresh_awello("play", "othello", "--seed", "1", stdin=lines)
     assert done.returncode == 0, done.stderr
-    assert "give the game up" in done.stdout
-    assert "There is nothing to take back." in done.stdout
+    assert "resign the game" in done.stdout
+    assert "There is no move to take back." in done.stdout
     assert "Black (d3 c4 f5 e6): " in done.stdout
     assert "): d3 c4 f5 e6\n" in done.stdout  # the answer to `moves`
-    hint = next(line for line in done.stdout.splitlines() if "more than the opponent at the end" in line)
+    hint = next(line for line in done.stdout.splitlines() if "ahead at the end" in line)
     assert sorted(re.findall(r"(\w\d) =?[+-]\d", hint)) == ["c4", "d3", "e6", "f5"]
     assert "'[/x]' is no square" in done.stdout
     assert "'z9' is no square of this board" in done.stdout
@@ -136,7 +136,7 @@ def test_hints_count_what_is_taken_and_mark_what_is_exact() -> None:
     position = "0-0-1-0-0-2-1-1-0-0-0-2-22-19-S"
     done = awello("play", "awale", "--variant", "romein", "--position", position, stdin="hint\nquit\n")
     assert done.returncode == 0, done.stderr
-    assert "F =+10, C =-4 (seeds more than the opponent at the end; = is exact)" in done.stdout
+    assert "F =+10, C =-4 (seeds ahead at the end; = is exact)" in done.stdout
 
 
 def test_leaving_a_game_is_no_error() -> None:
