@@ -190,7 +190,7 @@ def busy(code: str, number: int) -> dict[str, Any]:
 
 
 def test_a_bot_sends_a_refused_move_again(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(protocol, "RESEND", 0.01)
+    monkeypatch.setattr(protocol, "RESEND_SECONDS", 0.01)
 
     async def play() -> None:
         club = Connection({"type": "welcome", "name": "rex"}, STATE)
