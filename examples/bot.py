@@ -1,6 +1,6 @@
-"""A player of your own in twenty lines: run `python examples/bot.py`.
+"""Your own player in twenty lines: run `python examples/bot.py`.
 
-It takes corners when it can and otherwise leaves the opponent as few moves as possible.
+It takes a corner if possible and otherwise minimises the opponent's moves.
 """
 
 from dataclasses import dataclass
@@ -11,19 +11,21 @@ from awello.limits import Clock
 CORNERS = {0, 7, 56, 63}  # a1, h1, a8, h8
 
 
-@register("corners", "corners first, then as few answers as possible")
+@register("corners", "corners first, then the fewest replies")
 @dataclass
 class Corners(Player):
     """Plays Othello by two rules of thumb."""
 
     def choose(self, position: Position, clock: Clock) -> Choice:
-        """The corner, or the move with the fewest answers."""
-        return Choice(min(position.legal_moves(), key=lambda move: (move not in CORNERS, answers(position, move))))
+        """Choose a corner, or the move with the fewest replies."""
+        return Choice(
+            min(position.legal_moves(), key=lambda move: (move not in CORNERS, count_replies(position, move)))
+        )
 
 
-def answers(position: Position, move: int) -> int:
-    """How many moves the opponent has after this one."""
-    return sum(answer != PASS for answer in position.play(move).legal_moves())
+def count_replies(position: Position, move: int) -> int:
+    """Count the opponent's moves after a move."""
+    return sum(reply != PASS for reply in position.play(move).legal_moves())
 
 
 if __name__ == "__main__":

@@ -1,4 +1,4 @@
-"""A bot that answers with six weights, as in report 1's tournament.
+"""A bot that returns six weights, as in report 1's tournament.
 
 awello --import examples/weights.py tournament awale right greedy random --rounds 5
 """
@@ -10,13 +10,13 @@ from awello import Position, WeightsPlayer, register
 from awello.limits import Clock
 
 
-@register("right", "what a pit captures at once, then the pit furthest to the right")
+@register("right", "the largest capture, then the pit furthest to the right")
 @dataclass
 class Right(WeightsPlayer):
-    """Weighs each pit by what it captures; among equals it keeps its seeds back on the left."""
+    """Weighs each pit by its capture; ties go to the rightmost pit."""
 
     def weigh(self, position: Position, clock: Clock) -> Sequence[float]:
-        """Six weights, from the mover's left to the right; those of illegal moves do not matter."""
+        """Return six weights, from the mover's left to right; those of illegal moves do not matter."""
         weights = [0.0] * 6
         for pit in position.legal_moves():
             weights[pit] = position.play(pit).counts()[position.side] + pit / 10

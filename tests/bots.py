@@ -1,4 +1,4 @@
-"""Bots that misbehave, each in its own way; tests name this file to worker processes as AWELLO_PLAYERS."""
+"""Bots that misbehave in various ways; tests load this file into worker processes with AWELLO_PLAYERS."""
 
 import ctypes
 import math
@@ -15,10 +15,10 @@ from awello import Choice, Game, Player, Position, Resignation, WeightsPlayer, r
 from awello.limits import Clock
 
 
-@register("first", "the first legal move, or what a test wants to go wrong")
+@register("first", "the first legal move, or a failure chosen by a test")
 @dataclass
 class First(Player):
-    """Plays the first legal move, after something has gone wrong."""
+    """Plays the first legal move after an optional failure."""
 
     wrong: str = "nothing"
     where: str = "choose"
@@ -39,7 +39,7 @@ class First(Player):
         self.go_wrong("end")
 
     def go_wrong(self, where: str) -> None:
-        """Do what the settings say, at the place they say."""
+        """Cause the failure `wrong` in the method `where`."""
         if where != self.where:
             return
         match self.wrong:
@@ -55,7 +55,7 @@ class First(Player):
                 while True:
                     pass
             case "late":
-                time.sleep(0.05)  # longer than the limits it is given
+                time.sleep(0.05)  # longer than the limits of the tests
             case "big":
                 self.kept = [np.ones(64 << 20, np.uint8)[::2]]
             case "hoards":
@@ -69,7 +69,7 @@ class First(Player):
 @register("weighs", "answers with given weights")
 @dataclass
 class Weighs(WeightsPlayer):
-    """Weights as a test wants them."""
+    """Returns weights chosen by a test."""
 
     answer: str = "rising"
 

@@ -1,4 +1,4 @@
-"""What bots start is measured and ended with them, and nothing else is; an interruption leaves nothing behind."""
+"""The processes of bots are measured and ended with them, and no others; interrupts leave nothing behind."""
 
 import multiprocessing
 import os
@@ -13,20 +13,20 @@ from conftest import ROOT
 from awello import Game
 from awello.arena.runner import PlayerCache
 from awello.arena.sandbox import ResourceLimits
-from awello.arena.tournament import BotGame, Tournament, play_tournament, seen_by_bots
+from awello.arena.tournament import BotGame, Tournament, play_tournament, to_bot_game
 from awello.arena.workers import worker_pool
 
-pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="processes are measured on Linux alone")
+pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="processes are measured on Linux only")
 MIB = 1 << 20
 
 
 @pytest.fixture(autouse=True)
-def _bots(monkeypatch: pytest.MonkeyPatch) -> None:
+def _register_bots(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("AWELLO_PLAYERS", str(ROOT / "tests" / "unruly_bots.py"))
 
 
-def lives(pid: int) -> bool:
-    """Whether a process runs; one that has ended but was not waited for does not."""
+def is_running(pid: int) -> bool:
+    """Whether a process is running, zombies excluded."""
     try:
         return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] not in "ZX"
     except OSError:
@@ -34,16 +34,16 @@ def lives(pid: int) -> bool:
 
 
 def play(how: str, pids: Path, limits: ResourceLimits = ResourceLimits()) -> list[BotGame]:  # noqa: B008
-    """The games of a round of an unruly bot against one that behaves; none of its processes may be left."""
+    """Play a round between an unruly bot and `random`; check that none of its processes is left."""
     tournament = Tournament(Game.OTHELLO4, (f"unruly,how={how},pids={pids}", "random"), 1, limits=limits)
     cache = PlayerCache()
     try:
-        played = [seen_by_bots(tournament.run_job(number, cache), number) for number in (0, 1)]
+        played = [to_bot_game(tournament.run_job(number, cache), number) for number in (0, 1)]
     finally:
         cache.close()
     started = [int(line) for line in pids.read_text().split()] if pids.exists() else []
-    assert not [pid for pid in started if lives(pid)]
-    assert all(game.forfeits[1] is None for game in played), "the other bot has lost nothing"
+    assert not [pid for pid in started if is_running(pid)]
+    assert all(game.forfeits[1] is None for game in played), "the other bot has no forfeits"
     return played
 
 
@@ -61,7 +61,7 @@ def test_memory_of_processes_is_limited(how: str, tmp_path: Path) -> None:
         assert game.score[0] == 0
         assert game.forfeits[0] is not None
         assert game.forfeits[0][0] == "memory"
-        assert "it takes" in game.forfeits[0][1]
+        assert "it uses" in game.forfeits[0][1]
         assert game.usage[0].memory > 32 * MIB
 
 
@@ -86,14 +86,14 @@ def test_processor_time_of_processes_is_measured(how: str, tmp_path: Path) -> No
         ("ignores_signals", "time"),
     ],
 )
-def test_an_unruly_bot_costs_its_own_games_alone(how: str, reason: str | None, tmp_path: Path) -> None:
+def test_an_unruly_bot_loses_only_its_own_games(how: str, reason: str | None, tmp_path: Path) -> None:
     for game in play(how, tmp_path / "pids", ResourceLimits(move_time=20 if reason != "time" else 0.05)):
         assert (game.forfeits[0][0] if game.forfeits[0] else None) == reason
         assert len(game.forfeits[0][1] if game.forfeits[0] else "") < 1100
 
 
 # --- interruptions ----------------------------------------------------------------------------------------------------
-def test_an_interruption_while_a_bot_starts_is_no_error(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_interrupt_while_a_bot_starts_is_not_an_error(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     def interrupt(_: object) -> None:
         raise KeyboardInterrupt
 
@@ -104,7 +104,7 @@ def test_an_interruption_while_a_bot_starts_is_no_error(tmp_path: Path, monkeypa
 
 @pytest.fixture
 def child() -> Iterator[multiprocessing.Process]:
-    """A process that is none of the arena's."""
+    """A process that does not belong to the arena."""
     process = multiprocessing.get_context("spawn").Process(target=signal.pause, daemon=True)
     process.start()
     yield process  # type: ignore[misc]
@@ -112,12 +112,12 @@ def child() -> Iterator[multiprocessing.Process]:
     process.join()
 
 
-def test_workers_are_ended_and_no_other_process(child: multiprocessing.Process) -> None:
+def test_only_workers_are_ended(child: multiprocessing.Process) -> None:
     with worker_pool(2) as each:
-        workers = set(each(pid_of, range(8)))
-    assert not [pid for pid in workers if lives(pid)]
+        workers = set(each(get_pid, range(8)))
+    assert not [pid for pid in workers if is_running(pid)]
     assert child.is_alive()
 
 
-def pid_of(_: int) -> int:
+def get_pid(_: int) -> int:
     return os.getpid()

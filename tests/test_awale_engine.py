@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from judges import worth_of_pits
+from reference_search import evaluate_pits
 from test_heuristics import positions
 
 from awello import Game, Match, Position, make_player, parse_position, play_match
@@ -83,7 +83,7 @@ def plain_quiescence(position: Position, weights: np.ndarray) -> int:
     value = known_value(position)
     if value is None:
         after = [SEED_VALUE * gain - plain_quiescence(child, weights) for gain, child in children(position) if gain]
-        value = max([worth_of_pits(position.own, position.opp, weights), *after])
+        value = max([evaluate_pits(position.own, position.opp, weights), *after])
     return value
 
 

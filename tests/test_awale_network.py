@@ -9,7 +9,7 @@ import numpy as np
 import numpy.typing as npt
 import pytest
 from conftest import awello
-from judges import worth_of_pits
+from reference_search import evaluate_pits
 from waiting import TIMEOUT
 
 from awello import Game, Position
@@ -71,7 +71,7 @@ def test_the_network_is_read_right() -> None:
         rows[OUTPUT_ROW] = chance.integers(-last, last + 1, UNITS)
         for own, opp in some_boards(50):
             found = estimate(own, opp, sum(pits_of(int(own)) + pits_of(int(opp))), to_awale_network_weights(rows))
-            assert found == worth_of_pits(int(own), int(opp), rows)
+            assert found == evaluate_pits(int(own), int(opp), rows)
 
 
 def test_no_sum_leaves_its_type() -> None:

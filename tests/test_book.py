@@ -119,7 +119,7 @@ def test_moves_that_lost_are_kept(tmp_path: Path) -> None:
 
 def test_lost_games_are_not_repeated(tmp_path: Path) -> None:
     file = tmp_path / "lost.jsonl"
-    spec, opponent = f"champion@1,hash=1,book=false,remember={file}", "alphabeta:diffscore@7"
+    spec, opponent = f"champion@1,hash=1,book=false,avoided_moves={file}", "alphabeta:diffscore@7"
     lost = []
     for _ in range(6):
         result = play_match(Match(Game.TOURNAMENT, spec, opponent, games=1, seed=5))
@@ -134,6 +134,6 @@ def test_a_move_that_lost_is_played_when_all_others_are_worse(tmp_path: Path) ->
     avoided = AvoidedMoves(tmp_path / "lost.jsonl")
     for move in position.legal_moves():
         avoided.add(position, move, -1.0 - move)
-    player = make_player(f"champion@4,hash=1,remember={tmp_path / 'lost.jsonl'}")
+    player = make_player(f"champion@4,hash=1,avoided_moves={tmp_path / 'lost.jsonl'}")
     player.begin(Game.ABAPA, 0)
     assert player.choose(position, Clock()).move == position.legal_moves()[0]

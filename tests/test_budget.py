@@ -223,7 +223,7 @@ def test_the_shipped_scores_save_nodes() -> None:
 
 @pytest.mark.parametrize("ordering", ORDERINGS)
 def test_players_with_a_depth_play_like_alphabeta(ordering: str) -> None:
-    one, other = make_player(f"budget:h3@5,order={ordering}"), make_player("alphabeta:h3@5")
+    one, other = make_player(f"budget:h3@5,move_ordering={ordering}"), make_player("alphabeta:h3@5")
     for player in (one, other):
         player.begin(Game.TOURNAMENT, 1)
     for position in some_positions(Game.TOURNAMENT, 12):
@@ -241,7 +241,7 @@ def test_players_reset_their_scores_for_each_game() -> None:
     assert nodes[0] == nodes[1]
 
 
-@pytest.mark.parametrize("spec", ["budget:positional@500n", "budget@3", "budget@20ms", "budget@500n,delta=1.2"])
+@pytest.mark.parametrize("spec", ["budget:positional@500n", "budget@3", "budget@20ms", "budget@500n,share_factor=1.2"])
 def test_players_accept_nodes_a_depth_or_a_time(spec: str) -> None:
     player = make_player(spec)
     player.begin(Game.OTHELLO, 1)
@@ -265,8 +265,8 @@ def test_travers_opens_from_the_right() -> None:
         ("budget@level=3", Game.ABAPA, "needs nodes, a time or a depth up to 128"),
         ("budget@129", Game.ABAPA, "needs nodes, a time or a depth up to 128"),
         ("budget@0n", Game.ABAPA, "needs nodes"),
-        ("budget,delta=2", Game.ABAPA, "delta"),
-        ("budget,order=best", Game.ABAPA, "order"),
+        ("budget,share_factor=2", Game.ABAPA, "share_factor"),
+        ("budget,move_ordering=best", Game.ABAPA, "move_ordering"),
     ],
 )
 def test_invalid_settings_are_rejected(spec: str, game: Game, part: str) -> None:

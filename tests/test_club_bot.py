@@ -188,9 +188,9 @@ def test_a_game_that_is_sent_again_is_searched_once(monkeypatch: pytest.MonkeyPa
     [
         (BotPolicy(), {}, 0, True),
         (BotPolicy(max_games=2), {}, 2, False),
-        (BotPolicy(names=frozenset({"bob"})), {}, 0, False),
-        (BotPolicy(names=frozenset({"ann"})), {}, 0, True),
-        (BotPolicy(games=frozenset({Game.ABAPA})), {}, 0, False),
+        (BotPolicy(opponents=frozenset({"bob"})), {}, 0, False),
+        (BotPolicy(opponents=frozenset({"ann"})), {}, 0, True),
+        (BotPolicy(variants=frozenset({Game.ABAPA})), {}, 0, False),
     ],
 )
 def test_policy(policy: BotPolicy, challenge: dict[str, str], playing: int, taken: bool) -> None:

@@ -1,4 +1,4 @@
-"""A cluster: what its workers find is what is found here, whoever dies, and what is wrong is said in a line."""
+"""Clusters: results equal local ones, dead workers lose nothing, and errors are one line."""
 
 import asyncio
 import multiprocessing
@@ -23,9 +23,9 @@ from waiting import TIMEOUT, wait_until
 from awello import Game, Match, Position, Record, play_match
 from awello.archive.archive import Archive, GameFilter
 from awello.arena import cluster
-from awello.arena.cluster import ClusterJob, _take_players, do, fingerprint
+from awello.arena.cluster import ClusterJob, _load_players, fingerprint, run_task
 from awello.arena.duel import Duel, play_duel
-from awello.arena.runner import Runner, _prepare, _run_batch
+from awello.arena.runner import Runner, _init_worker, _run_batch
 from awello.arena.tournament import Tournament, play_tournament
 from awello.arena.workers import Jobs, worker_pool
 from awello.errors import ConfigError, IllegalMoveError, SpecError
@@ -34,7 +34,7 @@ from awello.learn.autoplay import AutoplayPlan, autoplay
 from awello.learn.genetic import GeneticConfig, advance, begin
 from awello.learn.selfplay import SelfplayPlan
 from awello.limits import Limit
-from awello.players.player import find_player, forget_players, register
+from awello.players.player import find_player, register, unregister_user_players
 from awello.web import cluster_slots, engine_pool
 from awello.web.cluster_slots import ClusterSlot, ClusterSlots
 from awello.web.engine_pool import EnginePool
@@ -47,7 +47,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from awello import Choice, Player, register
 
-@register("mortal", "takes the process with it, the first time it comes to the end of a game, unless there is a file")
+@register("mortal", "kills its process once, near the end of a game")
 @dataclass
 class Mortal(Player):
     unless: Path
@@ -58,13 +58,13 @@ class Mortal(Player):
             os.kill(os.getpid(), signal.SIGKILL)
         return Choice(position.legal_moves()[0])
 
-@register("cursed", "takes every process with it")
+@register("cursed", "kills its process at every move")
 @dataclass
 class Cursed(Player):
     def choose(self, position, clock):
         os.kill(os.getpid(), signal.SIGKILL)
 
-@register("crook", "plays what it likes")
+@register("crook", "plays an illegal move")
 @dataclass
 class Crook(Player):
     def choose(self, position, clock):
@@ -73,8 +73,8 @@ class Crook(Player):
 
 
 @contextmanager
-def started(*words: str) -> Iterator[None]:
-    """A command of dask, while it lasts."""
+def run_dask(*words: str) -> Iterator[None]:
+    """Run a dask command during the block."""
     command = [sys.executable, "-m", "dask", *words, "--no-dashboard"]
     process = subprocess.Popen(command, cwd=ROOT, stderr=subprocess.DEVNULL)
     try:
@@ -90,7 +90,7 @@ def scheduler() -> Iterator[str]:
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))
         port = free.getsockname()[1]
-    with started("scheduler", "--host", "127.0.0.1", "--port", str(port)):
+    with run_dask("scheduler", "--host", "127.0.0.1", "--port", str(port)):
         yield f"tcp://127.0.0.1:{port}"
 
 
@@ -100,54 +100,56 @@ def address(scheduler: str) -> Iterator[str]:
     words = ("--nthreads", "1", "--nworkers", "2", "--memory-limit", "0")
     with (
         pytest.MonkeyPatch.context() as patch,
-        started("worker", scheduler, *words),
+        run_dask("worker", scheduler, *words),
         distributed.Client(scheduler, timeout=TIMEOUT, set_as_default=False) as client,
     ):
         client.wait_for_workers(2, timeout=TIMEOUT)
-        patch.setattr(cluster, "CONNECTING", TIMEOUT)
+        patch.setattr(cluster, "CONNECT_TIMEOUT", TIMEOUT)
         yield scheduler
 
 
 @pytest.fixture
-def own_players(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
-    """Players that workers do not know."""
+def user_players(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    """Register players that workers do not know."""
     file = tmp_path / "own.py"
     file.write_text(PLAYERS)
     monkeypatch.setenv("AWELLO_PLAYERS", str(file))
     yield
-    forget_players()
+    unregister_user_players()
 
 
 def moves(match: Match, jobs: Jobs = 1) -> list[tuple[int, ...]]:
     return [record.moves for record in play_match(match, jobs).records]
 
 
-# --- who cannot be asked ----------------------------------------------------------------------------------------------
-def one_line(*words: str) -> str:
-    """What a match that cannot be played says."""
+# --- no cluster -------------------------------------------------------------------------------------------------------
+def run_and_read_error(*words: str) -> str:
+    """The error of a match that cannot be played."""
     left = awello("match", "othello", "random", "random", *words)
     assert (left.returncode, left.stdout, left.stderr.count("\n")) == (2, "", 1)
     return left.stderr
 
 
-def test_no_scheduler_and_no_workers_are_errors_of_a_line(scheduler: str, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_no_scheduler_and_no_workers_are_one_line_errors(scheduler: str, monkeypatch: pytest.MonkeyPatch) -> None:
     with distributed.Client(scheduler, timeout=TIMEOUT, set_as_default=False):
         wait = distributed.Client.wait_for_workers
-        monkeypatch.setattr(cluster, "CONNECTING", TIMEOUT)
+        monkeypatch.setattr(cluster, "CONNECT_TIMEOUT", TIMEOUT)
         monkeypatch.setattr(distributed.Client, "wait_for_workers", lambda *words, timeout: wait(*words, timeout=0.1))
-        said = one_line("--cluster", scheduler)
-        assert f"no workers at {scheduler}: start some with 'dask worker {scheduler} --nthreads 1 --nworkers N'" in said
-    monkeypatch.setattr(cluster, "CONNECTING", 0.3)
-    said = one_line("--cluster", "tcp://127.0.0.1:9")
-    assert "no scheduler answers at tcp://127.0.0.1:9: start one with 'dask scheduler'" in said
-    assert "'dask worker tcp://HOST:8786 --nthreads 1 --nworkers N'" in said
-    assert "no address" in one_line("--cluster", "somewhere")
-    assert "leave one of both out" in one_line("--cluster", scheduler, "--jobs", "2")
+        error = run_and_read_error("--cluster", scheduler)
+        assert (
+            f"no workers at {scheduler}: start some with 'dask worker {scheduler} --nthreads 1 --nworkers N'" in error
+        )
+    monkeypatch.setattr(cluster, "CONNECT_TIMEOUT", 0.3)
+    error = run_and_read_error("--cluster", "tcp://127.0.0.1:9")
+    assert "no scheduler answers at tcp://127.0.0.1:9: start one with 'dask scheduler'" in error
+    assert "'dask worker tcp://HOST:8786 --nthreads 1 --nworkers N'" in error
+    assert "is not a scheduler address" in run_and_read_error("--cluster", "somewhere")
+    assert "leave one of both out" in run_and_read_error("--cluster", scheduler, "--jobs", "2")
     monkeypatch.setitem(sys.modules, "distributed", None)
-    assert "pip install 'awello[cluster]'" in one_line("--cluster", scheduler)
+    assert "pip install 'awello[cluster]'" in run_and_read_error("--cluster", scheduler)
 
 
-# --- the same as here -------------------------------------------------------------------------------------------------
+# --- equal to local --------------------------------------------------------------------------------------------------
 def test_a_match_is_the_same(address: str) -> None:
     assert moves(MATCH, address) == moves(MATCH)
 
@@ -155,7 +157,10 @@ def test_a_match_is_the_same(address: str) -> None:
 def test_two_jobs_do_not_mix(address: str) -> None:
     others = [replace(MATCH, second="greedy"), replace(MATCH, game=Game.ABAPA, second="greedy")]
     singles = [(None, range(number, number + 1)) for number in range(6)]
-    with worker_pool(address, _prepare, others[0]) as first, worker_pool(address, _prepare, others[1]) as second:
+    with (
+        worker_pool(address, _init_worker, others[0]) as first,
+        worker_pool(address, _init_worker, others[1]) as second,
+    ):
         both = zip(first(_run_batch, singles), second(_run_batch, singles), strict=True)
         found = [(one[0].record.moves, other[0].record.moves) for one, other in both]
     assert found == list(zip(*(moves(replace(match, games=6)) for match in others), strict=True))
@@ -172,7 +177,7 @@ def test_selfplay_is_the_same(address: str) -> None:
     for jobs in (address, 1):
         with Runner(SelfplayPlan(Game.OTHELLO4, 1, 40, plies=(1, 4)), jobs) as runner:
             runner.run()
-            found.append(runner.done)
+            found.append(runner.results)
     assert found[0] == found[1] and len(found[0]) == 40
 
 
@@ -200,8 +205,8 @@ def test_a_tournament_is_the_same_and_its_bots_end(address: str, tmp_path: Path)
     assert [game.moves for game in there.results] == [game.moves for game in here.results]
 
 
-# --- what goes wrong --------------------------------------------------------------------------------------------------
-def test_a_worker_that_dies_loses_nothing(address: str, own_players: None, tmp_path: Path) -> None:
+# --- failures ---------------------------------------------------------------------------------------------------------
+def test_a_worker_that_dies_loses_nothing(address: str, user_players: None, tmp_path: Path) -> None:
     marker = tmp_path / "has died"
     match = replace(MATCH, second=f"mortal,unless={marker}")
     there = moves(match, address)
@@ -210,7 +215,7 @@ def test_a_worker_that_dies_loses_nothing(address: str, own_players: None, tmp_p
 
 
 def test_otage_learns_the_same_although_a_worker_is_killed(address: str, tmp_path: Path) -> None:
-    """Every game is in the one archive exactly once, on PostgreSQL where there is a server."""
+    """Every game is archived exactly once, in PostgreSQL if available."""
     plan, here, there = AutoplayPlan(Limit(depth=2), seed=5, plies=0, games=12), tmp_path / "here", tmp_path / "there"
     with nullcontext("") if find_programs() is None else postgres() as server:
         place = new_database(server, "otage") if server else str(tmp_path / "games.sqlite")
@@ -231,12 +236,12 @@ def test_otage_learns_the_same_although_a_worker_is_killed(address: str, tmp_pat
 
 
 @pytest.mark.slow
-def test_a_game_that_kills_every_worker_is_an_error(address: str, own_players: None) -> None:
-    with pytest.raises(ConfigError, match="4 workers have died, one after the other, of the same item"):
+def test_a_game_that_kills_every_worker_is_an_error(address: str, user_players: None) -> None:
+    with pytest.raises(ConfigError, match="4 workers died one after another while running the same item"):
         play_match(replace(MATCH, second="cursed", games=1), address)
 
 
-def test_an_error_in_a_game_comes_out_as_it_was(address: str, own_players: None) -> None:
+def test_errors_in_a_game_are_raised_unchanged(address: str, user_players: None) -> None:
     with pytest.raises(IllegalMoveError, match="player crook chose an illegal move: a1"):
         play_match(replace(MATCH, second="crook"), address)
 
@@ -256,30 +261,34 @@ def test_another_awello_is_refused(address: str, monkeypatch: pytest.MonkeyPatch
     monkeypatch.setattr(cluster, "__version__", "0.0.1")
     fingerprint.cache_clear()
     try:
-        with pytest.raises(ConfigError, match=r"the scheduler has another Awello .* than the one that asks \(0.0.1"):
+        with pytest.raises(
+            ConfigError, match=r"the scheduler has another version of Awello .* than the client \(0.0.1"
+        ):
             play_match(MATCH, address)
-        monkeypatch.setattr(cluster, "_compare", lambda client: None)  # as if the worker had come later
-        with pytest.raises(ConfigError, match=r"the worker tcp.* has another Awello .* than the one that asks \(0.0.1"):
+        monkeypatch.setattr(cluster, "_check_fingerprints", lambda client: None)  # as for a worker that joins later
+        with pytest.raises(
+            ConfigError, match=r"the worker tcp.* has another version of Awello .* than the client \(0.0.1"
+        ):
             play_match(MATCH, address)
     finally:
         fingerprint.cache_clear()
 
 
 def test_workers_lack_players_without_a_file(address: str) -> None:
-    register("homeless", "known here alone")(find_player("random").make)
+    register("homeless", "known only here")(find_player("random").player_class)
     with pytest.raises(ConfigError, match=r"unknown player 'homeless'.*--import FILE"):
         play_match(replace(MATCH, second="homeless"), address)
 
 
 # --- in a worker ------------------------------------------------------------------------------------------------------
-def test_players_come_along_and_go_again(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_user_players_are_loaded_and_unloaded(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("AWELLO_PLAYERS", "")
     for name in ("Crook", "Villain"):
         content = PLAYERS.replace("Crook", name).encode()
-        _take_players(ClusterJob("", "", ("/nowhere/own.py", content), b""))
+        _load_players(ClusterJob("", "", ("/nowhere/own.py", content), b""))
         assert Path(os.environ["AWELLO_PLAYERS"]).read_bytes() == content
-        assert find_player("crook").make.__name__ == name
-    _take_players(ClusterJob("", "", None, b""))
+        assert find_player("crook").player_class.__name__ == name
+    _load_players(ClusterJob("", "", None, b""))
     with pytest.raises(SpecError, match="unknown player 'crook'"):
         find_player("crook")
 
@@ -288,7 +297,7 @@ def test_a_worker_has_one_thread(monkeypatch: pytest.MonkeyPatch) -> None:
     worker = SimpleNamespace(address="tcp://somewhere", state=SimpleNamespace(nthreads=4))
     monkeypatch.setattr(distributed, "get_worker", lambda: worker)
     with pytest.raises(ConfigError, match="tcp://somewhere has 4 threads: start it with 'dask worker ADDRESS --nthr"):
-        do(ClusterJob("new", fingerprint(), None, b""), b"")
+        run_task(ClusterJob("new", fingerprint(), None, b""), b"")
 
 
 # --- engine processes of the page -------------------------------------------------------------------------------------
@@ -308,28 +317,32 @@ async def engines(address: str, count: int = 1, max_seconds: float = TIMEOUT) ->
         await slots.close()
 
 
-async def ask(pool: EnginePool, task: Task) -> list[Answer]:
+async def collect_answers(pool: EnginePool, task: Task) -> list[Answer]:
     return [answer async for answer in pool.run(task)]
 
 
-def test_engine_processes_run_on_workers(address: str, own_players: None) -> None:
+def test_engine_processes_run_on_workers(address: str, user_players: None) -> None:
     async def use() -> None:
         before = multiprocessing.active_children()
         async with engines(address, 2) as pool:
-            *analyses, done = await ask(pool, AnalyseTask(START, 0.3))
+            *analyses, done = await collect_answers(pool, AnalyseTask(START, 0.3))
             assert done["type"] == "done" and {answer["type"] for answer in analyses} == {"analysis"}
             review = ReviewTask(replace(START, moves=(37,)), 0.1)
-            assert [answer["type"] for answer in await ask(pool, review)] == ["move_review", "summary", "done"]
-            (error,) = await ask(pool, ChooseTask(START, "crook"))
-            assert "illegal move" in error["message"], "players of one's own come along"
+            assert [answer["type"] for answer in await collect_answers(pool, review)] == [
+                "move_review",
+                "summary",
+                "done",
+            ]
+            (error,) = await collect_answers(pool, ChooseTask(START, "crook"))
+            assert "illegal move" in error["message"], "user players are sent along"
             assert multiprocessing.active_children() == before
-        assert not any((await served(address)).values())
+        assert not any((await count_engine_processes(address)).values())
 
     asyncio.run(asyncio.wait_for(use(), TIMEOUT))
 
 
-async def served(address: str) -> dict[str, int]:
-    """The engine processes that each worker has."""
+async def count_engine_processes(address: str) -> dict[str, int]:
+    """Number of engine processes by worker."""
     async with distributed.Client(address, asynchronous=True, set_as_default=False) as client:
         found: dict[str, int] = await client.run(lambda: len(cluster_slots._worker_slots))
         return found
@@ -340,11 +353,11 @@ def test_an_engine_process_on_a_worker_can_be_stopped_and_killed(address: str) -
         async with engines(address, max_seconds=1.0) as pool:
             async with aclosing(pool.run(AnalyseTask(START, 3600))) as answers:
                 await anext(answers)
-            (choice, _) = await ask(pool, ChooseTask(START, "greedy"))
+            (choice, _) = await collect_answers(pool, ChooseTask(START, "greedy"))
             assert choice["type"] == "choice", "the analysis was stopped"
-            (error,) = await ask(pool, ChooseTask(START, "minimax@30"))
+            (error,) = await collect_answers(pool, ChooseTask(START, "minimax@30"))
             assert error["code"] == "player_timeout", "it does not stop, so its process is killed"
-            assert (await ask(pool, ChooseTask(START, "greedy")))[0]["type"] == "choice"
+            assert (await collect_answers(pool, ChooseTask(START, "greedy")))[0]["type"] == "choice"
 
     asyncio.run(asyncio.wait_for(use(), TIMEOUT))
 
@@ -354,13 +367,13 @@ def test_a_worker_that_dies_costs_one_answer(address: str) -> None:
         async with engines(address) as pool:
             async with aclosing(pool.run(AnalyseTask(START, 3600))) as answers:
                 await anext(answers)
-                worker = next(place for place, count in (await served(address)).items() if count)
+                worker = next(place for place, count in (await count_engine_processes(address)).items() if count)
                 async with distributed.Client(address, asynchronous=True, set_as_default=False) as client:
                     victim = (await client.run(os.getpid, workers=[worker]))[worker]
                     os.kill(victim, signal.SIGKILL)
                 rest = [answer async for answer in answers]
             assert rest[-1]["code"] in ("player_crashed", "search_crashed")
-            choice, *_ = await ask(pool, ChooseTask(START, "greedy"))
+            choice, *_ = await collect_answers(pool, ChooseTask(START, "greedy"))
             assert choice["type"] == "choice", choice
 
     asyncio.run(asyncio.wait_for(use(), TIMEOUT))
@@ -400,27 +413,27 @@ def test_a_pool_recovers_when_its_scheduler_returns(monkeypatch: pytest.MonkeyPa
 
     def cluster_of_one() -> ExitStack:
         stack = ExitStack()
-        stack.enter_context(started("scheduler", "--host", "127.0.0.1", "--port", str(port)))
+        stack.enter_context(run_dask("scheduler", "--host", "127.0.0.1", "--port", str(port)))
         words = ("--nthreads", "1", "--no-nanny", "--memory-limit", "0", "--death-timeout", "1")
-        stack.enter_context(started("worker", address, *words))
+        stack.enter_context(run_dask("worker", address, *words))
         return stack
 
     async def use() -> None:
-        monkeypatch.setattr(cluster, "CONNECTING", TIMEOUT)
+        monkeypatch.setattr(cluster, "CONNECT_TIMEOUT", TIMEOUT)
         with cluster_of_one():
             slots = ClusterSlots(address)
             pool = EnginePool(1, TIMEOUT, partial(ClusterSlot, slots))
             await pool.start()
-            assert (await ask(pool, ChooseTask(START, "greedy")))[0]["type"] == "choice"
-        monkeypatch.setattr(cluster, "CONNECTING", 0.5)
+            assert (await collect_answers(pool, ChooseTask(START, "greedy")))[0]["type"] == "choice"
+        monkeypatch.setattr(cluster, "CONNECT_TIMEOUT", 0.5)
         codes = ("player_crashed", "engine_unavailable", "engine_not_started")
-        while (error := (await ask(pool, ChooseTask(START, "greedy")))[-1]).get("code") not in codes:
+        while (error := (await collect_answers(pool, ChooseTask(START, "greedy")))[-1]).get("code") not in codes:
             pass
         while "no scheduler answers" not in error["message"]:
-            (error,) = await ask(pool, ChooseTask(START, "greedy"))
-        monkeypatch.setattr(cluster, "CONNECTING", TIMEOUT)
+            (error,) = await collect_answers(pool, ChooseTask(START, "greedy"))
+        monkeypatch.setattr(cluster, "CONNECT_TIMEOUT", TIMEOUT)
         with cluster_of_one():
-            while (await ask(pool, ChooseTask(START, "greedy")))[0]["type"] != "choice":
+            while (await collect_answers(pool, ChooseTask(START, "greedy")))[0]["type"] != "choice":
                 pass
             await pool.close()
             await slots.close()
@@ -429,7 +442,7 @@ def test_a_pool_recovers_when_its_scheduler_returns(monkeypatch: pytest.MonkeyPa
 
 
 def test_a_server_refuses_a_cluster_that_does_not_answer(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(cluster, "CONNECTING", 0.3)
+    monkeypatch.setattr(cluster, "CONNECT_TIMEOUT", 0.3)
     words = ("serve", "--no-browser", "--port", "0", "--no-archive", "--cluster", "tcp://127.0.0.1:9")
     done = awello(*words)
     assert (done.returncode, done.stdout) == (2, "")

@@ -212,11 +212,11 @@ def test_the_policy_player_plays_the_most_likely_move() -> None:
     ("spec", "game", "message"),
     [
         ("cnn", Game.OTHELLO6, "only plays Othello on 8x8"),
-        ("cnn@3", Game.OTHELLO, "takes no limit"),
+        ("cnn@3", Game.OTHELLO, "has no setting 'limit'"),
         ("cnn-value@100ms", Game.OTHELLO, "needs a depth from 1 to 8, such as cnn-value@2"),
         ("puct:cnn@100n", Game.ABAPA, "only plays Othello on 8x8"),
         ("puct:large@100n", Game.OTHELLO, "'perceptron' or 'cnn'"),
-        ("cnn,file=nothing", Game.OTHELLO, "is not a convolutional network"),
+        ("cnn,weights=nothing", Game.OTHELLO, "is not a convolutional network"),
     ],
 )
 def test_invalid_settings_are_rejected(spec: str, game: Game, message: str) -> None:

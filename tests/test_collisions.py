@@ -5,8 +5,8 @@ import random
 import sys
 from collections.abc import Iterable
 
-import judges
 import pytest
+import reference_search
 from conftest import ROOT
 
 from awello import PASS, Game, Position, parse_position
@@ -162,7 +162,7 @@ def test_moves_are_legal_with_a_poor_hash(game: Game, threads: int) -> None:
 def test_the_last_squares_are_solved_with_a_poor_hash() -> None:
     rng = random.Random(6)
     with Engine(hash=1) as engine:
-        assert_solved(engine, [judges.random_position(Game.OTHELLO, 10, rng) for _ in range(10)])
+        assert_solved(engine, [reference_search.random_position(Game.OTHELLO, 10, rng) for _ in range(10)])
 
 
 # ---- empty entries, and entries of others ---------------------------------------------------------------------------
@@ -183,13 +183,15 @@ def test_endgame_entries_belong_to_one_board() -> None:
         worker, compared = engine.search_threads.workers[0], 0
         assert isinstance(worker, OthelloWorker)
         while compared < 20:
-            board = judges.random_position(Game.OTHELLO, 7, rng)
+            board = reference_search.random_position(Game.OTHELLO, 7, rng)
             place = int(endgame.endgame_tt_index(U(board.own), U(board.opp)))
             other = seen.setdefault(place, board)
             if other != board:
                 for position in (other, board, other):
-                    exact, words = judges.solve(position), (U(position.own), U(position.opp))
-                    bound = endgame.solve_few_empties(*words, judges.moves_word(position), exact - 1, worker.state)
+                    exact, words = reference_search.solve(position), (U(position.own), U(position.opp))
+                    bound = endgame.solve_few_empties(
+                        *words, reference_search.legal_moves_mask(position), exact - 1, worker.state
+                    )
                     assert bound == exact
                 compared += 1
 

@@ -50,7 +50,7 @@ def test_match_recap_for_people() -> None:
 
 def test_players_and_version_and_help() -> None:
     assert {player["name"] for player in read("players", "--json")["players"]} >= {"random", "greedy", "human"}
-    assert "any legal move" in awello("players").stdout
+    assert "a random legal move" in awello("players").stdout
     assert fresh_awello("--version").stdout.startswith("awello 0.")
     assert "perft" in fresh_awello().stdout
 
@@ -100,9 +100,10 @@ def test_run_honours_every_key(tmp_path: Path) -> None:
     shown = awello("run", str(file)).stdout
     assert shown.count("a b c d e f g h") > 100  # two games, with the board at every move
     assert shown.count("moves: f5f6e6f4") == 2
-    mixed = "{player: alphabeta, heuristic: mixed, depth: 2, table: 2, thresholds: [20, 50], options: {sort: false}}"
+    settings = "table: 2, thresholds: [20, 50], options: {move_ordering: false}"
+    mixed = f"{{player: alphabeta, heuristic: mixed, limit: 2, {settings}}}"
     file.write_text(f"players: [{mixed}, random]\ndisplay: false\n")
-    assert read("run", str(file), "--json")["first"] == "alphabeta:mixed@2,table=2,thresholds=20-50,sort=False"
+    assert read("run", str(file), "--json")["first"] == "alphabeta:mixed@2,table=2,thresholds=20-50,move_ordering=False"
 
 
 def test_run_plays_what_a_file_says(tmp_path: Path) -> None:
@@ -118,11 +119,11 @@ def test_a_person_plays_in_the_terminal() -> None:
     lines = "help\nmoves\nundo\nhint\nz9\n[/x]\na1\nf5\nundo\nd3\nresign\n"
     done = fresh_awello("play", "othello", "--seed", "1", stdin=lines)
     assert done.returncode == 0, done.stderr
-    assert "give the game up" in done.stdout
-    assert "There is nothing to take back." in done.stdout
+    assert "resign the game" in done.stdout
+    assert "There is no move to take back." in done.stdout
     assert "Black (d3 c4 f5 e6): " in done.stdout
     assert "): d3 c4 f5 e6\n" in done.stdout  # the answer to `moves`
-    hint = next(line for line in done.stdout.splitlines() if "more than the opponent at the end" in line)
+    hint = next(line for line in done.stdout.splitlines() if "ahead at the end" in line)
     assert sorted(re.findall(r"(\w\d) =?[+-]\d", hint)) == ["c4", "d3", "e6", "f5"]
     assert "'[/x]' is not a square" in done.stdout
     assert "'z9' is not a square of this board" in done.stdout
@@ -135,7 +136,7 @@ def test_hints_count_what_is_taken_and_mark_what_is_exact() -> None:
     position = "0-0-1-0-0-2-1-1-0-0-0-2-22-19-S"
     done = awello("play", "awale", "--variant", "romein", "--position", position, stdin="hint\nquit\n")
     assert done.returncode == 0, done.stderr
-    assert "F =+10, C =-4 (seeds more than the opponent at the end; = is exact)" in done.stdout
+    assert "F =+10, C =-4 (seeds ahead at the end; = is exact)" in done.stdout
 
 
 def test_leaving_a_game_is_no_error() -> None:
@@ -151,7 +152,7 @@ def test_players_of_ones_own(tmp_path: Path) -> None:
     two = json.loads(fresh_awello("--import", "examples/bot.py", *words, "--jobs", "2").stdout)
     assert one["wins"] == two["wins"]
     assert one["first"] == "corners"
-    assert "no players in 'nobody.py'" in fresh_awello(*words, AWELLO_PLAYERS="nobody.py").stderr
+    assert "'nobody.py' is not a Python file" in fresh_awello(*words, AWELLO_PLAYERS="nobody.py").stderr
 
 
 def test_an_error_is_one_line_and_an_exit_status() -> None:
@@ -162,7 +163,7 @@ def test_an_error_is_one_line_and_an_exit_status() -> None:
 
 BAD = [
     (("match", "othello", "random", "nobody"), "unknown player 'nobody'"),
-    (("match", "othello", "random", "random:mixed"), "'random' takes no heuristic"),
+    (("match", "othello", "random", "random:mixed"), "'random' has no setting 'heuristic'"),
     (("match", "chess", "random", "random"), "unknown game 'chess': choose othello or awale"),
     (("match", "othello", "random", "random", "--openings", "missing.txt"), "missing.txt"),
     (("match", "othello", "random", "random", "--games", "0"), "games"),
@@ -216,13 +217,13 @@ def test_bad_input_gets_one_clear_line(words: tuple[str, ...], part: str) -> Non
         ),
         ("players: [random]", "players"),
         ("players: [random, nobody]", "unknown player 'nobody'"),
-        ("players: [random, {player: random, depth: 2}]", "takes no limit"),
+        ("players: [random, {player: random, limit: 2}]", "has no setting 'limit'"),
         ("games: many", "games"),
         ("games: [", "line"),
         ("- random", "keys and values"),
         ("size: 7", "run.yaml: Othello has no board of size 7"),
         ("1: 2", "1"),
-        ("game: " + "[" * 5000, "no configuration"),
+        ("game: " + "[" * 5000, "not a configuration"),
         ("seed: " + "9" * 5000, "run.yaml"),
         ("players: [human, random]\ndisplay: false", "awello play"),
     ],

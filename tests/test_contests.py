@@ -16,7 +16,7 @@ from starlette.testclient import TestClient
 from waiting import wait_until
 
 from awello import Game, Position, parse_transcript
-from awello.arena.tournament import DRAW, WIN, play_tournament
+from awello.arena.tournament import DRAW_POINTS, WIN_POINTS, play_tournament
 from awello.web.app import add_error_handlers
 from awello.web.archive_service import ArchiveService
 from awello.web.club_service import ClubService
@@ -71,7 +71,7 @@ def test_a_contest_runs_to_its_end(client: TestClient) -> None:
     assert (seen["state"], seen["rounds_played"], seen["rounds_total"], seen["message"]) == ("finished", 3, 3, "")
     assert (seen["game"], seen["players"], seen["seconds_left"]) == ("othello4", ["greedy", "random"], None)
     for bot in seen["standings"]:
-        assert bot["points"] == WIN * bot["rounds"]["won"] + DRAW * bot["rounds"]["drawn"]
+        assert bot["points"] == WIN_POINTS * bot["rounds"]["won"] + DRAW_POINTS * bot["rounds"]["drawn"]
         assert sum(bot["rounds"].values()) == 3
         assert bot["games"] == 6
         scores = [game["score"][game["second"] == bot["bot"]] for game in seen["games"]]
@@ -167,7 +167,7 @@ def test_a_bot_that_cannot_be_made_is_named(client: TestClient) -> None:
     [
         ({"players": ["random"]}, 422, "at least 2"),
         ({"players": ["random"] * 9}, 422, "at most 8"),
-        ({"players": ["random", "random"]}, 400, "'random' is there twice"),
+        ({"players": ["random", "random"]}, 400, "'random' appears twice"),
         ({"players": ["random", "human"]}, 400, "choose another player"),
         ({"players": ["random", "nobody"]}, 400, "unknown player 'nobody'"),
         ({"players": ["random", "alphabeta@2,file=/etc/passwd"]}, 400, "'file' cannot be changed on this server"),

@@ -1,4 +1,4 @@
-"""Duels: pairs of games that are fair, repeatable and resumable, and that end when everything is clear."""
+"""Duels: pairs of games, openings, resuming, and the end of the test."""
 
 import json
 from dataclasses import dataclass, replace
@@ -9,7 +9,7 @@ from conftest import awello
 
 from awello import Choice, Game, Limit, Player, Position, Resignation, parse_transcript, register
 from awello.arena.duel import Duel, DuelResult, play_duel
-from awello.arena.openings import BALANCED, balanced_opening
+from awello.arena.openings import MAX_BALANCED_LEAD, balanced_opening
 from awello.arena.runner import GameResult
 from awello.arena.sprt import Hypotheses
 from awello.cli.duel import say
@@ -19,9 +19,9 @@ from awello.limits import Clock
 from awello.record import Record
 
 
-@register("leaver", "gives up at once")
+@register("leaver", "resigns at its first move")
 @dataclass
-class Leaver(Player):
+class ResigningOpponent(Player):
     def choose(self, position: Position, clock: Clock) -> Choice:
         raise Resignation
 
@@ -30,7 +30,7 @@ QUICK = Hypotheses(0, 300)
 LINES = tuple(parse_transcript(line).moves for line in ("f5d6c3", "f5f6", "f5f4e3", "d3c3", "c4e3f6"))
 
 
-def timeless(result: DuelResult) -> list[GameResult]:
+def without_times(result: DuelResult) -> list[GameResult]:
     return [replace(game, seconds=()) for game in result.results]
 
 
@@ -45,15 +45,15 @@ def test_an_opening_is_played_with_both_colours() -> None:
         scores = record.final.score()
         leads.append(scores[side] - scores[1 - side])
         assert result.points[number] == (0.5 if leads[-1] == 0 else leads[-1] > 0)
-        assert sum(len(game.time_of(side)) for side in (0, 1)) == sum(record.final.counts()) - 12
-    assert result.margin == pytest.approx(sum(leads) / 6)
+        assert sum(len(game.move_times(side)) for side in (0, 1)) == sum(record.final.counts()) - 12
+    assert result.mean_margin == pytest.approx(sum(leads) / 6)
 
 
-def test_whoever_gives_up_loses_everything() -> None:
+def test_a_resignation_counts_as_the_largest_margin() -> None:
     result = play_duel(Duel(Game.OTHELLO, "leaver", "random", games=4, fixed=True))
-    assert (result.outcomes, result.counts, result.margin) == ((0, 0, 4), [2, 0, 0, 0, 0], -64)
+    assert (result.outcomes, result.counts, result.mean_margin) == ((0, 0, 4), [2, 0, 0, 0, 0], -64)
     result = play_duel(Duel(Game.ABAPA, "random", "leaver", games=4, fixed=True))
-    assert (result.outcomes, result.counts, result.margin) == ((4, 0, 0), [0, 0, 0, 0, 2], 48)
+    assert (result.outcomes, result.counts, result.mean_margin) == ((4, 0, 0), [0, 0, 0, 0, 2], 48)
 
 
 def test_a_duel_ends_with_the_pair_that_decides() -> None:
@@ -66,15 +66,15 @@ def test_a_duel_ends_with_the_pair_that_decides() -> None:
     assert turned.verdict == "not stronger"
     fixed = play_duel(replace(result.duel, games=2 * result.pairs + 4, fixed=True))
     assert fixed.pairs == result.pairs + 2
-    assert timeless(fixed)[:-4] == timeless(result)
+    assert without_times(fixed)[:-4] == without_times(result)
 
 
 def test_workers_change_nothing() -> None:
     duel = Duel(Game.ABAPA, "greedy", "random", games=400, seed=5, hypotheses=QUICK)
-    assert timeless(play_duel(duel, jobs=2)) == timeless(play_duel(duel))
+    assert without_times(play_duel(duel, jobs=2)) == without_times(play_duel(duel))
 
 
-def test_openings_of_a_file_come_once_in_an_order_of_the_seed() -> None:
+def test_openings_of_a_file_are_played_once_in_seeded_order() -> None:
     duels = [Duel(Game.OTHELLO, "random", "random", openings=LINES, seed=seed) for seed in range(5)]
     orders = [tuple(duel.opening(2 * pair) for pair in range(duel.pairs)) for duel in duels]
     assert all(sorted(order) == sorted(LINES) for order in orders)
@@ -85,23 +85,23 @@ def test_openings_of_a_file_come_once_in_an_order_of_the_seed() -> None:
 def test_openings_are_balanced_and_follow_from_the_seed(game: Game) -> None:
     plies = 4 if game == Game.OTHELLO4 else 8
     found = [balanced_opening(game, plies, str(seed)) for seed in range(5)]
-    assert balanced_opening(game, plies, "2") == found[2], "whatever was looked at before"
+    assert balanced_opening(game, plies, "2") == found[2], "earlier searches do not matter"
     assert len(set(found)) > 1
     for moves in found:
         position = Record(Position.start(game), moves).final
         with Engine(game) as engine:
             *_, seen = engine.analyse(position, Limit(depth=6))
         assert len(moves) == plies
-        assert abs(position.lead + seen.value) <= BALANCED
+        assert abs(position.lead + seen.value) <= MAX_BALANCED_LEAD
 
 
-def test_what_no_random_moves_balance(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("awello.arena.openings.BALANCED", -1.0)
+def test_no_balanced_opening_is_an_error(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("awello.arena.openings.MAX_BALANCED_LEAD", -1.0)
     with pytest.raises(ConfigError, match="choose another number"):
         balanced_opening(Game.OTHELLO4, 1, "any")
 
 
-def test_an_interrupted_duel_goes_on(tmp_path: Path) -> None:
+def test_an_interrupted_duel_resumes(tmp_path: Path) -> None:
     duel = Duel(Game.OTHELLO, "random", "greedy", games=10, seed=2, fixed=True)
 
     def interrupt(result: DuelResult) -> None:
@@ -114,8 +114,8 @@ def test_an_interrupted_duel_goes_on(tmp_path: Path) -> None:
     seen: list[int] = []
     ended = play_duel(duel, folder=tmp_path, report=lambda result: seen.append(len(result.results)))
     assert seen == [5, 6, 7, 8, 9, 10]
-    assert timeless(ended) == timeless(play_duel(duel))
-    assert play_duel(replace(duel, games=12), folder=tmp_path).pairs == 6, "more games may be asked for"
+    assert without_times(ended) == without_times(play_duel(duel))
+    assert play_duel(replace(duel, games=12), folder=tmp_path).pairs == 6, "the number of games may be increased"
     assert play_duel(replace(duel, games=4), folder=tmp_path).pairs == 2
     for other in (replace(duel, seed=3), replace(duel, openings=LINES), replace(duel, first="greedy")):
         with pytest.raises(ConfigError, match="holds another duel"):
@@ -125,7 +125,7 @@ def test_an_interrupted_duel_goes_on(tmp_path: Path) -> None:
         play_duel(duel, folder=tmp_path)
 
 
-def test_what_a_duel_refuses() -> None:
+def test_invalid_duels_are_refused() -> None:
     with pytest.raises(ConfigError, match="awello play"):
         play_duel(Duel(Game.OTHELLO, "human", "random"))
     with pytest.raises(ConfigError, match="an even number"):

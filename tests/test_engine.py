@@ -9,8 +9,8 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-import judges
 import pytest
+import reference_search
 from conftest import ROOT
 from hypothesis import given
 from hypothesis import strategies as st
@@ -48,29 +48,31 @@ def last_analysis(answers: Iterator[Analysis]) -> Analysis:
 
 
 # ---- solutions ------------------------------------------------------------------------------------------------------
-@pytest.mark.parametrize("game", judges.BOARDS, ids=str)
+@pytest.mark.parametrize("game", reference_search.BOARDS, ids=str)
 def test_scores_match_plain_minimax(game: Game) -> None:
     rng = random.Random(6)
     with Engine(game, hash=1) as engine:
         for empties in (1, 2, 3, 5, 7, 8):
             for _ in range(3):
-                position = judges.random_position(game, min(empties, 7) if game == Game.OTHELLO else empties, rng)
-                exact = judges.solve(position)
+                position = reference_search.random_position(
+                    game, min(empties, 7) if game == Game.OTHELLO else empties, rng
+                )
+                exact = reference_search.solve(position)
                 found = last_analysis(engine.solve(position))
                 assert (found.value, found.exact, found.confidence) == (exact, True, 100)
-                assert -judges.solve(position.after(found.move)) == exact
+                assert -reference_search.solve(position.after(found.move)) == exact
                 assert last_analysis(engine.solve(position, wld=True)).value == (exact > 0) - (exact < 0)
                 end = position
                 for move in found.pv:
                     end = end.play(move)
                 assert end.over
-                assert judges.final_score(end) == (exact if end.side == position.side else -exact)
+                assert reference_search.final_score(end) == (exact if end.side == position.side else -exact)
 
 
 def test_small_boards_from_the_start() -> None:
     with Engine(Game.OTHELLO4, hash=1) as engine:
         found = last_analysis(engine.solve(Position.start(Game.OTHELLO4)))
-    assert found.value == judges.solve(Position.start(Game.OTHELLO4)) == -10
+    assert found.value == reference_search.solve(Position.start(Game.OTHELLO4)) == -10
 
 
 # ---- the search to a depth ------------------------------------------------------------------------------------------
@@ -89,10 +91,11 @@ def static_value(position: Position) -> int:
 def test_a_full_search_is_minimax(empties: int, engine: Engine) -> None:
     rng = random.Random(empties)
     for depth in (1, 2, 3):
-        position = judges.random_position(Game.OTHELLO, empties, rng)
+        position = reference_search.random_position(Game.OTHELLO, empties, rng)
         engine.clear()
         values = {
-            move: -judges.search(position.after(move), depth - 1, static_value) for move in position.legal_moves()
+            move: -reference_search.search(position.after(move), depth - 1, static_value)
+            for move in position.legal_moves()
         }
         found = last_analysis(engine.analyse(position, Limit(depth=depth), multipv=len(values)))
         assert dict(found.candidates) == values
@@ -101,7 +104,7 @@ def test_a_full_search_is_minimax(empties: int, engine: Engine) -> None:
 
 
 def test_best_moves_come_in_order(engine: Engine) -> None:
-    position = judges.random_position(Game.OTHELLO, 12, random.Random(2))
+    position = reference_search.random_position(Game.OTHELLO, 12, random.Random(2))
     found = last_analysis(engine.analyse(position, multipv=3))
     assert len(found.candidates) == 3 and found.exact
     assert found.exact_moves == tuple(move for move, _ in found.candidates)
@@ -130,7 +133,7 @@ def test_analyses_deepen_and_a_pass_is_analysed(engine: Engine) -> None:
     assert passing.legal_moves() == (PASS,)
     found = last_analysis(engine.analyse(passing))
     assert found.move == PASS == found.pv[0]
-    assert found.value == judges.solve(passing)
+    assert found.value == reference_search.solve(passing)
     assert found.exact_moves == (PASS,)
 
 
@@ -225,7 +228,7 @@ def test_illegal_excluded_moves_are_ignored(engine: Engine) -> None:
 # ---- threads, stops, limits -----------------------------------------------------------------------------------------
 def late_positions(count: int, empties: int, seed: int) -> list[Position]:
     rng = random.Random(seed)
-    return [judges.random_position(Game.OTHELLO, empties, rng) for _ in range(count)]
+    return [reference_search.random_position(Game.OTHELLO, empties, rng) for _ in range(count)]
 
 
 def test_threads_find_the_same_values() -> None:
@@ -234,7 +237,9 @@ def test_threads_find_the_same_values() -> None:
             alone, together = last_analysis(one.solve(position)), last_analysis(three.solve(position))
             assert alone.value == together.value and together.exact
             assert -last_analysis(one.solve(position.after(together.move))).value == alone.value
-        question = SearchRequest(Position.start(), judges.moves_word(Position.start()), -64, 64, 9, NO_SELECTIVITY)
+        question = SearchRequest(
+            Position.start(), reference_search.legal_moves_mask(Position.start()), -64, 64, 9, NO_SELECTIVITY
+        )
         for engine in (one, three):
             engine.clear()
             engine.search_threads.start()
@@ -314,7 +319,7 @@ def test_a_search_has_an_analysis_however_often_it_is_stopped() -> None:
 
 def test_threads_can_share_an_engine() -> None:
     positions, wrong = late_positions(12, 9, 5), list[Position]()
-    exact = {position: judges.solve(position) for position in positions[:3]}
+    exact = {position: reference_search.solve(position) for position in positions[:3]}
     with Engine(hash=1) as engine:
 
         def search_all() -> None:
@@ -417,7 +422,7 @@ def test_the_champion_plays_by_the_clock_and_ponders(monkeypatch: pytest.MonkeyP
 @pytest.mark.parametrize("game", [Game.OTHELLO, Game.ABAPA], ids=str)
 def test_the_champion_gives_away_no_more_than_its_slack(game: Game) -> None:
     given, rng = 0, random.Random(4)
-    player = make_player("champion@3,hash=1,slack=3,often=100")
+    player = make_player("champion@3,hash=1,max_loss=3,mistake_percent=100")
     player.begin(game, 1)
     for plies in range(4, 16):
         position = Position.start(game)
@@ -440,9 +445,9 @@ def test_the_champion_gives_away_as_often_as_set() -> None:
         match = Match(Game.OTHELLO6, f"champion@2,hash=1{spec}", "champion@2,hash=1", games=4, seed=seed)
         return [format_transcript(record) for record in play_match(match).records]
 
-    assert games(",slack=4", 1) == games(",often=50", 1) == games("", 1)
-    assert games(",slack=4,often=50", 1) == games(",slack=4,often=50", 1)
-    assert games(",slack=4,often=50", 1) not in (games("", 1), games(",slack=4,often=50", 2))
+    assert games(",max_loss=4", 1) == games(",mistake_percent=50", 1) == games("", 1)
+    assert games(",max_loss=4,mistake_percent=50", 1) == games(",max_loss=4,mistake_percent=50", 1)
+    assert games(",max_loss=4,mistake_percent=50", 1) not in (games("", 1), games(",max_loss=4,mistake_percent=50", 2))
 
 
 def test_invalid_champion_settings_are_refused() -> None:
@@ -452,7 +457,7 @@ def test_invalid_champion_settings_are_refused() -> None:
         make_player("champion@0").begin(Game.OTHELLO, 0)
     with pytest.raises(SpecError, match="threads"):
         make_player("champion,threads=0")
-    for wrong in ("slack=-1", "slack=nan", "often=101", "often=-1"):
+    for wrong in ("max_loss=-1", "max_loss=nan", "mistake_percent=101", "mistake_percent=-1"):
         with pytest.raises(SpecError, match=wrong.partition("=")[0]):
             make_player(f"champion,{wrong}")
 

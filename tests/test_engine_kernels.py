@@ -4,10 +4,10 @@ import random
 from collections.abc import Iterator
 from typing import Any
 
-import judges
 import numba
 import numpy as np
 import pytest
+import reference_search
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -196,7 +196,7 @@ def test_old_and_shallow_entries_go_first() -> None:
 @given(st.integers(0, 10**6), st.integers(1, 25))
 def test_stable_discs_are_never_turned(seed: int, empties: int) -> None:
     rng = random.Random(seed)
-    position = judges.random_position(Game.OTHELLO, empties, rng)
+    position = reference_search.random_position(Game.OTHELLO, empties, rng)
     stable = int(stable_discs(U(position.own), U(position.opp), build_edge_table()))
     assert stable & ~position.own == 0
     side = position.side
@@ -228,15 +228,15 @@ def test_the_last_move_is_counted() -> None:
         assert turned == last_empties.count_last_flips.py_func(U(own), U(opp), square)  # type: ignore[attr-defined]
 
 
-@pytest.mark.parametrize("game", judges.BOARDS, ids=str)
+@pytest.mark.parametrize("game", reference_search.BOARDS, ids=str)
 def test_few_squares_match_plain_minimax(game: Game) -> None:
     rng, worker = random.Random(4), worker_of(game)
     for empties in [*range(1, 7)] * 12:
-        position = judges.random_position(game, empties, rng)
-        exact = judges.solve(position)
+        position = reference_search.random_position(game, empties, rng)
+        exact = reference_search.solve(position)
         for alpha in (-64, -11, -1, 0, 1, exact - 1, exact, exact + 3, 63):
             bound = solve_few_empties(
-                U(position.own), U(position.opp), judges.moves_word(position), alpha, worker.state
+                U(position.own), U(position.opp), reference_search.legal_moves_mask(position), alpha, worker.state
             )
             assert (bound > alpha) == (exact > alpha)
             assert exact >= bound if bound > alpha else exact <= bound

@@ -1,4 +1,4 @@
-"""What other programs find: analyses over NBoard's protocol and UCI, from our own engine and from odd programs."""
+"""Analyses by external engines over NBoard's protocol and UCI: our own engine and faulty ones."""
 
 import sys
 from collections.abc import Callable
@@ -14,8 +14,8 @@ from awello.errors import AwelloError, SpecError
 from awello.limits import Clock
 from awello.protocols.external_engine import ExternalEnginePlayer
 
-OURS = f"{sys.executable} -m awello engine"
-PROGRAM = """
+OWN_ENGINE = f"{sys.executable} -m awello engine"
+ENGINE = """
 import sys
 for line in sys.stdin:
     word, *rest = line.split()
@@ -34,16 +34,16 @@ def make_analyst(spec: str) -> ExternalEnginePlayer:
     return player
 
 
-Answering = Callable[[str, str], ExternalEnginePlayer]
+MakeEngine = Callable[[str, str], ExternalEnginePlayer]
 
 
 @pytest.fixture
-def answering(tmp_path: Path) -> Answering:
-    """Make an engine that answers every question in the same words."""
+def fixed_engine(tmp_path: Path) -> MakeEngine:
+    """Make an engine that sends the same answer to every request."""
 
     def make(name: str, answer: str) -> ExternalEnginePlayer:
         (tmp_path / "answer").write_text(answer)
-        (tmp_path / "program.py").write_text(PROGRAM)
+        (tmp_path / "program.py").write_text(ENGINE)
         words = f"{sys.executable} {tmp_path / 'program.py'} {tmp_path / 'answer'}"
         return make_analyst(f"{name},command={words},log={tmp_path / 'log'}")
 
@@ -60,11 +60,11 @@ def solve(position: Position) -> float:
 @pytest.mark.parametrize(
     ("spec", "limit", "position"),
     [
-        (f"nboard,command={OURS} nboard --hash 1", Limit(depth=4), parse_transcript("f5d6").final),
-        (f"nboard,command={OURS} nboard --hash 1", Limit(level=4), parse_transcript("f5d6").final),
-        (f"nboard,command={OURS} nboard --hash 1", Limit(seconds=0.3), parse_transcript("f5d6").final),
-        (f"uci,command={OURS} uci --hash 1", Limit(depth=4), Position.start(Game.ABAPA)),
-        (f"uci,command={OURS} uci --hash 1", Limit(seconds=0.3), Position.start(Game.ROMEIN)),
+        (f"nboard,command={OWN_ENGINE} nboard --hash 1", Limit(depth=4), parse_transcript("f5d6").final),
+        (f"nboard,command={OWN_ENGINE} nboard --hash 1", Limit(level=4), parse_transcript("f5d6").final),
+        (f"nboard,command={OWN_ENGINE} nboard --hash 1", Limit(seconds=0.3), parse_transcript("f5d6").final),
+        (f"uci,command={OWN_ENGINE} uci --hash 1", Limit(depth=4), Position.start(Game.ABAPA)),
+        (f"uci,command={OWN_ENGINE} uci --hash 1", Limit(seconds=0.3), Position.start(Game.ROMEIN)),
     ],
 )
 def test_our_engine_analyses_for_us(spec: str, limit: Limit, position: Position) -> None:
@@ -81,19 +81,22 @@ def test_our_engine_analyses_for_us(spec: str, limit: Limit, position: Position)
 def test_an_exact_value_is_exact() -> None:
     record = play_match(Match(Game.OTHELLO, "random", "random", seed=1)).records[0]
     position = next(each for each in list(record.positions())[-7:] if len(each.legal_moves()) > 1)
-    *_, last = make_analyst(f"nboard,command={OURS} nboard --hash 1").analyse(position, Limit(depth=9))
+    *_, last = make_analyst(f"nboard,command={OWN_ENGINE} nboard --hash 1").analyse(position, Limit(depth=9))
     assert (last.exact, last.value, last.exact_moves) == (True, solve(position), (last.move,))
 
 
 def test_seeds_already_captured_are_not_part_of_the_value() -> None:
     position = parse_position("0-0-0-0-0-2-0-1-0-0-0-0-22-23-S")
-    *_, last = make_analyst(f"uci,command={OURS} uci --hash 1").analyse(position, Limit(depth=9))
+    *_, last = make_analyst(f"uci,command={OWN_ENGINE} uci --hash 1").analyse(position, Limit(depth=9))
     assert position.lead == -1 and last.value == solve(position)
 
 
 @pytest.mark.parametrize(
     ("spec", "game"),
-    [(f"nboard,depth=3,command={OURS} nboard", "othello"), (f"uci@3,command={OURS} uci --level 3", "romein")],
+    [
+        (f"nboard,depth=3,command={OWN_ENGINE} nboard", "othello"),
+        (f"uci@3,command={OWN_ENGINE} uci --level 3", "romein"),
+    ],
 )
 def test_a_choice_carries_its_analysis(spec: str, game: str) -> None:
     player, position = make_player(f"{spec} --hash 1"), Position.start(game)
@@ -103,11 +106,14 @@ def test_a_choice_carries_its_analysis(spec: str, game: str) -> None:
 
 
 def test_the_command_takes_another_engine() -> None:
-    ended = awello("analyse", "f5d6c3", "--limit", "3", "--engine", f"nboard,command={OURS} nboard --hash 1")
+    ended = awello("analyse", "f5d6c3", "--limit", "3", "--engine", f"nboard,command={OWN_ENGINE} nboard --hash 1")
     assert ended.returncode == 0 and "value for Black" in ended.stdout
     for words, part in (
         (["--engine", "random"], "player random is not an external engine"),
-        (["--engine", f"gtp,command={OURS} gtp"], "player gtp cannot analyse: GTP has no command that tells values"),
+        (
+            ["--engine", f"gtp,command={OWN_ENGINE} gtp"],
+            "player gtp cannot analyse: GTP has no command for evaluations",
+        ),
         (["--engine", "nboard,command=x", "--limit", "9n"], "give a limit such as 12 or 5s"),
     ):
         ended = awello("analyse", "f5d6c3", *words)
@@ -115,9 +121,9 @@ def test_the_command_takes_another_engine() -> None:
 
 
 # ---- odd programs ---------------------------------------------------------------------------------------------------
-def test_lines_of_nboard_are_read_as_programs_write_them(answering: Answering) -> None:
+def test_lines_of_nboard_are_read_as_programs_write_them(fixed_engine: MakeEngine) -> None:
     answer = "search F5D6 +1.25 0 12@73% text\nbook f5 -2 17 20\nsearch f5 3 0 100%W\n=== f5 3.00 0.0"
-    found = list(answering("nboard", answer).analyse(Position.start(), Limit(depth=3)))
+    found = list(fixed_engine("nboard", answer).analyse(Position.start(), Limit(depth=3)))
     assert [(each.value, each.depth, each.confidence, each.exact, len(each.pv)) for each in found] == [
         (1.25, 12, 73, False, 2),
         (-2, 20, 100, False, 1),
@@ -125,8 +131,8 @@ def test_lines_of_nboard_are_read_as_programs_write_them(answering: Answering) -
     ]
 
 
-def test_the_answer_tells_the_value_if_no_other_line_does(answering: Answering) -> None:
-    (found,) = answering("nboard", "=== D3/-1.50/2").analyse(Position.start(), Limit(depth=3))
+def test_the_answer_tells_the_value_if_no_other_line_does(fixed_engine: MakeEngine) -> None:
+    (found,) = fixed_engine("nboard", "=== D3/-1.50/2").analyse(Position.start(), Limit(depth=3))
     assert (found.value, found.depth, found.pv) == (-1.5, 0, (19,))
 
 
@@ -137,25 +143,25 @@ def test_the_answer_tells_the_value_if_no_other_line_does(answering: Answering) 
         ("uci", "info depth 3\ninfo score cp x pv A\ninfo score cp 4900 pv A\ninfo score cp 0 pv a\nbestmove A"),
     ],
 )
-def test_impossible_values_and_moves_are_not_believed(answering: Answering, name: str, answer: str) -> None:
-    engine = answering(name, answer)
+def test_impossible_values_and_moves_are_not_believed(fixed_engine: MakeEngine, name: str, answer: str) -> None:
+    engine = fixed_engine(name, answer)
     position = Position.start(engine.GAMES[0])
-    with pytest.raises(AwelloError, match="tells no possible value of a legal move"):
+    with pytest.raises(AwelloError, match="reports no plausible value of a legal move"):
         list(engine.analyse(position, Limit(depth=3)))
     engine.begin(position.game, 1)
     choice = engine.choose(position, Clock())
-    assert choice.analysis is None and choice.move in position.legal_moves(), "its move is believed"
+    assert choice.analysis is None and choice.move in position.legal_moves(), "its move is accepted"
 
 
-def test_a_line_ends_before_its_first_illegal_move(answering: Answering) -> None:
-    (found,) = answering("uci", "info depth 2 nodes 7 score cp -50 pv A b c\nbestmove A").analyse(
+def test_a_line_ends_before_its_first_illegal_move(fixed_engine: MakeEngine) -> None:
+    (found,) = fixed_engine("uci", "info depth 2 nodes 7 score cp -50 pv A b c\nbestmove A").analyse(
         Position.start(Game.ABAPA), Limit(depth=2)
     )
     assert (found.pv, found.value, found.depth) == ((0, 1), -0.5, 2)
 
 
-def test_another_move_than_the_analysed_one_has_no_analysis(answering: Answering) -> None:
-    engine = answering("uci", "info depth 2 score cp 0 pv A\nbestmove B")
+def test_another_move_than_the_analysed_one_has_no_analysis(fixed_engine: MakeEngine) -> None:
+    engine = fixed_engine("uci", "info depth 2 score cp 0 pv A\nbestmove B")
     engine.begin(Game.ABAPA, 1)
     choice = engine.choose(Position.start(Game.ABAPA), Clock())
     assert (choice.move, choice.analysis) == (1, None)
@@ -163,35 +169,35 @@ def test_another_move_than_the_analysed_one_has_no_analysis(answering: Answering
 
 @pytest.mark.parametrize(("name", "limit"), [("nboard", Limit(depth=9)), ("uci", Limit(depth=9, seconds=0.1))])
 def test_a_program_that_is_late_is_ended(
-    answering: Answering, name: str, limit: Limit, monkeypatch: pytest.MonkeyPatch
+    fixed_engine: MakeEngine, name: str, limit: Limit, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("awello.protocols.line_process.GRACE", 0.1)
-    monkeypatch.setattr("awello.protocols.external_engine.LONGEST_SEARCH", 0.1)
-    engine = answering(name, "thinking")
+    monkeypatch.setattr("awello.protocols.line_process.GRACE_SECONDS", 0.1)
+    monkeypatch.setattr("awello.protocols.external_engine.MAX_SEARCH_SECONDS", 0.1)
+    engine = fixed_engine(name, "thinking")
     position = Position.start(engine.GAMES[0])
-    with pytest.raises(AwelloError, match=r"gives no answer within 0\.1 s"):
+    with pytest.raises(AwelloError, match=r"gave no answer within 0\.1 s"):
         list(engine.analyse(position, limit))
-    assert engine.program and not engine.program.alive
+    assert engine.process and not engine.process.alive
 
 
-def test_a_time_counts_more_than_a_depth(answering: Answering, tmp_path: Path) -> None:
-    engine = answering("uci", "info depth 2 score cp 0 pv A\nbestmove A")
+def test_a_time_counts_more_than_a_depth(fixed_engine: MakeEngine, tmp_path: Path) -> None:
+    engine = fixed_engine("uci", "info depth 2 score cp 0 pv A\nbestmove A")
     list(engine.analyse(Position.start(Game.ABAPA), Limit(depth=30, seconds=0.1)))
     assert "> go movetime 100" in (tmp_path / "log").read_text()
 
 
-def test_an_abandoned_analysis_ends_the_program_and_the_next_one_starts_another(answering: Answering) -> None:
-    engine = answering("nboard", "search F5 +1 0 1")
+def test_an_abandoned_analysis_ends_the_program_and_the_next_one_starts_another(fixed_engine: MakeEngine) -> None:
+    engine = fixed_engine("nboard", "search F5 +1 0 1")
     first = engine.analyse(Position.start(), Limit(seconds=60))
     assert next(first).value == 1
     first.close()  # type: ignore[attr-defined]
-    assert engine.program
-    wait_until(lambda: engine.program and not engine.program.alive)
+    assert engine.process
+    wait_until(lambda: engine.process and not engine.process.alive)
     assert next(engine.analyse(Position.start(), Limit(seconds=60))).value == 1
 
 
-def test_what_cannot_be_analysed(answering: Answering) -> None:
-    engine = answering("nboard", "=== F5/1/1")
+def test_what_cannot_be_analysed(fixed_engine: MakeEngine) -> None:
+    engine = fixed_engine("nboard", "=== F5/1/1")
     with pytest.raises(SpecError, match="a depth or for a time"):
         next(engine.analyse(Position.start(), Limit(nodes=5)))
     with pytest.raises(AwelloError, match="the game is over"):

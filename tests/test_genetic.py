@@ -268,7 +268,7 @@ def test_travers_reads_its_weights_and_its_order(tmp_path: Path) -> None:
     file, plan = tmp_path / "travers.json", GeneticConfig("travers", nodes=1)
     evolution = Evolution([], Individual([1, 2, 3, 4, 5, 6]))
     genetic.save(file, plan, evolution)
-    player = make_player(f"travers@1,file={file}")
+    player = make_player(f"travers@1,weights={file}")
     assert isinstance(player, BudgetPlayer)
     player.begin(Game.TOURNAMENT, 0)
     assert list(player.searcher.category_scores) == list(load_scores(Game.TOURNAMENT))
@@ -388,7 +388,7 @@ def test_the_command_learns_and_goes_on(tmp_path: Path) -> None:
     again = train("--budget", "1ms", "--out", str(file), "--plot", str(plot))
     assert again.stdout.startswith("generation 1: best") and again.stdout.count("\n") == 1
     assert "<svg" in plot.read_text()
-    player = make_player(f"alphabeta:h1@1,file={file}")
+    player = make_player(f"alphabeta:h1@1,weights={file}")
     player.begin(Game.ABAPA, 0)
     assert isinstance(player, TextbookPlayer)
     assert weights_in(player.evaluator) == told["weights"]

@@ -216,7 +216,7 @@ def test_messages_have_the_time_of_their_arrival() -> None:
         "alphabeta:mixed@2,thresholds=99999999999999999999-99999999999999999999",
         "alphabeta:mixed@2,thresholds=1e5-nan",
         "alphabeta:mixed@2,thresholds=٣-٤",
-        "alphabeta@2,memory=1024",
+        "alphabeta@2,tt_entries=1024",
         "alphabeta@999999999",
     ],
 )
@@ -237,10 +237,10 @@ def test_trees_are_limited_in_size(guest: TestClient) -> None:
         "champion@1s,hash=65536",
         "champion@1s,weights=/etc/passwd",
         "champion@1s,ponder=true",
-        "champion@1s,slack=1e308",
+        "champion@1s,max_loss=1e308",
         "otage@1s,learning=true",
-        "uct@1s,memory=67108864",
-        "puct@1s,file=/etc/passwd",
+        "uct@1s,max_nodes=67108864",
+        "puct@1s,weights=/etc/passwd",
         "minimax@2,table=/etc/passwd",
         "nboard@1s,command=sh",
     ],
@@ -254,6 +254,8 @@ def test_settings_are_validated_before_the_player_is_made(spec: str, monkeypatch
         make_guest_player(spec)
 
 
-@pytest.mark.parametrize("spec", ["champion@level=4,slack=4,often=20", "alphabeta:mixed@4,thresholds=20-50,sort=false"])
+@pytest.mark.parametrize(
+    "spec", ["champion@level=4,max_loss=4,mistake_percent=20", "alphabeta:mixed@4,thresholds=20-50,move_ordering=false"]
+)
 def test_ordinary_settings_are_allowed(spec: str) -> None:
     assert str(make_guest_player(spec)) == spec

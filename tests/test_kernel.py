@@ -118,7 +118,7 @@ ENTRY_POINTS = [
     ("match", "othello", "random", "greedy", "--games", "2"),
     ("play", "othello", "--first", "random", "--second", "greedy", "--size", "4"),
     ("match", "othello", "minimax@2", "alphabeta:mixed@3", "--games", "2"),
-    ("match", "awale", "negamax@2", "negamax-alphabeta@3,memory=0,sort=false", "--games", "2"),
+    ("match", "awale", "negamax@2", "negamax-alphabeta@3,tt_entries=0,move_ordering=false", "--games", "2"),
     ("tree", "othello", "--search", "negamax@2"),
     ("players",),
     ("solve", "othello", "start", "--size", "4"),

@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 from conftest import awello
 
-from awello.arena.sprt import mean
+from awello.arena.sprt import mean_score
 from awello.errors import ConfigError
 from awello.lab import learning
 from awello.lab.curves import (
@@ -156,7 +156,7 @@ def test_outcomes_count_pairs() -> None:
     assert (found.won, found.drawn, found.lost, found.points) == (2, 1, 1, 0.625)
     assert found.lead == (16 + 0 + 64 - 24) / 4
     assert found.milliseconds == pytest.approx((10, 5))
-    assert found.reach == pytest.approx(1.96 * mean([0, 0, 1, 1, 0])[1], rel=1e-3)
+    assert found.reach == pytest.approx(1.96 * mean_score([0, 0, 1, 1, 0])[1], rel=1e-3)
 
 
 # ---- the experiment -------------------------------------------------------------------------------------------------
@@ -194,7 +194,7 @@ def test_the_experiment_about_learning(tmp_path: Path, monkeypatch: pytest.Monke
     outcomes = {(row["player"], row["against"]): row for row in table(out, "games")}
     assert len(outcomes) == 14
     for (player, _), row in outcomes.items():
-        assert int(row["won"]) + int(row["drawn"]) + int(row["lost"]) == (6 if "file=" in player else 2)
+        assert int(row["won"]) + int(row["drawn"]) + int(row["lost"]) == (6 if "weights=" in player else 2)
     assert [row["heuristic"] for row in table(out, "heuristics")] == ["positional", "absolute", "mobility", "mixed"]
     for row in table(out, "heuristics"):
         games = outcomes[f"`{GLANCE}`", f"`alphabeta:{row['heuristic']}@1`"]

@@ -1,4 +1,4 @@
-"""Matches: repeatable, fair, timed, and honest about who won."""
+"""Matches: repeatability, clocks, openings, forfeits and results."""
 
 import os
 import signal
@@ -21,7 +21,7 @@ from awello import (
     register,
 )
 from awello.arena import game
-from awello.arena.game import _last_turn, play_game
+from awello.arena.game import _find_last_turn, play_game
 from awello.arena.match import MatchResult
 from awello.arena.openings import load_openings
 from awello.arena.workers import ignore_interrupts
@@ -30,57 +30,57 @@ from awello.limits import Clock
 from awello.players.player import Resignation, TakeBack, make_player
 
 
-@register("sleepy", "thinks for 20 ms, by the clock of `slow_time`")
+@register("sleepy", "takes 20 ms per move on the fake clock of `slow_time`")
 @dataclass
-class Sleepy(Player):
-    moment: ClassVar[float] = 0.0
+class SlowPlayer(Player):
+    now: ClassVar[float] = 0.0
 
     def choose(self, position: Position, clock: Clock) -> Choice:
-        Sleepy.moment += 0.02
+        SlowPlayer.now += 0.02
         return Choice(position.legal_moves()[0])
 
 
 @pytest.fixture
 def slow_time(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Time passes only while `sleepy` thinks."""
-    monkeypatch.setattr(game, "time", SimpleNamespace(perf_counter=lambda: Sleepy.moment))
+    """A clock that advances only while `sleepy` chooses a move."""
+    monkeypatch.setattr(game, "time", SimpleNamespace(perf_counter=lambda: SlowPlayer.now))
 
 
-@register("cheat", "plays what it likes")
+@register("cheat", "plays an illegal move")
 @dataclass
-class Cheat(Player):
+class IllegalPlayer(Player):
     def choose(self, position: Position, clock: Clock) -> Choice:
         return Choice(0)
 
 
-@register("none", "forgets to wrap its move")
+@register("none", "returns a move without a Choice")
 @dataclass
-class Unwrapped(Player):
+class UnwrappedChoice(Player):
     def choose(self, position: Position, clock: Clock) -> Choice:
         return 19  # type: ignore[return-value]
 
 
-@register("quitter", "gives up at once")
+@register("quitter", "resigns at its first move")
 @dataclass
-class Quitter(Player):
+class ResigningPlayer(Player):
     def choose(self, position: Position, clock: Clock) -> Choice:
         raise Resignation
 
 
-def results(match: Match, jobs: int = 1) -> tuple[object, ...]:
+def summarise(match: Match, jobs: int = 1) -> tuple[object, ...]:
     result = play_match(match, jobs)
     return result.wins, result.draws, result.losses, result.held, [record.moves for record in result.records]
 
 
 def test_the_seed_decides_whatever_the_number_of_workers(game: Game) -> None:
     match = Match(game, "random", "greedy", games=6, seed=3)
-    assert results(match) == results(match)
-    assert results(match) != results(Match(game, "random", "greedy", games=6, seed=4))
+    assert summarise(match) == summarise(match)
+    assert summarise(match) != summarise(Match(game, "random", "greedy", games=6, seed=4))
 
 
 def test_workers_change_nothing() -> None:
     match = Match(Game.ABAPA, "greedy", "random", games=9, seed=3)
-    assert results(match, jobs=2) == results(match)
+    assert summarise(match, jobs=2) == summarise(match)
 
 
 def test_colours_alternate_and_wins_are_the_first_players() -> None:
@@ -102,11 +102,11 @@ def test_the_tally_adds_up() -> None:
     discs = sum(sum(record.final.counts()) for record in result.records)
     assert sum(result.held) == discs
     assert sum(result.moves) == discs - 4 * 20
-    assert all(worst >= mean / 1000 > 0 for worst, mean in zip(result.worst, result.mean_ms(), strict=True))
+    assert all(worst >= mean / 1000 > 0 for worst, mean in zip(result.worst_seconds, result.mean_ms(), strict=True))
     assert MatchResult(result.match, []).shares() == (0, 0, 0)
 
 
-def test_a_fallen_flag_loses(slow_time: None) -> None:
+def test_a_player_out_of_time_loses(slow_time: None) -> None:
     result = play_match(Match(Game.OTHELLO, "random", "sleepy", games=2, clock=Clock(0.05)))
     assert result.wins == 2
     assert result.forfeits == (0, 2)
@@ -138,7 +138,7 @@ def test_bad_openings_files(content: str | None, part: str, tmp_path: Path) -> N
         load_openings(file, Game.OTHELLO)
 
 
-def test_a_match_is_for_programs() -> None:
+def test_matches_refuse_humans_and_zero_jobs() -> None:
     with pytest.raises(ConfigError, match="awello play"):
         play_match(Match(Game.OTHELLO, "human", "random"))
     with pytest.raises(ConfigError, match="at least one"):
@@ -146,24 +146,24 @@ def test_a_match_is_for_programs() -> None:
 
 
 @pytest.mark.skipif(not hasattr(signal, "pthread_sigmask"), reason="Windows")
-def test_ctrl_c_while_a_process_starts_is_heard_afterwards() -> None:
-    heard: list[int] = []
-    before = signal.signal(signal.SIGINT, lambda number, frame: heard.append(number))
+def test_ctrl_c_while_a_process_starts_is_delivered_afterwards() -> None:
+    received: list[int] = []
+    before = signal.signal(signal.SIGINT, lambda number, frame: received.append(number))
     try:
         with ignore_interrupts():
             os.kill(os.getpid(), signal.SIGINT)
-        assert heard == [signal.SIGINT]
+        assert received == [signal.SIGINT]
     finally:
         signal.signal(signal.SIGINT, before)
 
 
-def test_workers_that_cannot_start_are_an_error_not_a_riddle() -> None:
-    with pytest.raises(ConfigError, match=r"unknown player 'sleepy'.*worker processes know players of a file"):
-        play_match(Match(Game.OTHELLO, "sleepy", "random", games=4), jobs=2)  # registered in this file alone
+def test_players_unknown_to_workers_raise_a_clear_error() -> None:
+    with pytest.raises(ConfigError, match=r"unknown player 'sleepy'.*worker processes know only players from"):
+        play_match(Match(Game.OTHELLO, "sleepy", "random", games=4), jobs=2)  # registered only in this file
 
 
 def test_a_choice_must_be_a_choice() -> None:
-    with pytest.raises(SpecError, match="player none must choose a Choice, not 19"):
+    with pytest.raises(SpecError, match="choose\\(\\) of player none must return a Choice, not 19"):
         play_match(Match(Game.OTHELLO, "none", "random"))
 
 
@@ -176,7 +176,7 @@ def test_an_interrupted_match_keeps_what_was_played() -> None:
     assert (result.games, result.interrupted) == (3, True)
 
 
-class Undecided(Player):
+class TakebackPlayer(Player):
     """Plays the first move, takes it back once, then plays the last one."""
 
     def __init__(self) -> None:
@@ -192,15 +192,15 @@ class Undecided(Player):
 def test_a_move_can_be_taken_back() -> None:
     rival = make_player("random")
     rival.begin(Game.OTHELLO, 1)
-    record = play_game([Undecided(), rival], Position.start())
+    record = play_game([TakebackPlayer(), rival], Position.start())
     assert record.moves[0] == Position.start().legal_moves()[-1]
     assert record.final.over
     assert len(record.seconds) == len(record.moves)
 
 
-@register("watchful", "notes the clocks it is given")
+@register("watchful", "records the clocks it is given")
 @dataclass
-class Watchful(Player):
+class ClockRecorder(Player):
     def begin(self, game: Game, seed: int) -> None:
         self.seen: list[float] = []
 
@@ -215,11 +215,11 @@ def test_each_player_has_a_clock_and_is_shown_it(slow_time: None) -> None:
     sleepy.begin(Game.OTHELLO4, 1)
     play_game([watchful, sleepy], Position.start(Game.OTHELLO4), clock=Clock(60, 0))
     seen = watchful.seen  # type: ignore[attr-defined]
-    assert set(seen) == {60}, "the sleeper's time runs on the sleeper's clock alone"
+    assert set(seen) == {60}, "only the slow player's clock runs during its moves"
 
 
-class Scripted(Player):
-    """Plays given moves by name; `undo` takes back, and the rest is the first legal move."""
+class ScriptedPlayer(Player):
+    """Plays the given moves; `undo` takes back.  Afterwards it plays the first legal move."""
 
     def __init__(self, *words: str) -> None:
         self.words = list(words)
@@ -231,9 +231,9 @@ class Scripted(Player):
         return Choice(position.parse_move(word) if word else position.legal_moves()[0])
 
 
-def test_nobody_takes_the_opening_back() -> None:
+def test_the_opening_cannot_be_taken_back() -> None:
     opening = parse_transcript("f5d6").moves
-    record = play_game([Scripted("undo", "c3"), Scripted()], Position.start(), opening)
+    record = play_game([ScriptedPlayer("undo", "c3"), ScriptedPlayer()], Position.start(), opening)
     assert record.moves[:2] == opening
     assert record.final.over
 
@@ -241,27 +241,27 @@ def test_nobody_takes_the_opening_back() -> None:
 def test_taking_back_goes_to_the_last_move_not_to_a_pass() -> None:
     positions = [Position(Game.OTHELLO, 1, 2, ply % 2) for ply in range(5)]
     moves = [19, 18, PASS, 26]
-    assert _last_turn(positions, moves, 0) == 0
-    assert _last_turn(positions, moves, 1) == 4  # before the opening's end: nothing to take back
+    assert _find_last_turn(positions, moves, 0) == 0
+    assert _find_last_turn(positions, moves, 1) == 4  # still in the opening: no move to take back
 
 
-def test_the_tally_belongs_to_players_not_to_colours() -> None:
+def test_results_are_by_player_not_by_colour() -> None:
     opening = parse_transcript("f5d6c3").moves
     match = Match(Game.OTHELLO, "alphabeta@3", "random", games=3, seed=2, openings=(opening,))
     result = play_match(match)
     held, moves = [0, 0], [0, 0]
     for number, record in enumerate(result.records):
-        seats = [0, 1] if number % 2 == 0 else [1, 0]  # who sits at Black, who at White
+        owners = [0, 1] if number % 2 == 0 else [1, 0]  # the player of Black and of White
         for side, discs in enumerate(record.final.counts()):
-            held[seats[side]] += discs
+            held[owners[side]] += discs
         for ply, move in enumerate(record.moves):
-            moves[seats[ply % 2]] += ply >= len(opening) and move != PASS
+            moves[owners[ply % 2]] += ply >= len(opening) and move != PASS
     assert result.held == tuple(held)
     assert result.moves == tuple(moves)
     assert result.held[0] > result.held[1]
 
 
-def test_json_names_the_right_things(slow_time: None) -> None:
+def test_json(slow_time: None) -> None:
     result = play_match(Match(Game.OTHELLO, "sleepy", "random", games=2, seed=5))
     found: Any = result.as_json(records=True)
     assert found["board_share"] == dict(zip(("first", "second", "left"), result.shares(), strict=True))

@@ -4,9 +4,9 @@ import inspect
 import random
 import sys
 
-import judges
 import numpy as np
 import pytest
+import reference_search
 from conftest import run
 from waiting import SteppingTime
 
@@ -63,8 +63,8 @@ def test_a_win_within_reach_is_found() -> None:
     found, solved = 0, 0
     chance = random.Random(3)
     while solved < 12:
-        position = judges.random_position(Game.OTHELLO, 6, chance)
-        values = {move: -judges.solve(position.after(move)) for move in position.legal_moves()}
+        position = reference_search.random_position(Game.OTHELLO, 6, chance)
+        values = {move: -reference_search.solve(position.after(move)) for move in position.legal_moves()}
         if max(values.values()) > 0 > min(values.values()):
             solved += 1
             found += values[MonteCarloTree(1 << 14).analyse(position, 60.0, 4000, 1).move] > 0
@@ -148,5 +148,5 @@ def test_the_player_respects_its_time_limit(name: str, monkeypatch: pytest.Monke
 @pytest.mark.parametrize("name", ["uct", "ppaf"])
 def test_it_beats_random(name: str) -> None:
     for game in (Game.TOURNAMENT, Game.OTHELLO):
-        result = play_match(Match(game, f"{name}@300n,memory=4096", "random", games=10, seed=2))
+        result = play_match(Match(game, f"{name}@300n,max_nodes=4096", "random", games=10, seed=2))
         assert result.wins >= 8

@@ -26,7 +26,7 @@ from awello.evaluate.otage_memory import (
 from awello.evaluate.settings import SQUARE_TABLES
 from awello.kernel import U
 from awello.limits import Clock, Limit
-from awello.players.otage import OtagePlayer, is_near_end, solve_twice
+from awello.players.otage import OtagePlayer, is_endgame, solve_twice
 from awello.players.player import make_player
 from awello.search.iterative_deepening import HINTS, IterativeDeepening, OtageOptions
 
@@ -134,7 +134,7 @@ def test_an_invalid_memory_is_rejected(text: str, message: str) -> None:
 
 
 def test_patterns_count_the_result_once_per_game() -> None:
-    memory, record = OtageMemory(), next(each for each in map(finished, range(9)) if each.winner == 0)
+    memory, record = OtageMemory(), next(each for each in map(random_game, range(9)) if each.winner == 0)
     memory.learn_patterns(record)
     empty = memory.edges.games[0], memory.edges.balance[0]
     assert empty == (2, 0), "both sides met the empty edge"
@@ -144,7 +144,7 @@ def test_patterns_count_the_result_once_per_game() -> None:
 
 
 def test_factors_change_slightly_to_predict_the_winner_better() -> None:
-    for record in map(finished, range(9)):
+    for record in map(random_game, range(9)):
         memory = random_memory()
         before = log_likelihood(memory, record)
         factors = memory.factors
@@ -165,7 +165,7 @@ def log_likelihood(memory: OtageMemory, record: Record) -> float:
     return total
 
 
-def finished(seed: int) -> Record:
+def random_game(seed: int) -> Record:
     return random_record(Game.OTHELLO, seed)
 
 
@@ -259,13 +259,13 @@ def test_the_end_is_found_in_two_passes() -> None:
 
     with Engine(hash=1) as engine:
         for seed in range(6):
-            position = next(each for each in finished(seed).positions() if (each.own | each.opp).bit_count() == 55)
+            position = next(each for each in random_game(seed).positions() if (each.own | each.opp).bit_count() == 55)
             if position.over or position.legal_moves() == (PASS,):
                 continue
             found = solve_twice(engine, position, 10.0)
             *_, expected = engine.solve(position)
             assert found and found.exact and found.value == expected.value
-            assert is_near_end(position, 0.1) and not is_near_end(Position.start(), 1e9)
+            assert is_endgame(position, 0.1) and not is_endgame(Position.start(), 1e9)
 
 
 def test_threads_find_the_same_values() -> None:
@@ -283,17 +283,19 @@ def test_it_thinks_on_the_opponents_time() -> None:
     for _ in range(6):
         choice = player.choose(position, Clock())
         position = position.play(choice.move)
-        wait_until(lambda: len(player.guesses) > 3 or not (player.pondering and player.pondering.is_alive()))
+        wait_until(
+            lambda: len(player.ponder_iterations) > 3 or not (player.ponder_thread and player.ponder_thread.is_alive())
+        )
         expected = player.expected
         answer = next((move for move in position.legal_moves() if position.after(move) == expected), None)
         position = position.play(position.legal_moves()[0] if answer is None else answer)
-        guessed += position == expected and len(player.guesses) > 3
+        guessed += position == expected and len(player.ponder_iterations) > 3
         assert position.legal_moves() != (PASS,)
     player.end()
-    assert guessed > 2 and not (player.pondering and player.pondering.is_alive())
+    assert guessed > 2 and not (player.ponder_thread and player.ponder_thread.is_alive())
 
 
-def test_what_it_refuses(tmp_path: Path) -> None:
+def test_invalid_settings_are_refused(tmp_path: Path) -> None:
     for spec, game, said in (
         ("otage@level=3", Game.OTHELLO, "needs a depth"),
         ("otage@0n", Game.OTHELLO, "needs a depth"),

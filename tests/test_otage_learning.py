@@ -1,4 +1,4 @@
-"""What Otage learns: from a game, from a match, and by playing itself."""
+"""Otage's learning from games, matches and self-play."""
 
 from collections.abc import Iterator
 from contextlib import closing, suppress
@@ -16,16 +16,23 @@ from awello.engine.engine import Engine
 from awello.evaluate.otage_memory import MEMORY_FILE, OtageMemory
 from awello.learn.autoplay import EVENT, ROUND, AutoplayPlan, all_openings, autoplay
 from awello.limits import Clock, Limit
-from awello.players.otage import EVENT as LEARNING
-from awello.players.otage import GAMES, OtagePlayer, read_book
-from awello.players.otage_learning import MOST, first_change, learn, read_depths, usual_depths, was_lost
+from awello.players.otage import EVENT as LEARNING_EVENT
+from awello.players.otage import GAMES_FILE, OtagePlayer, load_game_tree
+from awello.players.otage_learning import (
+    MAX_REPEATS,
+    default_depths,
+    find_first_change,
+    learn_game,
+    read_depths,
+    was_lost,
+)
 from awello.players.player import make_player
 
 PLAN = AutoplayPlan(Limit(depth=2), seed=3, plies=0)
 
 
 def lost_games(opponent: str, count: int) -> Iterator[tuple[Record, int]]:
-    """Games that Otage lost, and its side."""
+    """Games that Otage lost, with its side."""
     records = enumerate(play_match(Match(Game.OTHELLO, "otage@3", opponent, games=20)).records)
     return islice(((record, n % 2) for n, record in records if record.winner == 1 - first_side(n)), count)
 
@@ -33,10 +40,10 @@ def lost_games(opponent: str, count: int) -> Iterator[tuple[Record, int]]:
 # ---- one game -------------------------------------------------------------------------------------------------------
 def test_a_lost_game_is_learnt_until_it_would_be_another() -> None:
     for record, side in lost_games("champion@level=2", 3):
-        memory, depths = OtageMemory(), usual_depths(record)
-        lesson = learn(memory, record, side)
-        assert 1 <= lesson.repeats <= MOST and memory.games == 1
-        assert lesson.ply == first_change(memory, record, side, depths)
+        memory, depths = OtageMemory(), default_depths(record)
+        lesson = learn_game(memory, record, side)
+        assert 1 <= lesson.repeats <= MAX_REPEATS and memory.games == 1
+        assert lesson.ply == find_first_change(memory, record, side, depths)
         if lesson.ply is not None:
             assert list(record.positions())[lesson.ply].side == side
 
@@ -44,7 +51,7 @@ def test_a_lost_game_is_learnt_until_it_would_be_another() -> None:
 def test_a_won_game_is_learnt_once() -> None:
     record = next(each for each in (random_record(Game.OTHELLO, seed) for seed in range(9)) if each.winner == 1)
     memory = OtageMemory()
-    assert learn(memory, record, 1).repeats == 1 and memory.edges.games.max() == 2
+    assert learn_game(memory, record, 1).repeats == 1 and memory.edges.games.max() == 2
 
 
 def test_the_depths_of_a_game_are_in_its_tags(tmp_path: Path) -> None:
@@ -64,7 +71,7 @@ def test_a_lost_game_is_not_lost_the_same_way_again(tmp_path: Path) -> None:
 
 
 def test_processes_learn_from_each_others_games(tmp_path: Path) -> None:
-    """Each worker reads again what another one has learnt."""
+    """Each worker reads the memory again after another has updated it."""
     match = Match(Game.OTHELLO, f"otage@1,memory={tmp_path}", "champion@level=1", games=4)
     assert play_match(match, jobs=2).learnt[match.first]["games"] == 4
     assert OtageMemory.load(tmp_path / MEMORY_FILE).games == 4
@@ -80,7 +87,9 @@ def test_processes_learn_from_each_others_games(tmp_path: Path) -> None:
 
 def test_a_match_can_keep_its_games_where_otage_learns(tmp_path: Path) -> None:
     match = Match(Game.OTHELLO, f"otage@1,memory={tmp_path}", "random", games=1)
-    assert play_match(match, folder=tmp_path).learnt[match.first]["games"] == 1, "neither waits for the other's lock"
+    assert play_match(match, folder=tmp_path).learnt[match.first]["games"] == 1, (
+        "the journal and the memory use different locks"
+    )
 
 
 def test_games_worth_remembering_enter_the_book(tmp_path: Path) -> None:
@@ -91,11 +100,11 @@ def test_games_worth_remembering_enter_the_book(tmp_path: Path) -> None:
     kept = [winner.learn(record, first_side(number))["kept"] for number, record in enumerate(records)]
     assert kept == lost
     assert all(loser.learn(record, 1 - first_side(number))["kept"] for number, record in enumerate(records))
-    with closing(Archive(tmp_path / GAMES)) as archive:
-        assert archive.numbers(GameFilter(player="random", event=LEARNING))
+    with closing(Archive(tmp_path / GAMES_FILE)) as archive:
+        assert archive.numbers(GameFilter(player="random", event=LEARNING_EVENT))
 
 
-def test_a_position_of_ones_own_teaches_nothing(tmp_path: Path) -> None:
+def test_games_from_other_positions_are_not_learnt_from(tmp_path: Path) -> None:
     player, record = make_player(f"otage@2,memory={tmp_path}"), random_record(Game.OTHELLO, 1)
     _, second, *_ = record.positions()
     assert player.learn(Record(second, record.moves[1:]), 0) == {} and not (tmp_path / MEMORY_FILE).exists()
@@ -116,8 +125,8 @@ def test_openings_of_six_plies() -> None:
     assert all_openings(0) == [] and len(all_openings(2)) == 3
 
 
-def played(folder: Path, games: int, stop: int = 1 << 20, plan: AutoplayPlan = PLAN, jobs: int = 1) -> None:
-    """Play, but press Ctrl-C after so many games."""
+def play_until(folder: Path, games: int, stop: int = 1 << 20, plan: AutoplayPlan = PLAN, jobs: int = 1) -> None:
+    """Play, interrupted after a number of games."""
 
     def interrupt(done: int) -> None:
         if done == stop:
@@ -127,40 +136,40 @@ def played(folder: Path, games: int, stop: int = 1 << 20, plan: AutoplayPlan = P
         list(autoplay(folder, replace(plan, games=games), jobs, report=interrupt))
 
 
-def content(folder: Path) -> tuple[list[tuple[int, ...]], str]:
-    """The games in the order of their numbers, and the memory."""
-    with closing(Archive(folder / GAMES)) as archive:
+def read_folder(folder: Path) -> tuple[list[tuple[int, ...]], str]:
+    """The games in order, and the memory file."""
+    with closing(Archive(folder / GAMES_FILE)) as archive:
         records = list(archive.records(archive.numbers(GameFilter(event=EVENT))))
     ordered = sorted(records, key=lambda record: int(record.tags["Round"]))
     assert [int(record.tags["Round"]) for record in ordered] == list(range(1, len(records) + 1))
     return [record.moves for record in ordered], (folder / MEMORY_FILE).read_text()
 
 
-def test_it_goes_on_where_it_stopped(tmp_path: Path) -> None:
+def test_it_resumes_where_it_stopped(tmp_path: Path) -> None:
     whole, parts, plan = tmp_path / "whole", tmp_path / "parts", AutoplayPlan(Limit(depth=1), seed=3, plies=0)
-    played(whole, ROUND + 5, plan=plan)
+    play_until(whole, ROUND + 5, plan=plan)
     for stop in (3, 9, ROUND + 2, 1 << 20):
-        played(parts, ROUND + 5, stop, plan)
-    assert content(parts) == content(whole)
-    assert len(read_book(str(whole / GAMES))) > 500
+        play_until(parts, ROUND + 5, stop, plan)
+    assert read_folder(parts) == read_folder(whole)
+    assert len(load_game_tree(str(whole / GAMES_FILE))) > 500
 
 
 @pytest.mark.slow
 def test_any_number_of_processes_plays_the_same_games(tmp_path: Path) -> None:
-    played(tmp_path / "one", 6)
-    played(tmp_path / "two", 6, jobs=2)
-    assert content(tmp_path / "one") == content(tmp_path / "two")
+    play_until(tmp_path / "one", 6)
+    play_until(tmp_path / "two", 6, jobs=2)
+    assert read_folder(tmp_path / "one") == read_folder(tmp_path / "two")
 
 
 def test_openings_come_first(tmp_path: Path) -> None:
-    played(tmp_path, 5, plan=AutoplayPlan(Limit(depth=1), plies=2))
-    moves, _ = content(tmp_path)
+    play_until(tmp_path, 5, plan=AutoplayPlan(Limit(depth=1), plies=2))
+    moves, _ = read_folder(tmp_path)
     assert [game[:2] for game in moves[:3]] == all_openings(2) and len(moves) == 5
 
 
 def test_the_book_grows_and_is_played_by(tmp_path: Path) -> None:
     assert len(list(autoplay(tmp_path, replace(PLAN, games=3)))) == 3
-    tree = read_book(str(tmp_path / GAMES))
+    tree = load_game_tree(str(tmp_path / GAMES_FILE))
     assert tree.games == 3
     value = tree.value(Position.start())
     player = make_player(f"otage@2,memory={tmp_path}")
@@ -188,14 +197,14 @@ def test_the_command(tmp_path: Path) -> None:
     assert "learnt" not in done.stdout
 
 
-def test_what_is_missing_or_damaged_is_said_in_a_line(tmp_path: Path) -> None:
+def test_missing_or_damaged_files_are_one_line_errors(tmp_path: Path) -> None:
     words = ("--games", "3", "--limit", "1", "--plies", "0", "--jobs", "1")
     folder, elsewhere = tmp_path / "o", str(tmp_path / "games.sqlite")
     done = awello("autoplay", str(folder), *words, "--archive", elsewhere)
     assert f"otage,memory={folder},archive={elsewhere} plays by this" in done.stdout
     done = awello("autoplay", str(folder), "--games", "4", *words[2:])
-    assert done.returncode == 0 and "games: 4, 1 of them new" in done.stdout, "the archive may be at another place"
-    assert len(content(folder)[0]) == 4
+    assert done.returncode == 0 and "games: 4, 1 of them new" in done.stdout, "the archive may be elsewhere"
+    assert len(read_folder(folder)[0]) == 4
     (folder / "games.jsonl").unlink()
     done = awello("autoplay", str(folder), "--games", "5", *words[2:])
     assert done.returncode == 2 and "4 of the 4 games that" in done.stderr and done.stderr.count("\n") == 1
@@ -218,6 +227,6 @@ def test_what_is_missing_or_damaged_is_said_in_a_line(tmp_path: Path) -> None:
         (("--limit", "4", "--clock", "3m"), "leave one of both out"),
     ],
 )
-def test_wrong_words_get_one_line(words: tuple[str, ...], said: str, tmp_path: Path) -> None:
+def test_invalid_options_are_one_line_errors(words: tuple[str, ...], said: str, tmp_path: Path) -> None:
     done = awello("autoplay", str(tmp_path / "x"), *words)
     assert done.returncode == 2 and said in done.stderr and done.stderr.count("\n") == 1

@@ -1,4 +1,4 @@
-"""Specs, limits, the registry and the simple players."""
+"""Specs, limits, the load_registry and the simple players."""
 
 from contextlib import suppress
 from dataclasses import dataclass
@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from awello import Choice, Game, Player, Position, make_player, parse_position, register
 from awello.errors import AwelloError, SpecError
 from awello.limits import Clock, Limit, format_duration, format_limit, parse_clock, parse_duration, parse_limit
-from awello.players.player import registry
+from awello.players.player import load_registry
 from awello.players.spec import PlayerSpec, parse_spec
 
 
@@ -41,7 +41,7 @@ def test_specs_read_and_write(text: str, spec: PlayerSpec) -> None:
 @pytest.mark.parametrize(
     ("text", "part"),
     [
-        ("", "no player"),
+        ("", "not a player"),
         ("Random", "'Random'"),
         ("random@", "'random@'"),
         ("random@fast", "'fast' is not a limit"),
@@ -81,18 +81,18 @@ def test_unknown_players_and_settings_are_refused() -> None:
         make_player("gredy")
     with pytest.raises(SpecError, match="awello players"):
         make_player("zzz")
-    with pytest.raises(SpecError, match="takes no heuristic"):
+    with pytest.raises(SpecError, match="no setting 'heuristic'"):
         make_player("random:mixed")
-    with pytest.raises(SpecError, match="takes no limit"):
+    with pytest.raises(SpecError, match="no setting 'limit'"):
         make_player("greedy@6")
 
 
-def test_other_rooms_add_players(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("awello.players.player.REGISTRY", dict(registry()))
+def test_players_can_be_registered(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("awello.players.player.REGISTRY", dict(load_registry()))
 
     @register("picky", "the move with this number")
     @dataclass
-    class Picky(Player):
+    class NumberedMovePlayer(Player):
         number: int = 0
 
         def choose(self, position: Position, clock: Clock) -> Choice:
@@ -101,11 +101,11 @@ def test_other_rooms_add_players(monkeypatch: pytest.MonkeyPatch) -> None:
     assert make_player("picky,number=2").choose(Position.start(), Clock()).move == 37
     with pytest.raises(SpecError, match=r"'picky': number: .*integer.*'two'"):
         make_player("picky,number=two")
-    register("picky", "again")(Picky)  # as when a cell of a notebook runs twice
-    with pytest.raises(SpecError, match="exists already"):
-        register("random", "another")(Picky)
-    with pytest.raises(SpecError, match="small letters"):
-        register("My Bot", "no spec can name it")(Picky)
+    register("picky", "again")(NumberedMovePlayer)  # a notebook cell may run twice
+    with pytest.raises(SpecError, match="already registered"):
+        register("random", "another")(NumberedMovePlayer)
+    with pytest.raises(SpecError, match="lowercase letters"):
+        register("My Bot", "no spec can name it")(NumberedMovePlayer)
 
 
 def test_random_follows_its_seed(game: Game) -> None:

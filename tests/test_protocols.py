@@ -1,4 +1,4 @@
-"""The engine under other people's boards: scripts of lines and their answers, interruptions, and games against us."""
+"""The NBoard, GTP and UCI servers: scripts of lines and answers, interruptions, and games against our players."""
 
 import os
 import re
@@ -25,13 +25,13 @@ from awello.protocols.gtp import GtpServer, TimeLeft
 from awello.protocols.nboard import NBoardServer
 from awello.protocols.uci import UciServer
 
-QUICK: dict[str, int] = {"level": 2, "hash": 1}
-PASSING = "c4c3e6b4a4a5b2a3"  # Black must pass
+QUICK_SETTINGS: dict[str, int] = {"level": 2, "hash": 1}
+PASSING_GAME = "c4c3e6b4a4a5b2a3"  # afterwards Black must pass
 
 
 @dataclass
-class Partner:
-    """Whoever talks to the engine: writes lines, and sees all that was answered."""
+class EngineClient:
+    """A client of an engine server: writes lines and reads the answers."""
 
     input: TextIOWrapper
     answers: list[str]
@@ -40,13 +40,13 @@ class Partner:
         self.input.writelines(f"{line}\n" for line in lines)
         self.input.flush()
 
-    def wait(self, wanted: str) -> None:
-        """Until a line has been answered."""
-        wait_until(lambda: any(re.match(wanted, line) for line in self.answers))
+    def wait(self, pattern: str) -> None:
+        """Wait for a line that matches."""
+        wait_until(lambda: any(re.match(pattern, line) for line in self.answers))
 
 
 class Output:
-    """Standard output that keeps its lines."""
+    """A standard output that stores its lines."""
 
     def __init__(self, lines: list[str]) -> None:
         self.lines = lines
@@ -59,8 +59,10 @@ class Output:
 
 
 @contextmanager
-def talking(talk: Callable[..., EngineServer], settings: Mapping[str, int] = QUICK) -> Iterator[Partner]:
-    """A conversation in this process, which has its kernels already; it must be over at the end."""
+def serve_engine(
+    server_class: Callable[..., EngineServer], settings: Mapping[str, int] = QUICK_SETTINGS
+) -> Iterator[EngineClient]:
+    """Run a server in this process, where kernels are loaded; it must end with its input."""
     ours, theirs = os.pipe()
     answers: list[str] = []
     with pytest.MonkeyPatch.context() as patch, os.fdopen(theirs, "w") as input, os.fdopen(ours) as output:
@@ -68,26 +70,26 @@ def talking(talk: Callable[..., EngineServer], settings: Mapping[str, int] = QUI
         patch.setattr(sys, "stdout", Output(answers))
         failures: list[BaseException] = []
 
-        def converse() -> None:
+        def serve() -> None:
             try:
-                talk(**settings).serve()
+                server_class(**settings).serve()
             except BaseException as error:
                 failures.append(error)
 
-        thread = threading.Thread(target=converse, daemon=True)
+        thread = threading.Thread(target=serve, daemon=True)
         thread.start()
-        yield Partner(input, answers)
+        yield EngineClient(input, answers)
         input.close()
         thread.join(60)
-        assert not thread.is_alive(), "the end of the input ends the conversation"
+        assert not thread.is_alive(), "the server ends with its input"
         assert not failures
 
 
-def script(talk: Callable[..., EngineServer], *lines: str) -> list[str]:
-    """What is answered to some lines."""
-    with talking(talk) as partner:
-        partner.write(*lines)
-    return partner.answers
+def run_script(server_class: Callable[..., EngineServer], *lines: str) -> list[str]:
+    """The answers to a list of lines."""
+    with serve_engine(server_class) as client:
+        client.write(*lines)
+    return client.answers
 
 
 def legal(text: str, position: Position) -> bool:
@@ -97,7 +99,7 @@ def legal(text: str, position: Position) -> bool:
 # ---- NBoard ---------------------------------------------------------------------------------------------------------
 def test_nboard() -> None:
     game = format_ggf(parse_transcript("f5d6"))
-    answers = script(
+    answers = run_script(
         NBoardServer, "nboard 2", "set depth 3", f"set game {game}", "ping 7", "set contempt 10", "learn", "hint 2"
     )
     assert answers[:5] == ["set myname Awello2", "set myname Awello3", "pong 7", "learned", "status Analysing"]
@@ -112,7 +114,7 @@ def test_nboard() -> None:
 
 
 def test_nboard_does_not_play_its_move() -> None:
-    answers = script(NBoardServer, "go", "go", "move F5/1.20/3.5", "d6", "move c3//0.1", "go")
+    answers = run_script(NBoardServer, "go", "go", "move F5/1.20/3.5", "d6", "move c3//0.1", "go")
     moves = [re.fullmatch(r"=== ([A-H][1-8])/(-?\d+\.\d\d)/(\d+\.\d\d)", line) for line in answers if line[:3] == "==="]
     assert all(moves) and len(moves) == 3
     for move, moved in zip(moves, ("", "", "f5d6c3"), strict=True):
@@ -121,18 +123,18 @@ def test_nboard_does_not_play_its_move() -> None:
 
 def test_nboard_analyses_every_position() -> None:
     record = play_match(Match(Game.OTHELLO4, "random", "random", seed=1)).records[0]
-    answers = script(NBoardServer, f"set game {format_ggf(record)}", "analyze")
+    answers = run_script(NBoardServer, f"set game {format_ggf(record)}", "analyze")
     lines = [line.split() for line in answers if line.startswith("analysis")]
     assert [int(words[1]) for words in lines] == list(range(len(record.moves), -1, -1))
     first, second = record.final.score()
     assert float(lines[0][2]) == (second - first if record.final.side else first - second)
-    assert "status the game is over" in script(NBoardServer, f"set game {format_ggf(record)}", "go", "hint 3")
+    assert "status the game is over" in run_script(NBoardServer, f"set game {format_ggf(record)}", "go", "hint 3")
 
 
 def test_nboard_passes() -> None:
-    record = parse_transcript(PASSING)
+    record = parse_transcript(PASSING_GAME)
     assert record.final.legal_moves() == (-1,)
-    answers = script(NBoardServer, f"set game {format_ggf(record)}", "go", "move PA", "go", "analyze")
+    answers = run_script(NBoardServer, f"set game {format_ggf(record)}", "go", "move PA", "go", "analyze")
     (one, other) = [line for line in answers if line[:3] == "==="]
     assert one.startswith("=== PA/") and legal(other[4:6], record.final.play("pass"))
     assert next(line.split()[1] for line in answers if line.startswith("analysis")) == str(len(record.moves) + 1)
@@ -141,12 +143,12 @@ def test_nboard_passes() -> None:
 def test_nboard_ignores_what_it_does_not_know() -> None:
     wrong = ["", "what", "set", "set game", "set game (;)", "set depth x", "move", "move a1", "a1", "hint x", "\0\xff"]
     wrong += ["set depth " + "9" * 5000, "x" * 200_000, "(;", "=== F5"]
-    answers = script(NBoardServer, *wrong, "ping 1", "go")
+    answers = run_script(NBoardServer, *wrong, "ping 1", "go")
     assert "pong 1" in answers and answers[-2].startswith("===")
     assert all(line.startswith(("status ", "set myname")) for line in answers[: answers.index("pong 1")])
 
 
-def test_ping_ends_a_thought(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_ping_ends_a_search(monkeypatch: pytest.MonkeyPatch) -> None:
     stop, stopping = Engine.stop, set[threading.Thread]()
 
     def stop_by(engine: Engine) -> None:
@@ -154,25 +156,25 @@ def test_ping_ends_a_thought(monkeypatch: pytest.MonkeyPatch) -> None:
         stop(engine)
 
     monkeypatch.setattr(Engine, "stop", stop_by)
-    with talking(NBoardServer, {"level": 30, "hash": 1}) as partner:
-        partner.write("hint 60")
-        partner.wait("search")
-        partner.write("ping 2", "set depth 1", "go", "ping 3")
-        partner.wait("pong 3")
-        assert len(stopping) == 2, "whoever listens stops the search, and does not wait for its next answer"
-        partner.write(f"set game {format_ggf(parse_transcript('f5d6c3d3c4'))}", "set depth 30", "analyze", "ping 4")
-        partner.wait("pong 4")
-        partner.write("quit")
-    told = partner.answers
-    assert told.index("pong 2") > told.index("status") and told[-1] == "pong 4"
-    assert told[told.index("pong 3") - 2].startswith("==="), "what was asked is answered first"
-    assert sum(line.startswith("analysis") for line in told) < 2
+    with serve_engine(NBoardServer, {"level": 30, "hash": 1}) as client:
+        client.write("hint 60")
+        client.wait("search")
+        client.write("ping 2", "set depth 1", "go", "ping 3")
+        client.wait("pong 3")
+        assert len(stopping) == 2, "the reading thread stops the search immediately"
+        client.write(f"set game {format_ggf(parse_transcript('f5d6c3d3c4'))}", "set depth 30", "analyze", "ping 4")
+        client.wait("pong 4")
+        client.write("quit")
+    answers = client.answers
+    assert answers.index("pong 2") > answers.index("status") and answers[-1] == "pong 4"
+    assert answers[answers.index("pong 3") - 2].startswith("==="), "earlier requests are answered first"
+    assert sum(line.startswith("analysis") for line in answers) < 2
 
 
 # ---- GTP ------------------------------------------------------------------------------------------------------------
 def gtp(*lines: str) -> list[str]:
-    """The answers to some lines, each joined; an empty line ends it."""
-    return "\n".join(script(GtpServer, *lines)).removesuffix("\n").split("\n\n")
+    """The answers to a list of lines; each answer ends with an empty line."""
+    return "\n".join(run_script(GtpServer, *lines)).removesuffix("\n").split("\n\n")
 
 
 def test_gtp() -> None:
@@ -220,9 +222,9 @@ def test_gtp_plays_a_whole_game_against_itself(size: int) -> None:
     assert re.search(r"wins \d+-\d+|draw", answers[-1])
 
 
-def test_gtp_puts_passes_in() -> None:
-    record = parse_transcript(PASSING)
-    moves = [f"play {'bw'[ply % 2]} {PASSING[2 * ply : 2 * ply + 2]}" for ply in range(len(PASSING) // 2)]
+def test_gtp_inserts_passes() -> None:
+    record = parse_transcript(PASSING_GAME)
+    moves = [f"play {'bw'[ply % 2]} {PASSING_GAME[2 * ply : 2 * ply + 2]}" for ply in range(len(PASSING_GAME) // 2)]
     after = record.final.play("pass")
     spoken = gtp(*moves, "genmove b", "genmove w", "undo", "undo", "play b pass", "reg_genmove w")
     assert spoken[len(moves)] == "= pass" and legal(spoken[-1][2:], after)
@@ -286,21 +288,21 @@ def test_gtp_obeys_the_clock() -> None:
     left = TimeLeft(1.0, 0, 10.0, 5).spend(2.0)
     assert left == TimeLeft(10.0, 5, 10.0, 5) and left.spend(4.0) == TimeLeft(6.0, 4, 10.0, 5)
     assert TimeLeft(3.0, 1, 10.0, 5).spend(2.0) == TimeLeft(10.0, 5, 10.0, 5)
-    with talking(GtpServer, {"level": 30, "hash": 1}) as partner:  # without a clock this takes hours
-        partner.write("time_settings 0 1 2", "genmove b", "time_left w 1 0", "genmove w")
-        partner.wait("= [a-h][1-8]")
-    assert len([line for line in partner.answers if re.match("= [a-h]", line)]) == 2
+    with serve_engine(GtpServer, {"level": 30, "hash": 1}) as client:  # without a clock this would take hours
+        client.write("time_settings 0 1 2", "genmove b", "time_left w 1 0", "genmove w")
+        client.wait("= [a-h][1-8]")
+    assert len([line for line in client.answers if re.match("= [a-h]", line)]) == 2
 
 
 def gtp_time(words: str) -> tuple[Clock, float | None]:
-    talk = GtpServer(level=2, hash=1)
-    talk._set_time(*words.split())
-    return talk.times[1].limits()
+    server_class = GtpServer(level=2, hash=1)
+    server_class._set_time(*words.split())
+    return server_class.times[1].limits()
 
 
 # ---- UCI ------------------------------------------------------------------------------------------------------------
 def test_uci() -> None:
-    answers = script(UciServer, "uci", "isready", "ucinewgame", "position startpos moves FfEd", "go depth 3", "go")
+    answers = run_script(UciServer, "uci", "isready", "ucinewgame", "position startpos moves FfEd", "go depth 3", "go")
     assert answers[0] == "id name Awello" and answers[6:8] == ["uciok", "readyok"]
     assert {line.split()[2] for line in answers[2:6]} == {"Hash", "Threads", "OwnBook", "Variant"}
     position = parse_transcript("FfEd", Position.start(Game.ABAPA)).final
@@ -315,13 +317,13 @@ def test_uci() -> None:
 
 
 def test_uci_scores_are_hundredths_of_a_seed() -> None:
-    answers = script(UciServer, "position fen 0-0-0-0-0-2-0-1-0-0-0-0-22-23-S", "go depth 9")
+    answers = run_script(UciServer, "position fen 0-0-0-0-0-2-0-1-0-0-0-0-22-23-S", "go depth 9")
     found = re.match(r"info depth \d+ score cp (-?\d+) ", answers[-2])
     assert found and int(found[1]) in (-400, -300, -200, -100, 0, 100, 200)
-    assert int(found[1]) == 100 * (22 - 23 + still_to_be_won("0-0-0-0-0-2-0-1-0-0-0-0-22-23-S"))
+    assert int(found[1]) == 100 * (22 - 23 + remaining_margin("0-0-0-0-0-2-0-1-0-0-0-0-22-23-S"))
 
 
-def still_to_be_won(diagram: str) -> float:
+def remaining_margin(diagram: str) -> float:
     with Engine(Game.ABAPA, hash=1) as engine:
         *_, last = engine.solve(parse_position(diagram))
     return last.value
@@ -329,17 +331,17 @@ def still_to_be_won(diagram: str) -> float:
 
 def test_uci_options_and_variants() -> None:
     stuck = "0-0-0-0-0-1-0-0-0-0-0-0-24-23-N"
-    answers = script(
+    answers = run_script(
         UciServer,
         *("setoption name Variant value romein", "setoption name OwnBook value false", "setoption name Hash value 2"),
         *("setoption name Threads value 2", "position startpos", "go movetime 50", f"position fen {stuck}", "go"),
     )
     assert answers[-1] == "bestmove 0000" and answers[-2].startswith("bestmove")
     assert not any(line.startswith("info string") for line in answers)
-    with talking(UciServer, {"hash": 1}) as partner:
-        partner.write("position startpos", "go movetime 60000", "setoption name OwnBook value false", "go depth 2")
-    assert partner.answers[:2] == ["info depth 0 score cp 56 pv F", "bestmove F"], "the book knows it at once"
-    assert partner.answers[-1].startswith("bestmove") and not partner.answers[2].startswith("info depth 0")
+    with serve_engine(UciServer, {"hash": 1}) as client:
+        client.write("position startpos", "go movetime 60000", "setoption name OwnBook value false", "go depth 2")
+    assert client.answers[:2] == ["info depth 0 score cp 56 pv F", "bestmove F"], "the book answers immediately"
+    assert client.answers[-1].startswith("bestmove") and not client.answers[2].startswith("info depth 0")
 
 
 def test_uci_ignores_what_it_does_not_know() -> None:
@@ -353,48 +355,48 @@ def test_uci_ignores_what_it_does_not_know() -> None:
     ]
     wrong += ["position", "position fen", "position fen 1-2", "position startpos moves Zz", "position startpos FfEd"]
     wrong += ["position startpos", "go movetime x", "go depth", "\0", "x" * 200_000]
-    answers = script(UciServer, *wrong, "setoption name Hash value " + "9" * 400, "position bad", "go", "isready")
+    answers = run_script(UciServer, *wrong, "setoption name Hash value " + "9" * 400, "position bad", "go", "isready")
     assert answers[-1] == "readyok" and answers[-2] == "bestmove 0000"
     assert "info string syntax error: expected milliseconds, found 'x'" in answers
     assert all(line.startswith(("info ", "bestmove", "readyok")) for line in answers)
 
 
 @pytest.mark.parametrize("how", ["infinite", "ponder", "depth 99"])
-def test_stop_ends_a_thought(how: str) -> None:
-    with talking(UciServer, {"hash": 1}) as partner:
-        partner.write("setoption name OwnBook value false", "position startpos moves Ff", f"go {how}")
-        partner.wait("info depth")
-        partner.write("isready")
-        partner.wait("readyok")
-        assert not any(line.startswith("bestmove") for line in partner.answers)
-        partner.write("stop")
-        partner.wait("bestmove [A-F]")
-        partner.write("stop", "isready")  # one too many
-    assert sum(line.startswith("bestmove") for line in partner.answers) == 1
+def test_stop_ends_a_search(how: str) -> None:
+    with serve_engine(UciServer, {"hash": 1}) as client:
+        client.write("setoption name OwnBook value false", "position startpos moves Ff", f"go {how}")
+        client.wait("info depth")
+        client.write("isready")
+        client.wait("readyok")
+        assert not any(line.startswith("bestmove") for line in client.answers)
+        client.write("stop")
+        client.wait("bestmove [A-F]")
+        client.write("stop", "isready")  # one more than needed
+    assert sum(line.startswith("bestmove") for line in client.answers) == 1
 
 
-def test_an_endless_thought_waits_for_stop_even_if_all_is_known(monkeypatch: pytest.MonkeyPatch) -> None:
-    waiting, wait = threading.Event(), UciServer.await_interruption
+def test_an_infinite_search_waits_for_stop_even_if_solved(monkeypatch: pytest.MonkeyPatch) -> None:
+    waiting, wait = threading.Event(), UciServer.wait_for_stop
 
-    def await_interruption(talk: UciServer) -> None:
+    def wait_for_stop(server_class: UciServer) -> None:
         waiting.set()
-        wait(talk)
+        wait(server_class)
 
-    monkeypatch.setattr(UciServer, "await_interruption", await_interruption)
-    with talking(UciServer) as partner:
-        partner.write("position fen 0-0-0-0-0-2-0-1-0-0-0-0-22-23-S", "go infinite")
-        partner.wait("info depth")
+    monkeypatch.setattr(UciServer, "wait_for_stop", wait_for_stop)
+    with serve_engine(UciServer) as client:
+        client.write("position fen 0-0-0-0-0-2-0-1-0-0-0-0-22-23-S", "go infinite")
+        client.wait("info depth")
         assert waiting.wait(TIMEOUT)
-        partner.write("isready")
-        partner.wait("readyok")
-        assert not any(line.startswith("bestmove") for line in partner.answers)
-        partner.write("stop")
-        partner.wait("bestmove F")
+        client.write("isready")
+        client.wait("readyok")
+        assert not any(line.startswith("bestmove") for line in client.answers)
+        client.write("stop")
+        client.wait("bestmove F")
 
 
 # ---- the end --------------------------------------------------------------------------------------------------------
 @pytest.mark.parametrize(
-    ("talk", "lines", "answer"),
+    ("server_class", "lines", "answer"),
     [
         (NBoardServer, ["hint 1"], "nodestats"),
         (GtpServer, ["genmove b"], "= [a-h]"),
@@ -402,12 +404,12 @@ def test_an_endless_thought_waits_for_stop_even_if_all_is_known(monkeypatch: pyt
     ],
 )
 @pytest.mark.parametrize("last", ["quit", ""])
-def test_nothing_is_thought_for_nobody(
-    talk: Callable[..., EngineServer], lines: list[str], answer: str, last: str
+def test_searches_end_with_the_input(
+    server_class: Callable[..., EngineServer], lines: list[str], answer: str, last: str
 ) -> None:
-    with talking(talk, {"level": 30, "hash": 1}) as partner:
-        partner.write(*lines, *filter(None, [last]))
-    assert any(re.match(answer, line) for line in partner.answers), "but what was asked is answered"
+    with serve_engine(server_class, {"level": 30, "hash": 1}) as client:
+        client.write(*lines, *filter(None, [last]))
+    assert any(re.match(answer, line) for line in client.answers), "the request is answered anyway"
 
 
 def command(protocol: str, *words: str) -> list[str]:
@@ -447,7 +449,7 @@ def test_ctrl_c_ends_it_cleanly() -> None:
     ours.stderr.close()
 
 
-def test_what_the_command_refuses() -> None:
+def test_invalid_options_are_refused() -> None:
     for words, part in (
         (["chess"], "is not one of 'nboard', 'gtp', 'uci'"),
         (["gtp", "--level", "31"], "no level 31"),

@@ -5,10 +5,10 @@ import random
 from importlib.resources import files
 from pathlib import Path
 
-import judges
 import numpy as np
 import numpy.typing as npt
 import pytest
+import reference_search
 from conftest import fresh_awello
 from waiting import SteppingTime
 
@@ -230,7 +230,7 @@ def test_games_give_valid_examples(game: Game) -> None:
         *positions, _ = replay(game, examples)
         assert len(examples) > 5 and (abs(examples.values) <= 1).all()
         for position, moves, policy in zip(positions, examples.words[:, 2], examples.policies, strict=True):
-            assert not position.over and judges.moves_word(position) == moves
+            assert not position.over and reference_search.legal_moves_mask(position) == moves
             assert policy.sum() == pytest.approx(1)
             assert set(np.flatnonzero(policy)) <= set(position.legal_moves())
 
@@ -364,8 +364,8 @@ def test_a_win_within_reach_is_found() -> None:
     """Even with an untrained network: finished games count by their result."""
     made, found, solved, chance = network(Game.OTHELLO), 0, 0, random.Random(3)
     while solved < 12:
-        position = judges.random_position(Game.OTHELLO, 6, chance)
-        values = {move: -judges.solve(position.after(move)) for move in position.legal_moves()}
+        position = reference_search.random_position(Game.OTHELLO, 6, chance)
+        values = {move: -reference_search.solve(position.after(move)) for move in position.legal_moves()}
         if max(values.values()) > 0 > min(values.values()):
             solved += 1
             found += values[PerceptronTree(1 << 14, network=made).analyse(position, 60.0, 4000, 1).move] > 0
@@ -392,5 +392,5 @@ def test_the_player_respects_its_time_limit(monkeypatch: pytest.MonkeyPatch) -> 
 
 def test_it_beats_random() -> None:
     for game in (*GAMES, Game.ROMEIN):
-        result = play_match(Match(game, "puct@100n,memory=8192", "random", games=10, seed=2))
+        result = play_match(Match(game, "puct@100n,max_nodes=8192", "random", games=10, seed=2))
         assert result.wins >= 9

@@ -147,11 +147,11 @@ def test_perft_keeps_what_is_known_when_interrupted(monkeypatch: pytest.MonkeyPa
 BOT = ("bot", "random", "--token", "t", "--server")
 WRONG = [
     (("perft", "othello", "1000"), "less than or equal to 120"),
-    ((*BOT, "banana"), "--server 'banana' is not the address of a club: write https://HOST or http://HOST:PORT"),
-    ((*BOT, "ftp://127.0.0.1"), "is not the address of a club"),
-    ((*BOT, "http://"), "is not the address of a club"),
-    ((*BOT, "http://127.0.0.1:http"), "is not the address of a club"),
-    ((*BOT, "http://a..b"), "--server 'http://a..b' is not the address of a club"),
+    ((*BOT, "banana"), "--server 'banana' is not a club address: write https://HOST or http://HOST:PORT"),
+    ((*BOT, "ftp://127.0.0.1"), "is not a club address"),
+    ((*BOT, "http://"), "is not a club address"),
+    ((*BOT, "http://127.0.0.1:http"), "is not a club address"),
+    ((*BOT, "http://a..b"), "--server 'http://a..b' is not a club address"),
     ((*BOT, "http://127.0.0.1:1", "--token", "a\nb"), "the token is not valid"),
     (("serve", "--host", "é" * 70, "--port", "0"), "it is not the name of a host; choose another --host"),
     ((*BOT, "http://127.0.0.1:1", "--seek", "othello 0s"), "the clock '0s' has no main time"),

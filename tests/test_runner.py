@@ -23,13 +23,13 @@ COMMANDS = {
     "selfplay": ("selfplay", "othello", "--level", "6", "--games", "64", "--opening-plies", "4-8", "--jobs", "1"),
     "lab": ("lab", "championship", "--games", "2", "--depths", "3"),
 }
-MEASURED = {"seconds", "usage", "nodes"}
+MEASURED_FIELDS = {"seconds", "usage", "nodes"}
 
 
-def games(folder: Path) -> list[dict[str, Any]]:
-    """The games of a journal without what the clock tells."""
+def read_games_without_measures(folder: Path) -> list[dict[str, Any]]:
+    """The games of a journal without measured fields."""
     lines = [json.loads(line) for line in (folder / "games.jsonl").read_text().splitlines()]
-    return [{name: value for name, value in line.items() if name not in MEASURED} for line in lines]
+    return [{name: value for name, value in line.items() if name not in MEASURED_FIELDS} for line in lines]
 
 
 @pytest.mark.parametrize("name", COMMANDS)
@@ -44,7 +44,10 @@ def test_a_killed_command_resumes_with_the_same_result(name: str, tmp_path: Path
     for folder in (parts, whole):
         done = awello(*COMMANDS[name], "--out", str(folder))
         assert done.returncode == 0, done.stderr
-    assert games(parts) == games(whole) and len(games(whole)) > played >= 3
+    assert (
+        read_games_without_measures(parts) == read_games_without_measures(whole)
+        and len(read_games_without_measures(whole)) > played >= 3
+    )
 
 
 def test_the_folder_of_a_match_extends(tmp_path: Path) -> None:

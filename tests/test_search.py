@@ -18,7 +18,13 @@ from awello.search.root import ALGORITHMS, AlphaBetaEvaluator, analyse
 alpha_beta_entry_at = getattr(alphabeta_tt.alpha_beta_entry_at, "py_func", alphabeta_tt.alpha_beta_entry_at)
 
 TEXTBOOK = ("minimax", "alphabeta", "negamax", "negamax-alphabeta")
-PLAYERS = ("minimax@3", "alphabeta@3", "negamax@3", "negamax-alphabeta@3", "alphabeta@3,memory=0,sort=false")
+PLAYERS = (
+    "minimax@3",
+    "alphabeta@3",
+    "negamax@3",
+    "negamax-alphabeta@3",
+    "alphabeta@3,tt_entries=0,move_ordering=false",
+)
 
 
 def some_positions(game: Game, count: int, seed: int = 1) -> list[Position]:
@@ -128,7 +134,11 @@ def test_move_ordering_and_mirror_skipping_save_nodes() -> None:
 def test_strict_cutoffs_change_no_value() -> None:
     for position in some_positions(Game.OTHELLO, 6):
         found = []
-        for text in ("memory=0,sort=false", "memory=0,sort=false,equals=true", "equals=true"):
+        for text in (
+            "tt_entries=0,move_ordering=false",
+            "tt_entries=0,move_ordering=false,strict_cutoff=true",
+            "strict_cutoff=true",
+        ):
             player = make_player(f"negamax-alphabeta:absolute@4,{text}")
             player.begin(Game.OTHELLO, 1)
             analysis = player.choose(position, Clock()).analysis

@@ -351,7 +351,10 @@ BAD = [
     (("--leaves", LESSON, "--search", "uct"), "'uct' is not a tree search: choose minimax, alphabeta, negamax"),
     (("othello", "--search", "random"), "'random' is not a tree search"),
     (("othello", "--search", "alphabeta@0"), "needs a depth from 1"),
-    (("othello", "--search", "alphabeta,memory=9"), "a tree takes no memory: it takes table, thresholds, corners"),
+    (
+        ("othello", "--search", "alphabeta,tt_entries=9"),
+        "tt_entries is not a setting of a tree: choose from table, thresholds, corners",
+    ),
     (("othello", "--search", "alphabeta:mixed,thresholds=soon"), "thresholds 'soon'"),
     (("othello", "--search", "minimax@12"), "more than 20,000 nodes"),
     (("--leaves", LESSON, "--svg", "no/such/folder/tree.svg"), "cannot write 'no/such/folder/tree.svg': No such file"),

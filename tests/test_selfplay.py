@@ -36,14 +36,14 @@ def transcripts(plan: SelfplayPlan, folder: Path | None = None, jobs: int = 1) -
     """The games of a plan."""
     with Runner(plan, jobs, folder) as runner:
         assert runner.run()
-        return [result.moves for result in runner.done]
+        return [result.moves for result in runner.results]
 
 
 def test_games_are_legal_and_finished_and_have_the_right_result(game: Game) -> None:
     with Runner(SelfplayPlan(game, 1, 6, seed=3, plies=(2, 4))) as runner:
         runner.run()
-    assert len({result.moves for result in runner.done}) == 6
-    for result in runner.done:
+    assert len({result.moves for result in runner.results}) == 6
+    for result in runner.results:
         record = parse_transcript(result.moves, Position.start(game))
         assert record.final.over and result.score == record.final.score()
         assert detect_game(result.moves, game).record == record
@@ -132,7 +132,7 @@ def test_a_journal_that_ends_anywhere_is_continued(cut: int, tmp_path: Path) -> 
     torn = journal.read_bytes()[:cut]
     journal.write_bytes(torn)
     with Runner(plan, folder=tmp_path / "out") as runner:
-        assert len(runner.done) == torn.count(b"\n")
+        assert len(runner.results) == torn.count(b"\n")
     assert transcripts(plan, tmp_path / "out") == whole
     assert transcripts(replace(plan, games=9), tmp_path / "out")[:8] == whole
     assert len(journal.read_bytes().splitlines()) == 9

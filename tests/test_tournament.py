@@ -1,4 +1,4 @@
-"""Tournaments: rounds are scored as report 1 says, whatever a bot does costs it games only, and nothing is lost."""
+"""Tournaments: scoring as in report 1, sandboxes, resuming, ratings and bots with weights."""
 
 import json
 import math
@@ -18,12 +18,12 @@ from conftest import ROOT, awello, fresh_awello, restore_interrupts
 from waiting import TIMEOUT, wait_until
 
 from awello import Game, Match, Position, make_player, parse_position, parse_transcript, play_match
-from awello.arena.elo import IMAGINARY, SCALE, ratings
+from awello.arena.elo import PRIOR_DRAWS, SCALE, fit_ratings
 from awello.arena.journal import Journal
 from awello.arena.openings import random_opening
 from awello.arena.runner import GameResult, PlayerCache
-from awello.arena.sandbox import ResourceLimits, SandboxedPlayer, Usage, _Host
-from awello.arena.tournament import BotGame, Tournament, TournamentResult, play_tournament, seen_by_bots
+from awello.arena.sandbox import ResourceLimits, SandboxedPlayer, Usage, _PlayerHost
+from awello.arena.tournament import BotGame, Tournament, TournamentResult, play_tournament, to_bot_game
 from awello.errors import AwelloError, ConfigError, IllegalMoveError
 from awello.limits import Clock
 from awello.players.player import Forfeit
@@ -32,35 +32,35 @@ BOTS = str(ROOT / "tests" / "bots.py")
 
 
 @pytest.fixture(autouse=True)
-def _bots(monkeypatch: pytest.MonkeyPatch) -> None:
-    """The bots that misbehave, for this process and for theirs."""
+def _register_bots(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Register the misbehaving bots in this process and its children."""
     monkeypatch.setenv("AWELLO_PLAYERS", BOTS)
 
 
 def without_measures(result: TournamentResult) -> list[GameResult]:
-    """What must be the same whenever a tournament is played again."""
+    """The results without measured fields, which must be repeatable."""
     return [replace(game, seconds=(), usage=None) for game in result.results]
 
 
 # --- points -----------------------------------------------------------------------------------------------------------
 def games(*scores: tuple[int, int]) -> list[GameResult]:
-    """The games of rounds, from the scores of the pair's bots: the second moves first in the second game."""
+    """Games from the scores of a pair's bots; the second bot moves first in the second game of a round."""
     sides = [score[::-1] if number % 2 else score for number, score in enumerate(scores)]
     return [GameResult("tournament", ("", ""), "", score) for score in sides]
 
 
 def test_a_round_goes_to_the_larger_sum() -> None:
     tournament = Tournament(Game.TOURNAMENT, ("random", "greedy", "first"), rounds=2)
-    first_round = [(25, 10), (3, 26)]  # random - greedy, 28-36, though each won a game: greedy
-    first_round += [(30, 0), (0, 29)]  # random - first, 30-29 in a game each: random
-    first_round += [(1, 2), (1, 2)]  # greedy - first: first
-    result = TournamentResult(tournament, games(*first_round, (20, 21), (22, 21)))  # random - greedy, 42-42
+    first_round = [(25, 10), (3, 26)]  # random - greedy, 28-36: each won a game, the round goes to greedy
+    first_round += [(30, 0), (0, 29)]  # random - first, 30-29: the round goes to random
+    first_round += [(1, 2), (1, 2)]  # greedy - first, 2-4: the round goes to first
+    result = TournamentResult(tournament, games(*first_round, (20, 21), (22, 21)))  # random - greedy, 42-42: drawn
     standings = {bot.spec: bot for bot in result.standings()}
     found = {name: (bot.points, bot.won, bot.drawn, bot.lost, bot.games) for name, bot in standings.items()}
     assert found == {"random": (4, 1, 1, 1, 6), "greedy": (4, 1, 1, 1, 6), "first": (3, 1, 0, 1, 4)}
     assert standings["random"].mean_score == pytest.approx((25 + 3 + 20 + 22 + 30 + 0) / 6)
-    cross = result.cross()
-    assert (cross[0][1], cross[1][0], cross[2][1]) == ((0, 1, 1), (1, 1, 0), (1, 0, 0))
+    cross_table = result.cross_table()
+    assert (cross_table[0][1], cross_table[1][0], cross_table[2][1]) == ((0, 1, 1), (1, 1, 0), (1, 0, 0))
     assert [bot.spec for bot in result.standings()] == ["random", "greedy", "first"]
 
 
@@ -76,32 +76,32 @@ def test_scores_belong_to_bots_not_to_sides(tmp_path: Path) -> None:
             assert [used.moves for used in one.usage] == (turns if number == 0 else turns[::-1])
 
 
-def test_openings_leave_something_to_play(game: Game) -> None:
+def test_openings_do_not_end_the_game(game: Game) -> None:
     plies = 8
     found = [random_opening(game, plies, str(seed)) for seed in range(20)]
     assert {len(moves) for moves in found} == {plies}
     assert len(set(found)) > 5
-    with pytest.raises(ConfigError, match="to its end: choose fewer"):
+    with pytest.raises(ConfigError, match=r"end every game of .*: choose fewer"):
         random_opening(game, 2000 if game.family == "awale" else 130, "1")
 
 
-# --- whatever goes wrong ----------------------------------------------------------------------------------------------
+# --- failures and limits ----------------------------------------------------------------------------------------------
 LIMITED = ResourceLimits(memory=16, threads=1)
 
 
-def outcome(
+def play_round(
     spec: str,
     limits: ResourceLimits = ResourceLimits(),  # noqa: B008
     chosen: Game = Game.ABAPA,
 ) -> tuple[list[BotGame], SandboxedPlayer]:
-    """The games of a round of a bot against one that behaves."""
+    """The games of a round between a bot and the player `random`."""
     tournament = Tournament(chosen, (spec, "random"), rounds=1, limits=limits)
     cache = PlayerCache()
     bot = SandboxedPlayer(spec, chosen, limits)
-    rival = SandboxedPlayer("random", chosen, ResourceLimits())  # a busy machine costs no game
+    rival = SandboxedPlayer("random", chosen, ResourceLimits())  # no limits, as the machine may be busy
     cache._players = {(spec, 0): bot, ("random", 0): rival}
     try:
-        return [seen_by_bots(tournament.run_job(number, cache), number) for number in (0, 1)], bot
+        return [to_bot_game(tournament.run_job(number, cache), number) for number in (0, 1)], bot
     finally:
         cache.close()
 
@@ -113,7 +113,7 @@ def outcome(
         ("leaves", "crash", "SystemExit"),
         ("exits", "crash", "exit status 7"),
         ("segfault", "crash", "SIGSEGV"),
-        ("resigns", "resigned", "gave the game up"),
+        ("resigns", "resigned", "the player resigned"),
         ("illegal", "illegal", "77 is not a legal move: .* can play"),
         ("unwrapped", "illegal", "must return a Choice with a legal move, not 3"),
         ("exception,where=begin", "crash", "nothing to share"),
@@ -123,7 +123,7 @@ def outcome(
     ],
 )
 def test_a_bot_that_fails_loses_the_game(wrong: str, reason: str, part: str) -> None:
-    played, _ = outcome(f"first,wrong={wrong}")
+    played, _ = play_round(f"first,wrong={wrong}")
     for one in played:
         assert one.score == (0, 48)
         assert one.forfeits[1] is None
@@ -135,16 +135,16 @@ def test_a_bot_that_fails_loses_the_game(wrong: str, reason: str, part: str) -> 
 @pytest.mark.parametrize(
     ("spec", "limits", "reason", "part"),
     [
-        ("first,wrong=late", ResourceLimits(move_time=0.02), "time", r"a move took \d+\.\d ms, 20ms are allowed"),
+        ("first,wrong=late", ResourceLimits(move_time=0.02), "time", r"a move took \d+\.\d ms; the limit is 20ms"),
         ("first,wrong=endless", ResourceLimits(move_time=0.02), "time", r"no answer within 1\.0 s"),
         ("first,wrong=endless,where=end", ResourceLimits(move_time=0.1), "time", "no answer|a move took"),
-        ("first,wrong=late,where=begin", ResourceLimits(learning=0.03), "learning", "30ms are allowed"),
+        ("first,wrong=late,where=begin", ResourceLimits(learning=0.03), "learning", "the limit is 30ms"),
         ("first,wrong=endless,where=begin", ResourceLimits(learning=0.1), "learning", "not ready after 1.1 s"),
-        ("first,wrong=big", ResourceLimits(memory=16), "memory", r"it takes \d+\.\d MiB, 16 are allowed"),
+        ("first,wrong=big", ResourceLimits(memory=16), "memory", r"it uses \d+\.\d MiB; the limit is 16"),
     ],
 )
 def test_limits_are_kept(spec: str, limits: ResourceLimits, reason: str, part: str) -> None:
-    played, _ = outcome(spec, limits, Game.OTHELLO4)
+    played, _ = play_round(spec, limits, Game.OTHELLO4)
     for one in played:
         assert one.score[0] == 0
         assert one.forfeits[0] is not None
@@ -152,26 +152,26 @@ def test_limits_are_kept(spec: str, limits: ResourceLimits, reason: str, part: s
         assert re.search(part, one.forfeits[0][1])
 
 
-def work_for(seconds: float) -> None:
+def use_cpu(seconds: float) -> None:
     until = time.thread_time() + seconds
     while time.thread_time() < until:
         pass
 
 
 def test_other_threads_are_noticed_even_between_moves() -> None:
-    def work_elsewhere() -> None:
-        other = threading.Thread(target=work_for, args=(0.1,))
+    def use_cpu_in_a_thread() -> None:
+        other = threading.Thread(target=use_cpu, args=(0.1,))
         other.start()
         other.join()
 
-    host = _Host()
+    host = _PlayerHost()
     host.make("first", Game.ABAPA)
-    work_elsewhere()  # before the game
+    use_cpu_in_a_thread()  # before the game
     host.begin(Game.ABAPA, 1)
     host.choose(Position.start(Game.ABAPA), Clock())
-    work_for(0.1)  # what this thread does between moves is not the player's
+    use_cpu(0.1)  # time of this thread between moves does not count
     assert host.measure() < 0.05
-    work_elsewhere()
+    use_cpu_in_a_thread()
     host.choose(Position.start(Game.ABAPA), Clock())
     assert 0.05 < host.measure() < 0.15
 
@@ -181,31 +181,31 @@ def test_more_processor_time_than_threads_can_use_loses() -> None:
     bot.usage = Usage(seconds=1.0, processor=2.1)
     bot._check_threads()
     bot.usage = Usage(seconds=1.0, processor=2.3)
-    with pytest.raises(Forfeit, match=r"threads: more than 2: 2\.30 s of processor time in moves of 1\.00 s"):
+    with pytest.raises(Forfeit, match=r"threads: more than 2: 2\.30 s of CPU time in moves of 1\.00 s"):
         bot._check_threads()
 
 
-def test_no_limit_unless_asked_for_but_all_is_measured() -> None:
-    late, _ = outcome("first,wrong=late", chosen=Game.OTHELLO4)
-    big, _ = outcome("first,wrong=big")
+def test_use_is_measured_without_limits() -> None:
+    late, _ = play_round("first,wrong=late", chosen=Game.OTHELLO4)
+    big, _ = play_round("first,wrong=big")
     assert all(one.forfeits == (None, None) for one in (*late, *big))
     used = late[0].usage[0]
     assert used.worst >= used.seconds / used.moves > 0.05
-    assert used.processor < used.seconds / 2  # it slept
+    assert used.processor < used.seconds / 2  # it sleeps
     assert big[0].usage[0].memory > 32 << 20 > big[0].usage[1].memory
     assert big[0].usage[0].learning > 0
 
 
 def test_another_program_loses_the_game_in_which_it_ends(tmp_path: Path) -> None:
-    command = f"{sys.executable} {ROOT / 'tests' / 'program.py'} gtp {tmp_path / 'log'} dies once"
+    command = f"{sys.executable} {ROOT / 'tests' / 'fake_engine.py'} gtp {tmp_path / 'log'} dies once"
     tournament = Tournament(Game.OTHELLO, ("random", f"gtp@5s,command={command}"), 1, opening_plies=20)
     (played,) = play_tournament(tournament, tmp_path / "out").rounds
     first, second = (one.forfeits[1] for one in played.games)
     assert first and first[0] == "crash" and "exit status 3" in first[1]
-    assert second is None, "it was told the moves of the opening, and those after it"
+    assert second is None, "the new process received the moves of the opening"
 
 
-def test_two_that_fail_both_lose(tmp_path: Path) -> None:
+def test_two_failing_bots_both_lose(tmp_path: Path) -> None:
     specs = "first,wrong=big,where=begin", "first,wrong=exits,where=begin"
     tournament = Tournament(Game.ABAPA, specs, 1, limits=LIMITED)
     (played,) = play_tournament(tournament, tmp_path).rounds
@@ -213,11 +213,11 @@ def test_two_that_fail_both_lose(tmp_path: Path) -> None:
     assert played.score == (0, 0)
 
 
-def test_a_tournament_survives_them_all(tmp_path: Path) -> None:
+def test_a_tournament_survives_all_failures(tmp_path: Path) -> None:
     specs = ("first", *(f"first,wrong={wrong}" for wrong in ("exits", "illegal", "exception", "prints")))
     results = play_tournament(Tournament(Game.ABAPA, specs, rounds=2, limits=LIMITED), tmp_path, jobs=2)
     standings = {bot.spec: bot for bot in results.standings()}
-    assert results.played == results.wanted == 20
+    assert results.played == results.total_rounds == 20
     assert {spec: list(bot.forfeits) for spec, bot in standings.items()} == {
         "first": [],
         "first,wrong=prints": [],
@@ -229,16 +229,16 @@ def test_a_tournament_survives_them_all(tmp_path: Path) -> None:
     assert "exit status 7" in standings["first,wrong=exits"].messages["crash"]
 
 
-def test_nothing_runs_on_when_a_bot_is_let_go() -> None:
-    _, bot = outcome("first")
+def test_a_closed_bot_leaves_no_process() -> None:
+    _, bot = play_round("first")
     process = bot._process
     process.join(TIMEOUT)
     assert process.exitcode == -signal.SIGKILL
     bot.begin(Game.ABAPA, 1)
-    assert bot.forfeit is not None  # it is not made again
+    assert bot.forfeit is not None  # the player is not made again
 
 
-# --- again, and on ----------------------------------------------------------------------------------------------------
+# --- repeat, resume ---------------------------------------------------------------------------------------------------
 SPECS = ("random", "greedy", "alphabeta@2")
 
 
@@ -257,7 +257,7 @@ def test_the_seed_decides_whatever_the_number_of_jobs(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("jobs", [1, 2])
-def test_an_interrupted_tournament_goes_on(jobs: int, tmp_path: Path) -> None:
+def test_an_interrupted_tournament_resumes(jobs: int, tmp_path: Path) -> None:
     tournament = Tournament(Game.ABAPA, SPECS, rounds=3, seed=1)
     reports = []
 
@@ -269,14 +269,14 @@ def test_an_interrupted_tournament_goes_on(jobs: int, tmp_path: Path) -> None:
     assert play_tournament(tournament, tmp_path / "parts", jobs, interrupt).interrupted
     assert reports == [0, 1, 2, 3]
     with (tmp_path / "parts" / "games.jsonl").open("a") as file:
-        file.write('{"game": "ab')  # cut short in the middle of a line
+        file.write('{"game": "ab')  # an incomplete line
     again: list[int] = []
     resumed = play_tournament(tournament, tmp_path / "parts", jobs, lambda result: again.append(len(result.results)))
     assert again == list(range(3, 19))
     assert without_measures(resumed) == without_measures(play_tournament(tournament, tmp_path / "whole"))
     read: list[int] = []
     assert play_tournament(tournament, tmp_path / "parts", 1, lambda results: read.append(0)) == resumed
-    assert len(read) == 1  # nothing was left to play
+    assert len(read) == 1  # no game was left to play
 
 
 def test_tournaments_are_not_mixed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -305,7 +305,7 @@ def test_a_damaged_folder_is_refused(file: str, content: str, tmp_path: Path) ->
         play_tournament(tournament, tmp_path)
 
 
-def test_a_line_is_cut_only_where_a_line_ends(tmp_path: Path) -> None:
+def test_incomplete_lines_are_removed(tmp_path: Path) -> None:
     parts = [{"message": "a\u2028b"}, {"message": "é"}]
     with Journal(tmp_path, "work", {}) as journal:
         for part in parts:
@@ -314,7 +314,7 @@ def test_a_line_is_cut_only_where_a_line_ends(tmp_path: Path) -> None:
         with (tmp_path / "games.jsonl").open("ab") as file:
             file.write(torn)
         with Journal(tmp_path, "work", {}) as journal:
-            assert journal.done == parts
+            assert journal.results == parts
 
 
 def test_a_refused_bot_leaves_no_folder(tmp_path: Path) -> None:
@@ -325,36 +325,36 @@ def test_a_refused_bot_leaves_no_folder(tmp_path: Path) -> None:
 
 # --- Elo --------------------------------------------------------------------------------------------------------------
 def test_ratings_of_two_solve_the_equation() -> None:
-    (one, other), margins = ratings([[0, 75], [25, 0]])
+    (one, other), margins = fit_ratings([[0, 75], [25, 0]])
     strength = one / SCALE
     expected = 1 / (1 + math.exp(-2 * strength))
     assert one == pytest.approx(-other)
-    assert 75 - 100 * expected + IMAGINARY * (0.5 - 1 / (1 + math.exp(-strength))) == pytest.approx(0, abs=1e-6)
+    assert 75 - 100 * expected + PRIOR_DRAWS * (0.5 - 1 / (1 + math.exp(-strength))) == pytest.approx(0, abs=1e-6)
     assert one - other == pytest.approx(400 * math.log10(3), rel=0.02)  # three to one
     assert margins == pytest.approx([1.96 * SCALE / 2 / math.sqrt(100 * 0.75 * 0.25)] * 2, rel=0.05)
 
 
 def test_ratings_of_those_who_won_everything_are_sensible() -> None:
-    found, margins = ratings([[0, 100, 100], [0, 0, 50], [0, 50, 0]])
+    found, margins = fit_ratings([[0, 100, 100], [0, 0, 50], [0, 50, 0]])
     assert all(map(math.isfinite, (*found, *margins)))
     assert 500 < found[0] - found[1] < 1500
     assert found[1] == pytest.approx(found[2])
     assert margins[0] > 100
     assert sum(found) == pytest.approx(0, abs=1e-6)
-    assert ratings(np.zeros((3, 3)))[0] == [0, 0, 0]
+    assert fit_ratings(np.zeros((3, 3)))[0] == [0, 0, 0]
 
 
 def test_ratings_find_what_made_the_results() -> None:
-    chance, truth = random.Random(2), [-200, -50, 0, 60, 190]
+    rng, truth = random.Random(2), [-200, -50, 0, 60, 190]
     inside = total = 0
     for _ in range(40):
         won = np.zeros((5, 5))
         for one in range(5):
             for other in range(one):
                 for _ in range(100):
-                    first = chance.random() < 1 / (1 + 10 ** ((truth[other] - truth[one]) / 400))
+                    first = rng.random() < 1 / (1 + 10 ** ((truth[other] - truth[one]) / 400))
                     won[(one, other) if first else (other, one)] += 1
-        found, margins = ratings(won)
+        found, margins = fit_ratings(won)
         assert found == pytest.approx(truth, abs=120)
         inside += sum(abs(a - b) < margin for a, b, margin in zip(found, truth, margins, strict=True))
         total += 5
@@ -387,16 +387,16 @@ def test_ties_follow_the_seed() -> None:
 @pytest.mark.parametrize(
     ("answer", "part"),
     [
-        ("short", "6 weights are asked for, not 3"),
-        ("nan", "no number"),
-        ("words", "6 weights are asked for, not .'many'"),
+        ("short", "must be 6 weights, not 3"),
+        ("nan", "not a number"),
+        ("words", "must be 6 weights, not .'many'"),
         ("none", "not None"),
     ],
 )
-def test_weights_that_are_none_are_an_illegal_answer(answer: str, part: str) -> None:
+def test_invalid_weights_are_an_illegal_answer(answer: str, part: str) -> None:
     with pytest.raises(IllegalMoveError, match=part):
         play_match(Match(Game.ABAPA, f"weighs,answer={answer}", "random"))
-    played, _ = outcome(f"weighs,answer={answer}")
+    played, _ = play_round(f"weighs,answer={answer}")
     assert played[0].forfeits[0] is not None
     assert played[0].forfeits[0][0] == "illegal"
 
@@ -438,22 +438,22 @@ def test_ctrl_c_ends_with_the_standings(tmp_path: Path) -> None:
     ("specs", "plies", "part"),
     [
         (("random",), 0, "at least two bots"),
-        (("random", "random"), 0, "'random' is there twice"),
-        (("uct@1s", "greedy", "uct@1000ms"), 0, "'uct@1s' is there twice"),
+        (("random", "random"), 0, "'random' appears twice"),
+        (("uct@1s", "greedy", "uct@1000ms"), 0, "'uct@1s' appears twice"),
         (("human", "random"), 0, "awello play"),
         (("randm", "greedy"), 0, "did you mean 'random'"),
-        (("random", "greedy"), 5000, "to its end"),
+        (("random", "greedy"), 5000, "choose fewer"),
     ],
 )
-def test_what_cannot_be_played_is_refused(specs: tuple[str, ...], plies: int, part: str) -> None:
+def test_invalid_tournaments_are_refused(specs: tuple[str, ...], plies: int, part: str) -> None:
     with pytest.raises(AwelloError, match=part):
         Tournament(Game.ABAPA, specs, opening_plies=plies)
 
 
-def test_limits_must_leave_something() -> None:
+def test_limits_must_be_positive() -> None:
     for name in ("move_time", "memory", "learning", "threads"):
         for value in (0, -1, math.nan):
-            with pytest.raises(ConfigError, match=f"for {name.replace('_', ' ')}: give more than 0"):
+            with pytest.raises(ConfigError, match=f"for {name.replace('_', ' ')} is not positive"):
                 ResourceLimits(**{name: value})  # type: ignore[arg-type]
 
 

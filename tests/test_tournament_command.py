@@ -23,7 +23,7 @@ SPECS = ("random", "greedy", "uct@20ms", "alphabeta:mixed@6,thresholds=30-55", E
 
 # --- the report -------------------------------------------------------------------------------------------------------
 def long_tournament() -> TournamentResult:
-    """The first bot of a pair loses the first ten rounds, and wins the others because its opponent crashes."""
+    """In each pair the first bot loses ten rounds and wins the others, as its opponent crashes."""
     tournament, results = Tournament(Game.OTHELLO, SPECS, rounds=100), []
     for number in range(tournament.total):
         _, played, game = tournament.locate(number)
@@ -60,8 +60,8 @@ def test_the_report_is_wide_where_no_terminal_shows_it(
 MARK = "AWELLO_TEST_MARK"
 
 
-def marked(mark: str) -> list[str]:
-    """The command lines of processes that were started with a mark."""
+def find_marked(mark: str) -> list[str]:
+    """The command lines of processes with a mark in their environment."""
     found = []
     for folder in Path("/proc").glob("[0-9]*"):
         try:
@@ -72,8 +72,8 @@ def marked(mark: str) -> list[str]:
     return found
 
 
-def start(mark: str, *words: str) -> "subprocess.Popen[str]":
-    """Start a command, whose processes can be found by the mark."""
+def start_marked(mark: str, *words: str) -> "subprocess.Popen[str]":
+    """Start a command with a mark in the environment of its processes."""
     pipe = subprocess.PIPE
     return subprocess.Popen(
         [sys.executable, "-m", "awello", *words],
@@ -88,29 +88,29 @@ def start(mark: str, *words: str) -> "subprocess.Popen[str]":
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="processes are found in /proc")
-@pytest.mark.parametrize(("moment", "jobs"), [("start", 1), ("game", 2)])
-def test_ctrl_c_leaves_one_line_and_no_process(moment: str, jobs: int, tmp_path: Path) -> None:
+@pytest.mark.parametrize(("stage", "jobs"), [("start", 1), ("game", 2)])
+def test_ctrl_c_leaves_one_line_and_no_process(stage: str, jobs: int, tmp_path: Path) -> None:
     out, mark = tmp_path / "out", uuid4().hex
     specs = ("uct@20ms", "random", "greedy")
     words = ["tournament", "othello", *specs, "--rounds", "2", "--size", "4", "--jobs", str(jobs), "--out", str(out)]
-    with start(mark, *words) as process:
+    with start_marked(mark, *words) as process:
         lines = out / "games.jsonl"
-        if moment == "start":
-            wait_until(lambda: any("forkserver" in line for line in marked(mark)))
+        if stage == "start":
+            wait_until(lambda: any("forkserver" in line for line in find_marked(mark)))
         else:
             wait_until(lambda: lines.exists() and lines.read_text().count("\n") > 1)
-        for _ in range(3):  # an impatient person
+        for _ in range(3):  # pressing Ctrl-C three times
             os.killpg(process.pid, signal.SIGINT)
         shown, errors = process.communicate(timeout=60)
     assert process.returncode == 130
-    said = [line for line in errors.splitlines() if "compiling kernels" not in line]
-    if moment == "start":
-        assert (shown, said, out.exists()) == ("", ["awello: interrupted"], False)
+    lines_shown = [line for line in errors.splitlines() if "compiling kernels" not in line]
+    if stage == "start":
+        assert (shown, lines_shown, out.exists()) == ("", ["awello: interrupted"], False)
     else:
-        assert said == [f"awello: interrupted: run the same command again to resume from {out}"]
-    wait_until(lambda: not marked(mark))
+        assert lines_shown == [f"awello: interrupted: run the same command again to resume from {out}"]
+    wait_until(lambda: not find_marked(mark))
     result = play_tournament(Tournament(Game.OTHELLO4, specs, rounds=2), out)
-    assert result.played == result.wanted
+    assert result.played == result.total_rounds
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="processes are found in /proc")
@@ -118,11 +118,11 @@ def test_a_killed_tournament_leaves_no_process(tmp_path: Path, monkeypatch: pyte
     bots, out, mark = str(ROOT / "tests" / "unruly_bots.py"), tmp_path / "out", uuid4().hex
     specs = (f"unruly,how=changes_group,pids={tmp_path / 'pids'}", "uct@20ms")
     words = ["tournament", "othello", *specs, "--rounds", "2", "--size", "4", "--out", str(out)]
-    with start(mark, "--import", bots, *words) as process:
+    with start_marked(mark, "--import", bots, *words) as process:
         lines = out / "games.jsonl"
         wait_until(lambda: lines.exists() and lines.read_text().count("\n") > 1)
         process.kill()
-    wait_until(lambda: not marked(mark))
+    wait_until(lambda: not find_marked(mark))
     monkeypatch.setenv("AWELLO_PLAYERS", bots)
     result = play_tournament(Tournament(Game.OTHELLO4, specs, rounds=2), out)
-    assert result.played == result.wanted
+    assert result.played == result.total_rounds

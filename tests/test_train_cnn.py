@@ -91,7 +91,7 @@ def test_the_report_is_a_table() -> None:
     assert [line.split()[0] for line in lines[6:9]] == ["0", "10", "50"]
     assert lines[-1].startswith("the value is on the winner's side in 62.5%")
     assert len({len(line) for line in (*lines[:5], *lines[6:9])}) == 1
-    assert describe(REPORT, Path("mine"))[-1] == f"the player cnn,file={Path('mine', 'network.onnx')} plays by it"
+    assert describe(REPORT, Path("mine"))[-1] == f"the player cnn,weights={Path('mine', 'network.onnx')} plays by it"
     other = REPORT | {"plan": REPORT["plan"] | {"network": "report", "view": "one"}}  # type: ignore[operator]
     assert "no player" in describe(other, Path("mine"))[-1] and "value" not in format_report(other)[-1]
 

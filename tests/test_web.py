@@ -108,9 +108,9 @@ def test_reading_and_drawing(client: TestClient) -> None:
 @pytest.mark.parametrize(
     "spec",
     [
-        "champion,remember=x",
+        "champion,avoided_moves=x",
         "champion,weights=x",
-        "minimax,file=x",
+        "minimax,weights=x",
         "champion,threads=9",
         "champion,hash=9",
         "human",

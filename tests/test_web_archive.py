@@ -16,7 +16,7 @@ from awello.archive.archive import Archive, GameFilter, parse_years
 from awello.archive.explorer import explore
 from awello.errors import ConfigError
 from awello.formats.registry import find_format, read_games
-from awello.players.player import forget_players
+from awello.players.player import unregister_user_players
 from awello.web import archive_service, files_api, rate_limits
 from awello.web.app import create_app
 from awello.web.rate_limits import RateLimit, RateLimits
@@ -84,7 +84,7 @@ def test_players_learn_from_games_on_a_private_server_only(
     with TestClient(create_app(0, archive=str(tmp_path / "a.sqlite"), host_names=names), base_url=HOST) as client:
         game = finished_game(players=["Ann", "pupil"])
         assert client.post("/api/games", json=game).json() == {"number": 1}
-    forget_players()
+    unregister_user_players()
     assert (noted.read_text() if noted.exists() else "") == ("" if public else f"1 {len(game['moves'])}\n")
 
 

@@ -1,4 +1,4 @@
-"""Bots that start processes or attack what is around them; tests name this file to workers as AWELLO_PLAYERS."""
+"""Bots that start processes or attack their environment; tests load this file into workers with AWELLO_PLAYERS."""
 
 import os
 import shlex
@@ -12,14 +12,14 @@ from awello import Choice, Game, Player, Position, register
 from awello.limits import Clock
 from awello.players.player import Forfeit
 
-EATS = "import sys; kept = bytearray(64 << 20); print('ate', flush=True); sys.stdin.read()"
-WORKS = """import time
+ALLOCATE_MEMORY = "import sys; kept = bytearray(64 << 20); print('ate', flush=True); sys.stdin.read()"
+USE_CPU = """import time
 until = time.process_time() + 0.3
 while time.process_time() < until:
     pass
 print("worked", flush=True)
 """
-LEAVES = """import os, sys
+BECOME_DAEMON = """import os, sys
 if os.fork():
     sys.stdout.close(); os._exit(0)
 os.setsid()
@@ -28,25 +28,25 @@ if os.fork():
 print(os.getpid(), file=open(sys.argv[1], 'a'), flush=True)
 exec(sys.argv[2])
 """
-STAYS = """import signal
+IGNORE_SIGTERM = """import signal
 signal.signal(signal.SIGTERM, signal.SIG_IGN)
 print("ready", flush=True)
 signal.pause()
 """
 
 
-class OwnForfeit(Forfeit):
-    """A class that only this file knows."""
+class UnknownForfeit(Forfeit):
+    """A subclass that only this file defines."""
 
 
-@register("unruly", "the first legal move, after something unruly")
+@register("unruly", "the first legal move, after unruly behaviour")
 @dataclass
 class Unruly(Player):
-    """Does something unruly when it is asked for its first move."""
+    """Calls the method `how` before its first move."""
 
     how: str = "nothing"
     pids: str = ""
-    """A file to which it adds the processes that it starts."""
+    """A file to which it appends the ids of the processes it starts."""
 
     def begin(self, game: Game, seed: int) -> None:
         self.fresh = True
@@ -58,64 +58,64 @@ class Unruly(Player):
         return Choice(position.legal_moves()[0])
 
     def nothing(self) -> None:
-        """Behave."""
+        """Do nothing."""
 
-    def note(self, pid: int) -> None:
+    def record_pid(self, pid: int) -> None:
         with Path(self.pids).open("a") as file:
             file.write(f"{pid}\n")
 
     def start(self, *words: str) -> None:
-        """Start a Python process, and wait until it says a line."""
+        """Start a Python process and wait for its first line of output."""
         pipe = subprocess.PIPE
         self.child = subprocess.Popen([sys.executable, "-c", *words], stdin=pipe, stdout=pipe)
-        self.note(self.child.pid)
+        self.record_pid(self.child.pid)
         assert self.child.stdout is not None
         self.child.stdout.readline()
 
     def eats_in_child(self) -> None:
-        self.start(EATS)
+        self.start(ALLOCATE_MEMORY)
 
     def eats_in_daemon(self) -> None:
-        self.start(LEAVES, self.pids, EATS)
+        self.start(BECOME_DAEMON, self.pids, ALLOCATE_MEMORY)
 
     def works_in_child(self) -> None:
-        self.start(WORKS)
+        self.start(USE_CPU)
 
     def works_in_daemon(self) -> None:
-        self.start(LEAVES, self.pids, WORKS)
+        self.start(BECOME_DAEMON, self.pids, USE_CPU)
 
     def starts_ten(self) -> None:
         for _ in range(10):
-            self.start(STAYS)
+            self.start(IGNORE_SIGTERM)
 
     def starts_daemon_and_dies(self) -> None:
-        self.start(LEAVES, self.pids, STAYS)
+        self.start(BECOME_DAEMON, self.pids, IGNORE_SIGTERM)
         os._exit(7)
 
     def changes_group(self) -> None:
         os.setpgid(0, 0)
-        self.start(LEAVES, self.pids, STAYS)
+        self.start(BECOME_DAEMON, self.pids, IGNORE_SIGTERM)
 
     def ignores_signals(self) -> None:
         for number in (signal.SIGTERM, signal.SIGHUP, signal.SIGINT, signal.SIGQUIT):
             signal.signal(number, signal.SIG_IGN)
-        self.note(os.getpid())
+        self.record_pid(os.getpid())
         while True:
             signal.pause()
 
     def closes_pipes(self) -> None:
-        self.note(os.getpid())
+        self.record_pid(os.getpid())
         os.closerange(0, 1000)
         while True:
             signal.pause()
 
     def forks_and_returns(self) -> None:
         if pid := os.fork():
-            self.note(pid)
+            self.record_pid(pid)
 
     def prints(self) -> None:
         os.write(1, b"\xff\x00 garbage" * 100_000)
         os.system(f"echo {shlex.quote('x' * 100_000)}")
 
     def raises_own_class(self) -> None:
-        raise OwnForfeit("crash", "x" * 10_000)
+        raise UnknownForfeit("crash", "x" * 10_000)

@@ -1,1 +1,1 @@
-"""Where players meet: games, matches and what they are set up from."""
+"""Games between players: the game loop, the runner, matches, duels and tournaments."""

@@ -1,8 +1,8 @@
-"""Work on many machines: items go to the workers of a dask scheduler, and the results come back in order.
+"""Run jobs on the workers of a dask cluster, with results in order.
 
-A game follows from its seed, so any worker may play it, and the scheduler gives what a dead worker had to others.  A
-worker of a cluster outlives a job, so every item comes with its job: a worker that has done something else before gets
-ready first, with the players and by the `prepare` of that job, and refuses if it is another Awello.
+Games follow from their seeds, so any worker may play them, and the scheduler reassigns the items of a dead worker.
+Workers of a cluster outlive a job, so every item carries its job: a worker that has run another job before loads the
+players and calls the `prepare` of the new one, and refuses if its version of Awello differs.
 """
 
 import hashlib
@@ -24,206 +24,206 @@ from typing import TYPE_CHECKING, Any, ClassVar
 from uuid import uuid4
 
 from awello import __version__
-from awello.arena.workers import Item, OrderedMap, Prepare, Result, in_order
+from awello.arena.workers import Item, OrderedMap, Prepare, Result, map_ordered
 from awello.errors import ConfigError, SpecError
 from awello.kernel import load_kernels
-from awello.players.player import forget_players, own_players
+from awello.players.player import read_user_players, unregister_user_players
 
 if TYPE_CHECKING:
     from distributed import Client
 
-CONNECTING = 5.0  # seconds to find the scheduler, and then a worker
-PATIENCE = 60.0  # seconds without a result after which somebody looks for workers, and without any of them gives up
-WORKERS = "dask worker {} --nthreads 1 --nworkers N"
+CONNECT_TIMEOUT = 5.0  # seconds to find the scheduler, and then a worker
+RESULT_TIMEOUT = 60.0  # seconds without a result before checking for workers, and to wait for one
+WORKER_COMMAND = "dask worker {} --nthreads 1 --nworkers N"
 
 
 @dataclass(frozen=True)
 class ClusterJob:
-    """What a worker must know before the first item of some work."""
+    """What a worker needs before the first item of a job."""
 
     token: str
-    awello: str
-    """The fingerprint of the program that asks."""
+    fingerprint: str
+    """The fingerprint of the client."""
     players: tuple[str, bytes] | None
-    """The file of players of one's own, and its content."""
+    """The path and content of the user's players file."""
     preparation: bytes
-    """The function to call first, if any, and what it is given; pickled, for the scheduler need not know them."""
+    """The `prepare` function, if any, and its arguments; pickled, so that the scheduler need not import them."""
 
 
 @cache
 def fingerprint() -> str:
-    """The version, and a hash of all that decides how games go: the code and what was learnt."""
+    """The version, and a hash of everything that decides games: the code and the data files."""
     digest, package = hashlib.sha256(), Path(__file__).parent.parent
     for file in sorted([*package.rglob("*.py"), *package.glob("data/*")]):
         digest.update(file.read_bytes())
     return f"{__version__} {digest.hexdigest()[:8]}"
 
 
-# --- who asks ---------------------------------------------------------------------------------------------------------
+# --- the client--------------------------------------------------------------------------------------------------------
 @contextmanager
-def cluster(address: str, prepare: Prepare | None = None, *given: Any) -> Iterator[OrderedMap]:
-    """The workers of a scheduler; what is pending when this ends is called off."""
-    job = ClusterJob(uuid4().hex, fingerprint(), own_players(), pickle.dumps((prepare, given)))
-    client = connect(address)
+def cluster_pool(address: str, prepare: Prepare | None = None, *args: Any) -> Iterator[OrderedMap]:
+    """Provide the workers of a scheduler; pending items are cancelled at the end."""
+    job = ClusterJob(uuid4().hex, fingerprint(), read_user_players(), pickle.dumps((prepare, args)))
+    client = connect_client(address)
     pool = client.get_executor(pure=False)
-    workers, looked = 1, -math.inf
+    workers, counted_at = 1, -math.inf
 
     def count() -> int:
-        nonlocal workers, looked
-        if time.monotonic() > looked + 1:  # they come and go
+        nonlocal workers, counted_at
+        if time.monotonic() > counted_at + 1:  # workers come and go
             with suppress(OSError):
                 workers = len(client.nthreads())
-            looked = time.monotonic()
+            counted_at = time.monotonic()
         return workers
 
-    def each(function: Callable[[Item], Result], items: Iterable[Item]) -> Iterator[Result]:
+    def map_items(function: Callable[[Item], Result], items: Iterable[Item]) -> Iterator[Result]:
         def submit(item: Item) -> Future[Result]:
-            future: Future[Result] = pool.submit(do, job, pickle.dumps((function, item)))
+            future: Future[Result] = pool.submit(run_task, job, pickle.dumps((function, item)))
             return future
 
-        return in_order(submit, lambda future: _result(client, address, future), items, count)
+        return map_ordered(submit, lambda future: _result(client, address, future), items, count)
 
     try:
-        yield each
+        yield map_items
     finally:
-        with suppress(Exception):  # a worker or the scheduler may be gone
+        with suppress(Exception):  # a worker or the scheduler may have ended
             pool.shutdown(wait=False)
-            client.run(leave, job.token, on_error="ignore")
+            client.run(end_job, job.token, on_error="ignore")
         client.close()
 
 
-def connect(address: str) -> "Client":
-    """A client of a scheduler that has workers, all with the same Awello; `ConfigError` says what is wrong."""
+def connect_client(address: str) -> "Client":
+    """Connect to a scheduler that has workers, all with this version of Awello; `ConfigError` if that fails."""
     try:
         from distributed import Client
     except ImportError:
         raise ConfigError("a cluster needs an extra: pip install 'awello[cluster]'") from None
     if not re.fullmatch(r"(tcp|tls)://.+:\d+", address):
-        raise ConfigError(f"{address!r} is no address of a scheduler: give one such as tcp://HOST:8786")
+        raise ConfigError(f"{address!r} is not a scheduler address: write tcp://HOST:8786")
     try:
-        logging.getLogger("distributed.client").setLevel(logging.CRITICAL)  # what is wrong is said here
-        client = Client(address, timeout=CONNECTING, set_as_default=False)
+        logging.getLogger("distributed.client").setLevel(logging.CRITICAL)  # errors are reported below
+        client = Client(address, timeout=CONNECT_TIMEOUT, set_as_default=False)
     except OSError:
-        workers = WORKERS.format("tcp://HOST:8786")
+        workers = WORKER_COMMAND.format("tcp://HOST:8786")
         advice = f"start one with 'dask scheduler', and on each machine workers with '{workers}'"
         raise ConfigError(f"no scheduler answers at {address}: {advice}") from None
     try:
-        _expect_workers(client, address, CONNECTING)
-        _compare(client)
+        _wait_for_workers(client, address, CONNECT_TIMEOUT)
+        _check_fingerprints(client)
     except BaseException:
         client.close()
         raise
     return client
 
 
-def _expect_workers(client: "Client", address: str, seconds: float) -> None:
+def _wait_for_workers(client: "Client", address: str, seconds: float) -> None:
     try:
         client.wait_for_workers(1, timeout=seconds)
     except TimeoutError:
-        raise ConfigError(f"no workers at {address}: start some with '{WORKERS.format(address)}'") from None
+        raise ConfigError(f"no workers at {address}: start some with '{WORKER_COMMAND.format(address)}'") from None
 
 
-def _compare(client: "Client") -> None:
-    """Refuse a cluster that would not find what is found here."""
+def _check_fingerprints(client: "Client") -> None:
+    """Refuse a cluster whose results might differ from local ones."""
     try:
-        found = {"the scheduler": client.run_on_scheduler(fingerprint)}
-    except Exception as error:  # it does not know the function
-        found = {"the scheduler": error}
-    for address, theirs in client.run(fingerprint, on_error="return").items():
-        found[f"the worker {address}"] = theirs
-    for place, theirs in found.items():
-        expect_same(place, theirs, fingerprint())
+        fingerprints = {"the scheduler": client.run_on_scheduler(fingerprint)}
+    except Exception as error:  # Awello is not installed there
+        fingerprints = {"the scheduler": error}
+    for address, actual in client.run(fingerprint, on_error="return").items():
+        fingerprints[f"the worker {address}"] = actual
+    for machine, actual in fingerprints.items():
+        check_fingerprint(machine, actual, fingerprint())
 
 
-def expect_same(place: str, theirs: object, ours: str) -> None:
-    """Refuse another version, code or weights."""
-    if theirs != ours:
-        advice = "install the same version, with the same extras, on all machines, and start workers again"
-        raise ConfigError(f"{place} has another Awello ({theirs}) than the one that asks ({ours}): {advice}")
+def check_fingerprint(machine: str, actual: object, expected: str) -> None:
+    """Refuse a machine with another version, other code or other weights."""
+    if actual != expected:
+        advice = "install the same version, with the same extras, on all machines, and restart the workers"
+        raise ConfigError(f"{machine} has another version of Awello ({actual}) than the client ({expected}): {advice}")
 
 
 def _result(client: "Client", address: str, future: Future[Result]) -> Result:
-    """What a worker found, as soon as one has; errors in a game come out as they were raised."""
+    """Wait for the result of an item; errors in a game are raised unchanged."""
     from distributed import KilledWorker
 
     try:
         while not future.done():
             with suppress(TimeoutError):
-                return future.result(timeout=PATIENCE)
+                return future.result(timeout=RESULT_TIMEOUT)
             if not future.done():
-                _expect_workers(client, address, PATIENCE)
+                _wait_for_workers(client, address, RESULT_TIMEOUT)
         return future.result()
     except KilledWorker as killed:
-        died = f"{killed.allowed_failures + 1} workers have died, one after the other, of the same item"
-        raise ConfigError(f"{died}: their logs may tell why, such as too low a 'dask worker --memory-limit'") from None
+        died = f"{killed.allowed_failures + 1} workers died one after another while running the same item"
+        raise ConfigError(f"{died}: see their logs; 'dask worker --memory-limit' may be too low") from None
     except CancelledError:
-        raise ConfigError(f"the scheduler at {address} is gone: start it and its workers again") from None
+        raise ConfigError(f"the scheduler at {address} has ended: restart it and its workers") from None
 
 
-# --- who works --------------------------------------------------------------------------------------------------------
-class _Worker:
-    """What this process has got ready for."""
+# --- the worker-------------------------------------------------------------------------------------------------------
+class _WorkerState:
+    """The job that this process is prepared for."""
 
-    token = ""  # nosec B105 # the number of a job, no secret
-    leave: Callable[[], None] | None = None
+    token = ""  # nosec B105 # the id of a job, not a secret
+    cleanup: Callable[[], None] | None = None
     folder: "TemporaryDirectory[str] | None" = None
-    over: ClassVar[set[str]] = set()
-    """The jobs that nobody waits for any more."""
+    ended_jobs: ClassVar[set[str]] = set()
+    """Jobs that have ended."""
 
 
-def do(job: ClusterJob, task: bytes) -> Any:
-    """One item of a job, of which the function and the item are pickled."""
-    if _Worker.token != job.token:
-        _turn_to(job)
+def run_task(job: ClusterJob, task: bytes) -> Any:
+    """Run one item of a job; `task` is the pickled function and item."""
+    if _WorkerState.token != job.token:
+        _switch_job(job)
     function, item = pickle.loads(task)  # nosec B301 # noqa: S301 - a scheduler can run anything on its workers
     return function(item)
 
 
-def leave(token: str) -> None:
-    """A job is over: let go of what it needed, and do not begin with it again."""
-    _Worker.over.add(token)
-    if _Worker.token == token:
-        _let_go()
+def end_job(token: str) -> None:
+    """End a job: release its resources, and refuse its remaining items."""
+    _WorkerState.ended_jobs.add(token)
+    if _WorkerState.token == token:
+        _release()
 
 
-def _let_go() -> None:
-    end, _Worker.leave, _Worker.token = _Worker.leave, None, ""
-    if end:
-        end()
+def _release() -> None:
+    cleanup, _WorkerState.cleanup, _WorkerState.token = _WorkerState.cleanup, None, ""
+    if cleanup:
+        cleanup()
 
 
-def _turn_to(job: ClusterJob) -> None:
-    """Get ready for another job than the last one."""
+def _switch_job(job: ClusterJob) -> None:
+    """Prepare this process for another job."""
     from distributed import get_worker
 
     worker = get_worker()
-    if job.token in _Worker.over:
-        raise ConfigError("nobody waits for this any more")
-    expect_same(f"the worker {worker.address}", fingerprint(), job.awello)
+    if job.token in _WorkerState.ended_jobs:
+        raise ConfigError("the job has ended")
+    check_fingerprint(f"the worker {worker.address}", fingerprint(), job.fingerprint)
     if worker.state.nthreads > 1:
-        start = WORKERS.format("ADDRESS")
+        start = WORKER_COMMAND.format("ADDRESS")
         raise ConfigError(f"the worker {worker.address} has {worker.state.nthreads} threads: start it with '{start}'")
-    _let_go()
-    multiprocessing.current_process().daemon = False  # or else the bots of a tournament could have no processes
+    _release()
+    multiprocessing.current_process().daemon = False  # daemons cannot start the processes of sandboxed bots
     try:
-        _take_players(job)
-        _get_ready(job)
-    except (SpecError, ImportError) as error:  # they were right where the job comes from
-        advice = "players of your own come with 'awello --import FILE', all else must be there as it is here"
-        raise ConfigError(f"the worker {worker.address} cannot do this: {error} ({advice})") from None
+        _load_players(job)
+        _prepare_job(job)
+    except (SpecError, ImportError) as error:  # they were valid on the client
+        advice = "only players of 'awello --import FILE' are sent along; everything else must be installed there"
+        raise ConfigError(f"the worker {worker.address} cannot run this job: {error} ({advice})") from None
 
 
-def _take_players(job: ClusterJob) -> None:
-    """The players of a job's own file in place of earlier ones; a copy of it serves where it is not."""
-    forget_players()
+def _load_players(job: ClusterJob) -> None:
+    """Register the players of a job's file in place of earlier ones."""
+    unregister_user_players()
     os.environ.pop("AWELLO_PLAYERS", None)
     if job.players:
-        file, _Worker.folder = place_players(*job.players)
+        file, _WorkerState.folder = install_players_file(*job.players)
         os.environ["AWELLO_PLAYERS"] = file
 
 
-def place_players(name: str, content: bytes) -> "tuple[str, TemporaryDirectory[str] | None]":
-    """A file of players on this machine: the very file, or a copy in a temporary folder."""
+def install_players_file(name: str, content: bytes) -> "tuple[str, TemporaryDirectory[str] | None]":
+    """Find a players file on this machine, or write a copy to a temporary folder."""
     file, folder = Path(name), None
     if not file.is_file() or file.read_bytes() != content:
         folder = TemporaryDirectory(prefix="awello-")
@@ -232,10 +232,10 @@ def place_players(name: str, content: bytes) -> "tuple[str, TemporaryDirectory[s
     return str(file), folder
 
 
-def _get_ready(job: ClusterJob) -> None:
-    load_kernels()  # so that no player's clock runs while kernels are compiled or loaded
-    prepare, given = pickle.loads(job.preparation)  # nosec B301 # noqa: S301 - as in `do`
-    _Worker.leave = prepare(*given) if prepare else None
-    _Worker.token = job.token
-    if job.token in _Worker.over:  # since it began to get ready
-        _let_go()
+def _prepare_job(job: ClusterJob) -> None:
+    load_kernels()  # so that loading or compiling kernels is not charged to a player's clock
+    prepare, args = pickle.loads(job.preparation)  # nosec B301 # noqa: S301 - as in `run_task`
+    _WorkerState.cleanup = prepare(*args) if prepare else None
+    _WorkerState.token = job.token
+    if job.token in _WorkerState.ended_jobs:  # it ended during the preparation
+        _release()

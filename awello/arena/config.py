@@ -1,4 +1,4 @@
-"""A session described in one YAML file: who plays what, how often, and whether to watch; every key has a default."""
+"""The YAML configuration of `awello run`: the game, the players and the settings of a match; all keys are optional."""
 
 from pathlib import Path
 from typing import Annotated, Any
@@ -14,11 +14,10 @@ from awello.rules.game import Game, find_game
 
 
 class PlayerConfig(BaseModel, extra="forbid"):
-    """A player, spelt out or as a spec: the search variant (or human, random, ...) and its parameters."""
+    """A player, as a spec or with separate keys for its parts."""
 
     player: str
     heuristic: str | None = None
-    depth: Annotated[int, Field(ge=1)] | None = None
     limit: str | int | None = None
     table: int | str | None = None
     thresholds: Annotated[list[int], Field(min_length=2, max_length=2)] | None = None
@@ -27,26 +26,25 @@ class PlayerConfig(BaseModel, extra="forbid"):
     @model_validator(mode="before")
     @classmethod
     def _spell_out(cls, value: Any) -> Any:
-        """A spec such as `alphabeta:mixed@6` stands for its parts."""
+        """Split a spec such as `alphabeta:mixed@6` into its parts."""
         if not isinstance(value, str):
             return value
         spec = parse_spec(value)
         limit = format_limit(spec.limit) if spec.limit else None
         return {"player": spec.name, "heuristic": spec.heuristic, "limit": limit, "options": dict(spec.options)}
 
-    def spec(self) -> PlayerSpec:
-        """The player's spec."""
-        if self.depth is not None and self.limit is not None:
-            raise ConfigError(f"player {self.player!r} has both depth and limit: leave one out")
-        limit = self.limit if self.depth is None else self.depth
+    def to_spec(self) -> PlayerSpec:
+        """Build the player's spec."""
         thresholds = self.thresholds and "-".join(map(str, self.thresholds))
         options = {"table": self.table, "thresholds": thresholds, **self.options}
         texts = {key: str(value) for key, value in options.items() if value is not None}
-        return PlayerSpec(self.player, self.heuristic, None if limit is None else parse_limit(str(limit)), texts)
+        return PlayerSpec(
+            self.player, self.heuristic, None if self.limit is None else parse_limit(str(self.limit)), texts
+        )
 
 
 class RunConfig(BaseModel, extra="forbid"):
-    """Everything `awello run` needs."""
+    """The configuration of `awello run`."""
 
     game: str = "othello"
     size: int | None = None
@@ -64,34 +62,34 @@ class RunConfig(BaseModel, extra="forbid"):
     out: Path | None = None
     display: bool = True
 
-    def chosen_game(self) -> Game:
+    def parse_game(self) -> Game:
         """The game with its size or variant."""
         return find_game(self.game, self.size, self.variant)
 
-    def chosen_clock(self) -> Clock:
-        """The clock each player gets."""
+    def parse_time_control(self) -> Clock:
+        """The clock of each player."""
         return Clock() if self.clock is None else parse_clock(str(self.clock))
 
-    def specs(self) -> tuple[PlayerSpec, PlayerSpec]:
-        """The specs of the first and the second player, each checked by making it."""
-        first, second = (player.spec() for player in self.players)
+    def parse_specs(self) -> tuple[PlayerSpec, PlayerSpec]:
+        """The specs of both players, checked by making the players."""
+        first, second = (player.to_spec() for player in self.players)
         for spec in (first, second):
             make_player(spec)
         return first, second
 
 
 def load_config(path: Path) -> RunConfig:
-    """The configuration of a file; `ConfigError` names the key that is wrong."""
+    """Load a configuration file; `ConfigError` names the invalid key."""
     try:
         content = yaml.safe_load(path.read_text("utf-8"))
     except OSError as error:
         raise ConfigError(f"cannot read {str(path)!r}: {error.strerror}") from None
     except (UnicodeDecodeError, RecursionError):
-        raise ConfigError(f"{str(path)!r} is no configuration: give a YAML file such as examples/run.yaml") from None
+        raise ConfigError(f"{str(path)!r} is not a configuration: name a YAML file such as examples/run.yaml") from None
     except (yaml.YAMLError, ValueError) as error:
         mark = getattr(error, "problem_mark", None)
         where = f", line {mark.line + 1}" if mark else ""
-        raise ConfigError(f"{path}{where}: no valid YAML: {getattr(error, 'problem', error)}") from None
+        raise ConfigError(f"{path}{where}: invalid YAML: {getattr(error, 'problem', error)}") from None
     if content is not None and not isinstance(content, dict):
         raise ConfigError(f"{path}: write keys and values, such as 'game: othello'")
     try:
@@ -101,7 +99,7 @@ def load_config(path: Path) -> RunConfig:
 
 
 def _explain(error: ValidationError) -> str:
-    """The first thing wrong with a configuration, in a line."""
+    """Describe the first error of a configuration in one line."""
     first = error.errors()[0]
     name = ".".join(str(part) for part in first["loc"])
     keys = PlayerConfig.model_fields if name.startswith("players.") else RunConfig.model_fields

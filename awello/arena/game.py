@@ -1,4 +1,4 @@
-"""One game between two players: the loop that terminals, matches and tournaments share."""
+"""One game between two players: the loop shared by terminals, matches and tournaments."""
 
 import time
 from collections.abc import Callable, Sequence
@@ -14,7 +14,7 @@ from awello.rules.game import PASS
 OUT_OF_TIME = "ran out of time"
 
 Watcher = Callable[[Position, Choice, Position], None]
-"""Called with the position before each move, the choice and the position after it."""
+"""Called after each move with the position before it, the choice and the position after it."""
 
 
 def play_game(
@@ -26,28 +26,28 @@ def play_game(
 ) -> Record:
     """Play from the end of the opening until the rules, the clock or a player ends the game.
 
-    `players` are the first and the second, already told to begin.  Nobody is asked about a pass, which leaves
-    no choice; passes and moves of the opening take no time.
+    `players` are the first and the second, on which `begin` has been called.  Passes are played without calling a
+    player; passes and opening moves take no time.
     """
     try:
-        return _play_on(players, start, opening, clock or Clock(), watch)
+        return _play_loop(players, start, opening, clock or Clock(), watch)
     finally:
         for player in players:
             player.end()
 
 
 def learn_from_game(players: Sequence[Player], record: Record) -> tuple[dict[str, int], dict[str, int]]:
-    """Let both players learn from their finished game; what each says that it learnt."""
+    """Let both players learn from their finished game; returns the counts that each reports."""
     names = {side: str(player) for side, player in zip(record.start.game.sides, players, strict=True)}
     finished = replace(record, tags={**names, **record.tags})
     first, second = (dict(player.learn(finished, side)) for side, player in enumerate(players))
     return first, second
 
 
-def _play_on(
+def _play_loop(
     players: Sequence[Player], start: Position, opening: Sequence[int], clock: Clock, watch: Watcher
 ) -> Record:
-    """The loop of a game: ask, check, count the time, until there is an end."""
+    """Ask for moves, check them and charge the clocks until the game ends."""
     positions = [start]
     for move in opening:
         positions.append(positions[-1].play(move))
@@ -57,14 +57,14 @@ def _play_on(
     while loser is None and not positions[-1].over:
         position = positions[-1]
         player = players[position.side]
-        begun = time.perf_counter()
+        started = time.perf_counter()
         try:
             passes = position.legal_moves() == (PASS,)
             if not passes:
                 player.follow(Record(start, tuple(moves)))
             choice = Choice(PASS) if passes else player.choose(position, clocks[position.side])
             if not isinstance(choice, Choice):
-                raise SpecError(f"player {player} must choose a Choice, not {choice!r}")
+                raise SpecError(f"choose() of player {player} must return a Choice, not {choice!r}")
             after = position.play(choice.move)
         except IllegalMoveError as error:
             raise IllegalMoveError(f"player {player} chose an illegal move: {error}") from None
@@ -75,23 +75,23 @@ def _play_on(
             loser, reason = position.side, OUT_OF_TIME if forfeit.reason == "time" else str(forfeit)
             break
         except TakeBack:
-            keep = _last_turn(positions, moves, len(opening))
-            del positions[keep + 1 :], moves[keep:], seconds[keep:]
+            ply = _find_last_turn(positions, moves, len(opening))
+            del positions[ply + 1 :], moves[ply:], seconds[ply:]
             continue
-        used = 0.0 if passes else time.perf_counter() - begun
-        clocks[position.side] = clocks[position.side].spend(used)
+        elapsed = 0.0 if passes else time.perf_counter() - started
+        clocks[position.side] = clocks[position.side].spend(elapsed)
         if clocks[position.side].seconds < 0:
             loser, reason = position.side, OUT_OF_TIME
             break
         positions.append(after)
         moves.append(choice.move)
-        seconds.append(used)
+        seconds.append(elapsed)
         watch(position, choice, after)
     return Record(start, tuple(moves), tuple(seconds), loser=loser, reason=reason)
 
 
-def _last_turn(positions: Sequence[Position], moves: Sequence[int], earliest: int) -> int:
-    """The ply of the mover's last move, not before the end of the opening; the present one if there is none."""
+def _find_last_turn(positions: Sequence[Position], moves: Sequence[int], earliest: int) -> int:
+    """The ply of the mover's last move after the opening; the current ply if there is none."""
     now = len(moves)
     turns = [ply for ply in range(earliest, now) if positions[ply].side == positions[now].side and moves[ply] != PASS]
     return turns[-1] if turns else now

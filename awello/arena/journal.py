@@ -1,7 +1,7 @@
-"""The journal of a long run: a folder with its configuration and one line of JSON per finished job.
+"""The journal of a run: a folder with its configuration and one line of JSON per finished job.
 
-A run with the same configuration continues where the journal ends; another one is refused.  A line is written when its
-job ends, so SIGKILL costs no more than the jobs in progress.  Only one process at a time may write to a journal.
+A run with the same configuration resumes where the journal ends; any other run is refused.  A line is written when its
+job ends, so SIGKILL loses only the jobs in progress.  Only one process at a time may write to a journal.
 """
 
 import json
@@ -13,16 +13,16 @@ from typing import Any, Self, TextIO
 from awello.errors import ConfigError
 from awello.folders import lock_path, write_atomically
 
-LINES = "games.jsonl"
+JOURNAL_FILE = "games.jsonl"
 
 
 class Journal:
-    """The folder of a run; `done` are the results that it held when it was opened."""
+    """The folder of a run; `results` are those it held when it was opened."""
 
-    def __init__(self, folder: Path, what: str, configuration: Mapping[str, Any]) -> None:
-        self.folder, self.lines = folder, folder / LINES
-        self.what, self.configuration = what, json.loads(json.dumps(configuration))
-        self.done: list[Any] = []
+    def __init__(self, folder: Path, kind: str, configuration: Mapping[str, Any]) -> None:
+        self.folder, self.lines = folder, folder / JOURNAL_FILE
+        self.kind, self.configuration = kind, json.loads(json.dumps(configuration))
+        self.results: list[Any] = []
         self._file: TextIO | None = None
 
     def __enter__(self) -> Self:
@@ -31,8 +31,8 @@ class Journal:
             try:
                 self.folder.mkdir(parents=True, exist_ok=True)
                 lock.enter_context(lock_path(self.folder, wait=False))
-                self._compare()
-                self.done = self._read()
+                self._check_configuration()
+                self.results = self._read()
             except BlockingIOError:
                 advice = "wait for it, or choose another --out"
                 raise ConfigError(f"another process is writing to {self.folder}: {advice}") from None
@@ -43,25 +43,27 @@ class Journal:
             self._lock = lock.pop_all()
         return self
 
-    def _compare(self) -> None:
-        """Refuse a folder of something else."""
+    def _check_configuration(self) -> None:
+        """Refuse the folder of a different run."""
         file = self.folder / "configuration.json"
         if not file.exists():
             return
         try:
-            found = dict(json.loads(file.read_text("utf-8")))
+            stored = dict(json.loads(file.read_text("utf-8")))
         except (ValueError, TypeError):
             raise ConfigError(f"{file} is damaged: choose another --out, or remove the folder") from None
-        names = sorted({*found, *self.configuration})
-        if differing := [name for name in names if found.get(name) != self.configuration.get(name)]:
-            said = ", ".join(differing)
-            raise ConfigError(f"{self.folder} holds another {self.what} ({said}): choose another --out, or remove it")
+        names = sorted({*stored, *self.configuration})
+        if differing := [name for name in names if stored.get(name) != self.configuration.get(name)]:
+            changed = ", ".join(differing)
+            raise ConfigError(
+                f"{self.folder} holds another {self.kind} ({changed}): choose another --out, or remove it"
+            )
 
     def _read(self) -> list[Any]:
-        """The results so far; a line cut short by an interruption is removed."""
+        """Read the results so far; an incomplete last line is removed."""
         if not self.lines.exists():
             return []
-        lines = self.lines.read_bytes().splitlines(keepends=True)  # a cut may go through a letter
+        lines = self.lines.read_bytes().splitlines(keepends=True)  # bytes, because a line may end within a character
         whole = [line for line in lines if line.endswith(b"\n")]
         if whole != lines:
             write_atomically(self.lines, b"".join(whole))
@@ -71,7 +73,7 @@ class Journal:
             raise ConfigError(f"{self.lines} is damaged: choose another --out, or remove the folder") from None
 
     def write(self, result: Mapping[str, Any]) -> None:
-        """Append a result; the first one writes the configuration too."""
+        """Append a result; the first call also writes the configuration."""
         if self._file is None:
             text = json.dumps(self.configuration, indent=2, ensure_ascii=False)
             write_atomically(self.folder / "configuration.json", text + "\n")
@@ -84,5 +86,5 @@ class Journal:
             self._file.close()
         elif self._is_new:
             with suppress(OSError):
-                self.folder.rmdir()  # nothing was done: leave nothing behind
+                self.folder.rmdir()  # nothing was written: remove the empty folder
         self._lock.close()

@@ -1,4 +1,4 @@
-"""A match: many games between two players, the colours alternating, repeatable by its seed."""
+"""A match: games between two players with alternating colours, repeatable by its seed."""
 
 import random
 from collections.abc import Callable, Sequence
@@ -17,7 +17,7 @@ from awello.rules.game import Game
 
 @dataclass(frozen=True)
 class Match(GamePlan):
-    """What is to be played."""
+    """The games of a match."""
 
     game: Game
     first: str
@@ -29,31 +29,31 @@ class Match(GamePlan):
     kind: ClassVar[str] = "match"
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "game", Game(self.game))  # it may be given by its name
+        object.__setattr__(self, "game", Game(self.game))  # it may be given as a name
 
     def opening(self, number: int) -> tuple[int, ...]:
-        """The opening of a game: the same for a game and the one after it, with the colours exchanged."""
+        """The opening of a game; games 2n and 2n + 1 share it, with colours exchanged."""
         return self.openings[number // 2 % len(self.openings)] if self.openings else ()
 
     def job(self, number: int) -> GameJob:
-        return pair_job(self.game, (self.first, self.second), number, self.seed, self.opening(number), self.clock)
+        return make_pair_job(self.game, (self.first, self.second), number, self.seed, self.opening(number), self.clock)
 
     def configuration(self) -> dict[str, Any]:
-        """What decides a game; how many there are may change from run to run."""
+        """The settings that decide the games; their number may change between runs."""
         names = {"game": str(self.game), "first": self.first, "second": self.second, "seed": self.seed}
-        return {**names, "openings": fingerprint(self.openings), "clock": str(self.clock)}
+        return {**names, "openings": hash_openings(self.openings), "clock": str(self.clock)}
 
     def describe(self) -> dict[str, Any]:
-        """The fields with which the JSON of a result begins."""
+        """The first fields of a result's JSON."""
         return {**self.game.options, "first": self.first, "second": self.second, "seed": self.seed}
 
 
 def first_side(number: int) -> int:
-    """The side that the first of two players has in a game: Black or South in even ones."""
+    """The side of the first player in a game: 0 (Black or South) in even ones."""
     return number % 2
 
 
-def pair_job(
+def make_pair_job(
     game: Game,
     players: tuple[str, str],
     number: int,
@@ -62,51 +62,51 @@ def pair_job(
     clock: Clock | None = None,
     **options: Any,
 ) -> GameJob:
-    """Game `number` between two players: the second moves first in odd ones, and the seed decides what is random."""
+    """Make game `number` between two players; the second moves first in odd games."""
     seeds = [random.Random(f"{seed}/{number}/{place}").getrandbits(63) for place in (0, 1)]
     order = slice(None, None, -1 if first_side(number) else 1)
     first, second = zip(players[order], seeds[order], strict=True)
     return GameJob(game, (first[0], second[0]), (first[1], second[1]), opening, clock or Clock(), **options)
 
 
-def fingerprint(openings: Sequence[Sequence[int]]) -> str:
-    """What tells one list of openings from another."""
+def hash_openings(openings: Sequence[Sequence[int]]) -> str:
+    """Hash a list of openings; empty for an empty list."""
     return sha256(repr(openings).encode()).hexdigest() if openings else ""
 
 
 @dataclass
 class MatchResult:
-    """The tally of a match, from the first player's view; entry 0 of a pair is the first player's."""
+    """The result of a match from the first player's view; in pairs, entry 0 is the first player's."""
 
     match: Match
     results: list[GameResult]
     interrupted: bool = False
 
     def __post_init__(self) -> None:
-        points, (first, second) = first_points(self.results), move_times(self.results)
+        points, (first, second) = points_of_first(self.results), move_times(self.results)
         self.wins, self.draws, self.losses = (points.count(each) for each in (1, 0.5, 0))
         self.moves = len(first), len(second)
-        self.worst = max(first, default=0.0), max(second, default=0.0)
+        self.worst_seconds = max(first, default=0.0), max(second, default=0.0)
         games = [(first_side(number), result) for number, result in enumerate(self.results)]
         held = [(side, result.record.final.counts()) for side, result in games]
         self.held = sum(each[side] for side, each in held), sum(each[1 - side] for side, each in held)
         forfeits = [result.loser ^ side for side, result in games if result.loser is not None]
         self.forfeits = forfeits.count(0), forfeits.count(1)
-        """Games that each player lost otherwise than on the board: by resigning, by the clock, by failing."""
+        """Games that each player lost by resigning, on time or by a failure."""
 
     @property
     def games(self) -> int:
-        """The games played so far."""
+        """Number of games played."""
         return len(self.results)
 
     @property
     def records(self) -> list[Record]:
-        """The games."""
+        """The records of the games."""
         return [result.record for result in self.results]
 
     @property
     def learnt(self) -> dict[str, dict[str, int]]:
-        """By the specs of players that learnt: how many games they learnt from, and the sums of what they counted."""
+        """For players that learn, by spec: the number of games learnt from, and the sums of the reported counts."""
         learnt: dict[str, dict[str, int]] = {}
         for result in self.results:
             for spec, counts in zip(result.players, result.learnt, strict=True):
@@ -117,17 +117,17 @@ class MatchResult:
         return learnt
 
     def shares(self) -> tuple[float, float, float]:
-        """The mean share of the board (or of the seeds) held at the end by each player, and left over."""
+        """The mean final share of the board (or of the seeds) of each player, and the rest."""
         first, second = self.held
         total = self.games * self.match.game.points
         return first / max(1, total), second / max(1, total), (total - first - second) / max(1, total)
 
     def mean_ms(self) -> tuple[float, float]:
-        """The mean time of each player's moves."""
+        """The mean time of each player's moves in milliseconds."""
         return mean_ms(self.results)
 
     def as_json(self, records: bool = False) -> dict[str, object]:
-        """The tally under the names that machines read."""
+        """The result for JSON output."""
         first, second, left = self.shares()
         return {
             **self.match.describe(),
@@ -137,7 +137,7 @@ class MatchResult:
             "losses": self.losses,
             "board_share": {"first": first, "second": second, "left": left},
             "mean_ms": dict(zip(("first", "second"), self.mean_ms(), strict=True)),
-            "worst_ms": {"first": 1000 * self.worst[0], "second": 1000 * self.worst[1]},
+            "worst_ms": {"first": 1000 * self.worst_seconds[0], "second": 1000 * self.worst_seconds[1]},
             "moves": {"first": self.moves[0], "second": self.moves[1]},
             "forfeits": {"first": self.forfeits[0], "second": self.forfeits[1]},
             **({"learnt": self.learnt} if self.learnt else {}),
@@ -145,23 +145,23 @@ class MatchResult:
         }
 
 
-def first_points(results: Sequence[GameResult]) -> list[float]:
-    """What each game gave the first of two players, who alternate colours: 0, 0.5 or 1."""
+def points_of_first(results: Sequence[GameResult]) -> list[float]:
+    """The first player's points in each game: 0, 0.5 or 1; colours alternate."""
     games = enumerate(results)
     return [0.5 if game.winner is None else float(game.winner == first_side(number)) for number, game in games]
 
 
 def move_times(results: Sequence[GameResult]) -> tuple[list[float], list[float]]:
-    """The seconds of the moves of each of two players, who alternate colours."""
+    """The seconds of each player's moves; colours alternate."""
     times: tuple[list[float], list[float]] = [], []
     for number, result in enumerate(results):
         for player in (0, 1):
-            times[player].extend(result.time_of(player ^ first_side(number)))
+            times[player].extend(result.move_times(player ^ first_side(number)))
     return times
 
 
 def mean_ms(results: Sequence[GameResult]) -> tuple[float, float]:
-    """The mean time of the moves of each of two players."""
+    """The mean time of each player's moves in milliseconds; colours alternate."""
     first, second = (1000 * sum(each) / max(1, len(each)) for each in move_times(results))
     return first, second
 
@@ -169,11 +169,14 @@ def mean_ms(results: Sequence[GameResult]) -> tuple[float, float]:
 def play_match(
     match: Match, jobs: Jobs = 1, folder: Path | None = None, report: Callable[[int], None] = lambda games: None
 ) -> MatchResult:
-    """Play a match, reporting the games played at first and after each; Ctrl-C ends it early, a folder continues it."""
+    """Play a match, calling `report` with the number of games played, at the start and after each game.
+
+    Ctrl-C ends it early; with a folder it can be resumed.
+    """
     if match.games < 1:
         raise ConfigError(f"a match needs at least one game, not {match.games}")
     check_players((match.first, match.second), match.kind)
     with Runner(match, jobs, folder) as runner:
-        report(len(runner.done))
-        finished = runner.run(lambda: report(len(runner.done)))
-        return MatchResult(match, runner.done, not finished)
+        report(len(runner.results))
+        finished = runner.run(lambda: report(len(runner.results)))
+        return MatchResult(match, runner.results, not finished)

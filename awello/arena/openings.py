@@ -1,4 +1,4 @@
-"""Openings: where games begin that are to differ, without being decided before the players take over."""
+"""Openings: random, balanced or from a file, so that games differ without being decided early."""
 
 import random
 from functools import cache, lru_cache
@@ -15,47 +15,47 @@ from awello.rules.game import Game
 if TYPE_CHECKING:
     from awello.engine.engine import Engine
 
-GLANCE = Limit(depth=6)  # how far a short look goes
-BALANCED = 3.0  # discs or seeds by which either side may seem to be ahead
-TRIES = 500
+BALANCE_LIMIT = Limit(depth=6)  # of the search that checks the balance
+MAX_BALANCED_LEAD = 3.0  # in discs or seeds
+MAX_TRIES = 500
 
 
-def random_opening(game: Game, plies: int, seed: str, begun: tuple[int, ...] = ()) -> tuple[int, ...]:
-    """A game as it has begun, if it has, and so many random moves, after which it goes on."""
-    chance, start = random.Random(seed), Record(Position.start(game), begun).final
+def random_opening(game: Game, plies: int, seed: str, prefix: tuple[int, ...] = ()) -> tuple[int, ...]:
+    """Draw random moves after a prefix, such that the game is not over; `plies` does not count the prefix."""
+    rng, start = random.Random(seed), Record(Position.start(game), prefix).final
     for _ in range(100):
         position, moves = start, list[int]()
         while len(moves) < plies and not position.over:
-            moves.append(chance.choice(position.legal_moves()))
+            moves.append(rng.choice(position.legal_moves()))
             position = position.after(moves[-1])
         if not position.over:
-            return (*begun, *moves)
-    raise ConfigError(f"{plies} random moves play a game of {game} to its end: choose fewer")
+            return (*prefix, *moves)
+    raise ConfigError(f"{plies} random moves end every game of {game}: choose fewer")
 
 
 @lru_cache(16)
 def balanced_opening(game: Game, plies: int, seed: str) -> tuple[int, ...]:
-    """So many random moves after which a short look of the engine finds nobody ahead."""
-    engine = _engine(game)
-    for number in range(TRIES):
+    """Draw random moves until a short search finds the position balanced."""
+    engine = _load_engine(game)
+    for number in range(MAX_TRIES):
         moves = random_opening(game, plies, f"{seed}/{number}")
         position = Record(Position.start(game), moves).final
-        engine.clear()  # what was looked at before must not matter
-        *_, found = engine.analyse(position, GLANCE)
-        if abs(position.lead + found.value) <= BALANCED:
+        engine.clear()  # the result must not depend on earlier searches
+        *_, analysis = engine.analyse(position, BALANCE_LIMIT)
+        if abs(position.lead + analysis.value) <= MAX_BALANCED_LEAD:
             return moves
-    raise ConfigError(f"no {plies} random moves of {game} leave both sides equal: choose another number of them")
+    raise ConfigError(f"no {plies} random moves of {game} lead to a balanced position: choose another number")
 
 
 @cache
-def _engine(game: Game) -> "Engine":
+def _load_engine(game: Game) -> "Engine":
     from awello.engine.engine import Engine
 
     return Engine(game, hash=1)
 
 
 def load_openings(path: Path, game: Game) -> tuple[tuple[int, ...], ...]:
-    """The openings of a file, one transcript a line; `#` and `%` start a comment."""
+    """Load the openings of a file, one transcript per line; `#` and `%` start a comment."""
     try:
         lines = path.read_text("utf-8-sig").splitlines()
     except (OSError, UnicodeDecodeError) as error:
@@ -69,8 +69,8 @@ def load_openings(path: Path, game: Game) -> tuple[tuple[int, ...], ...]:
             except AwelloError as error:
                 raise ConfigError(f"{path}, line {number}: {error}") from None
             if record.final.over:
-                raise ConfigError(f"{path}, line {number}: the opening plays the game to its end")
+                raise ConfigError(f"{path}, line {number}: the opening ends the game")
             openings.append(record.moves)
     if not openings:
-        raise ConfigError(f"the openings file {str(path)!r} holds no opening: write one transcript a line")
+        raise ConfigError(f"the openings file {str(path)!r} holds no opening: write one transcript per line")
     return tuple(openings)

@@ -1,7 +1,7 @@
-"""The first module that the fork server of the bots imports: until the server is ready, Ctrl-C ends it silently.
+"""The first module imported by the fork server: until the server is ready, Ctrl-C ends it silently.
 
-Importing the kernels takes seconds, for which an interrupted tournament would have to wait.  Once it is ready, the
-server ignores Ctrl-C by itself.  Import this module nowhere else.
+Importing the kernels takes seconds, and an interrupted tournament should not wait for it.  Once it is ready, the server
+ignores Ctrl-C.  Do not import this module anywhere else.
 """
 
 import signal

@@ -1,7 +1,7 @@
-"""Processes that start with the kernels loaded, because they are forked from a server that has loaded them once.
+"""Start processes with the kernels already loaded, by forking a server that has loaded them once.
 
-Loading takes more than a second of processor time.  The server has a single thread, so that it can fork safely whatever
-threads the program itself has.  Windows cannot fork and macOS should not: there each process loads what it needs.
+Loading takes more than a second of CPU time.  The server has a single thread, so it can fork safely whatever threads
+the program has.  Windows cannot fork and macOS should not: there each process loads what it needs.
 """
 
 import multiprocessing
@@ -17,27 +17,27 @@ from awello.kernel import list_kernel_modules
 
 def start_process(
     target: Callable[..., None],
-    *given: Any,
+    *args: Any,
     preload: Sequence[str] = (),
     environment: Mapping[str, str] | None = None,
 ) -> BaseProcess:
-    """Start a process that ends with this one, by default with its environment, and wait until it exists.
+    """Start a process that ends with this one, by default with the same environment.
 
-    The first process started takes a second or two, and loads the modules of `preload` for all.
+    The first call takes a second or two and loads the modules of `preload` for all later processes.
     """
     can_fork = "forkserver" in multiprocessing.get_all_start_methods() and sys.platform != "darwin"
     context: Any = multiprocessing.get_context("forkserver" if can_fork else "spawn")
     if can_fork:
         context.set_forkserver_preload(["awello.arena.preload", *preload, *list_kernel_modules()])
     variables = dict(os.environ if environment is None else environment)
-    process: BaseProcess = context.Process(target=_run, args=(variables, target, given), daemon=True)
+    process: BaseProcess = context.Process(target=_run, args=(variables, target, args), daemon=True)
     with ignore_interrupts():
         process.start()
     return process
 
 
-def _run(environment: dict[str, str], target: Callable[..., None], given: tuple[Any, ...]) -> None:
-    """Call a function in the new process; the server's environment may be older than the given one."""
+def _run(environment: dict[str, str], target: Callable[..., None], args: tuple[Any, ...]) -> None:
+    """Call a function in the new process, with the given environment instead of the server's older one."""
     os.environ.clear()
     os.environ.update(environment)
-    target(*given)
+    target(*args)

@@ -1,8 +1,8 @@
-"""The one runner for everything that plays games: here, in worker processes or on a cluster, with one journal.
+"""The runner of everything that plays games: in this process, in worker processes or on a cluster, with a journal.
 
-A plan numbers its jobs from 0.  The result of job `n` follows from the plan and `n` alone, so results are the same for
-any number of workers, and a run that was interrupted, even by SIGKILL, continues with the first job that its journal
-lacks.  Only players that learn from game to game may make later games depend on earlier ones.
+A plan numbers its jobs from 0.  The result of job `n` depends only on the plan and `n`, so results are the same for any
+number of workers, and a run that was interrupted, even by SIGKILL, resumes with the first job missing in its journal.
+Only with players that learn do later games depend on earlier ones.
 """
 
 from abc import ABC, abstractmethod
@@ -26,19 +26,19 @@ from awello.errors import ConfigError
 from awello.formats.jsonl import build_record
 from awello.formats.transcript import format_transcript
 from awello.limits import Clock
-from awello.players.player import Choice, Forfeit, Player, UnknownPlayerError, make_player, own_players
+from awello.players.player import Choice, Forfeit, Player, UnknownPlayerError, make_player, read_user_players
 from awello.position import Position
 from awello.record import Record
 from awello.rules.game import PASS, Game
 
 Result = TypeVar("Result")
-MICROSECONDS = 6  # decimals of a time that a journal keeps
+TIME_DECIMALS = 6  # of seconds in journals
 
 
-# ---- games ----------------------------------------------------------------------------------------------------------
+# ---- games -----------------------------------------------------------------------------------------------------------
 @dataclass(frozen=True)
 class GameJob:
-    """A game to play; of two entries the first is that of the side that moves first."""
+    """A game to play.  In pairs, entry 0 belongs to the side that moves first."""
 
     game: Game
     players: tuple[str, str]
@@ -46,14 +46,14 @@ class GameJob:
     opening: tuple[int, ...] = ()
     clock: Clock = field(default_factory=Clock)
     limits: ResourceLimits | None = None
-    """The players run in sandboxes with these limits; without any, in the process that plays the game."""
+    """Limits of the sandboxes of the players; None: no sandboxes."""
     brief: bool = False
-    """Whether the result leaves out times and nodes."""
+    """Whether to leave times and nodes out of the result."""
 
 
 @dataclass(frozen=True)
 class GameResult:
-    """A played game as a journal keeps it; of two entries the first is that of the side that moved first."""
+    """A played game, as stored in journals.  In pairs, entry 0 belongs to the side that moved first."""
 
     game: str
     players: tuple[str, str]
@@ -61,24 +61,24 @@ class GameResult:
     """The transcript."""
     score: tuple[int, int]
     opening: int = 0
-    """The plies of the opening."""
+    """Plies of the opening."""
     seconds: tuple[float, ...] = ()
-    """The time of each ply."""
+    """Time of each ply."""
     nodes: tuple[int | None, ...] = ()
-    """The nodes searched for each ply, None for players that do not search."""
+    """Nodes searched for each ply, None for players that do not search."""
     loser: int | None = None
     reason: str = ""
     forfeits: tuple[tuple[str, str] | None, tuple[str, str] | None] = (None, None)
-    """How a sandboxed player forfeited the game, if it did: the reason and a message."""
+    """Reason and message of a sandboxed player's forfeit."""
     usage: tuple[Usage, Usage] | None = None
-    """What sandboxed players used."""
+    """Resource use of sandboxed players."""
     learnt: tuple[dict[str, int], dict[str, int]] = field(default_factory=lambda: ({}, {}))
-    """What the players say that they learnt."""
+    """Counts reported by `Player.learn`."""
     tags: dict[str, str] = field(default_factory=dict)
 
     @cached_property
     def record(self) -> Record:
-        """The game with its times and tags."""
+        """The record of the game, with times and tags."""
         return build_record(self.game, self.moves, self.players, self.seconds, self.loser, self.reason, self.tags)
 
     @property
@@ -89,41 +89,41 @@ class GameResult:
         first, second = self.score
         return None if first == second else int(second > first)
 
-    def time_of(self, side: int) -> list[float]:
-        """The times of a side's own moves: without the opening and without passes."""
+    def move_times(self, side: int) -> list[float]:
+        """Times of a side's moves, without the opening and without passes."""
         moves = enumerate(zip(self.record.moves, self.seconds, strict=True))
         return [spent for ply, (move, spent) in moves if ply >= self.opening and ply % 2 == side and move != PASS]
 
 
 class PlayerCache:
-    """The players of a process, kept from game to game."""
+    """The players of a process, reused from game to game."""
 
     def __init__(self) -> None:
         self._players: dict[tuple[str, int], Player] = {}
 
-    def find(self, job: GameJob) -> tuple[Player, Player]:
-        """The players of a game; two with the same spec are two players."""
+    def get_players(self, job: GameJob) -> tuple[Player, Player]:
+        """Get the players of a game; equal specs give two different players."""
         first, second = job.players
-        return self._find(job, first, 0), self._find(job, second, int(first == second))
+        return self._get_player(job, first, 0), self._get_player(job, second, int(first == second))
 
-    def _find(self, job: GameJob, spec: str, copy: int) -> Player:
+    def _get_player(self, job: GameJob, spec: str, copy: int) -> Player:
         if (spec, copy) not in self._players:
             limits = job.limits
             player: Player = make_player(spec) if limits is None else SandboxedPlayer(spec, job.game, limits)
             self._players[spec, copy] = player
             try:
                 if isinstance(player, SandboxedPlayer):
-                    player.ready()
+                    player.ensure_ready()
             except Forfeit as forfeit:
-                if forfeit.reason == "refused":  # an invalid spec; every other failure costs the player its games
+                if forfeit.reason == "refused":  # an invalid spec; other failures lose games
                     raise ConfigError(forfeit.message) from None
         return self._players[spec, copy]
 
     def close(self) -> None:
-        """End all players with everything they have started."""
+        """End all players and the processes they have started."""
         for player in self._players.values():
             if isinstance(player, SandboxedPlayer):
-                player.stop()  # so that all end at the same time
+                player.stop()  # so that they end concurrently
         for player in self._players.values():
             end = player.close if isinstance(player, SandboxedPlayer) else player.end
             end()
@@ -131,8 +131,8 @@ class PlayerCache:
 
 
 def play_job(job: GameJob, cache: PlayerCache) -> GameResult:
-    """Play a game, and let its players learn from it."""
-    players = cache.find(job)
+    """Play a game and let its players learn from it."""
+    players = cache.get_players(job)
     for player, seed in zip(players, job.seeds, strict=True):
         player.begin(job.game, seed)
     nodes: list[int | None] = [None] * len(job.opening)
@@ -153,8 +153,8 @@ def play_job(job: GameJob, cache: PlayerCache) -> GameResult:
         learnt=learnt,
     )
     if not job.brief:
-        measured = tuple(round(spent or 0.0, MICROSECONDS) for spent in record.seconds)
-        result = replace(result, seconds=measured, nodes=tuple(nodes) if any(nodes) else ())
+        move_times = tuple(round(spent or 0.0, TIME_DECIMALS) for spent in record.seconds)
+        result = replace(result, seconds=move_times, nodes=tuple(nodes) if any(nodes) else ())
     first, second = players
     if isinstance(first, SandboxedPlayer) and isinstance(second, SandboxedPlayer):
         forfeits = _reason(first.forfeit), _reason(second.forfeit)
@@ -166,119 +166,119 @@ def _reason(forfeit: Forfeit | None) -> tuple[str, str] | None:
     return (forfeit.reason, forfeit.message) if forfeit else None
 
 
-# ---- plans ----------------------------------------------------------------------------------------------------------
+# ---- plans -----------------------------------------------------------------------------------------------------------
 class RunPlan(ABC, Generic[Result]):
-    """Numbered jobs, and what decides their results; subclasses are frozen dataclasses that can be pickled."""
+    """Numbered jobs and the settings that decide their results; subclasses are picklable frozen dataclasses."""
 
     kind: ClassVar[str]
-    """What error messages call it."""
-    result: ClassVar[type[Any]]
-    batch: ClassVar[int] = 1
-    """Jobs that a worker does before it hands their results over."""
+    """The name of this kind of run in error messages."""
+    result_type: ClassVar[type[Any]]
+    batch_size: ClassVar[int] = 1
+    """Number of jobs that a worker runs before it returns their results."""
 
     games: int
 
     @property
     def total(self) -> int:
-        """How many jobs there are."""
+        """Number of jobs."""
         return self.games
 
     @abstractmethod
     def configuration(self) -> Mapping[str, Any]:
-        """What decides the results: a folder of another configuration is refused.  Empty: any folder will do."""
+        """The settings that decide the results.  A folder with other settings is refused; if empty, any is accepted."""
 
     @abstractmethod
     def run_job(self, number: int, cache: PlayerCache) -> Result:
-        """The result of a job."""
+        """Run a job and return its result."""
 
 
 class GamePlan(RunPlan[GameResult]):
     """A plan whose jobs are games."""
 
-    result = GameResult
+    result_type = GameResult
 
     @abstractmethod
     def job(self, number: int) -> GameJob:
-        """A game of the plan."""
+        """Game `number` of the plan."""
 
     def run_job(self, number: int, cache: PlayerCache) -> GameResult:
         return play_job(self.job(number), cache)
 
 
 def check_players(specs: Iterable[str], kind: str) -> None:
-    """Refuse specs that are invalid, and people, who play with 'awello play'."""
+    """Refuse invalid specs and the player `human`."""
     for spec in specs:
         if make_player(spec).spec.name == "human":
-            raise ConfigError(f"a {kind} is for programs: people play with 'awello play'")
+            raise ConfigError(f"a {kind} cannot have human players: use 'awello play'")
 
 
-# ---- runs -----------------------------------------------------------------------------------------------------------
+# ---- runs ------------------------------------------------------------------------------------------------------------
 class Runner(Generic[Result]):
-    """Carries out a plan; `done` are its results so far, in order, first those that the folder's journal holds."""
+    """Runs a plan.  `results` are the results so far in order, beginning with those of the folder's journal."""
 
     def __init__(self, plan: RunPlan[Result], jobs: Jobs | OrderedMap = 1, folder: Path | None = None) -> None:
-        """`jobs` is a number of processes, the address of a cluster, or workers that serve several runs."""
+        """`jobs` is a number of processes, the address of a cluster, or a pool of workers shared by several runs."""
         if isinstance(jobs, int) and jobs < 1:
             raise ConfigError(f"{jobs} jobs: give at least one")
         self.plan, self.jobs, self.folder = plan, jobs, folder
-        self._form = TypeAdapter(list[plan.result])  # type: ignore[name-defined]
-        self.done: list[Result] = []
+        self._adapter = TypeAdapter(list[plan.result_type])  # type: ignore[name-defined]
+        self.results: list[Result] = []
         self._journal: Journal | None = None
         self._open = ExitStack()
 
     def __enter__(self) -> Self:
         if self.folder is not None:
-            self._journal = self._open.enter_context(self._find_journal(self.folder))
-            self.done = self._read(self._journal)[: self.plan.total]
+            self._journal = self._open.enter_context(self._make_journal(self.folder))
+            self.results = self._read(self._journal)[: self.plan.total]
         return self
 
     def __exit__(self, *error: Any) -> None:
         self._open.close()
 
-    def _find_journal(self, folder: Path) -> Journal:
+    def _make_journal(self, folder: Path) -> Journal:
         rules: dict[str, Any] = {}
         if configuration := self.plan.configuration():
-            players = {"players": sha256(own[1]).hexdigest()} if (own := own_players()) else {}
+            players = {"players": sha256(own[1]).hexdigest()} if (own := read_user_players()) else {}
             rules = {"awello": __version__, **configuration, **players}
         return Journal(folder, self.plan.kind, rules)
 
     def _read(self, journal: Journal) -> list[Result]:
         try:
-            return self._form.validate_python(journal.done)
+            return self._adapter.validate_python(journal.results)
         except ValidationError:
             raise ConfigError(f"{journal.lines} is damaged: choose another --out, or remove the folder") from None
 
-    def run(self, report: Callable[[], None] = lambda: None, enough: Callable[[], bool] = lambda: False) -> bool:
-        """Do what is missing until it is enough, calling `report` after each result; False if Ctrl-C interrupted it."""
+    def run(self, report: Callable[[], None] = lambda: None, is_done: Callable[[], bool] = lambda: False) -> bool:
+        """Run missing jobs until `is_done`, calling `report` after each result; False if interrupted by Ctrl-C."""
         try:
             with closing(self._results()) as results:
-                while not enough() and (result := next(results, None)) is not None:
-                    self.done.append(result)
+                while not is_done() and (result := next(results, None)) is not None:
+                    self.results.append(result)
                     if self._journal:
-                        self._journal.write(self._form.dump_python([result], exclude_defaults=True)[0])
+                        self._journal.write(self._adapter.dump_python([result], exclude_defaults=True)[0])
                     report()
         except KeyboardInterrupt:
             return False
         return True
 
     def _results(self) -> Generator[Result, None, None]:
-        numbers = range(len(self.done), self.plan.total)
+        numbers = range(len(self.results), self.plan.total)
         if self.jobs == 1 or not numbers:
-            yield from _run_here(self.plan, numbers)
+            yield from _run_in_process(self.plan, numbers)
             return
         shared = callable(self.jobs)
-        starts = range(0, len(numbers), self.plan.batch)
-        batches = [(self.plan if shared else None, numbers[at : at + self.plan.batch]) for at in starts]
-        with nullcontext(self.jobs) if callable(self.jobs) else worker_pool(self.jobs, _prepare, self.plan) as each:
+        starts = range(0, len(numbers), self.plan.batch_size)
+        batches = [(self.plan if shared else None, numbers[at : at + self.plan.batch_size]) for at in starts]
+        with nullcontext(self.jobs) if callable(self.jobs) else worker_pool(self.jobs, _init_worker, self.plan) as each:
             yield from chain.from_iterable(each(_run_batch, batches))
 
 
 def open_workers(jobs: Jobs) -> AbstractContextManager[Jobs | OrderedMap]:
-    """Workers that serve several runs."""
-    return nullcontext(jobs) if jobs == 1 else worker_pool(jobs, _prepare, None)
+    """Open a worker pool for several runs; with one job, none is needed."""
+    return nullcontext(jobs) if jobs == 1 else worker_pool(jobs, _init_worker, None)
 
 
-def _run_here(plan: RunPlan[Result], numbers: range) -> Iterator[Result]:
+def _run_in_process(plan: RunPlan[Result], numbers: range) -> Iterator[Result]:
     cache = PlayerCache()
     try:
         for number in numbers:
@@ -291,20 +291,20 @@ def _run_here(plan: RunPlan[Result], numbers: range) -> Iterator[Result]:
 _worker: tuple[RunPlan[Any] | None, PlayerCache]
 
 
-def _prepare(plan: RunPlan[Any] | None) -> Callable[[], None]:
-    """Prepare a worker process; returns what closes its players."""
+def _init_worker(plan: RunPlan[Any] | None) -> Callable[[], None]:
+    """Initialise a worker; returns the function that closes its players."""
     global _worker
     _worker = plan, PlayerCache()
     return _worker[1].close
 
 
 def _run_batch(batch: tuple[RunPlan[Any] | None, range]) -> list[Any]:
-    """The jobs of these numbers; a worker that serves several runs gets the plan with each batch."""
+    """Run a batch of jobs in a worker; a shared worker gets the plan with each batch."""
     (prepared, cache), (plan, numbers) = _worker, batch
     plan = plan or prepared
     assert plan is not None
     try:
         return [plan.run_job(number, cache) for number in numbers]
-    except UnknownPlayerError as error:  # the parent knows it
-        advice = "worker processes know players of a file that 'awello --import FILE' or AWELLO_PLAYERS names"
+    except UnknownPlayerError as error:  # the parent process knows the player
+        advice = "worker processes know only players from 'awello --import FILE' or AWELLO_PLAYERS"
         raise ConfigError(f"{error}; {advice}") from None

@@ -1,11 +1,11 @@
-"""A sandboxed player: it runs in a process of its own, where it is measured and can be killed with all it starts.
+"""A sandboxed player: it runs in its own process, which is measured and can be killed with all its descendants.
 
-To a game it is a player like any other.  Whatever goes wrong in its process (an exception, a crash of the whole
-process, a missing or illegal answer, a limit exceeded) loses it the game, and nothing else.  A player whose process has
-died is made again for its next game.
+The game loop treats it like any other player.  A failure in its process (an exception, a crash, a missing or illegal
+answer, an exceeded limit) loses the game and has no other effect.  A player whose process has died is started again for
+its next game.
 
-Its memory is the anonymous resident memory (RSS) that its process has gained since just before the player was made,
-plus that of the processes it started; files mapped into memory do not count.  It is measured on Linux only.
+Its memory is the growth of its process's anonymous resident memory (RSS) since just before the player was made, plus
+the memory of the processes it started; mapped files do not count.  It is measured on Linux only.
 """
 
 import math
@@ -27,85 +27,96 @@ from awello.errors import AwelloError, ConfigError, IllegalMoveError
 from awello.kernel import load_kernels
 from awello.limits import Clock, format_duration
 from awello.players.player import Choice, Forfeit, Player, Resignation, make_player
-from awello.players.process_tree import anonymous_memory, descendants, kill_tree, memory_use, name_exit, processor_time
+from awello.players.process_tree import (
+    anonymous_memory_use,
+    cpu_time,
+    describe_exit,
+    kill_tree,
+    list_descendants,
+    memory_use,
+)
 from awello.players.spec import parse_spec
 from awello.position import Position
 from awello.record import Record
 from awello.rules.game import Game
 
-GRACE = 1.0  # seconds beyond its time after which a player that gives no answer is ended
-SAMPLING = 0.1  # seconds between two measurements of memory, while an answer is awaited
-PATIENCE = 5.0  # seconds for a player's processes to end
+ANSWER_GRACE = 1.0  # seconds over its limit after which a player without an answer is terminated
+MEMORY_POLL_SECONDS = 0.1  # between two measurements of memory while waiting for an answer
+EXIT_TIMEOUT = 5.0  # for a player's processes to end
 MIB = 1 << 20
-SLACK, SLACK_SECONDS = 1.1, 0.02  # what processor time may exceed wall time by before it proves another thread
-LONGEST = 200  # letters of a message
+CPU_TOLERANCE, CPU_TOLERANCE_SECONDS = 1.1, 0.02  # factor and seconds by which CPU time may exceed wall time
+MAX_MESSAGE_CHARS = 200
 REASONS = ("crash", "illegal", "time", "memory", "threads", "learning", "resigned")
 
 
 @dataclass(frozen=True)
 class ResourceLimits:
-    """What a player may use; None means no limit, the use is measured all the same."""
+    """Resource limits of a player.  None means no limit; the use is measured anyway."""
 
     move_time: float | None = None
     """Seconds for each move."""
     tolerance: float = 0.01
-    """Seconds by which a move may be late, for what the machine itself costs."""
+    """Seconds by which a move may be late, for overhead of the machine."""
     memory: float | None = None
-    """MiB that its process gains and the processes that it starts take."""
+    """MiB of its process, counted from before the player is made, and of the processes it starts."""
     learning: float | None = None
-    """Seconds from making the player to its being ready for a game."""
+    """Seconds to make the player and prepare it for a game."""
     threads: int | None = None
-    """Processors busy on its moves; thinking on the opponent's time is one more."""
+    """Threads that may be busy during its moves; pondering counts as one more."""
 
     def __post_init__(self) -> None:
         for name in ("move_time", "memory", "learning", "threads"):
             value = getattr(self, name)
             if value is not None and not value > 0:
-                what = name.replace("_", " ")
-                raise ConfigError(f"a limit of {value:g} for {what}: give more than 0, or leave it out")
+                label = name.replace("_", " ")
+                raise ConfigError(
+                    f"a limit of {value:g} for {label} is not positive: give more than 0, or leave it out"
+                )
 
 
 @dataclass(frozen=True)
 class Usage:
-    """What a player used in a game."""
+    """Resource use of a player in a game."""
 
     moves: int = 0
     seconds: float = 0.0
     worst: float = 0.0
     processor: float = 0.0
-    """Seconds of all its threads and processes: in its moves and, but for the first thread, between them."""
+    """CPU seconds of all its threads and processes during its moves, and of all but its main thread between them."""
     memory: int = 0
-    """The most bytes that it took when it was measured: after each move, and while it thinks."""
+    """The largest measured memory in bytes; measured after and during each move."""
     learning: float = 0.0
-    """Seconds it took to be ready, when it was last made."""
+    """Seconds to get ready when it was last made."""
 
 
 class SandboxedPlayer(Player):
-    """A player in a process of its own, held to its limits; after a game, `forfeit` says how it lost, if so."""
+    """A player in its own process, within limits.  After a game, `forfeit` tells how it forfeited, if it did."""
 
     def __init__(self, spec: str, game: Game, limits: ResourceLimits) -> None:
         self.spec, self.game, self.limits = parse_spec(spec), game, limits
         self.forfeit: Forfeit | None = None
         self.usage = Usage()
-        self._out: Forfeit | None = None  # it learns too slowly, or the tournament is over
+        self._disqualified: Forfeit | None = (
+            None  # set if it gets ready too slowly or was stopped; it plays no more games
+        )
         self._process: Any = None  # the supervisor of the player's process
         self._pid = 0  # the player's process
-        self._before = 0  # bytes that the player's process took before the player was made
+        self._baseline_memory = 0  # bytes of the process before the player was made
         self._connection: Connection
         self._record: Record | None = None
         self._lock = threading.Lock()
 
-    def ready(self) -> None:
-        """Make the player, unless there is one; `Forfeit` if that fails, `refused` if its spec is wrong."""
-        if self._out:
-            raise self._out
+    def ensure_ready(self) -> None:
+        """Make the player in a new process, if needed; raises `Forfeit`, with reason `refused` for invalid specs."""
+        if self._disqualified:
+            raise self._disqualified
         if self._process is not None:
             return
         self._start()
-        self._pid = self._ask("crash", None, "pid")
-        self._before = anonymous_memory(self._pid)
+        self._pid = self._call("crash", None, "pid")
+        self._baseline_memory = anonymous_memory_use(self._pid)
         limits = self.limits
-        learning = self._ask("learning", limits.learning, "make", str(self.spec), self.game)
+        learning = self._call("learning", limits.learning, "make", str(self.spec), self.game)
         self.usage = replace(self.usage, learning=learning)
         if limits.learning is not None and learning > limits.learning + limits.tolerance:
             raise self._too_slow(learning)
@@ -113,10 +124,10 @@ class SandboxedPlayer(Player):
     def begin(self, game: Game, seed: int) -> None:
         self.usage, self.forfeit = Usage(learning=self.usage.learning), None
         try:
-            self.ready()
-            self._ask("time", self.limits.move_time, "begin", game, seed)
+            self.ensure_ready()
+            self._call("time", self.limits.move_time, "begin", game, seed)
         except Forfeit as forfeit:
-            self._lose(forfeit if forfeit.reason in REASONS else Forfeit("crash", forfeit.message))
+            self._record_forfeit(forfeit if forfeit.reason in REASONS else Forfeit("crash", forfeit.message))
 
     def follow(self, record: Record) -> None:
         self._record = record
@@ -124,129 +135,129 @@ class SandboxedPlayer(Player):
     def choose(self, position: Position, clock: Clock) -> Choice:
         if self.forfeit:
             raise self.forfeit
-        begun = perf_counter()
+        started = perf_counter()
         try:
-            move, seconds = self._ask("time", self.limits.move_time, "choose", position, clock, self._record)
+            move, seconds = self._call("time", self.limits.move_time, "choose", position, clock, self._record)
         except Forfeit as forfeit:
             if forfeit.reason == "time":
-                self._count(perf_counter() - begun)
-            raise self._lose(forfeit) from None
-        self._count(seconds)
+                self._count_move(perf_counter() - started)
+            raise self._record_forfeit(forfeit) from None
+        self._count_move(seconds)
         if self.limits.move_time is not None and seconds > self.limits.move_time + self.limits.tolerance:
-            message = f"a move took {1000 * seconds:.1f} ms, {format_duration(self.limits.move_time)} are allowed"
-            raise self._lose(Forfeit("time", message))
+            message = f"a move took {1000 * seconds:.1f} ms; the limit is {format_duration(self.limits.move_time)}"
+            raise self._record_forfeit(Forfeit("time", message))
         return Choice(move)
 
     def end(self) -> None:
         try:
             if self._process is not None:
-                self.usage = replace(self.usage, processor=self._ask("crash", None, "measure"))
-                self._ask("time", self.limits.move_time, "end")
+                self.usage = replace(self.usage, processor=self._call("crash", None, "measure"))
+                self._call("time", self.limits.move_time, "end")
                 self._check_threads()
         except Forfeit as forfeit:
-            self._lose(forfeit)
+            self._record_forfeit(forfeit)
 
     def learn(self, record: Record, side: int) -> Mapping[str, int]:
         try:
             if self._process is not None:
-                return dict(self._ask("learning", self.limits.learning, "learn", record, side))
+                return dict(self._call("learning", self.limits.learning, "learn", record, side))
         except Forfeit as forfeit:
-            self._lose(forfeit)
+            self._record_forfeit(forfeit)
         return {}
 
     def stop(self) -> None:
-        """Begin to terminate the player, for good and from any thread."""
+        """Start terminating the player for good; can be called from any thread."""
         with self._lock:
-            self._out = Forfeit("crash", "it was ended")
+            self._disqualified = Forfeit("crash", "the player was stopped")
             if self._process:
                 self._process.terminate()
 
     def close(self) -> None:
-        """End the player with all it started, for good and from any thread."""
+        """End the player and its processes for good; can be called from any thread."""
         self.stop()
         with self._lock:
             if self._process:
                 _end(self._process)
 
-    # --- the limits ---------------------------------------------------------------------------------------------------
-    def _count(self, seconds: float) -> None:
+    # --- limits -------------------------------------------------------------------------------------------------------
+    def _count_move(self, seconds: float) -> None:
         used = self.usage
         self.usage = replace(used, moves=used.moves + 1, seconds=used.seconds + seconds, worst=max(used.worst, seconds))
 
     def _check_threads(self) -> None:
-        """Whether a game that is over kept to the limit of threads."""
+        """Check the limit of threads after a game."""
         threads, used = self.limits.threads, self.usage
-        if threads is not None and used.processor > SLACK * threads * used.seconds + SLACK_SECONDS:
-            busy = f"{used.processor:.2f} s of processor time in moves of {used.seconds:.2f} s"
-            raise Forfeit("threads", f"more than {threads}: {busy}")
+        if threads is not None and used.processor > CPU_TOLERANCE * threads * used.seconds + CPU_TOLERANCE_SECONDS:
+            cpu = f"{used.processor:.2f} s of CPU time in moves of {used.seconds:.2f} s"
+            raise Forfeit("threads", f"more than {threads}: {cpu}")
 
     def _measure_memory(self) -> None:
-        """Note the memory of the player and of the processes that it has started; kill them all if it is too much."""
-        own = max(0, anonymous_memory(self._pid) - self._before) if self._before else 0
-        found = own + memory_use(descendants(self._pid))
-        self.usage = replace(self.usage, memory=max(self.usage.memory, found))
-        if self.limits.memory is not None and found > self.limits.memory * MIB:
-            kill_tree(self._pid)  # at once, without the time that a program has to end by itself
+        """Measure the memory of the player and its processes; kill them all if it exceeds the limit."""
+        own = max(0, anonymous_memory_use(self._pid) - self._baseline_memory) if self._baseline_memory else 0
+        used_memory = own + memory_use(list_descendants(self._pid))
+        self.usage = replace(self.usage, memory=max(self.usage.memory, used_memory))
+        if self.limits.memory is not None and used_memory > self.limits.memory * MIB:
+            kill_tree(self._pid)  # immediately: external programs get no time to exit
             self._terminate()
-            raise Forfeit("memory", f"it takes {found / MIB:.1f} MiB, {self.limits.memory:g} are allowed")
+            raise Forfeit("memory", f"it uses {used_memory / MIB:.1f} MiB; the limit is {self.limits.memory:g}")
 
-    def _lose(self, forfeit: Forfeit) -> Forfeit:
-        """Note the first thing that lost the game."""
+    def _record_forfeit(self, forfeit: Forfeit) -> Forfeit:
+        """Store the first forfeit of a game."""
         self.forfeit = self.forfeit or forfeit
         return forfeit
 
     def _too_slow(self, seconds: float) -> Forfeit:
-        """Out for good: learning anew for each game would not be faster."""
+        """Disqualify the player: starting it again for each game would not be faster."""
         self.usage = replace(self.usage, learning=seconds)
         allowed = format_duration(self.limits.learning or 0)
-        self._out = Forfeit("learning", f"not ready after {seconds:.1f} s, {allowed} are allowed")
+        self._disqualified = Forfeit("learning", f"not ready after {seconds:.1f} s; the limit is {allowed}")
         self._terminate()
-        return self._out
+        return self._disqualified
 
-    # --- the process --------------------------------------------------------------------------------------------------
+    # --- process ------------------------------------------------------------------------------------------------------
     def _start(self) -> None:
-        self._connection, theirs = multiprocessing.Pipe()
+        self._connection, player_end = multiprocessing.Pipe()
         with self._lock:
-            if self._out:
-                raise self._out
-            self._process = start_process(_live, theirs, preload=[__name__])
-            self._pid, self._before = 0, 0
-        theirs.close()
+            if self._disqualified:
+                raise self._disqualified
+            self._process = start_process(_serve_player, player_end, preload=[__name__])
+            self._pid, self._baseline_memory = 0, 0
+        player_end.close()
 
     def _terminate(self) -> int:
-        """End the player's processes if they live; the exit status of the first."""
+        """End the player's processes; returns the exit status of the first."""
         with self._lock:
             process, self._process = self._process, None
             _end(process)
         self._connection.close()
         return int(process.exitcode)
 
-    def _ask(self, reason: str, seconds: float | None, question: str, *given: Any) -> Any:
-        """The answer of the process, waited for so long and a moment more."""
-        limit = None if seconds is None else seconds + self.limits.tolerance + GRACE
+    def _call(self, reason: str, seconds: float | None, method: str, *args: Any) -> Any:
+        """Call a method of the player's process, with a time limit."""
+        limit = None if seconds is None else seconds + self.limits.tolerance + ANSWER_GRACE
         try:
-            self._connection.send((question, given))
+            self._connection.send((method, args))
             if not self._wait(limit):
                 if reason == "learning":
                     raise self._too_slow(limit or 0)
                 self._terminate()
                 raise Forfeit(reason, f"no answer within {limit:.1f} s")
             answer = self._connection.recv()
-            if question in ("make", "begin", "choose", "learn"):
+            if method in ("make", "begin", "choose", "learn"):
                 self._measure_memory()
         except (EOFError, OSError):
-            raise Forfeit("crash", f"its process ended {name_exit(self._terminate())}") from None
+            raise Forfeit("crash", f"its process ended {describe_exit(self._terminate())}") from None
         if isinstance(answer, Forfeit):
-            if question == "make":
+            if method == "make":
                 self._terminate()
             raise answer
         return answer
 
     def _wait(self, seconds: float | None) -> bool:
-        """Whether there is an answer in time."""
+        """Wait for an answer; False if none arrives in time."""
         end = math.inf if seconds is None else perf_counter() + seconds
         while (left := end - perf_counter()) > 0:
-            if self._connection.poll(min(left, SAMPLING)):
+            if self._connection.poll(min(left, MEMORY_POLL_SECONDS)):
                 return True
             self._measure_memory()
         return False
@@ -255,59 +266,59 @@ class SandboxedPlayer(Player):
 def _end(process: Any) -> None:
     """End a player's processes."""
     process.terminate()
-    process.join(PATIENCE)
+    process.join(EXIT_TIMEOUT)
     if process.is_alive():
         process.kill()
         process.join()
 
 
-# --- what happens in the process --------------------------------------------------------------------------------------
-class _Host:
-    """Answers for the player; each method is a question."""
+# --- in the player's process ------------------------------------------------------------------------------------------
+class _PlayerHost:
+    """The player in its process; its methods are called through the connection."""
 
     player: Player
-    processor = 0.0  # seconds in the moves of this game, and of other threads between them
-    others = 0.0  # seconds of other threads and processes since the process began
+    processor = 0.0  # CPU seconds in the moves of this game, and of other threads between them
+    other_cpu_time = 0.0  # CPU seconds of other threads and processes since the process started
 
     def pid(self) -> int:
         return os.getpid()
 
     def make(self, spec: str, game: Game) -> float:
-        begun = perf_counter()
+        started = perf_counter()
         try:
             self.player = make_player(spec)
             self.player.begin(game, 0)
         except AwelloError as error:
             raise Forfeit("refused", str(error)) from None
-        return perf_counter() - begun
+        return perf_counter() - started
 
     def begin(self, game: Game, seed: int) -> None:
         self.player.begin(game, seed)
-        self._count_others()
+        self._count_other_cpu_time()
         self.processor = 0.0
 
     def choose(self, position: Position, clock: Clock, record: Record | None = None) -> tuple[int, float]:
         if record is not None:
             self.player.follow(record)
-        self._count_others()
-        busy, begun = _processes_time() + process_time(), perf_counter()
+        self._count_other_cpu_time()
+        cpu_before, started = _children_cpu_time() + process_time(), perf_counter()
         choice = self.player.choose(position, clock)
-        seconds, busy_now, own = perf_counter() - begun, process_time(), thread_time()
-        busy_now += _processes_time()
-        self.processor += busy_now - busy
-        self.others = busy_now - own
+        seconds, cpu_after, own = perf_counter() - started, process_time(), thread_time()
+        cpu_after += _children_cpu_time()
+        self.processor += cpu_after - cpu_before
+        self.other_cpu_time = cpu_after - own
         if not isinstance(choice, Choice) or isinstance(choice.move, str):
             raise IllegalMoveError(f"choose() must return a Choice with a legal move, not {choice!r}")
         position.play(choice.move)
         return int(choice.move), seconds
 
-    def _count_others(self) -> None:
-        """Add what threads but this one, and other processes, have done since they were last looked at."""
-        others = process_time() - thread_time() + _processes_time()
-        self.processor, self.others = self.processor + others - self.others, others
+    def _count_other_cpu_time(self) -> None:
+        """Add the CPU time of other threads and processes since the last call."""
+        other_cpu_time = process_time() - thread_time() + _children_cpu_time()
+        self.processor, self.other_cpu_time = self.processor + other_cpu_time - self.other_cpu_time, other_cpu_time
 
     def measure(self) -> float:
-        self._count_others()
+        self._count_other_cpu_time()
         return self.processor
 
     def end(self) -> None:
@@ -317,47 +328,47 @@ class _Host:
         return dict(self.player.learn(record, side))
 
 
-def _processes_time() -> float:
-    """The seconds of processor time of all processes that this one has started."""
+def _children_cpu_time() -> float:
+    """CPU seconds of all processes that this one has started."""
     ended = os.times()
-    return ended.children_user + ended.children_system + processor_time(descendants(os.getpid()))
+    return ended.children_user + ended.children_system + cpu_time(list_descendants(os.getpid()))
 
 
-def _live(connection: Connection) -> None:
-    """The life of a player's process: answer questions until nobody is there to ask."""
+def _serve_player(connection: Connection) -> None:
+    """Run a player's process: answer calls until the connection is closed."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     supervise(connection)
-    os.dup2(2, 1)  # what a player prints is no part of the report
-    load_kernels()  # so that loading them late is not taken for learning
-    host, pid = _Host(), os.getpid()
+    os.dup2(2, 1)  # the output of a player must not mix with the report
+    load_kernels()  # so that loading does not count as learning time
+    host, pid = _PlayerHost(), os.getpid()
     while True:
         try:
-            question, given = connection.recv()
+            method, args = connection.recv()
         except EOFError:
             return
-        answer = _answer(host, question, given)
+        answer = _answer(host, method, args)
         if os.getpid() != pid:
-            os._exit(1)  # a process that the player forked and let return: it must not answer, too
+            os._exit(1)  # a process forked by the player has returned here: it must not answer
         connection.send(answer)
 
 
-def _answer(host: _Host, question: str, given: tuple[Any, ...]) -> Any:
+def _answer(host: _PlayerHost, method: str, args: tuple[Any, ...]) -> Any:
     try:
-        return getattr(host, question)(*given)
+        return getattr(host, method)(*args)
     except Forfeit as forfeit:
-        message = _line(forfeit.message, 5 * LONGEST)  # which may hold a long command
-        return Forfeit(forfeit.reason, message)  # the arena may not know a class of the player's own
+        message = _to_line(forfeit.message, 5 * MAX_MESSAGE_CHARS)  # it may contain a long command
+        return Forfeit(forfeit.reason, message)  # the arena may not know the player's subclass
     except Resignation:
-        return Forfeit("resigned", "it gave the game up")
+        return Forfeit("resigned", "the player resigned")
     except IllegalMoveError as error:
-        return Forfeit("illegal", _line(str(error)))
+        return Forfeit("illegal", _to_line(str(error)))
     except BaseException as error:
         frame = extract_tb(error.__traceback__)[-1]
         where = f"{Path(frame.filename).name}, line {frame.lineno}"
-        return Forfeit("crash", f"{_line(f'{type(error).__name__}: {error}')} ({where})")
+        return Forfeit("crash", f"{_to_line(f'{type(error).__name__}: {error}')} ({where})")
 
 
-def _line(text: str, longest: int = LONGEST) -> str:
-    """A text in one line that is not too long."""
+def _to_line(text: str, max_chars: int = MAX_MESSAGE_CHARS) -> str:
+    """Shorten a text to one line."""
     words = " ".join(text.split())
-    return words if len(words) <= longest else f"{words[:longest]}..."
+    return words if len(words) <= max_chars else f"{words[:max_chars]}..."

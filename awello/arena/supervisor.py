@@ -1,8 +1,8 @@
-"""A process that watches over a player's process, so that nothing of the player survives it.
+"""A supervisor process, which ensures that a player leaves no processes behind.
 
-The supervisor runs no code of the player.  All that the player starts stays below it; on Linux, so do processes that
-leave their session or lose their parent.  When the player's process ends, when SIGTERM arrives or when the arena is
-gone, the supervisor ends what is left, and then itself in the way the player's process did.
+The supervisor runs no code of the player.  All processes that the player starts stay its descendants; on Linux even
+those that leave their session or lose their parent.  When the player's process ends, on SIGTERM or when the arena has
+ended, the supervisor kills the remaining processes, then exits with the status of the player's process.
 """
 
 import multiprocessing
@@ -16,20 +16,20 @@ from time import monotonic, sleep
 
 from awello.players.process_tree import adopt_orphans, die_with_parent, kill_tree
 
-FAREWELL = 0.5  # seconds for programs to end by themselves when the player's process is gone
-PATIENCE = 3.0  # seconds after which a process that cannot be killed is left alone
-PAUSE = 0.005  # seconds between two looks at the processes that are left
+EXIT_SECONDS = 0.5  # for programs to exit by themselves after the player's process has ended
+KILL_TIMEOUT = 3.0  # for processes to end after they are killed
+POLL_SECONDS = 0.005  # between two checks of the remaining processes
 
 
 def supervise(connection: Connection) -> None:
-    """Continue in a child process, with the present one as its supervisor; on Windows, only end with the arena.
+    """Continue in a child process, supervised by this one; on Windows, only end with the arena.
 
-    The connection to the arena is the child's alone, so that the arena notices its end.
+    Only the child keeps the connection to the arena, so that the arena notices its end.
     """
     if sys.platform == "win32":
         _end_with_arena()
         return
-    os.setsid()  # the terminal's signals are for the arena
+    os.setsid()  # the terminal's signals must reach only the arena
     adopt_orphans()
     signal.signal(signal.SIGCHLD, lambda *_: None)  # an ignored signal cannot be awaited
     before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGCHLD, signal.SIGTERM})
@@ -39,11 +39,11 @@ def supervise(connection: Connection) -> None:
     signal.signal(signal.SIGCHLD, signal.SIG_DFL)
     signal.pthread_sigmask(signal.SIG_SETMASK, before)
     die_with_parent()
-    adopt_orphans()  # so that all it starts can be measured as its descendants
+    adopt_orphans()  # so that all its processes can be measured as descendants
 
 
 def _end_with_arena() -> None:
-    """Send SIGTERM to this process when the arena is gone."""
+    """Send SIGTERM to this process when the arena ends."""
 
     def wait() -> None:
         if arena := multiprocessing.parent_process():
@@ -56,28 +56,28 @@ def _end_with_arena() -> None:
 if sys.platform != "win32":
 
     class _Supervisor:
-        """Watches over a child process."""
+        """Supervises a child process."""
 
         def __init__(self, player: int) -> None:
             self.player = player
             self.status: int | None = None
-            """How the child ended."""
+            """The wait status of the ended child."""
 
         def watch(self) -> None:
-            """Wait for the end, and bring it about for all that is left."""
+            """Wait for the child to end, then kill the remaining processes."""
             _end_with_arena()
             awaited = {signal.SIGCHLD, signal.SIGTERM}
             while self.status is None and signal.sigwait(awaited) == signal.SIGCHLD:
                 self._reap()
             if self.status is None:
                 os.kill(self.player, signal.SIGKILL)
-            self._wait(FAREWELL)  # programs read the end of their input
+            self._wait(EXIT_SECONDS)  # programs see the end of their input
             kill_tree(os.getpid())
-            self._wait(PATIENCE)
+            self._wait(KILL_TIMEOUT)
             self._end()
 
         def _reap(self) -> bool:
-            """Read how children ended; whether some are left."""
+            """Collect ended children; returns whether some are left."""
             with suppress(ChildProcessError):
                 while (ended := os.waitpid(-1, os.WNOHANG))[0]:
                     if ended[0] == self.player:
@@ -86,15 +86,15 @@ if sys.platform != "win32":
             return False
 
         def _wait(self, seconds: float) -> None:
-            until = monotonic() + seconds
-            while self._reap() and monotonic() < until:
-                sleep(PAUSE)
+            deadline = monotonic() + seconds
+            while self._reap() and monotonic() < deadline:
+                sleep(POLL_SECONDS)
 
         def _end(self) -> None:
-            """End as the child did."""
+            """Exit with the status or signal of the child."""
             code = 1 if self.status is None else os.waitstatus_to_exitcode(self.status)
             if code < 0:
-                with suppress(OSError):  # SIGKILL needs no default
+                with suppress(OSError):  # SIGKILL has no handler to reset
                     signal.signal(-code, signal.SIG_DFL)
                 os.kill(os.getpid(), -code)
             os._exit(code)

@@ -1,8 +1,8 @@
-"""The tournament of report 1: every bot meets every other under the same limits, and each round counts.
+"""The tournament of report 1: a round robin of bots under the same resource limits.
 
-A round is two games with the first player exchanged; it goes to the larger sum of both scores and is worth 3 points,
-a drawn one 1 point to either.  Bots run in sandboxes (`sandbox.py`): whatever they do, they can lose no more than a
-game.  A game lost that way is worth all the points of the board to the opponent and none to the loser.
+A round is two games with the first player exchanged.  The larger sum of both scores wins the round and 3 points; a
+drawn round gives 1 point to each.  Bots run in sandboxes (`sandbox.py`), so a misbehaving bot only loses its games.  A
+forfeited game scores all points of the board for the opponent and none for the loser.
 """
 
 import random
@@ -12,8 +12,8 @@ from itertools import combinations
 from pathlib import Path
 from typing import Any, ClassVar
 
-from awello.arena.elo import ratings
-from awello.arena.match import first_side, pair_job
+from awello.arena.elo import fit_ratings
+from awello.arena.match import first_side, make_pair_job
 from awello.arena.openings import random_opening
 from awello.arena.runner import GameJob, GamePlan, GameResult, Runner
 from awello.arena.sandbox import MIB, ResourceLimits, Usage
@@ -23,12 +23,12 @@ from awello.players.player import find_player
 from awello.players.spec import parse_spec
 from awello.rules.game import Game
 
-WIN, DRAW = 3, 1  # points of a round
+WIN_POINTS, DRAW_POINTS = 3, 1  # for a round
 
 
 @dataclass(frozen=True)
 class Tournament(GamePlan):
-    """What is to be played."""
+    """The games of a tournament."""
 
     game: Game
     specs: tuple[str, ...]
@@ -38,31 +38,33 @@ class Tournament(GamePlan):
     opening_plies: int = 0
     """Random moves before both games of a round, the same for all pairs."""
     kind: ClassVar[str] = "tournament"
-    batch: ClassVar[int] = 2
+    batch_size: ClassVar[int] = 2
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "game", Game(self.game))  # it may be given by its name
+        object.__setattr__(self, "game", Game(self.game))  # it may be given as a name
         specs = [parse_spec(spec) for spec in self.specs]
         if len(specs) < 2:
             raise ConfigError("a tournament needs at least two bots: name them after the game")
         for spec in specs:
             find_player(spec.name)
             if spec.name == "human":
-                raise ConfigError("a tournament is for programs: people play with 'awello play'")
+                raise ConfigError("a tournament cannot have human players: use 'awello play'")
             if specs.count(spec) > 1:
-                message = f"'{spec}' is there twice: each bot enters a tournament once"
+                message = f"'{spec}' appears twice: name each bot once"
                 raise ConfigError(message, "repeated_player", player=str(spec))
         if self.rounds < 1 or self.opening_plies < 0:
-            raise ConfigError(f"{self.rounds} rounds after {self.opening_plies} random moves: give at least 1 and 0")
+            raise ConfigError(
+                f"{self.rounds} rounds after {self.opening_plies} random moves: give at least 1 round and 0 moves"
+            )
         self.opening(0)
 
     @property
     def pairs(self) -> list[tuple[int, int]]:
-        """Who meets whom, by their places in `specs`."""
+        """The pairs of bots, as indexes into `specs`."""
         return list(combinations(range(len(self.specs)), 2))
 
     def opening(self, number: int) -> tuple[int, ...]:
-        """The random moves before a round."""
+        """The random opening of a round."""
         return random_opening(self.game, self.opening_plies, f"{self.seed}/{number}")
 
     @property
@@ -70,7 +72,7 @@ class Tournament(GamePlan):
         return 2 * self.rounds * len(self.pairs)
 
     def locate(self, number: int) -> tuple[int, int, int]:
-        """The pair of a game, its round, and whether it is game 0 or 1 of that round."""
+        """The pair of a game, its round, and its number in the round, 0 or 1."""
         unit, game = divmod(number, 2)
         played, pair = divmod(unit, len(self.pairs))
         return pair, played, game
@@ -80,7 +82,7 @@ class Tournament(GamePlan):
         first, second = (self.specs[bot] for bot in self.pairs[pair])
         seed = random.Random(f"{self.seed}/{first}/{second}").getrandbits(63)
         opening = self.opening(played)
-        return pair_job(self.game, (first, second), 2 * played + game, seed, opening, limits=self.limits)
+        return make_pair_job(self.game, (first, second), 2 * played + game, seed, opening, limits=self.limits)
 
     def configuration(self) -> dict[str, Any]:
         return {**asdict(self), "game": str(self.game)}
@@ -88,7 +90,7 @@ class Tournament(GamePlan):
 
 @dataclass(frozen=True)
 class BotGame:
-    """A game of a round; of two entries the first is that of the pair's first bot."""
+    """A game of a round.  In pairs, entry 0 belongs to the pair's first bot."""
 
     score: tuple[int, int]
     forfeits: tuple[tuple[str, str] | None, tuple[str, str] | None]
@@ -96,8 +98,8 @@ class BotGame:
     result: GameResult
 
 
-def seen_by_bots(result: GameResult, game: int) -> BotGame:
-    """Game 0 or 1 of a round, in the order of the pair's bots; a forfeited game is worth everything to the opponent."""
+def to_bot_game(result: GameResult, game: int) -> BotGame:
+    """Convert game 0 or 1 of a round to the order of the pair's bots; a forfeit gives all points to the opponent."""
     one, other = first_side(game), 1 - first_side(game)
     score, usage = result.score, result.usage or (Usage(), Usage())
     if any(result.forfeits):
@@ -117,14 +119,14 @@ class Round:
 
     @property
     def score(self) -> tuple[int, int]:
-        """The summed scores of the pair's bots."""
+        """The summed score of each bot of the pair."""
         first, second = zip(*(game.score for game in self.games), strict=True)
         return sum(first), sum(second)
 
 
 @dataclass
 class BotStanding:
-    """What a bot has achieved, and what it used for it."""
+    """The results and the resource use of a bot."""
 
     spec: str
     won: int = 0
@@ -133,13 +135,13 @@ class BotStanding:
     """Rounds."""
     games: int = 0
     score: int = 0
-    """The sum over all games."""
+    """Sum over all games."""
     elo: float = 0.0
     elo_margin: float = 0.0
-    """How far the 95 % interval reaches either way."""
+    """Half width of the 95 % interval."""
     forfeits: dict[str, int] = field(default_factory=dict)
     messages: dict[str, str] = field(default_factory=dict)
-    """For each reason what was said the first time."""
+    """The first message for each reason."""
     moves: int = 0
     seconds: float = 0.0
     worst: float = 0.0
@@ -149,31 +151,31 @@ class BotStanding:
 
     @property
     def points(self) -> int:
-        """What its rounds are worth."""
-        return WIN * self.won + DRAW * self.drawn
+        """Points of its rounds."""
+        return WIN_POINTS * self.won + DRAW_POINTS * self.drawn
 
     @property
     def mean_score(self) -> float:
-        """The mean score of a game."""
+        """Mean score per game."""
         return self.score / max(1, self.games)
 
     @property
-    def mean(self) -> float:
-        """The mean seconds of a move."""
+    def mean_seconds(self) -> float:
+        """Mean time of a move in seconds."""
         return self.seconds / max(1, self.moves)
 
     @property
-    def mebibytes(self) -> float:
-        """The MiB that it and its processes took."""
+    def memory_mib(self) -> float:
+        """Memory of the bot and its processes in MiB."""
         return self.memory / MIB
 
     @property
-    def processors(self) -> float:
-        """How many processors were busy on its moves."""
+    def cpus(self) -> float:
+        """Mean number of busy CPUs during its moves."""
         return self.processor / self.seconds if self.seconds else 0.0
 
     def add_game(self, score: int, forfeit: tuple[str, str] | None, used: Usage) -> None:
-        """Count a game."""
+        """Add a game."""
         self.games += 1
         self.score += score
         if forfeit:
@@ -187,7 +189,7 @@ class BotStanding:
         self.learning = max(self.learning, used.learning)
 
     def as_json(self) -> dict[str, Any]:
-        """The standing under the names that machines read."""
+        """The standing for JSON output."""
         return {
             "bot": self.spec,
             "points": self.points,
@@ -199,58 +201,58 @@ class BotStanding:
             "forfeits": self.forfeits,
             "messages": self.messages,
             "moves": self.moves,
-            "mean_ms": 1000 * self.mean,
+            "mean_ms": 1000 * self.mean_seconds,
             "worst_ms": 1000 * self.worst,
-            "memory_mib": self.mebibytes,
+            "memory_mib": self.memory_mib,
             "learning_s": self.learning,
-            "processors": self.processors,
+            "processors": self.cpus,
         }
 
 
 @dataclass
 class TournamentResult:
-    """The games of a tournament that have been played."""
+    """The games played so far in a tournament."""
 
     tournament: Tournament
     results: list[GameResult]
     interrupted: bool = False
 
     @property
-    def wanted(self) -> int:
-        """The rounds of the whole tournament."""
+    def total_rounds(self) -> int:
+        """Number of rounds of the whole tournament."""
         return self.tournament.rounds * len(self.tournament.pairs)
 
     @property
     def played(self) -> int:
-        """The rounds of which both games have been played."""
+        """Number of complete rounds."""
         return len(self.results) // 2
 
     @property
     def rounds(self) -> list[Round]:
-        """The rounds played."""
-        found = []
+        """The complete rounds."""
+        rounds = []
         for at in range(0, 2 * self.played, 2):
             pair, number, _ = self.tournament.locate(at)
-            first, second = (seen_by_bots(self.results[at + game], game) for game in (0, 1))
-            found.append(Round(pair, number, (first, second)))
-        return found
+            first, second = (to_bot_game(self.results[at + game], game) for game in (0, 1))
+            rounds.append(Round(pair, number, (first, second)))
+        return rounds
 
     def standings(self) -> list[BotStanding]:
-        """The bots, the best first: by points, then by mean score."""
+        """The bots ranked by points, then by mean score."""
         bots = [BotStanding(spec) for spec in self.tournament.specs]
         for played in self.rounds:
             for game in played.games:
                 for place, number in enumerate(self.tournament.pairs[played.pair]):
                     bots[number].add_game(game.score[place], game.forfeits[place], game.usage[place])
-        cross = self.cross()
-        table = [[won + drawn / 2 for won, drawn, _ in row] for row in cross]
-        for bot, row, elo, margin in zip(bots, cross, *ratings(table), strict=True):
+        cross_table = self.cross_table()
+        table = [[won + drawn / 2 for won, drawn, _ in row] for row in cross_table]
+        for bot, row, elo, margin in zip(bots, cross_table, *fit_ratings(table), strict=True):
             bot.won, bot.drawn, bot.lost = map(sum, zip(*row, strict=True))
             bot.elo, bot.elo_margin = elo, margin
         return sorted(bots, key=lambda bot: (-bot.points, -bot.mean_score))
 
-    def cross(self) -> list[list[tuple[int, int, int]]]:
-        """Rounds won, drawn and lost by each bot against each, in the order of the specs."""
+    def cross_table(self) -> list[list[tuple[int, int, int]]]:
+        """Rounds won, drawn and lost by each bot against each other, in the order of the specs."""
         size = range(len(self.tournament.specs))
         table = [[[0, 0, 0] for _ in size] for _ in size]
         for played in self.rounds:
@@ -262,8 +264,8 @@ class TournamentResult:
         return [[(won, drawn, lost) for won, drawn, lost in row] for row in table]
 
     def as_json(self) -> dict[str, Any]:
-        """The results under the names that machines read."""
-        tournament, cross = self.tournament, self.cross()
+        """The results for JSON output."""
+        tournament, cross_table = self.tournament, self.cross_table()
         return {
             **tournament.game.options,
             "seed": tournament.seed,
@@ -271,13 +273,13 @@ class TournamentResult:
             "limits": asdict(tournament.limits),
             "rounds": tournament.rounds,
             "played": self.played,
-            "complete": self.played == self.wanted,
+            "complete": self.played == self.total_rounds,
             "standings": [bot.as_json() for bot in self.standings()],
             "pairs": [
                 {
                     "first": tournament.specs[one],
                     "second": tournament.specs[other],
-                    **dict(zip(("won", "drawn", "lost"), cross[one][other], strict=True)),
+                    **dict(zip(("won", "drawn", "lost"), cross_table[one][other], strict=True)),
                 }
                 for one, other in tournament.pairs
             ],
@@ -290,9 +292,12 @@ def play_tournament(
     jobs: Jobs = 1,
     report: Callable[[TournamentResult], None] = lambda result: None,
 ) -> TournamentResult:
-    """Play a tournament, reporting at first and after each game; Ctrl-C ends it early, a folder continues it."""
+    """Play a tournament, calling `report` at the start and after each game.
+
+    Ctrl-C ends it early; with a folder it can be resumed.
+    """
     with Runner(tournament, jobs, folder) as runner:
-        result = TournamentResult(tournament, runner.done)
+        result = TournamentResult(tournament, runner.results)
         report(result)
         result.interrupted = not runner.run(lambda: report(result))
         return result

@@ -1,6 +1,6 @@
-"""Workers, here or on a cluster: results in order, Ctrl-C heard at once, and a clear word when one cannot live.
+"""Worker pools, local or on a cluster: ordered results, prompt Ctrl-C, clear errors for workers that fail.
 
-A result must follow from the item and from what `prepare` was given alone: it may be found anywhere, and twice.
+A result must depend only on the item and the arguments of `prepare`: it may be computed on any worker, and twice.
 """
 
 import signal
@@ -20,101 +20,101 @@ from awello.players.process_tree import adopt_orphans, kill_tree
 Item = TypeVar("Item")
 Result = TypeVar("Result")
 Handle = TypeVar("Handle")
-Jobs = int | str  # so many processes here, or the address of the scheduler of a cluster
-Prepare = Callable[..., Callable[[], None] | None]  # what it returns, workers of a cluster call when the work is over
-AHEAD = 4  # items handed to each worker before their results are waited for
-PATIENCE = 5.0  # seconds for a worker to end
+Jobs = int | str  # number of local processes, or the address of a cluster's scheduler
+Prepare = Callable[..., Callable[[], None] | None]  # cluster workers call the returned function at the end
+QUEUED_PER_WORKER = 4  # items submitted per worker ahead of the results
+EXIT_TIMEOUT = 5.0  # for a worker to end
 
 
 class OrderedMap(Protocol):
-    """The function of each item, in order: what `map` does."""
+    """Applies a function to items and yields the results in order, like `map`."""
 
     def __call__(self, function: Callable[[Item], Result], items: Iterable[Item], /) -> Iterator[Result]: ...
 
 
-def worker_pool(jobs: Jobs, prepare: Prepare | None = None, *given: Any) -> AbstractContextManager[OrderedMap]:
-    """Workers that stay for several rounds of work; each calls `prepare(*given)` first, if there is anything to."""
+def worker_pool(jobs: Jobs, prepare: Prepare | None = None, *args: Any) -> AbstractContextManager[OrderedMap]:
+    """Open a worker pool.  Each worker first calls `prepare(*args)`, if given."""
     if isinstance(jobs, int):
-        return _processes(jobs, prepare, *given)
-    from awello.arena.cluster import cluster
+        return _process_pool(jobs, prepare, *args)
+    from awello.arena.cluster import cluster_pool
 
-    return cluster(jobs, prepare, *given)
+    return cluster_pool(jobs, prepare, *args)
 
 
 class _Context(SpawnContext):
-    """Starts processes and remembers them: the program may have other children, which are not ours to end."""
+    """Starts processes and keeps a list of them, as the program may have other children that must not be ended."""
 
     def __init__(self) -> None:
         self.started: list[SpawnProcess] = []
 
     def Process(self, *args: Any, **options: Any) -> SpawnProcess:  # type: ignore[override]  # noqa: N802
-        """A process that is about to be started."""
+        """Create a process, to be started by the pool."""
         self.started.append(SpawnProcess(*args, **options))
         return self.started[-1]
 
     def end_all(self) -> None:
-        """End the processes with all that they have started."""
+        """End the started processes and their descendants."""
         started = [process for process in self.started if process.pid is not None]
         for process in started:
             if process.is_alive():
                 kill_tree(process.pid or 0)
         for process in started:
-            process.join(PATIENCE)
+            process.join(EXIT_TIMEOUT)
 
 
-def _begin(prepare: Prepare | None, *given: Any) -> None:
-    """The first thing that a worker does."""
+def _init_worker(prepare: Prepare | None, *args: Any) -> None:
+    """Initialise a worker process."""
     adopt_orphans()
     if prepare:
-        prepare(*given)
+        prepare(*args)
 
 
 @contextmanager
-def _processes(workers: int, prepare: Prepare | None, *given: Any) -> Iterator[OrderedMap]:
+def _process_pool(workers: int, prepare: Prepare | None, *args: Any) -> Iterator[OrderedMap]:
     context = _Context()
-    pool = ProcessPoolExecutor(workers, context, _begin, (prepare, *given))
+    pool = ProcessPoolExecutor(workers, context, _init_worker, (prepare, *args))
 
-    def each(function: Callable[[Item], Result], items: Iterable[Item]) -> Iterator[Result]:
+    def map_items(function: Callable[[Item], Result], items: Iterable[Item]) -> Iterator[Result]:
         def submit(item: Item) -> Future[Result]:
             with ignore_interrupts():
                 return pool.submit(function, item)
 
-        return in_order(submit, Future.result, items, lambda: workers)
+        return map_ordered(submit, Future.result, items, lambda: workers)
 
     try:
-        yield each
+        yield map_items
     except BrokenProcessPool:
-        advice = "a player of your own must be registered in a file that they can import, or use one job"
-        raise ConfigError(f"a worker process could not start or has died: {advice}") from None
+        advice = "register your own players in a file that workers can import, or use one job"
+        raise ConfigError(f"a worker process could not start or died: {advice}") from None
     finally:
         with uninterrupted():
             pool.shutdown(wait=False, cancel_futures=True)
             context.end_all()
 
 
-def in_order(
+def map_ordered(
     submit: Callable[[Item], Handle],
-    take: Callable[[Handle], Result],
+    get_result: Callable[[Handle], Result],
     items: Iterable[Item],
     workers: Callable[[], int],
 ) -> Iterator[Result]:
-    """Hand items over, some ahead of the results, which are taken in order."""
+    """Submit items, some ahead of the results, and yield the results in order."""
     pending: deque[Handle] = deque()
     for item in items:
         pending.append(submit(item))
-        if len(pending) >= AHEAD * workers():
-            yield take(pending.popleft())
+        if len(pending) >= QUEUED_PER_WORKER * workers():
+            yield get_result(pending.popleft())
     while pending:
-        yield take(pending.popleft())
+        yield get_result(pending.popleft())
 
 
 @contextmanager
 def ignore_interrupts() -> Iterator[None]:
-    """Start processes that do not hear Ctrl-C: it is for the parent, who hears it a moment later and ends them."""
+    """Start processes that ignore Ctrl-C; the parent receives it after the block and ends them."""
     if not hasattr(signal, "pthread_sigmask"):  # Windows
         yield
         return
-    resource_tracker.ensure_running()  # started later, within the block, it would unblock the signal
+    resource_tracker.ensure_running()  # starting it inside the block would unblock the signal
     before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
     try:
         yield
@@ -124,7 +124,7 @@ def ignore_interrupts() -> Iterator[None]:
 
 @contextmanager
 def uninterrupted() -> Iterator[None]:
-    """Ignore Ctrl-C while something ends that must not be left half ended."""
+    """Ignore Ctrl-C during a cleanup that must be completed."""
     if threading.current_thread() is not threading.main_thread():
         yield
         return

@@ -13,7 +13,7 @@ from awello.evaluate.otage_memory import MEMORY_FILE, TERMS, OtageMemory
 from awello.learn.autoplay import AutoplayPlan
 from awello.learn.autoplay import autoplay as play
 from awello.limits import Clock, parse_clock, parse_limit
-from awello.players.otage import GAMES, read_book
+from awello.players.otage import GAMES_FILE, load_game_tree
 from awello.players.otage_learning import Lesson
 from awello.record import Record
 
@@ -58,12 +58,12 @@ def autoplay(
 
         learnt = list(play(folder, plan, workers, place or "", show))
     new = counts[-1] - counts[0] if counts else 0
-    report(folder, place or str(folder / GAMES), learnt, new, json)
+    report(folder, place or str(folder / GAMES_FILE), learnt, new, json)
 
 
 def report(folder: Path, place: str, learnt: list[tuple[Record, Lesson]], new: int, json: bool) -> None:
     """What was played and learnt, for people or machines."""
-    memory, positions = OtageMemory.load(folder / MEMORY_FILE), len(read_book(place))
+    memory, positions = OtageMemory.load(folder / MEMORY_FILE), len(load_game_tree(place))
     lost = [lesson for record, lesson in learnt if record.winner is not None]
     changed = sum(lesson.ply is not None for lesson in lost)
     repeats = sum(lesson.repeats for lesson in lost)
@@ -79,5 +79,5 @@ def report(folder: Path, place: str, learnt: list[tuple[Record, Lesson]], new: i
         often = f"learnt {repeats / len(lost):.1f} times on average"
         print(f"games that were not drawn: {len(lost):,d}, {often}; {changed:,d} would not be lost the same way again")
     print("factors: " + ", ".join(f"{term} {factor:g}" for term, factor in factors.items()))
-    elsewhere = "" if place == str(folder / GAMES) else ",archive=" + hide_password(place)
+    elsewhere = "" if place == str(folder / GAMES_FILE) else ",archive=" + hide_password(place)
     print(f"the player otage,memory={folder}{elsewhere} plays by this")

@@ -44,9 +44,9 @@ def bot(  # nosec B107 # no token unless one is given
     if not re.fullmatch(r"[!-~]+", secret):
         raise ConfigError("the token is not valid: copy it from the club's page without spaces or line breaks")
     policy = BotPolicy(
-        games=frozenset(map(Game, kind or Game)),  # type: ignore[arg-type]  # names too
+        variants=frozenset(map(Game, kind or Game)),  # type: ignore[arg-type]  # names too
         max_games=most,
-        names=frozenset(name.lower() for name in only or ()),
+        opponents=frozenset(name.lower() for name in only or ()),
         seek=(Position.start(words[0]).game, parse_clock(words[1])) if words else None,
         rated=not casual,
         tournament=int(tournament) if re.fullmatch(r"[0-9]{1,9}", tournament) else tournament or None,

@@ -9,7 +9,7 @@ from rich.table import Table
 
 from awello.arena.duel import Duel, DuelResult, play_duel
 from awello.arena.openings import load_openings
-from awello.arena.sprt import Hypotheses, elo, superiority
+from awello.arena.sprt import Hypotheses, elo_difference, likelihood_of_superiority
 from awello.arena.workers import Jobs
 from awello.cli.app import Cluster, GameName, Json, Processes, Size, Variant, app, chosen_jobs, print_json
 from awello.cli.running import FirstSpec, Openings, Out, SecondSpec, Seed, leave_early, show_progress
@@ -54,8 +54,8 @@ def play_and_report(duel: Duel, jobs: Jobs, out: Path | None, json: bool) -> Non
 
         def show(result: DuelResult) -> None:
             low, high = duel.hypotheses.bounds
-            advantage, reach = elo(result.counts)
-            figures = f"Elo {advantage:+.0f} ± {reach:.0f}, LLR {result.ratio:+.2f} ({low:+.2f} to {high:+.2f})"
+            advantage, reach = elo_difference(result.counts)
+            figures = f"Elo {advantage:+.0f} ± {reach:.0f}, LLR {result.llr:+.2f} ({low:+.2f} to {high:+.2f})"
             update(len(result.results), figures)
 
         result = play_duel(duel, jobs, out, show)
@@ -70,7 +70,7 @@ def play_and_report(duel: Duel, jobs: Jobs, out: Path | None, json: bool) -> Non
 def print_recap(result: DuelResult) -> None:
     """The recap for people: the figures of A against B, and the verdict."""
     duel, counts = result.duel, result.counts
-    advantage, reach = elo(counts)
+    advantage, reach = elo_difference(counts)
     bounds = "{:+.2f} to {:+.2f}".format(*duel.hypotheses.bounds)
     first, second = result.mean_ms()
     unit = duel.game.adapter.unit
@@ -80,9 +80,9 @@ def print_recap(result: DuelResult) -> None:
     table.add_row("games won, drawn, lost by A", "{}, {}, {}".format(*result.outcomes))
     table.add_row("pairs by points of A", ", ".join(f"{half / 2:g}: {n}" for half, n in enumerate(counts)))
     table.add_row("Elo of A over B, 95 %", f"{advantage:+.0f} ± {reach:.0f}")
-    table.add_row("likelihood of superiority", f"{100 * superiority(counts):.1f} %")
-    table.add_row("log-likelihood ratio", f"{result.ratio:+.2f} ({bounds})")
-    table.add_row("mean margin of A", f"{result.margin:+.1f} {unit}")
+    table.add_row("likelihood of superiority", f"{100 * likelihood_of_superiority(counts):.1f} %")
+    table.add_row("log-likelihood ratio", f"{result.llr:+.2f} ({bounds})")
+    table.add_row("mean margin of A", f"{result.mean_margin:+.1f} {unit}")
     table.add_row("mean time per move", f"A {first:.3f} ms, B {second:.3f} ms")
     console = Console(highlight=False, markup=False)
     console.print(table)

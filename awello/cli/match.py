@@ -69,7 +69,7 @@ def print_recap(result: MatchResult) -> None:
     table.add_row("games won", str(result.wins), str(result.losses), f"{result.draws} drawn")
     table.add_row(f"{match.game.adapter.share_name} held at the end", *shares)
     table.add_row("mean time per move", f"{first:.3f} ms", f"{second:.3f} ms", "")
-    table.add_row("worst time per move", *(f"{1000 * worst:.3f} ms" for worst in result.worst), "")
+    table.add_row("worst time per move", *(f"{1000 * worst:.3f} ms" for worst in result.worst_seconds), "")
     table.add_row("moves played", *map(str, result.moves), "")
     if any(result.forfeits):
         table.add_row("not lost on the board", *map(str, result.forfeits), "")

@@ -6,14 +6,14 @@ from rich.console import Console
 from rich.table import Table
 
 from awello.cli.app import Json, app, print_json
-from awello.players.player import registry
+from awello.players.player import load_registry
 
 
 @app.command()
 def players(json: Json = False) -> None:
     """List the players, with the settings a spec may give: name:heuristic@limit,key=value."""
-    entries = registry()
-    settings = {name: [field.name for field in fields(entry.make)] for name, entry in entries.items()}  # type: ignore
+    entries = load_registry()
+    settings = {name: [field.name for field in fields(entry.player_class)] for name, entry in entries.items()}  # type: ignore
     if json:
         rows = [{"name": name, "summary": entries[name].summary, "settings": settings[name]} for name in entries]
         print_json({"players": rows})

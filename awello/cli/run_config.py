@@ -23,17 +23,17 @@ def run_config(
     records: Records = False,
 ) -> None:
     """Play what a YAML file describes: one game with the board shown, or a match with its recap."""
-    wanted = load_config(config)
+    settings = load_config(config)
     try:
-        game, (first, second), clock = wanted.chosen_game(), wanted.specs(), wanted.chosen_clock()
-        lines = load_openings(wanted.openings, game) if wanted.openings else ()
+        game, (first, second), clock = settings.parse_game(), settings.parse_specs(), settings.parse_time_control()
+        lines = load_openings(settings.openings, game) if settings.openings else ()
     except AwelloError as error:
         raise ConfigError(f"{config}: {error}") from None
-    match = Match(game, str(first), str(second), wanted.games, wanted.seed, lines, clock)
-    if not wanted.display or json:
-        play_and_report(match, chosen_jobs(wanted.jobs, wanted.cluster), wanted.out, json, records)
+    match = Match(game, str(first), str(second), settings.games, settings.seed, lines, clock)
+    if not settings.display or json:
+        play_and_report(match, chosen_jobs(settings.jobs, settings.cluster), settings.out, json, records)
         return
-    for number in range(wanted.games):
+    for number in range(settings.games):
         order = (second, first) if first_side(number) else (first, second)
         seated = [make_player(spec) for spec in order]
-        play_here(seated, Position.start(game), wanted.seed + number, match.opening(number), clock)
+        play_here(seated, Position.start(game), settings.seed + number, match.opening(number), clock)

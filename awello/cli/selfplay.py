@@ -49,12 +49,12 @@ def selfplay(
         Runner(plan, chosen_jobs(jobs, cluster, os.cpu_count() or 1), out) as runner,
         show_progress(f"selfplay {chosen} level {level}", games) as update,
     ):
-        before = len(runner.done)
+        before = len(runner.results)
         update(before)
-        finished = runner.run(lambda: update(len(runner.done)))
-    played, seconds = len(runner.done), time.perf_counter() - begun
+        finished = runner.run(lambda: update(len(runner.results)))
+    played, seconds = len(runner.results), time.perf_counter() - begun
     new = played - before
-    mean = sum(letter.isalpha() for result in runner.done for letter in result.moves) / max(1, played)
+    mean = sum(letter.isalpha() for result in runner.results for letter in result.moves) / max(1, played)
     if not finished:
         leave_early(out)
     counts, rate = {"games": played, "new": new, "mean_plies": mean}, new / seconds

@@ -115,7 +115,9 @@ def _standings_table(results: TournamentResult, standings: Sequence[BotStanding]
         numbers = map(str, (bot.points, bot.won, bot.drawn, bot.lost, bot.games))
         return [*numbers, f"{bot.mean_score:.1f}", f"{bot.elo:+.0f} ± {bot.elo_margin:.0f}"]
 
-    return _table(f"{results.played} of {results.wanted} rounds", standings, narrow, columns, map(cells, standings))
+    return _table(
+        f"{results.played} of {results.total_rounds} rounds", standings, narrow, columns, map(cells, standings)
+    )
 
 
 def _usage_table(standings: Sequence[BotStanding], narrow: bool) -> Table:
@@ -124,8 +126,8 @@ def _usage_table(standings: Sequence[BotStanding], narrow: bool) -> Table:
 
     def cells(bot: BotStanding) -> list[str]:
         lost = ", ".join(f"{count} {reason}" for reason, count in bot.forfeits.items())
-        used = map(_figure, (1000 * bot.mean, 1000 * bot.worst, bot.mebibytes, bot.learning))
-        return [*used, f"{bot.processors:.1f}", lost or "0"]
+        used = map(_figure, (1000 * bot.mean_seconds, 1000 * bot.worst, bot.memory_mib, bot.learning))
+        return [*used, f"{bot.cpus:.1f}", lost or "0"]
 
     return _table("Used", standings, narrow, columns, map(cells, standings))
 
@@ -140,8 +142,10 @@ def _cross_tables(
 ) -> Iterator[Table]:
     """Rounds won, drawn and lost by the bot of the row against that of the column; as many columns as fit in each."""
     specs = [results.tournament.specs.index(bot.spec) for bot in standings]
-    cross = results.cross()
-    cells = [["" if row == column else "-".join(map(str, cross[row][column])) for column in specs] for row in specs]
+    cross_table = results.cross_table()
+    cells = [
+        ["" if row == column else "-".join(map(str, cross_table[row][column])) for column in specs] for row in specs
+    ]
     width = 1 + max(len(cell) for row in cells for cell in row)
     fitting = max(1, (console.width - 4) // width) if narrow else len(specs)
     places = [str(place) for place in range(1, len(specs) + 1)]

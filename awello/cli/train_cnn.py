@@ -56,7 +56,7 @@ def cnn(
 
     Ten times on the way it prints the loss, and how many moves the network finds in some games set aside.
     At the end it is measured on games that taught nothing: from 2016 on, or a tenth by chance if these are few or most.
-    The player cnn,file=FOLDER/network.onnx plays by it. Can be interrupted; run it again to resume.
+    The player cnn,weights=FOLDER/network.onnx plays by it. Can be interrupted; run it again to resume.
     """
     seconds = parse_budget(budget)
     check_places(places)
@@ -164,7 +164,7 @@ def describe(report: dict[str, Any], out: Path) -> list[str]:
         f"{report['parameters']:,d} weights, {seen}, {report['seconds']:.0f} s; written to {out}",
     ]
     if plan["network"] == "residual" and plan["view"] == "mover":
-        return [*lines, f"the player cnn,file={out / NETWORK} plays by it"]
+        return [*lines, f"the player cnn,weights={out / NETWORK} plays by it"]
     return [*lines, "no player sees boards in this way: leave out --network and --view for one that plays"]
 
 

@@ -12,7 +12,7 @@ from awello.errors import ConfigError, SpecError
 from awello.folders import write_atomically
 from awello.lab.trees import draw_tree, draw_tree_svg
 from awello.players.spec import PlayerSpec, parse_spec
-from awello.players.tree import search_position
+from awello.players.tree import build_search_tree
 from awello.rules.game import find_game
 from awello.search.search_tree import SearchTree, parse_lists, search_tree
 
@@ -41,7 +41,7 @@ def tree(
     elif game is None:
         raise ConfigError("no GAME: name othello or awale, or give a tree with --leaves '[[3,5],[2,9]]'")
     else:
-        found = search_position(spec, start_position(find_game(game, size, variant), position))
+        found = build_search_tree(spec, start_position(find_game(game, size, variant), position))
     report(found, svg, plies, windows, json)
 
 

@@ -21,19 +21,19 @@ from awello.errors import SpecError
 MAX_LEVEL, DEFAULT_LEVEL = 30, 12
 OPPONENTS = {
     "othello": (
-        "champion@level=1,slack=24,often=75",
-        "champion@level=1,slack=12,often=50",
-        "champion@level=2,slack=8,often=40",
-        "champion@level=4,slack=4,often=20",
+        "champion@level=1,max_loss=24,mistake_percent=75",
+        "champion@level=1,max_loss=12,mistake_percent=50",
+        "champion@level=2,max_loss=8,mistake_percent=40",
+        "champion@level=4,max_loss=4,mistake_percent=20",
         "champion@level=6",
         "champion@level=10",
         "champion@3s",
     ),
     "awale": (
-        "champion@level=1,slack=8,often=75",
-        "champion@level=1,slack=6,often=60",
-        "champion@level=2,slack=3,often=30",
-        "champion@level=4,slack=2,often=20",
+        "champion@level=1,max_loss=8,mistake_percent=75",
+        "champion@level=1,max_loss=6,mistake_percent=60",
+        "champion@level=2,max_loss=3,mistake_percent=30",
+        "champion@level=4,max_loss=2,mistake_percent=20",
         "champion@level=7",
         "champion@level=12",
         "champion@3s",

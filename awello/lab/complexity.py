@@ -16,13 +16,13 @@ from awello.lab.report import Report
 from awello.rules.game import DEFAULT_GAMES
 
 GAME, GAMES, DEPTHS = "othello", 100, (2, 4, 6)
-BOOK = "memory=0,sort=false"
-EQUALS = f"{BOOK},equals=true"  # report 0's alpha-beta, which searches on among equals
+BOOK = "tt_entries=0,move_ordering=false"
+EQUALS = f"{BOOK},strict_cutoff=true"  # report 0's alpha-beta, which searches on among equals
 OPTIONS = {
-    "memory": "memory=65536,sort=false",
-    "sorted": "memory=0,sort=true",
-    "mirror": "memory=0,sort=false,mirror=true",
-    "all": "memory=65536,sort=true,mirror=true",
+    "memory": "tt_entries=65536,move_ordering=false",
+    "sorted": "tt_entries=0,move_ordering=true",
+    "mirror": "tt_entries=0,move_ordering=false,skip_mirrors=true",
+    "all": "tt_entries=65536,move_ordering=true,skip_mirrors=true",
 }
 
 

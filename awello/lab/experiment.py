@@ -7,7 +7,7 @@ from operator import attrgetter
 from pathlib import Path
 from typing import Any, ClassVar
 
-from awello.arena.match import first_side, pair_job
+from awello.arena.match import first_side, make_pair_job
 from awello.arena.openings import random_opening
 from awello.arena.runner import GameJob, GamePlan, GameResult, Runner, RunPlan
 from awello.arena.workers import Jobs
@@ -49,7 +49,7 @@ class ExperimentPlan(GamePlan):
 
     def job(self, number: int) -> GameJob:
         pairing, game = self.wanted[number]
-        return pair_job(self.chosen_game(), self.pairings[pairing], game, self.seed, self.opening(game // 2))
+        return make_pair_job(self.chosen_game(), self.pairings[pairing], game, self.seed, self.opening(game // 2))
 
     def configuration(self) -> dict[str, Any]:
         return asdict(self)
@@ -85,10 +85,10 @@ def run_experiment(
     if isinstance(plan, ExperimentPlan):
         check_experiment(plan)
     with Runner(plan, jobs, folder) as runner:
-        report(len(runner.done))
-        if not runner.run(lambda: report(len(runner.done))):
+        report(len(runner.results))
+        if not runner.run(lambda: report(len(runner.results))):
             raise KeyboardInterrupt
-    return describe_games(plan, runner.done) if isinstance(plan, ExperimentPlan) else runner.done
+    return describe_games(plan, runner.results) if isinstance(plan, ExperimentPlan) else runner.results
 
 
 def check_experiment(plan: ExperimentPlan) -> None:
@@ -111,7 +111,7 @@ def describe_game(pairing: int, number: int, result: GameResult) -> ExperimentGa
     _, *positions = (position.counts() for position in result.record.positions())
     after_moves = positions[result.opening :]
     means = [sum(each[at] for each in after_moves) / max(1, len(after_moves)) for at in (0, 1)]
-    times = [result.time_of(at) for at in (0, 1)]
+    times = [result.move_times(at) for at in (0, 1)]
     searched = [[nodes for nodes in result.nodes[at::2] if nodes] for at in (0, 1)]
     spent: list[Sequence[Any]] = [[sum(each) for each in times], [len(each) for each in times], searched]
     by_side = [result.score, result.record.final.counts(), means, *spent]

@@ -11,7 +11,7 @@ from itertools import combinations
 from pathlib import Path
 from statistics import fmean
 
-from awello.arena.tournament import DRAW, WIN
+from awello.arena.tournament import DRAW_POINTS, WIN_POINTS
 from awello.errors import ConfigError
 from awello.lab import published
 from awello.lab.experiment import ExperimentGame, ExperimentPlan
@@ -61,7 +61,7 @@ def round_points(plan: ExperimentPlan, games: Sequence[ExperimentGame]) -> dict[
 
 def _points(lead: int) -> int:
     """The points for a round won by so many seeds."""
-    return WIN if lead > 0 else DRAW if lead == 0 else 0
+    return WIN_POINTS if lead > 0 else DRAW_POINTS if lead == 0 else 0
 
 
 def write(plan: ExperimentPlan, games: Sequence[ExperimentGame], depths: Sequence[int], folder: Path) -> None:

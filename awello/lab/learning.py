@@ -18,9 +18,9 @@ from pathlib import Path
 from statistics import fmean
 from typing import Any
 
-from awello.arena.elo import DEVIATIONS
+from awello.arena.elo import Z_95
 from awello.arena.openings import balanced_opening
-from awello.arena.sprt import mean
+from awello.arena.sprt import mean_score
 from awello.errors import ConfigError
 from awello.lab import published
 from awello.lab.curves import TrainingCurves, find_networks, read_training, shipped_trainings
@@ -108,7 +108,7 @@ def young(file: Path) -> str:
     """The player of a network on the way, which does not hide behind the mean of turned boards."""
     if "," in str(file):
         raise ConfigError(f"{file}: a player's file can have no comma in its name: rename the folder")
-    return f"cnn,file={file},symmetries=1"
+    return f"cnn,weights={file},symmetries=1"
 
 
 # ---- results --------------------------------------------------------------------------------------------------------
@@ -141,10 +141,10 @@ def outcomes(plan: ExperimentPlan, games: Sequence[ExperimentGame]) -> dict[tupl
         leads = [game.score[0] - game.score[1] for game in played]
         points = [(lead > 0) + (lead == 0) / 2 for lead in leads]
         sums = [one + other for one, other in zip(points[::2], points[1::2], strict=True)]
-        _, error = mean([sums.count(half / 2) for half in range(5)])
+        _, error = mean_score([sums.count(half / 2) for half in range(5)])
         won, drawn, lost = (points.count(result) for result in (1, 0.5, 0))
         times = mean_ms(played, 0), mean_ms(played, 1)
-        found[pair] = PairingResult(won, drawn, lost, fmean(points), DEVIATIONS * error, fmean(leads), times)
+        found[pair] = PairingResult(won, drawn, lost, fmean(points), Z_95 * error, fmean(leads), times)
     return found
 
 

@@ -21,9 +21,9 @@ from awello.search.budget_search import SHIPPED_SCORES
 GAME, GAMES, DEPTHS = "awale", 1, (12,)
 SEARCHES = {
     "textbook": f"alphabeta:HEURISTIC@DEPTH,{BOOK}",
-    "without order": "budget:HEURISTIC@DEPTH,order=none",
-    "frozen order": "budget:HEURISTIC@DEPTH,order=frozen",
-    "live order": "budget:HEURISTIC@DEPTH,order=live",
+    "without order": "budget:HEURISTIC@DEPTH,move_ordering=none",
+    "frozen order": "budget:HEURISTIC@DEPTH,move_ordering=frozen",
+    "live order": "budget:HEURISTIC@DEPTH,move_ordering=live",
 }
 RULES = {"awale": "tournament"}
 REMARKS = (

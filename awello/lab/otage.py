@@ -61,7 +61,7 @@ class SearchPlan(RunPlan[SearchedPosition]):
     seed: int
     kind: ClassVar[str] = "experiment"
     unit: ClassVar[str] = "positions"
-    result: ClassVar[type[Any]] = SearchedPosition
+    result_type: ClassVar[type[Any]] = SearchedPosition
 
     @property
     def wanted(self) -> list[tuple[str, int]]:

@@ -18,14 +18,14 @@ from typing import Any, ClassVar
 
 from awello.archive.archive import Archive, GameFilter
 from awello.archive.game_tree import GameTree
-from awello.arena.match import pair_job
+from awello.arena.match import make_pair_job
 from awello.arena.runner import GameJob, GamePlan, GameResult, PlayerCache, Runner, open_workers
 from awello.arena.workers import Jobs, OrderedMap
 from awello.errors import ConfigError
 from awello.evaluate.otage_memory import MEMORY_FILE, OtageMemory
 from awello.limits import Clock, Limit, format_limit
-from awello.players.otage import GAMES, OtagePlayer
-from awello.players.otage_learning import DEPTHS, Lesson, format_depths, learn
+from awello.players.otage import GAMES_FILE, OtagePlayer
+from awello.players.otage_learning import DEPTHS_TAG, Lesson, format_depths, learn_game
 from awello.position import Position
 from awello.record import Record
 from awello.rules.game import Game
@@ -59,17 +59,17 @@ class AutoplayPlan(GamePlan):
 
     def job(self, number: int) -> GameJob:
         limit, opening = f"@{format_limit(self.limit)}" if self.limit else "", self.opening(number)
-        spec = f"otage{limit},explore={0 if opening else EXPLORE}"
-        return pair_job(Game.OTHELLO, (spec, spec), number, self.seed, opening, self.clock, brief=True)
+        spec = f"otage{limit},variety_percent={0 if opening else EXPLORE}"
+        return make_pair_job(Game.OTHELLO, (spec, spec), number, self.seed, opening, self.clock, brief=True)
 
     def run_job(self, number: int, cache: PlayerCache) -> GameResult:
-        players = cache.find(self.job(number))
+        players = cache.get_players(self.job(number))
         for player in players:
             assert isinstance(player, OtagePlayer)
-            player.know(*_unpack(self.known))
+            player.set_memory(*_unpack(self.known))
         result = super().run_job(number, cache)
         depths = {position: depth for player in players for position, depth in player.depths.items()}  # type: ignore
-        return replace(result, tags={DEPTHS: format_depths(result.record, depths)})
+        return replace(result, tags={DEPTHS_TAG: format_depths(result.record, depths)})
 
     def configuration(self) -> dict[str, Any]:
         """Nothing: a folder may continue with another limit, seed or number of openings."""
@@ -122,7 +122,7 @@ def autoplay(
     folder.mkdir(parents=True, exist_ok=True)
     memory = OtageMemory.load(folder / MEMORY_FILE)
     learnt = _read_learnt(folder, replace(plan, games=memory.autoplay_games))
-    with closing(Archive(place or folder / GAMES)) as archive, open_workers(jobs) as workers:
+    with closing(Archive(place or folder / GAMES_FILE)) as archive, open_workers(jobs) as workers:
         if len(archive.numbers(GameFilter(event=EVENT))) < len(learnt):  # it is at another place than before
             for record in learnt:
                 archive.add(record)
@@ -132,7 +132,7 @@ def autoplay(
             begun, end = memory.autoplay_games, min(plan.games, memory.autoplay_games + ROUND)
             coming = replace(plan, games=end, known=_pack(memory, known))
             records = _play_round(coming, begun, workers, folder, report)
-            lessons = [learn(memory, record, _loser(record)) for record in records]
+            lessons = [learn_game(memory, record, _loser(record)) for record in records]
             for record in records:
                 archive.add(record)
             known += records
@@ -144,10 +144,10 @@ def autoplay(
 def _read_learnt(folder: Path, plan: AutoplayPlan) -> list[Record]:
     """The games that a folder has learnt from."""
     with Runner(plan, folder=folder) as runner:
-        if lacking := plan.games - len(runner.done):
+        if lacking := plan.games - len(runner.results):
             told = f"{lacking} of the {plan.games} games that {folder} has learnt from are missing"
             raise ConfigError(f"{told}: restore its games.jsonl, or begin in a new folder")
-        return [_tagged(number, result.record) for number, result in enumerate(runner.done)]
+        return [_tagged(number, result.record) for number, result in enumerate(runner.results)]
 
 
 def _play_round(
@@ -155,10 +155,10 @@ def _play_round(
 ) -> list[Record]:
     """The games of a round, the first of which has the number `begun`; those that the folder lacks are played."""
     with Runner(plan, workers, folder) as runner:
-        report(len(runner.done))
-        if not runner.run(lambda: report(len(runner.done))):
+        report(len(runner.results))
+        if not runner.run(lambda: report(len(runner.results))):
             raise KeyboardInterrupt
-        return [_tagged(number, runner.done[number].record) for number in range(begun, plan.games)]
+        return [_tagged(number, runner.results[number].record) for number in range(begun, plan.games)]
 
 
 def _tagged(number: int, record: Record) -> Record:

@@ -314,8 +314,8 @@ def resume(
 
 def strength(game: Game, file: Path, seed: int) -> float:
     """The share of the points that the network of a file, with few rounds, takes from UCT with many random games."""
-    options = {"memory": "65536"}
-    puct = PlayerSpec("puct", None, Limit(nodes=ROUNDS), options | {"file": str(file)})
+    options = {"max_nodes": "65536"}
+    puct = PlayerSpec("puct", None, Limit(nodes=ROUNDS), options | {"weights": str(file)})
     uct = PlayerSpec("uct", None, Limit(nodes=MORE * ROUNDS), options)
     result = play_match(Match(game, str(puct), str(uct), MATCH, seed))
     if result.interrupted:

@@ -12,7 +12,7 @@ from functools import cache
 from pathlib import Path
 from typing import Any, ClassVar
 
-from awello.arena.match import fingerprint
+from awello.arena.match import hash_openings
 from awello.arena.openings import random_opening
 from awello.arena.runner import GameResult, PlayerCache, RunPlan
 from awello.engine.engine import Engine
@@ -44,8 +44,8 @@ class SelfplayPlan(RunPlan[GameResult]):
     checksum: str = ""
     """That of the weights."""
     kind: ClassVar[str] = "selfplay"
-    result: ClassVar[type[Any]] = GameResult
-    batch: ClassVar[int] = 16
+    result_type: ClassVar[type[Any]] = GameResult
+    batch_size: ClassVar[int] = 16
 
     def __post_init__(self) -> None:
         level_of(self.level)
@@ -69,7 +69,7 @@ class SelfplayPlan(RunPlan[GameResult]):
     def configuration(self) -> dict[str, Any]:
         """What decides a game; how many there are may change from run to run."""
         rules = {"game": str(self.game), "level": self.level, "seed": self.seed, "weights": self.checksum}
-        return {**rules, "openings": fingerprint(self.openings), "opening_plies": list(self.plies)}
+        return {**rules, "openings": hash_openings(self.openings), "opening_plies": list(self.plies)}
 
 
 def play_alone(engine: Engine, limit: Limit, opening: tuple[int, ...]) -> Record:

@@ -1,6 +1,6 @@
-"""Who chooses a move: players made from a spec string such as `alphabeta:mixed@6`."""
+"""Players: they choose moves, and are made from a spec string such as `alphabeta:mixed@6`."""
 
-from awello.players import (  # noqa: F401  (they enter themselves in the registry)
+from awello.players import (  # noqa: F401  (importing them registers their players)
     budget,
     champion,
     cnn,

@@ -1,4 +1,4 @@
-"""Players of report 1: alpha-beta on a budget of nodes, and its finished agent for Awalé."""
+"""Players of report 1: alpha-beta on a node budget, and its final agent for Awalé."""
 
 from dataclasses import dataclass, field
 from typing import Annotated, Literal
@@ -8,7 +8,7 @@ from pydantic import Field
 from awello.analysis import Analysis
 from awello.errors import SpecError
 from awello.limits import Clock, Limit
-from awello.players.montecarlo import RESERVE, SHARE
+from awello.players.montecarlo import MAX_CLOCK_SHARE, OVERHEAD_SECONDS
 from awello.players.player import Choice, register
 from awello.players.textbook import TextbookPlayer
 from awello.position import Position
@@ -16,19 +16,21 @@ from awello.rules.game import Game
 from awello.search.budget_kernels import MAX_DEPTH
 from awello.search.budget_search import DEFAULT_NODES, DEFAULT_SHARE_FACTOR, BudgetSearch, load_scores
 
-RIGHTMOST = 5  # pit
+RIGHTMOST_PIT = 5
 
 
-@register("budget", "alpha-beta that divides a budget of nodes and learns which moves to try first; @450000n")
+@register(
+    "budget", "alpha-beta on a node budget, divided among the children; learns its move ordering; default @450000n"
+)
 @dataclass
 class BudgetPlayer(TextbookPlayer):
-    """Searches on a budget, to a depth or within a time, and plays any of the best moves."""
+    """Searches on a node budget, to a depth or for a time; plays one of the best moves at random."""
 
     limit: Limit = field(default_factory=lambda: Limit(nodes=DEFAULT_NODES))
-    delta: Annotated[float, Field(ge=1, le=1.8)] = DEFAULT_SHARE_FACTOR
-    """How many times its even share of the budget a child gets."""
-    order: Literal["none", "frozen", "live"] = "live"
-    """Moves as they come, by what was learnt before, or by scores that go on learning."""
+    share_factor: Annotated[float, Field(ge=1, le=1.8)] = DEFAULT_SHARE_FACTOR
+    """The budget of a child, as a multiple of an even share."""
+    move_ordering: Literal["none", "frozen", "live"] = "live"
+    """No ordering, the learnt scores, or learnt scores that are updated during the search."""
 
     def _check_limit(self) -> None:
         depth, nodes, seconds = self.limit.depth, self.limit.nodes, self.limit.seconds
@@ -36,23 +38,30 @@ class BudgetPlayer(TextbookPlayer):
             advice = f"such as {self.spec.name}@450000n or {self.spec.name}@100ms"
             raise SpecError(f"player {self.spec} needs nodes, a time or a depth up to {MAX_DEPTH}, {advice}")
 
-    def _evaluator(self, game: Game) -> BudgetSearch:
-        heuristic = self._heuristic(game)
-        self.searcher = BudgetSearch(game, heuristic, self.order, self.delta, load_scores(game, self.file))
+    def _make_evaluator(self, game: Game) -> BudgetSearch:
+        heuristic = self._make_heuristic(game)
+        self.searcher = BudgetSearch(
+            game, heuristic, self.move_ordering, self.share_factor, load_scores(game, self.weights)
+        )
         return self.searcher
 
     def _analyse(self, position: Position, clock: Clock) -> Analysis:
         if self.limit.seconds is not None:
-            return self.searcher.search_time(position, min(self.limit.seconds - RESERVE, SHARE * clock.seconds))
+            return self.searcher.search_time(
+                position, min(self.limit.seconds - OVERHEAD_SECONDS, MAX_CLOCK_SHARE * clock.seconds)
+            )
         if self.limit.depth is not None:
             return self.searcher.search_depth(position, self.limit.depth)
         return self.searcher.search_budget(position, self.limit.nodes or DEFAULT_NODES)
 
 
-@register("travers", "the agent of report 1 for Awalé: learnt weights, learnt order; @450000n unless said, or @100ms")
+@register(
+    "travers",
+    "the final agent of report 1 for Awalé: learnt weights and move ordering; default @450000n, or a time: @100ms",
+)
 @dataclass
 class TraversPlayer(BudgetPlayer):
-    """The finished agent: its own heuristic, and the rightmost pit as first move of a game."""
+    """The final agent: its own heuristic, and a fixed first move, the rightmost pit."""
 
     heuristic: str | None = "travers"
 
@@ -63,4 +72,4 @@ class TraversPlayer(BudgetPlayer):
 
     def choose(self, position: Position, clock: Clock) -> Choice:
         first = position == Position.start(position.game)
-        return Choice(RIGHTMOST) if first else super().choose(position, clock)
+        return Choice(RIGHTMOST_PIT) if first else super().choose(position, clock)

@@ -1,4 +1,4 @@
-"""The champion: the engine as a player, with its book and what it remembers of games it lost."""
+"""The champion: the engine as a player, with its opening book and a file of moves that lost games."""
 
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -18,36 +18,39 @@ if TYPE_CHECKING:
     from awello.engine.avoided_moves import AvoidedMoves
     from awello.engine.engine import Engine
 
-LEAST_GAIN = 1.0  # what another move must promise more, in discs or seeds, before the one that lost is blamed
+MIN_GAIN = 1.0  # discs or seeds by which another move must be better than the one that lost
 
 
-@register("champion", "the strongest: learnt evaluation, deep search, perfect endgames; @level=0 to @level=30")
+@register(
+    "champion",
+    "the strongest: learnt evaluation, deep search, exact endgames; @level=0 to @level=30, any limit or the clock",
+)
 @dataclass
 class ChampionPlayer(Player):
-    """Plays what the engine finds within its limit or, without one, in the time that its clock allows."""
+    """Plays the engine's move.  Without a limit, its clock decides how long it searches."""
 
     heuristic: str | None = None
-    """A heuristic of the textbook in place of what was learnt; for Awalé diffscore."""
+    """A heuristic in place of the learnt evaluation; for Awalé only `diffscore`."""
     limit: Limit | None = None
     threads: Annotated[int, Field(ge=1, le=64)] = 1
     hash: Annotated[int, Field(ge=1, le=1 << 16)] = 32
-    """MiB of the table."""
+    """Size of the transposition table in MiB."""
     ponder: bool = False
-    """Whether it thinks on the opponent's time."""
+    """Whether it searches on the opponent's time."""
     book: bool = True
-    """Whether it opens by its book, where there is one (Awalé)."""
+    """Whether it plays from its opening book, if there is one (Awalé)."""
     weights: str = ""
-    """A file of learnt weights in place of the shipped ones."""
-    remember: str = ""
-    """A file of moves that lost games before, which it does not play again; it grows."""
-    slack: Annotated[float, Field(ge=0, allow_inf_nan=False)] = 0.0
-    """The most discs or seeds that it gives away in one move."""
-    often: Annotated[int, Field(ge=0, le=100)] = 0
-    """How often, in percent, it gives something away."""
+    """A file of learnt weights; default: the shipped ones."""
+    avoided_moves: str = ""
+    """A file of moves that lost games; they are avoided, and new ones are added."""
+    max_loss: Annotated[float, Field(ge=0, allow_inf_nan=False)] = 0.0
+    """The most discs or seeds that a deliberate mistake may cost."""
+    mistake_percent: Annotated[int, Field(ge=0, le=100)] = 0
+    """Percentage of moves that are deliberate mistakes."""
 
     def __post_init__(self) -> None:
         self.engine: Engine | None = None
-        self.experience: AvoidedMoves | None = None
+        self.avoided: AvoidedMoves | None = None
         self.played: list[tuple[Position, Analysis]] = []
 
     def begin(self, game: Game, seed: int) -> None:
@@ -65,70 +68,72 @@ class ChampionPlayer(Player):
             heuristic = Heuristic(self.heuristic) if self.heuristic else None
             weights = Path(self.weights) if self.weights else None
             self.engine = Engine(game, self.threads, self.hash, heuristic, weights)
-        if self.remember and self.experience is None:
-            self.experience = AvoidedMoves(Path(self.remember))
+        if self.avoided_moves and self.avoided is None:
+            self.avoided = AvoidedMoves(Path(self.avoided_moves))
         self.engine.clear()
-        self.openings = shipped_book(game)
+        self.opening_book = shipped_book(game)
         super().begin(game, seed)
 
     def choose(self, position: Position, clock: Clock) -> Choice:
         if self.engine is None:
-            raise RuntimeError("begin comes first")
-        if self.slack and self.chance.randrange(100) < self.often:
-            analysis = self._give_away(self.engine, position, clock)
+            raise RuntimeError("call begin() before choose()")
+        if self.max_loss and self.rng.randrange(100) < self.mistake_percent:
+            analysis = self._choose_mistake(self.engine, position, clock)
         else:
-            analysis = self._from_book(position) or self._search(self.engine, position, clock)
+            analysis = self._find_in_book(position) or self._search(self.engine, position, clock)
         self.played.append((position, analysis))
         if self.ponder:
             self.engine.ponder(position.after(analysis.move))
         return Choice(analysis.move, analysis)
 
-    def _from_book(self, position: Position) -> Analysis | None:
-        """What the book says; a level or a heuristic is to show its own strength, and plays without it."""
+    def _find_in_book(self, position: Position) -> Analysis | None:
+        """The book's move.  With a level or a heuristic the book is off, so that only the search counts."""
         level = self.limit is not None and self.limit.level is not None
-        if not self.book or level or self.heuristic or self._lost_before(position):
+        if not self.book or level or self.heuristic or self._find_avoided(position):
             return None
-        if found := self.openings.choose(position):
+        if found := self.opening_book.choose(position):
             return Analysis(*found, False, 0, 0, 0, 0.0, (found,), found[:1])
         return None
 
     def _search(self, engine: "Engine", position: Position, clock: Clock) -> Analysis:
-        lost = self._lost_before(position)
-        analysis = engine.choose(position, clock, self.limit, lost)
-        best = max(lost, key=lambda move: lost[move], default=analysis.move)
-        if best in lost and (analysis.move in lost or lost[best] > analysis.value):
-            return replace(analysis, move=best, value=lost[best], candidates=((best, lost[best]),), pv=(best,))
+        avoided = self._find_avoided(position)
+        analysis = engine.choose(position, clock, self.limit, avoided)
+        best = max(avoided, key=lambda move: avoided[move], default=analysis.move)
+        if best in avoided and (analysis.move in avoided or avoided[best] > analysis.value):
+            return replace(analysis, move=best, value=avoided[best], candidates=((best, avoided[best]),), pv=(best,))
         return analysis
 
-    def _give_away(self, engine: "Engine", position: Position, clock: Clock) -> Analysis:
-        """A move that gives something away, but no more than the slack; the best one if there is none."""
+    def _choose_mistake(self, engine: "Engine", position: Position, clock: Clock) -> Analysis:
+        """A random move that costs something, but at most `max_loss`; the best move if there is none."""
         analysis = engine.choose(position, clock, self.limit, multipv=len(position.legal_moves()))
-        weaker = [found for found in analysis.candidates if 0 < analysis.value - found[1] <= self.slack]
+        weaker = [found for found in analysis.candidates if 0 < analysis.value - found[1] <= self.max_loss]
         if not weaker:
             return analysis
-        move, value = self.chance.choice(weaker)
+        move, value = self.rng.choice(weaker)
         return replace(analysis, move=move, value=value, exact=move in analysis.exact_moves, pv=(move,))
 
-    def _lost_before(self, position: Position) -> dict[int, float]:
-        return self.experience.moves_at(position) if self.experience else {}
+    def _find_avoided(self, position: Position) -> dict[int, float]:
+        return self.avoided.moves_at(position) if self.avoided else {}
 
     def end(self) -> None:
         played, self.played = self.played, []
         if self.engine is not None:
             self.engine.close()
-            if self.experience is not None and played:
-                self._look_back(self.engine, self.experience, played)
+            if self.avoided is not None and played:
+                self._note_losing_move(self.engine, self.avoided, played)
                 self.engine.close()
 
-    def _look_back(self, engine: "Engine", experience: "AvoidedMoves", played: list[tuple[Position, Analysis]]) -> None:
-        """Blame the last move of a lost game that could have been better."""
+    def _note_losing_move(
+        self, engine: "Engine", avoided: "AvoidedMoves", played: list[tuple[Position, Analysis]]
+    ) -> None:
+        """Record the last move of a lost game that had a better alternative."""
         final = played[-1][0].lead + played[-1][1].value
         if final >= 0:
             return
         for position, analysis in reversed(played):
-            worth = final - position.lead
+            value = final - position.lead
             if len(position.legal_moves()) > 1 and not analysis.exact:
-                other = engine.choose(position, Clock(), self.limit, [*experience.moves_at(position), analysis.move])
-                if other.move != analysis.move and other.value >= worth + LEAST_GAIN:
-                    experience.add(position, analysis.move, worth)
+                other = engine.choose(position, Clock(), self.limit, [*avoided.moves_at(position), analysis.move])
+                if other.move != analysis.move and other.value >= value + MIN_GAIN:
+                    avoided.add(position, analysis.move, value)
                     return

@@ -1,4 +1,4 @@
-"""Players that know Othello from tournament games by a convolutional network: at a glance, or with a little search."""
+"""Players that use a convolutional network trained on Othello tournament games, without or with a shallow search."""
 
 import time
 from dataclasses import dataclass, field
@@ -16,46 +16,46 @@ from awello.position import Position
 from awello.rules.game import Game
 from awello.search.batched_alphabeta import BatchedAlphaBeta
 
-DEEPEST = 8
+MAX_DEPTH = 8
 
 
-@register("cnn", "the move that a network, taught by tournament games, expects of a winner; no search")
+@register("cnn", "the move that a network trained on tournament games predicts for the winner; no search")
 @dataclass
 class CnnPolicyPlayer(Player):
-    """Plays the most likely move of a winner, whatever comes of it."""
+    """Plays the move with the highest predicted probability."""
 
-    file: Path | None = None
-    """A file that `awello train cnn` made; unless said, the one that is shipped."""
+    weights: Path | None = None
+    """A network file made by `awello train cnn`; default: the shipped one."""
     symmetries: Annotated[int, Field(ge=1, le=SYMMETRIES)] = SYMMETRIES
-    """In how many ways the board is turned; the mean of what the network says of them counts."""
+    """Number of board symmetries over which the network's outputs are averaged."""
 
     def begin(self, game: Game, seed: int) -> None:
-        self.network = load_cnn(game, self.file)
+        self.network = load_cnn(game, self.weights)
 
     def choose(self, position: Position, clock: Clock) -> Choice:
-        begun = time.perf_counter()
+        started = time.perf_counter()
         shares, value = self.network.predict_position(position.own, position.opp, self.symmetries)
         candidates = tuple((move, float(shares[move])) for move in position.legal_moves())
         move = max(candidates, key=lambda candidate: candidate[1])[0]
-        seconds = time.perf_counter() - begun
+        seconds = time.perf_counter() - started
         return Choice(move, Analysis(move, value, False, 0, self.symmetries, self.symmetries, seconds, candidates))
 
 
-@register("cnn-value", "alpha-beta that ends at what the network says of who wins; @2")
+@register("cnn-value", "alpha-beta with the network's prediction of the winner as evaluation; default @2")
 @dataclass
 class CnnValuePlayer(Player):
-    """Searches to a depth by the network's values."""
+    """Searches to a depth, with the network as evaluation."""
 
     limit: Limit = field(default_factory=lambda: Limit(depth=2))
-    file: Path | None = None
+    weights: Path | None = None
     """As for `cnn`."""
     threads: Annotated[int, Field(ge=1, le=64)] = 1
-    """On which the network computes."""
+    """Threads that the network uses."""
 
     def begin(self, game: Game, seed: int) -> None:
-        if self.limit.depth is None or not 1 <= self.limit.depth <= DEEPEST:
-            raise SpecError(f"player {self.spec} needs a depth from 1 to {DEEPEST}, such as {self.spec.name}@2")
-        self.search = BatchedAlphaBeta(load_cnn(game, self.file, self.threads))
+        if self.limit.depth is None or not 1 <= self.limit.depth <= MAX_DEPTH:
+            raise SpecError(f"player {self.spec} needs a depth from 1 to {MAX_DEPTH}, such as {self.spec.name}@2")
+        self.search = BatchedAlphaBeta(load_cnn(game, self.weights, self.threads))
 
     def choose(self, position: Position, clock: Clock) -> Choice:
         analysis = self.search.analyse(position, self.limit.depth or 1)

@@ -1,4 +1,4 @@
-"""A person at the terminal: shows the board, takes moves and a few words."""
+"""A person at the terminal: shows the board, reads moves and commands."""
 
 from contextlib import suppress
 from dataclasses import dataclass
@@ -19,13 +19,13 @@ if TYPE_CHECKING:
 with suppress(ImportError):
     import readline  # noqa: F401  (the arrow keys work)
 
-HINT = Limit(seconds=1.0)
+HINT_LIMIT = Limit(seconds=1.0)
 HELP = """\
   a move     {example}
   moves      show the legal moves
-  hint       show what the game would end with after each move
-  undo       take your last move back
-  resign     give the game up
+  hint       show the expected result of each move
+  undo       take back your last move
+  resign     resign the game
   quit       leave the game, as Ctrl-D and Ctrl-C do
   help       show this"""
 
@@ -33,7 +33,7 @@ HELP = """\
 @register("human", "a person who types moves in the terminal")
 @dataclass
 class HumanPlayer(Player):
-    """Asks the person at the terminal."""
+    """Reads moves from the terminal."""
 
     def __post_init__(self) -> None:
         self.engine: Engine | None = None
@@ -46,36 +46,36 @@ class HumanPlayer(Player):
     def choose(self, position: Position, clock: Clock) -> Choice:
         self.console.print(position)
         while True:
-            word = self.console.input(f"{position.side_name} ({self._list(position)}): ").strip()
+            word = self.console.input(f"{position.side_name} ({self._format_moves(position)}): ").strip()
             try:
-                if (move := self._answer(word, position)) is not None:
+                if (move := self._run_command(word, position)) is not None:
                     self.moves += 1
                     return Choice(move)
             except AwelloError as error:
                 self.console.print(f"{error}. Type help for more.", style="red")
 
-    def _list(self, position: Position) -> str:
+    def _format_moves(self, position: Position) -> str:
         return " ".join(map(position.format_move, position.legal_moves()))
 
-    def _hint(self, position: Position) -> str:
-        """What the game would end with after each move, for the mover; the best first."""
+    def _format_hints(self, position: Position) -> str:
+        """The expected final margin after each move, from the mover's view, best first."""
         from awello.engine.engine import Engine
 
         self.engine = self.engine or Engine(position.game)
-        *_, found = self.engine.analyse(position, HINT, multipv=len(position.legal_moves()))
+        *_, analysis = self.engine.analyse(position, HINT_LIMIT, multipv=len(position.legal_moves()))
         values = [
-            f"{position.format_move(move)} {format_value(position.lead + value, move in found.exact_moves)}"
-            for move, value in found.candidates
+            f"{position.format_move(move)} {format_value(position.lead + value, move in analysis.exact_moves)}"
+            for move, value in analysis.candidates
         ]
-        return f"{', '.join(values)} ({position.game.adapter.unit} more than the opponent at the end; = is exact)"
+        return f"{', '.join(values)} ({position.game.adapter.unit} ahead at the end; = is exact)"
 
     def end(self) -> None:
         if self.engine is not None:
             self.engine.close()
             self.engine = None
 
-    def _answer(self, word: str, position: Position) -> int | None:
-        """The move of a line typed in, or None if the line only asked for something."""
+    def _run_command(self, word: str, position: Position) -> int | None:
+        """The move that was typed, or None after a command."""
         match word.lower():
             case "":
                 return None
@@ -83,15 +83,15 @@ class HumanPlayer(Player):
                 self.moves -= 1
                 raise TakeBack
             case "undo":
-                self.console.print("There is nothing to take back.")
+                self.console.print("There is no move to take back.")
             case "resign":
                 raise Resignation
             case "help" | "?":
                 self.console.print(HELP.format(example=position.game.adapter.move_example))
             case "moves":
-                self.console.print(self._list(position))
+                self.console.print(self._format_moves(position))
             case "hint":
-                self.console.print(self._hint(position))
+                self.console.print(self._format_hints(position))
             case "quit":
                 raise EOFError
             case _:

@@ -1,4 +1,4 @@
-"""Players that grow trees: UCT by random games, PPAF by games that learn, PUCT by what a network says."""
+"""Monte Carlo tree search players: UCT with random playouts, PPAF with learning playouts, PUCT with a network."""
 
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -15,62 +15,66 @@ from awello.position import Position
 from awello.rules.game import Game
 from awello.search.montecarlo import EXPLORATION, CnnTree, MonteCarloTree, PerceptronTree, PpafTree
 
-SHARE = 0.04  # of the clock that one move may take
-RESERVE = 0.002  # seconds kept back for everything around the search
+MAX_CLOCK_SHARE = 0.04  # of the clock, for one move
+OVERHEAD_SECONDS = 0.002  # reserved per move for everything but the search
 
 
 @dataclass
 class TreeSearchPlayer(Player):
-    """Plays the move that its tree visited most."""
+    """Plays the most visited move of its tree."""
 
     limit: Limit = field(default_factory=lambda: Limit(seconds=0.1))
-    explore: Annotated[float, Field(ge=0, le=10)] = EXPLORATION
-    """How much a move that was seldom tried is preferred."""
-    memory: Annotated[int, Field(ge=1 << 10, le=1 << 26)] = 1 << 19
-    """Nodes of the tree, 48 bytes each."""
+    exploration: Annotated[float, Field(ge=0, le=10)] = EXPLORATION
+    """Exploration constant of the selection formula: higher values prefer rarely visited moves."""
+    max_nodes: Annotated[int, Field(ge=1 << 10, le=1 << 26)] = 1 << 19
+    """Size of the tree; 48 bytes per node."""
 
     def begin(self, game: Game, seed: int) -> None:
         super().begin(game, seed)
         if self.limit.seconds is None and self.limit.nodes is None:
             name = self.spec.name
-            raise SpecError(f"player {self.spec} needs a time or a number of rounds, such as {name}@100ms, {name}@800n")
-        self.tree = self.plant(game)
+            raise SpecError(
+                f"player {self.spec} needs a time or a number of playouts, such as {name}@100ms or {name}@800n"
+            )
+        self.tree = self.make_tree(game)
 
-    def plant(self, game: Game) -> MonteCarloTree:
-        """The memory of its tree."""
+    def make_tree(self, game: Game) -> MonteCarloTree:
+        """Make an empty search tree."""
         raise NotImplementedError
 
     def choose(self, position: Position, clock: Clock) -> Choice:
-        seconds = SHARE * clock.seconds
+        seconds = MAX_CLOCK_SHARE * clock.seconds
         if self.limit.seconds is not None:
-            seconds = min(seconds, max(0.0, self.limit.seconds - RESERVE))
-        analysis = self.tree.analyse(position, seconds, self.limit.nodes, self.chance.getrandbits(32))
+            seconds = min(seconds, max(0.0, self.limit.seconds - OVERHEAD_SECONDS))
+        analysis = self.tree.analyse(position, seconds, self.limit.nodes, self.rng.getrandbits(32))
         return Choice(analysis.move, analysis)
 
 
-@register("ppaf", "the same with games that learn which kinds of moves win")
-@register("uct", "grows a tree from random games; @100ms, or @5000n for so many games")
+@register("ppaf", "UCT whose playouts learn which kinds of moves win")
+@register("uct", "Monte Carlo tree search with random playouts; default @100ms, or a number of playouts: @5000n")
 @dataclass
 class MonteCarloPlayer(TreeSearchPlayer):
-    """Judges by random games."""
+    """Evaluates positions by playouts."""
 
-    def plant(self, game: Game) -> MonteCarloTree:
+    def make_tree(self, game: Game) -> MonteCarloTree:
         make = PpafTree if self.spec.name == "ppaf" else MonteCarloTree
-        return make(self.memory, self.explore)
+        return make(self.max_nodes, self.exploration)
 
 
-@register("puct", "grows a tree from what a network says, puct:cnn from what a large one does; @100ms, or @800n")
+@register(
+    "puct", "Monte Carlo tree search guided by a network, puct:cnn by the convolutional one; default @100ms, or @800n"
+)
 @dataclass
 class NetworkTreePlayer(TreeSearchPlayer):
-    """Judges by a network: a perceptron that learnt from games against itself, or a large one that learnt Othello."""
+    """Evaluates positions by a network: a perceptron trained by self-play, or the convolutional one for Othello."""
 
     heuristic: Literal["perceptron", "cnn"] = "perceptron"
-    file: Path | None = None
-    """A file that `awello train perceptron` or `train cnn` made; unless said, the one that is shipped."""
+    weights: Path | None = None
+    """A network file made by `awello train perceptron` or `train cnn`; default: the shipped one."""
     threads: Annotated[int, Field(ge=1, le=64)] = 1
-    """On which the large network computes."""
+    """Threads that the convolutional network uses."""
 
-    def plant(self, game: Game) -> MonteCarloTree:
+    def make_tree(self, game: Game) -> MonteCarloTree:
         if self.heuristic == "cnn":
-            return CnnTree(self.memory, self.explore, network=load_cnn(game, self.file, self.threads))
-        return PerceptronTree(self.memory, self.explore, network=load_perceptron(game, self.file))
+            return CnnTree(self.max_nodes, self.exploration, network=load_cnn(game, self.weights, self.threads))
+        return PerceptronTree(self.max_nodes, self.exploration, network=load_perceptron(game, self.weights))

@@ -1,7 +1,7 @@
-"""Otage, the program of report 4: it deepens step by step, opens by the games it remembers, and solves endgames.
+"""Otage, the program of report 4: iterative deepening, a book of its own games, and exact endgames.
 
-What it knows is in a folder: its patterns and factors in a file that people can read, and an archive of games, its
-book.  It learns from every game that it plays (`otage_learning`), and from games against itself (`awello autoplay`).
+A folder holds its memory: a text file with its patterns and factors, and an archive of games, which is its book.  It
+learns from every game it plays (`otage_learning`) and from self-play (`awello autoplay`).
 """
 
 import math
@@ -32,57 +32,60 @@ if TYPE_CHECKING:  # these load kernels or the database library, which most proc
     from awello.archive.game_tree import GameTree
     from awello.engine.engine import Engine
 
-GAMES = "games.sqlite"  # the book's archive in the folder
-LOCK = "memory.lock"  # held by the process that learns: a run may lock the folder itself
-EVENT = "Learning"  # the tag of games that enter the book
-STRONG = 0.25  # of the points against it make an opponent strong
-USUAL = Limit(depth=6)  # without a limit and without a clock
-# From where endgames are solved: empty squares, the fewer the more moves there are, the more the more time there is.
-EMPTIES_IN_A_SECOND, EMPTIES_PER_DOUBLING, EMPTIES_WITHOUT_TIME = 18.0, 1.0, 12.0
-USUAL_MOVES, PER_MOVE = 8, 0.15
-SOLVING = 0.7  # the share of the time after which it gives up to solve and searches instead
-PONDERED = 1.0  # seconds in which an endgame must be in reach to be solved on the opponent's time
-LEAST_CURIOUS = 44  # empty squares down to which it may try other moves
+GAMES_FILE = "games.sqlite"  # the archive of the book, in the memory folder
+LOCK_FILE = "memory.lock"  # locked while learning; not the folder itself, which a run may lock
+EVENT = "Learning"  # Event tag of the games in the book
+STRONG_OPPONENT_SHARE = 0.25  # of the points: opponents who took at least this share are strong
+DEFAULT_LIMIT = Limit(depth=6)  # used without a limit and without a clock
+# Empty squares from which endgames are solved: fewer with more legal moves, more with more time.
+EMPTIES_AT_ONE_SECOND, EMPTIES_PER_DOUBLING, EMPTIES_WITHOUT_TIME = 18.0, 1.0, 12.0
+REFERENCE_MOVES, EMPTIES_PER_MOVE = 8, 0.15
+SOLVE_TIME_SHARE = 0.7  # of the time for a move; then solving is given up for a search
+PONDER_SOLVE_SECONDS = 1.0  # while pondering, endgames are solved that are in reach within this time
+MIN_VARIETY_EMPTIES = 44  # `variety_percent` applies only above this number of empty squares
 
 
-@register("otage", "report 4's program, which learns from every game: patterns, refutation tables, a book of its games")
+@register(
+    "otage",
+    "the program of report 4, which learns from every game: patterns, refutation tables, a book of its own games",
+)
 @dataclass
 class OtagePlayer(Player):
-    """Plays Othello by what it has learnt; techniques can be switched off."""
+    """Plays Othello with a memory that learns; its techniques can be switched off."""
 
     limit: Limit | None = None
     memory: str = ""
-    """The folder of what it has learnt; unless said, what is shipped, and no book."""
+    """Folder of its memory; default: the shipped memory, without a book."""
     archive: str = ""
-    """Where the games that it remembers are; unless said, in the folder."""
+    """Archive of the book; default: a file in the folder."""
     learning: bool = True
-    """Whether the folder learns from the games played."""
+    """Whether it updates the folder after each game."""
     book: bool = True
-    """Whether it plays by the games it remembers."""
+    """Whether it plays from its book."""
     patterns: bool = True
-    """Whether edges and corners count, and the factors that were learnt with them."""
+    """Whether the evaluation uses edge and corner patterns with their learnt factors."""
     hints: Literal["none", "move", "branch", "tables"] = "tables"
-    """What is kept from one depth to the next."""
-    order: bool = True
-    """Whether corners are tried first and X squares last."""
+    """What one depth passes on to the next: nothing, the best move, the best line or refutation tables."""
+    move_ordering: bool = True
+    """Whether corners are searched first and X squares last."""
     aspiration: bool = True
-    """Whether values are expected near those of earlier depths."""
+    """Whether it uses aspiration windows around the values of earlier depths."""
     threads: Annotated[int, Field(ge=1, le=64)] = 1
-    explore: Annotated[int, Field(ge=0, le=100)] = 0
-    """How often, in percent, it tries another move in the opening than the one it would play."""
+    variety_percent: Annotated[int, Field(ge=0, le=100)] = 0
+    """Percentage of opening moves for which it plays the second choice."""
     ponder: bool = False
-    """Whether it thinks on the opponent's time."""
+    """Whether it searches on the opponent's time."""
 
     def __post_init__(self) -> None:
         self.engine: Engine | None = None
         self.search: IterativeDeepening | None = None
         self.tree: GameTree | None = None
-        self.pondering: threading.Thread | None = None
+        self.ponder_thread: threading.Thread | None = None
         self.expected: Position | None = None
-        self.guesses: list[Iteration] = []  # what the depths found in the position that was expected
-        self.depths: dict[Position, int] = {}  # of this game's positions that it searched with a free choice
-        self.results: dict[str, list[float]] = {}  # what it lost in each game, by opponent
-        self.read_at = 0  # when the memory's file had been written that was read, in nanoseconds
+        self.ponder_iterations: list[Iteration] = []  # results by depth for the expected position
+        self.depths: dict[Position, int] = {}  # search depth by position of this game, without forced or book moves
+        self.results: dict[str, list[float]] = {}  # points lost in each game, by opponent
+        self.memory_read_at = 0  # modification time of the memory file when it was read, in nanoseconds
 
     def begin(self, game: Game, seed: int) -> None:
         from awello.engine.engine import Engine
@@ -91,14 +94,14 @@ class OtagePlayer(Player):
             raise SpecError(f"otage plays Othello on 8x8 only, not {game}: choose champion")
         if self.limit is not None and (self.limit.level is not None or 0 in (self.limit.depth, self.limit.nodes)):
             raise SpecError(f"player {self} needs a depth, a time or nodes, such as otage@100ms")
-        if self.search is None or self._memory_time() != self.read_at:
+        if self.search is None or self._memory_time() != self.memory_read_at:
             folder = Path(self.memory)
             if self.memory and not folder.is_dir():
-                raise SpecError(f"no folder {self.memory!r}: 'awello autoplay {self.memory}' makes it")
-            self.read_at = self._memory_time()
+                raise SpecError(f"there is no folder {self.memory!r}: create it with 'awello autoplay {self.memory}'")
+            self.memory_read_at = self._memory_time()
             memory = OtageMemory.load(folder / MEMORY_FILE) if self.memory else load_shipped_memory()
-            place = self.archive or (str(folder / GAMES) if (folder / GAMES).exists() else "")
-            self.know(memory, read_book(place) if place else None)
+            archive = self.archive or (str(folder / GAMES_FILE) if (folder / GAMES_FILE).exists() else "")
+            self.set_memory(memory, load_game_tree(archive) if archive else None)
         if self.engine is None:
             self.engine = Engine(game, self.threads, hash=16)
         self.end()
@@ -107,18 +110,18 @@ class OtagePlayer(Player):
         super().begin(game, seed)
 
     def _memory_time(self) -> int:
-        """When the folder's memory was last written: another player may have learnt since."""
+        """Modification time of the memory file, which other players may update."""
         file = Path(self.memory) / MEMORY_FILE
         return file.stat().st_mtime_ns if self.memory and file.exists() else 0
 
-    def know(self, memory: OtageMemory, tree: "GameTree | None") -> None:
-        """Play by what was learnt and by a book."""
-        techniques = OtageOptions(self.hints, self.order, self.aspiration)
-        self.search, self.tree = IterativeDeepening(memory, techniques, self.patterns, self.threads), tree
+    def set_memory(self, memory: OtageMemory, tree: "GameTree | None") -> None:
+        """Use a memory and a book."""
+        options = OtageOptions(self.hints, self.move_ordering, self.aspiration)
+        self.search, self.tree = IterativeDeepening(memory, options, self.patterns, self.threads), tree
 
     def choose(self, position: Position, clock: Clock) -> Choice:
         if self.search is None or self.engine is None:
-            raise RuntimeError("begin comes first")
+            raise RuntimeError("call begin() before choose()")
         self.end()
         analysis = self._think(self.search, self.engine, position, clock)
         if self.ponder:
@@ -126,7 +129,7 @@ class OtagePlayer(Player):
         return Choice(analysis.move, analysis)
 
     def learn(self, record: Record, side: int) -> Mapping[str, int]:
-        """Update the folder's memory and, if the game is worth remembering, its book."""
+        """Update the memory and, if the game is worth keeping, the book."""
         if not (self.memory and self.learning) or not record.moves or record.start != Position.start():
             return {}
         from awello.archive.archive import Archive
@@ -134,46 +137,48 @@ class OtagePlayer(Player):
 
         folder, tags = Path(self.memory), {**record.tags, "Event": EVENT}
         if self.depths:
-            tags[otage_learning.DEPTHS] = otage_learning.format_depths(record, self.depths)
+            tags[otage_learning.DEPTHS_TAG] = otage_learning.format_depths(record, self.depths)
         game, strong = replace(record, seconds=(), tags=tags), self._is_strong(record, side)
-        with lock_path(folder / LOCK):
+        with lock_path(folder / LOCK_FILE):
             memory = OtageMemory.load(folder / MEMORY_FILE)
-            lesson = otage_learning.learn(memory, game, side)
+            lesson = otage_learning.learn_game(memory, game, side)
             memory.save(folder / MEMORY_FILE)
             if kept := otage_learning.is_worth_keeping(game, side, strong):
-                with closing(Archive(self.archive or folder / GAMES)) as archive:
+                with closing(Archive(self.archive or folder / GAMES_FILE)) as archive:
                     archive.add(game)
-        self.search = None  # the next game begins with what was learnt
+        self.search = None  # the next game reads the new memory
         return {"kept": int(kept), "changed": int(lesson.ply is not None)}
 
     def _is_strong(self, record: Record, side: int) -> bool:
-        """Whether the opponent has taken enough points from it so far."""
+        """Whether the opponent has taken enough points so far, this game included."""
         opponent = record.tags.get(record.start.game.sides[1 - side], "")
         results = self.results.setdefault(opponent, [])
         results.append(0.5 if record.winner is None else float(record.winner != side))
-        return sum(results) >= STRONG * len(results)
+        return sum(results) >= STRONG_OPPONENT_SHARE * len(results)
 
     def end(self) -> None:
-        while self.search and self.pondering and self.pondering.is_alive():
+        while self.search and self.ponder_thread and self.ponder_thread.is_alive():
             self.search.stop()
-            self.pondering.join(0.01)
+            self.ponder_thread.join(0.01)
         if self.engine is not None:
             self.engine.close()
 
-    # ---- thoughts ---------------------------------------------------------------------------------------------------
+    # ---- searching ---------------------------------------------------------------------------------------------------
     def _ponder(
         self, search: IterativeDeepening, engine: "Engine", position: Position, answer: tuple[int, ...]
     ) -> None:
-        """Search on while the opponent thinks: near the end everything, before it what follows the expected answer."""
-        if position.over or is_near_end(position, PONDERED):
+        """Search on the opponent's time: near the end the whole position, otherwise the expected answer."""
+        if position.over or is_endgame(position, PONDER_SOLVE_SECONDS):
             engine.ponder(position)
         elif answer and answer[0] in position.legal_moves() and not (expected := position.after(answer[0])).over:
-            self.expected, self.guesses = expected, []
-            self.pondering = threading.Thread(target=_deepen, args=(search, expected, self.guesses), daemon=True)
-            self.pondering.start()
+            self.expected, self.ponder_iterations = expected, []
+            self.ponder_thread = threading.Thread(
+                target=_deepen, args=(search, expected, self.ponder_iterations), daemon=True
+            )
+            self.ponder_thread.start()
 
     def _think(self, search: IterativeDeepening, engine: "Engine", position: Position, clock: Clock) -> Analysis:
-        begun, limit = time.perf_counter(), self.limit or (USUAL if math.isinf(clock.seconds) else Limit())
+        started, limit = time.perf_counter(), self.limit or (DEFAULT_LIMIT if math.isinf(clock.seconds) else Limit())
         seconds = allocate_time(clock, estimate_moves_left(position)).optimum
         if limit.seconds is not None:
             seconds = min(seconds, limit.seconds * (1 - RESERVED_TIME_SHARE))
@@ -181,28 +186,30 @@ class OtagePlayer(Player):
         forbidden: tuple[int, ...] = ()
         if advice is not None and advice.move is not None:
             value = float(advice.value)
-            found = Analysis(advice.move, value, False, 0, 0, 0, 0.0, ((advice.move, value),), (advice.move,))
-        elif is_near_end(position, seconds) and (solved := solve_twice(engine, position, SOLVING * seconds)):
+            analysis = Analysis(advice.move, value, False, 0, 0, 0, 0.0, ((advice.move, value),), (advice.move,))
+        elif is_endgame(position, seconds) and (solved := solve_twice(engine, position, SOLVE_TIME_SHARE * seconds)):
             return solved
         else:
             forbidden = advice.forbidden if advice else ()
-            before = self.guesses if position == self.expected and not forbidden else []
-            found = search.analyse(position, limit, seconds - (time.perf_counter() - begun), forbidden, before)
-        if position.empties > LEAST_CURIOUS and self.chance.randrange(100) < self.explore:
-            return search.analyse(position, limit, seconds - (time.perf_counter() - begun), (*forbidden, found.move))
-        if not forbidden and found.depth:
-            self.depths[position] = found.depth
-        return found
+            earlier = self.ponder_iterations if position == self.expected and not forbidden else []
+            analysis = search.analyse(position, limit, seconds - (time.perf_counter() - started), forbidden, earlier)
+        if position.empties > MIN_VARIETY_EMPTIES and self.rng.randrange(100) < self.variety_percent:
+            return search.analyse(
+                position, limit, seconds - (time.perf_counter() - started), (*forbidden, analysis.move)
+            )
+        if not forbidden and analysis.depth:
+            self.depths[position] = analysis.depth
+        return analysis
 
 
-def _deepen(search: IterativeDeepening, position: Position, found: list[Iteration]) -> None:
-    """Search deeper and deeper until somebody stops it."""
+def _deepen(search: IterativeDeepening, position: Position, iterations: list[Iteration]) -> None:
+    """Deepen the search until it is stopped."""
     for iteration in search.deepen(position, MAX_DEPTH - 2):
-        found.append(iteration)
+        iterations.append(iteration)
 
 
-def read_book(place: str) -> "GameTree":
-    """The tree of the games of an archive."""
+def load_game_tree(place: str) -> "GameTree":
+    """Build the tree of the Othello games of an archive."""
     from awello.archive.archive import Archive, GameFilter
     from awello.archive.game_tree import GameTree
 
@@ -210,18 +217,18 @@ def read_book(place: str) -> "GameTree":
         return GameTree.of(archive, GameFilter(games=(Game.OTHELLO,)))
 
 
-# ---- the end of the game (section I.2.3) ----------------------------------------------------------------------------
-def is_near_end(position: Position, seconds: float) -> bool:
-    """Whether the rest of the game can be searched, by the empty squares, the moves there are and the time."""
+# ---- the end of the game (section I.2.3) -----------------------------------------------------------------------------
+def is_endgame(position: Position, seconds: float) -> bool:
+    """Whether the rest of the game can be solved, by the empty squares, the legal moves and the time."""
     limit = EMPTIES_WITHOUT_TIME
     if math.isfinite(seconds):
-        limit = EMPTIES_IN_A_SECOND + EMPTIES_PER_DOUBLING * math.log2(max(seconds, 1e-3))
+        limit = EMPTIES_AT_ONE_SECOND + EMPTIES_PER_DOUBLING * math.log2(max(seconds, 1e-3))
     moves = len(position.legal_moves())
-    return position.empties <= limit - PER_MOVE * (moves - USUAL_MOVES)
+    return position.empties <= limit - EMPTIES_PER_MOVE * (moves - REFERENCE_MOVES)
 
 
 def solve_twice(engine: "Engine", position: Position, seconds: float) -> Analysis | None:
-    """Find out first who wins, and then, if there is time left, by how much; None if there was no time for either."""
+    """Find the winner first, then the score if time is left; None if there is no time for either."""
     timer = threading.Timer(min(seconds, threading.TIMEOUT_MAX), engine.stop)
     timer.start()
     try:

@@ -1,7 +1,7 @@
-"""Learning from a game that was played (report 4, section III.2.3).
+"""Learning from a finished game (report 4, section III.2.3).
 
-The factors change a little, and each pattern that was met shares the result.  After a loss this is repeated until some
-move that a search chose freely would be another one, searched as deep as it was; a bounded number of times.
+The factors are adjusted a little, and the result is credited to each pattern that occurred.  After a loss this is
+repeated, up to a maximum, until a search to the same depth would choose another move somewhere in the game.
 
 A game enters the book (section II.5.2) if Otage lost it, should have lost it, or played it against a strong opponent.
 """
@@ -16,37 +16,37 @@ from awello.position import Position
 from awello.record import Record
 from awello.search.iterative_deepening import IterativeDeepening
 
-MOST = 10  # times that a lost game is learnt
-USUAL = 4  # plies
-LAST = range(2, 13)  # empty squares with which it is looked up whether a game was lost for a while
-DEPTHS = "Depths"  # the tag of a game that Otage played: for each ply how deep it searched with a free choice, or 0
+MAX_REPEATS = 10  # times that a lost game is learnt
+DEFAULT_DEPTH = 4  # where the depth of the search is not recorded
+SOLVED_EMPTIES = range(2, 13)  # positions with so many empty squares are solved to find lost ones
+DEPTHS_TAG = "Depths"  # tag of Otage's games: the search depth of each ply, 0 for forced, book and solved moves
 
 
 @dataclass(frozen=True)
 class Lesson:
-    """How often a game was learnt, and the first ply that would be played differently now; None if there is none."""
+    """How often a game was learnt, and the first ply whose move would change now, if any."""
 
     repeats: int
     ply: int | None
 
 
-def learn(memory: OtageMemory, record: Record, side: int) -> Lesson:
-    """Let a memory learn from a finished game that Otage played on a side."""
-    depths = read_depths(record) or usual_depths(record)
+def learn_game(memory: OtageMemory, record: Record, side: int) -> Lesson:
+    """Update a memory by a finished game, as the player of one side."""
+    depths = read_depths(record) or default_depths(record)
     memory.games += 1
-    for repeats in range(1, MOST + 1):
+    for repeats in range(1, MAX_REPEATS + 1):
         memory.learn_factors(record)
         memory.learn_patterns(record)
         if record.winner in (None, side):
             return Lesson(repeats, None)
-        ply = first_change(memory, record, side, depths)
+        ply = find_first_change(memory, record, side, depths)
         if ply is not None:
             break
     return Lesson(repeats, ply)
 
 
-def first_change(memory: OtageMemory, record: Record, side: int, depths: Mapping[int, int]) -> int | None:
-    """The first ply at which a side would play another move now, None if there is none."""
+def find_first_change(memory: OtageMemory, record: Record, side: int, depths: Mapping[int, int]) -> int | None:
+    """The first ply at which a side would play another move now, if any."""
     search = IterativeDeepening(memory)
     for ply, position in enumerate(record.positions()):
         if position.side != side or not depths.get(ply):
@@ -56,23 +56,23 @@ def first_change(memory: OtageMemory, record: Record, side: int, depths: Mapping
     return None
 
 
-def usual_depths(record: Record) -> dict[int, int]:
-    """Where nobody knows how deep moves were searched: a depth for each of them that leaves a choice."""
+def default_depths(record: Record) -> dict[int, int]:
+    """The default depth for each ply with more than one legal move, for games without recorded depths."""
     plies = enumerate(list(record.positions())[:-1])
-    return {ply: USUAL for ply, position in plies if len(position.legal_moves()) > 1}
+    return {ply: DEFAULT_DEPTH for ply, position in plies if len(position.legal_moves()) > 1}
 
 
 def format_depths(record: Record, depths: Mapping[Position, int]) -> str:
-    """The tag of a game for the positions that were searched with a free choice."""
+    """The value of the depths tag of a game."""
     return " ".join(str(depths.get(position, 0)) for position in list(record.positions())[:-1])
 
 
 def read_depths(record: Record) -> dict[int, int]:
-    """By ply, how deep the moves of a game were searched."""
-    return {ply: int(depth) for ply, depth in enumerate(record.tags.get(DEPTHS, "").split()) if depth.isdecimal()}
+    """The search depth of each ply, from the tag of a game."""
+    return {ply: int(depth) for ply, depth in enumerate(record.tags.get(DEPTHS_TAG, "").split()) if depth.isdecimal()}
 
 
-# ---- after a game ---------------------------------------------------------------------------------------------------
+# ---- after a game ----------------------------------------------------------------------------------------------------
 def is_worth_keeping(record: Record, side: int, strong: bool) -> bool:
     """Whether a game enters the book."""
     if strong or record.winner == 1 - side:
@@ -82,9 +82,9 @@ def is_worth_keeping(record: Record, side: int, strong: bool) -> bool:
 
 
 def was_lost(engine: Engine, record: Record, side: int) -> bool:
-    """Whether a side was lost for a while near the end, by exact scores."""
+    """Whether a side had a lost position near the end, by exact scores."""
     for position in record.positions():
-        if position.empties in LAST and not position.over:
+        if position.empties in SOLVED_EMPTIES and not position.over:
             *_, found = engine.solve(position, wld=True)
             if (found.value if position.side == side else -found.value) < 0:
                 return True

@@ -1,11 +1,11 @@
-"""What every player is, and the registry of their names, to which any room can add.
+"""The base class of players, and the registry of players by name.
 
-A player is a dataclass: its fields are the settings that a spec may give (`heuristic`, `limit` and the
-options by name), with their types and defaults.
+A player is a dataclass.  Its fields are the settings that a spec may give (`heuristic`, `limit` and options by name),
+with their types and defaults.  Other packages and users add players with `register`.
 
     @register("mine", "the first legal move")
     @dataclass
-    class Mine(Player):
+    class FirstMove(Player):
         def choose(self, position, clock):
             return Choice(position.legal_moves()[0])
 """
@@ -28,7 +28,7 @@ from pydantic import TypeAdapter, ValidationError
 from awello.analysis import Analysis
 from awello.errors import SpecError
 from awello.limits import Clock
-from awello.players.spec import NAME, PlayerSpec, parse_spec
+from awello.players.spec import NAME_PATTERN, PlayerSpec, parse_spec
 from awello.position import Position
 from awello.record import Record
 from awello.rules.game import Game
@@ -36,18 +36,18 @@ from awello.rules.game import Game
 
 @dataclass(frozen=True)
 class Choice:
-    """A chosen move, and what the player found out about the position, if it searched."""
+    """A chosen move, with the analysis of the position if the player searched."""
 
     move: int
     analysis: Analysis | None = None
 
 
 class Resignation(Exception):
-    """Raised by a player who gives the game up."""
+    """Raised by a player to resign."""
 
 
 class Forfeit(Exception):
-    """Raised in place of a move where the player loses this game, and nothing else, for a reason."""
+    """Raised instead of returning a move: the player loses this game, and the run continues."""
 
     def __init__(self, reason: str, message: str) -> None:
         super().__init__(reason, message)
@@ -58,38 +58,38 @@ class Forfeit(Exception):
 
 
 class UnknownPlayerError(SpecError):
-    """There is no player of this name."""
+    """No player has this name."""
 
     code = "unknown_player"
 
 
 class TakeBack(Exception):
-    """Raised by a player who wants their last move back."""
+    """Raised by a player to take back their last move."""
 
 
 class Player:
-    """Who chooses a move.  Subclasses are dataclasses that enter themselves with `register`."""
+    """Chooses moves.  Subclasses are dataclasses, registered with `register`."""
 
     spec: PlayerSpec
-    chance: random.Random
-    """For random choices; the same seed makes the same ones."""
+    rng: random.Random
+    """For all random choices, so that the seed of a game repeats them."""
 
     def begin(self, game: Game, seed: int) -> None:
-        """Get ready for a new game."""
-        self.chance = random.Random(seed)
+        """Prepare for a new game."""
+        self.rng = random.Random(seed)
 
     def follow(self, record: Record) -> None:
-        """The game so far, told before each choice, for those whom its last position does not tell enough."""
+        """Receive the game so far; called before each `choose`, for players that need more than the position."""
 
     def choose(self, position: Position, clock: Clock) -> Choice:
-        """The move to play in a position with at least one legal move that is no pass."""
+        """Choose a move in a position; never called if the only legal move is a pass."""
         raise NotImplementedError
 
     def end(self) -> None:
-        """The game is over: leave nothing running."""
+        """End the game: stop everything that still runs."""
 
     def learn(self, record: Record, side: int) -> Mapping[str, int]:
-        """Learn from a finished game, after `end`; returns counts for the report, such as `{"kept": 1}`."""
+        """Learn from a finished game, after `end`.  Returns counts for the report, such as `{"kept": 1}`."""
         return {}
 
     def __str__(self) -> str:
@@ -98,38 +98,40 @@ class Player:
 
 @dataclass(frozen=True)
 class RegistryEntry:
-    """A line of the registry: the class to make, and a line for people."""
+    """A registered player: its class, and a summary for the list of players."""
 
-    make: type[Player]
+    player_class: type[Player]
     summary: str
 
 
 REGISTRY: dict[str, RegistryEntry] = {}
-Made = TypeVar("Made", bound=type[Player])
-OWN = "awello_players_"  # how the names of modules begin that are made of files of players
+PlayerClass = TypeVar("PlayerClass", bound=type[Player])
+USER_MODULE_PREFIX = "awello_players_"  # module names of user files begin with it
 
 
-def register(name: str, summary: str) -> Callable[[Made], Made]:
-    """Enter a class of players under a name, with one line that says what it does."""
+def register(name: str, summary: str) -> Callable[[PlayerClass], PlayerClass]:
+    """Register a player class under a name, with a one-line summary."""
 
-    def enter(make: Made) -> Made:
-        if not re.fullmatch(NAME, name) or not is_dataclass(make):
-            raise SpecError(f"player {name!r} must be a dataclass with a name of small letters, digits, - and _")
-        if name in REGISTRY and REGISTRY[name].make.__qualname__ != make.__qualname__:
-            raise SpecError(f"a player {name!r} exists already: choose another name")
-        REGISTRY[name] = RegistryEntry(make, summary)
-        return make
+    def add(player_class: PlayerClass) -> PlayerClass:
+        if not re.fullmatch(NAME_PATTERN, name) or not is_dataclass(player_class):
+            raise SpecError(
+                f"player {name!r} must be a dataclass, and its name may contain only lowercase letters, digits, - and _"
+            )
+        if name in REGISTRY and REGISTRY[name].player_class.__qualname__ != player_class.__qualname__:
+            raise SpecError(f"player {name!r} is already registered: choose another name")
+        REGISTRY[name] = RegistryEntry(player_class, summary)
+        return player_class
 
-    return enter
+    return add
 
 
 @cache
 def import_players(file: str) -> None:
-    """Run a Python file that registers players."""
+    """Import a Python file that registers players."""
     path = Path(file)
-    module = spec_from_file_location(f"{OWN}{path.stem}", path)
+    module = spec_from_file_location(f"{USER_MODULE_PREFIX}{path.stem}", path)
     if not path.is_file() or module is None or module.loader is None:
-        raise SpecError(f"no players in {file!r}: give a Python file that registers some")
+        raise SpecError(f"{file!r} is not a Python file: name a file that registers players")
     try:
         module.loader.exec_module(module_from_spec(module))
     except Exception as error:
@@ -137,7 +139,7 @@ def import_players(file: str) -> None:
 
 
 def _locate(error: Exception, file: str) -> str:
-    """An error in a file of players in one line, with the line of the file that it comes from."""
+    """Format an error in a players file in one line, with its line number in the file."""
     lines = [frame.lineno for frame in extract_tb(error.__traceback__) if frame.filename == file]
     where, line, message = file, lines[-1] if lines else 0, str(error)
     if isinstance(error, SyntaxError):
@@ -145,49 +147,52 @@ def _locate(error: Exception, file: str) -> str:
     return f"{where}:{line}: {type(error).__name__}: {message}"
 
 
-def own_players() -> tuple[str, bytes] | None:
-    """The user's file of players and its content: other machines may not have it, and it decides results."""
+def read_user_players() -> tuple[str, bytes] | None:
+    """Read the players file that AWELLO_PLAYERS names, if any; returns its path and content."""
     file = os.environ.get("AWELLO_PLAYERS")
     return (file, Path(file).read_bytes()) if file else None
 
 
-def forget_players() -> None:
-    """Take the players of all files out again, for a process that goes on with those of another one."""
+def unregister_user_players() -> None:
+    """Unregister the players of all user files, before a process switches to another file."""
     import_players.cache_clear()
-    for name in [name for name, entry in REGISTRY.items() if entry.make.__module__.startswith(OWN)]:
+    for name in [
+        name for name, entry in REGISTRY.items() if entry.player_class.__module__.startswith(USER_MODULE_PREFIX)
+    ]:
         del REGISTRY[name]
 
 
-def registry() -> dict[str, RegistryEntry]:
-    """All players by name, with those of the file that AWELLO_PLAYERS names; worker processes see the same ones."""
-    import_module("awello.protocols")  # the players of the layer above
+def load_registry() -> dict[str, RegistryEntry]:
+    """All players by name, with those of the AWELLO_PLAYERS file, which worker processes load too."""
+    import_module("awello.protocols")  # registers the players of the package above
     if file := os.environ.get("AWELLO_PLAYERS"):
         import_players(file)
-    return dict(sorted(REGISTRY.items()))  # whatever was imported first
+    return dict(sorted(REGISTRY.items()))  # independent of the order of imports
 
 
 def find_player(name: str) -> RegistryEntry:
-    """The registry's line of a name; `SpecError` if there is none."""
-    if name not in registry():
+    """Find a registered player by name; `UnknownPlayerError` if there is none."""
+    if name not in load_registry():
         near = get_close_matches(name, REGISTRY, 1)
-        advice = f"did you mean {near[0]!r}?" if near else "'awello players' lists those there are"
+        advice = f"did you mean {near[0]!r}?" if near else "see 'awello players' for a list"
         raise UnknownPlayerError(f"unknown player {name!r}: {advice}")
     return REGISTRY[name]
 
 
 def make_player(spec: PlayerSpec | str) -> Player:
-    """The player of a spec; `SpecError` says which part of it no player takes."""
+    """Make a player from a spec; `SpecError` if a part of the spec is invalid."""
     spec = parse_spec(spec) if isinstance(spec, str) else spec
-    make = find_player(spec.name).make
+    player_class = find_player(spec.name).player_class
     settings: dict[str, Any] = dict(spec.options)
     settings |= {"heuristic": spec.heuristic} if spec.heuristic else {}
     settings |= {"limit": spec.limit} if spec.limit else {}
-    taken = [setting.name for setting in fields(make)]  # type: ignore[arg-type]
+    names = [setting.name for setting in fields(player_class)]  # type: ignore[arg-type]
     for key in settings:
-        if key not in taken:
-            raise SpecError(f"player {spec.name!r} takes no {key}: it takes {', '.join(taken) or 'no settings'}")
+        if key not in names:
+            advice = f"choose from {', '.join(names)}" if names else "remove it"
+            raise SpecError(f"player {spec.name!r} has no setting {key!r}: {advice}")
     try:
-        player = TypeAdapter(make).validate_python(settings)
+        player = TypeAdapter(player_class).validate_python(settings)
     except ValidationError as error:
         first = error.errors()[0]
         where = ".".join(map(str, first["loc"])) or "settings"

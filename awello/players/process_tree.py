@@ -1,8 +1,8 @@
-"""The processes that a player starts: what they use, and how to end them all.
+"""The process tree of a player: measure its resource use, and kill it.
 
-On Linux the tree of processes is read from `/proc`, and a process can adopt the descendants whose parents have ended
-(`PR_SET_CHILD_SUBREAPER`), so that programs which leave their session or process group stay in the tree.  Other systems
-offer neither to an ordinary user: there a tree consists of its root, nothing is adopted, and nothing is measured.
+On Linux the process tree is read from `/proc`, and a process can adopt descendants whose parents have ended
+(`PR_SET_CHILD_SUBREAPER`), so programs that leave their session or process group stay in the tree.  Other systems
+offer neither to ordinary users: there a tree is only its root, nothing is adopted and nothing is measured.
 """
 
 import ctypes
@@ -17,25 +17,25 @@ from pathlib import Path
 SET_PARENT_DEATH_SIGNAL, SET_CHILD_SUBREAPER = 1, 36  # of prctl(2)
 
 
-def children(pid: int) -> list[int]:
-    """The children of a process, ended ones included until their exit status is read."""
+def list_children(pid: int) -> list[int]:
+    """List the children of a process, including zombies."""
     found: list[int] = []
-    for file in glob(f"/proc/{pid}/task/*/children"):  # noqa: PTH207  (this is asked for at each move)
+    for file in glob(f"/proc/{pid}/task/*/children"):  # noqa: PTH207  (called at each move)
         with suppress(OSError), open(file, "rb") as content:  # noqa: PTH123
             found += map(int, content.read().split())
     return found
 
 
-def descendants(pid: int) -> list[int]:
-    """The children of a process, their children, and so on."""
-    found = children(pid)
-    for each in found:  # which grows meanwhile
-        found += children(each)
+def list_descendants(pid: int) -> list[int]:
+    """List the descendants of a process."""
+    found = list_children(pid)
+    for each in found:  # the list grows during the loop
+        found += list_children(each)
     return found
 
 
 def memory_use(pids: Iterable[int]) -> int:
-    """The bytes of resident memory of processes; a page shared by several is divided among them."""
+    """Resident memory of processes in bytes; shared pages are divided among the processes."""
     files = [(f"/proc/{pid}/smaps_rollup", f"/proc/{pid}/status") for pid in pids]  # the first needs Linux 4.14
     return sum(_read_memory(rollup, "Pss:") or _read_memory(status, "VmRSS:") for rollup, status in files)
 
@@ -48,29 +48,31 @@ def _read_memory(file: str, name: str) -> int:
     return 0
 
 
-def anonymous_memory(pid: int) -> int:
-    """The bytes of resident memory of a process that no file backs."""
+def anonymous_memory_use(pid: int) -> int:
+    """Anonymous resident memory of a process in bytes."""
     return _read_memory(f"/proc/{pid}/status", "RssAnon:")
 
 
-def processor_time(pids: Iterable[int]) -> float:
-    """The seconds of processor time of processes, and of their children that have ended."""
+def cpu_time(pids: Iterable[int]) -> float:
+    """CPU time of processes and their ended children, in seconds."""
     ticks = 0
     for pid in pids:
         with suppress(OSError):
-            fields = Path(f"/proc/{pid}/stat").read_bytes().rpartition(b")")[2].split()  # the name may hold anything
+            fields = (
+                Path(f"/proc/{pid}/stat").read_bytes().rpartition(b")")[2].split()
+            )  # the name may contain spaces and brackets
             ticks += sum(map(int, fields[11:15]))
     return ticks / os.sysconf("SC_CLK_TCK") if ticks else 0.0
 
 
 def kill_tree(root: int) -> None:
-    """Kill a process, unless it is the calling one, and its descendants."""
+    """Kill a process and its descendants, but not the calling process."""
     if sys.platform == "win32":
         os.kill(root, signal.SIGTERM)
         return
     found = {os.getpid()}
-    while fresh := {root, *descendants(root)} - found:
-        _send(signal.SIGSTOP, fresh)  # a process that is stopped starts no other, and its children stay its children
+    while fresh := {root, *list_descendants(root)} - found:
+        _send(signal.SIGSTOP, fresh)  # a stopped process cannot start others or lose its children
         found |= fresh
     _send(signal.SIGKILL, found - {os.getpid()})
 
@@ -81,19 +83,19 @@ def _send(number: signal.Signals, pids: Iterable[int]) -> None:
             os.kill(pid, number)
 
 
-def name_exit(status: int) -> str:
-    """How a process ended, for people."""
+def describe_exit(status: int) -> str:
+    """Describe an exit status: `by SIGKILL`, `with exit status 3`."""
     return f"by {signal.Signals(-status).name}" if status < 0 else f"with exit status {status}"
 
 
 def adopt_orphans() -> None:
-    """Become the parent of each descendant whose own parent ends."""
+    """Adopt descendants whose parents end."""
     if sys.platform == "linux":
         _prctl(SET_CHILD_SUBREAPER, 1)
 
 
 def die_with_parent() -> None:
-    """Be killed when the parent process ends."""
+    """Ask the kernel to kill this process when its parent ends."""
     if sys.platform == "linux":
         _prctl(SET_PARENT_DEATH_SIGNAL, signal.SIGKILL)
 

@@ -1,4 +1,4 @@
-"""The two simplest players: one that plays anything, one that takes the most at once."""
+"""The two simplest players: random and greedy."""
 
 from dataclasses import dataclass
 
@@ -7,22 +7,22 @@ from awello.players.player import Choice, Player, register
 from awello.position import Position
 
 
-@register("random", "any legal move, all equally likely")
+@register("random", "a random legal move")
 @dataclass
 class RandomPlayer(Player):
-    """Plays any legal move."""
+    """Plays a random legal move."""
 
     def choose(self, position: Position, clock: Clock) -> Choice:
-        return Choice(self.chance.choice(position.legal_moves()))
+        return Choice(self.rng.choice(position.legal_moves()))
 
 
-@register("greedy", "the move that takes the most discs or seeds at once")
+@register("greedy", "the move that gains the most discs or seeds at once")
 @dataclass
 class GreedyPlayer(Player):
-    """Plays the move after which it holds the most; among equals, any."""
+    """Plays the move after which it holds the most discs or seeds; ties are broken at random."""
 
     def choose(self, position: Position, clock: Clock) -> Choice:
         side = position.side
         gains = {move: position.after(move).counts()[side] for move in position.legal_moves()}
         most = max(gains.values())
-        return Choice(self.chance.choice([move for move, gain in gains.items() if gain == most]))
+        return Choice(self.rng.choice([move for move, gain in gains.items() if gain == most]))

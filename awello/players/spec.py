@@ -1,4 +1,4 @@
-"""Player specs: `name[:heuristic][@limit][,key=value ...]`, the same in commands, files, pages and tests."""
+"""Player specs: `name[:heuristic][@limit][,key=value ...]`, the same in commands, files and on the page."""
 
 import re
 from collections.abc import Mapping
@@ -7,12 +7,12 @@ from dataclasses import dataclass, field
 from awello.errors import SpecError
 from awello.limits import Limit, format_limit, parse_limit
 
-NAME = r"[a-z][a-z0-9_-]*"
+NAME_PATTERN = r"[a-z][a-z0-9_-]*"
 
 
 @dataclass(frozen=True)
 class PlayerSpec:
-    """What a player is called and how it is set up."""
+    """The name and the settings of a player."""
 
     name: str
     heuristic: str | None = None
@@ -26,17 +26,17 @@ class PlayerSpec:
 
 
 def parse_spec(text: str) -> PlayerSpec:
-    """The spec of a text; `SpecError` names the part that is wrong."""
+    """Parse a spec; `SpecError` names the invalid part."""
     head, *pairs = text.strip().split(",")
-    match = re.fullmatch(rf"({NAME})(?::({NAME}))?(?:@(.+))?", head)
+    match = re.fullmatch(rf"({NAME_PATTERN})(?::({NAME_PATTERN}))?(?:@(.+))?", head)
     if not match:
-        raise SpecError(f"{head!r} is no player: write name, name:heuristic or name:heuristic@limit, in small letters")
+        raise SpecError(f"{head!r} is not a player: write name, name:heuristic or name:heuristic@limit in lowercase")
     options = {}
     for pair in pairs:
         key, equals, value = pair.partition("=")
-        if not (re.fullmatch(NAME, key) and equals and value):
-            raise SpecError(f"{pair!r} in {text!r} is no option: write key=value")
+        if not (re.fullmatch(NAME_PATTERN, key) and equals and value):
+            raise SpecError(f"{pair!r} in {text!r} is not an option: write key=value")
         if key in options:
-            raise SpecError(f"option {key!r} stands twice in {text!r}: leave one out")
+            raise SpecError(f"option {key!r} appears twice in {text!r}: remove one")
         options[key] = value
     return PlayerSpec(match[1], match[2], parse_limit(match[3]) if match[3] else None, options)

@@ -1,4 +1,4 @@
-"""The players of the textbook: minimax and negamax, plain and with alpha-beta."""
+"""The textbook players: minimax and negamax, with and without alpha-beta."""
 
 from dataclasses import dataclass, field
 from typing import Annotated
@@ -16,73 +16,75 @@ from awello.search.alphabeta_tt import MAX_DEPTH
 from awello.search.root import AlphaBetaEvaluator, analyse
 
 
-@register("negamax", "another name of minimax: each side maximises its own value")
-@register("minimax", "looks every line to its end, one side maximising, one minimising")
+@register("negamax", "another name for minimax: each side maximises its own value")
+@register("minimax", "searches every line to a fixed depth; one side maximises, the other minimises")
 @dataclass
 class TextbookPlayer(Player):
-    """Searches to a fixed depth and plays any of the best moves."""
+    """Searches to a fixed depth and plays one of the best moves at random."""
 
     heuristic: str | None = None
     limit: Limit = field(default_factory=lambda: Limit(depth=4))
     table: str = "1"
     thresholds: str = "30-55"
     corners: int = 0
-    file: str | None = None
-    """What `awello train` learnt; unless said, what is shipped."""
+    weights: str | None = None
+    """A file of weights written by `awello train`; default: the shipped ones."""
 
     def begin(self, game: Game, seed: int) -> None:
         super().begin(game, seed)
         self._check_limit()
-        self.evaluator = self._evaluator(game)
+        self.evaluator = self._make_evaluator(game)
 
     def _check_limit(self) -> None:
         if self.limit.depth is None or not 1 <= self.limit.depth <= MAX_DEPTH:
             raise SpecError(f"player {self.spec} needs a depth from 1 to {MAX_DEPTH}, such as {self.spec.name}@4")
 
-    def _heuristic(self, game: Game) -> Heuristic:
-        """What the settings ask for; unless said, squares count in Othello and seeds in Awalé."""
+    def _make_heuristic(self, game: Game) -> Heuristic:
+        """The heuristic of the settings; default: the first one of the game."""
         early, dash, late = self.thresholds.partition("-")
         if not (early.isdecimal() and dash and late.isdecimal()):
-            raise SpecError(f"thresholds {self.thresholds!r} are no two numbers of discs, such as 30-55")
+            raise SpecError(f"thresholds {self.thresholds!r} are not two numbers of discs: write them as 30-55")
         name = self.heuristic or heuristics_for(game)[0]
-        weights = read_trained_numbers(self.file, "weights", name) if self.file else ()
+        weights = read_trained_numbers(self.weights, "weights", name) if self.weights else ()
         return Heuristic(name, self.table, (int(early), int(late)), self.corners, weights)
 
-    def _evaluator(self, game: Game) -> Evaluator:
-        return Evaluator(game, self._heuristic(game))
+    def _make_evaluator(self, game: Game) -> Evaluator:
+        return Evaluator(game, self._make_heuristic(game))
 
-    def _algorithm(self) -> str:
+    def _algorithm_name(self) -> str:
         return self.spec.name
 
     def choose(self, position: Position, clock: Clock) -> Choice:
         analysis = self._analyse(position, clock)
-        return Choice(self.chance.choice(analysis.best_moves), analysis)
+        return Choice(self.rng.choice(analysis.best_moves), analysis)
 
     def _analyse(self, position: Position, clock: Clock) -> Analysis:
-        return analyse(position, self._algorithm(), self.limit.depth or 1, self.evaluator)
+        return analyse(position, self._algorithm_name(), self.limit.depth or 1, self.evaluator)
 
 
-@register("negamax-alphabeta", "another name of alphabeta")
-@register("alphabeta", "minimax that skips what cannot matter")
+@register("negamax-alphabeta", "another name for alphabeta")
+@register("alphabeta", "minimax with alpha-beta pruning, a transposition table and move ordering")
 @dataclass
 class AlphaBetaPlayer(TextbookPlayer):
-    """The same with alpha-beta and what it knows of the tree; `memory=0,sort=false` is alpha-beta as in the book."""
+    """Alpha-beta with a transposition table and move ordering; plain with `tt_entries=0,move_ordering=false`."""
 
-    memory: Annotated[int, Field(ge=0, le=1 << 26)] = 1 << 16
-    """Positions remembered from one move to the next; 24 bytes each."""
-    sort: bool = True
+    tt_entries: Annotated[int, Field(ge=0, le=1 << 26)] = 1 << 16
+    """Entries of the transposition table, kept from move to move; 24 bytes each; 0: no table."""
+    move_ordering: bool = True
     """Whether moves are sorted by the heuristic before they are searched."""
-    mirror: bool = False
-    """Whether a child is skipped when its mirror image has been searched."""
-    equals: bool = False
-    """Whether it searches on among equals, as report 0 did."""
+    skip_mirrors: bool = False
+    """Whether children whose mirror image has been searched are skipped."""
+    strict_cutoff: bool = False
+    """Whether a value must exceed beta for a cutoff, as in report 0; equality is not enough."""
 
-    def _evaluator(self, game: Game) -> Evaluator:
-        evaluator = super()._evaluator(game)
-        if self._algorithm() == "alphabeta_tt":
-            evaluator = AlphaBetaEvaluator(game, self._heuristic(game), self.memory, self.sort, self.mirror)
-        evaluator.cut_margin = int(self.equals)
+    def _make_evaluator(self, game: Game) -> Evaluator:
+        evaluator = super()._make_evaluator(game)
+        if self._algorithm_name() == "alphabeta_tt":
+            evaluator = AlphaBetaEvaluator(
+                game, self._make_heuristic(game), self.tt_entries, self.move_ordering, self.skip_mirrors
+            )
+        evaluator.cut_margin = int(self.strict_cutoff)
         return evaluator
 
-    def _algorithm(self) -> str:
-        return "alphabeta_tt" if self.memory or self.sort or self.mirror else self.spec.name
+    def _algorithm_name(self) -> str:
+        return "alphabeta_tt" if self.tt_entries or self.move_ordering or self.skip_mirrors else self.spec.name

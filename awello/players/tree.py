@@ -1,4 +1,4 @@
-"""The search of a textbook player, kept as a tree that can be drawn."""
+"""The search tree of a textbook player, for drawing."""
 
 from dataclasses import replace
 
@@ -11,21 +11,21 @@ from awello.players.textbook import TextbookPlayer
 from awello.position import Position
 from awello.search.search_tree import PositionSource, SearchTree, check_algorithm, search_tree
 
-PLIES = 3
+DEFAULT_DEPTH = 3
 SETTINGS = ("table", "thresholds", "corners")
 
 
-def search_position(spec: PlayerSpec, position: Position) -> SearchTree:
-    """Search a position with the heuristic, depth and settings of a spec."""
+def build_search_tree(spec: PlayerSpec, position: Position) -> SearchTree:
+    """Search a position with the settings of a spec, and keep the tree."""
     check_algorithm(spec.name)
     for key in spec.options:
         if key not in SETTINGS:
-            raise SpecError(f"a tree takes no {key}: it takes {', '.join(SETTINGS)}")
+            raise SpecError(f"{key} is not a setting of a tree: choose from {', '.join(SETTINGS)}")
     heuristic = spec.heuristic or heuristics_for(position.game)[0]
-    spec = replace(spec, heuristic=heuristic, limit=spec.limit or Limit(depth=PLIES))
+    spec = replace(spec, heuristic=heuristic, limit=spec.limit or Limit(depth=DEFAULT_DEPTH))
     player = make_player(spec)
     assert isinstance(player, TextbookPlayer)
     player.begin(position.game, 0)
-    depth = player.limit.depth or PLIES
+    depth = player.limit.depth or DEFAULT_DEPTH
     player.evaluator.prepare(position, depth)
     return search_tree(spec.name, PositionSource(position, depth, player.evaluator), str(spec))

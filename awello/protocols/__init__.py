@@ -1,3 +1,3 @@
-"""NBoard, GTP, UCI and the club's channel: our engine and players under other boards, other engines as players here."""
+"""NBoard, GTP, UCI and the club's channel: Awello as an engine for other programs, and other engines as players."""
 
-from awello.protocols import gtp, nboard, uci  # noqa: F401  (they register their players)
+from awello.protocols import gtp, nboard, uci  # noqa: F401  (importing them registers their players)

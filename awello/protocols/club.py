@@ -1,6 +1,6 @@
-"""A client of the club's WebSocket: a bot that accepts challenges, seeks games and plays them with one of our players.
+"""A bot in a club: it accepts challenges, seeks games and plays them with one of Awello's players.
 
-It reconnects when the connection is lost; the club then sends every game in progress again.
+After a lost connection it reconnects, and the club sends the state of every game in progress again.
 """
 
 import asyncio
@@ -28,14 +28,14 @@ from awello.position import Position
 from awello.record import Record
 from awello.rules.game import Game
 
-RECONNECT_SECONDS, MAX_RECONNECT_SECONDS = 0.5, 30.0  # pause before reconnecting, and the longest one
-SEEK_RETRY_SECONDS = 5.0  # before a refused seek is sent again
-RESEND_SECONDS = 0.5  # before a message refused by a busy club is sent again
-CLAIM_MARGIN_SECONDS = 0.2  # added to the grace period, so that a claim is not too early
-BUSY_CODES = ("message_rate_limit", "storage")  # error codes after which the same message is sent again
-CLOCK_RESERVE_SECONDS = 0.3  # hidden from the player: network delay
-POLICY_VIOLATION = 1008  # close code after which the bot does not reconnect
-ABORTED = "aborted"  # the reason of an aborted game
+RECONNECT_SECONDS, MAX_RECONNECT_SECONDS = 0.5, 30.0  # first and longest delay before reconnecting
+SEEK_RETRY_SECONDS = 5.0  # before a refused seek is repeated
+RESEND_SECONDS = 0.5  # before another refused message is repeated
+CLAIM_MARGIN_SECONDS = 0.2  # added before claiming a win, so that the claim is not too early
+BUSY_CODES = ("message_rate_limit", "storage")  # error codes after which the message is sent again
+LAG_SECONDS = 0.3  # subtracted from the clock shown to the player, for network lag
+POLICY_VIOLATION = 1008  # WebSocket close code after which reconnecting is pointless
+ABORTED = "aborted"  # reason of games that are not rated or learnt from
 
 Message = dict[str, Any]
 Work = Callable[..., Coroutine[Any, Any, object]]
@@ -44,23 +44,23 @@ Result = TypeVar("Result")
 
 @dataclass(frozen=True)
 class BotPolicy:
-    """Which games a bot plays, and how many."""
+    """The challenges a bot accepts, and the games it seeks."""
 
-    games: frozenset[Game] = frozenset(Game)
+    variants: frozenset[Game] = frozenset(Game)
     max_games: int = 4
-    """The largest number of games at the same time."""
-    names: frozenset[str] = frozenset()
-    """The players whose challenges are accepted, in lower case; empty for everyone."""
+    """Games played at the same time."""
+    opponents: frozenset[str] = frozenset()
+    """Names of players who may challenge it, in lowercase; empty: everyone."""
     seek: tuple[Game, Clock] | None = None
-    """A game to seek when idle."""
+    """A game and clock to seek whenever it is idle."""
     rated: bool = True
     tournament: int | str | None = None
     """The number or name of a tournament to enter."""
 
     def accepts(self, challenge: Message, playing: int) -> bool:
-        """Whether to accept a challenge."""
-        allowed = not self.names or str(challenge["from"]).lower() in self.names
-        return allowed and playing < self.max_games and Game[challenge["variant"].upper()] in self.games
+        """Whether to accept a challenge while playing so many games."""
+        allowed = not self.opponents or str(challenge["from"]).lower() in self.opponents
+        return allowed and playing < self.max_games and Game[challenge["variant"].upper()] in self.variants
 
 
 @dataclass
@@ -74,21 +74,21 @@ class ClubBot:
     log: Callable[[str], None] = print
 
     def __post_init__(self) -> None:
-        make_player(self.spec)  # raises an error for an invalid spec
+        make_player(self.spec)  # raises for an invalid spec
         self.url = channel_url(self.server)
-        self.players: dict[int, Task[Player]] = {}  # by game number, as the next three
+        self.players: dict[int, Task[Player]] = {}  # by game, like the three below
         self.searches: dict[int, Task[None]] = {}  # a game may be sent again during a search
-        self.claim_tasks: dict[int, Task[None]] = {}  # scheduled claims
-        self.learning_tasks: dict[int, Task[None]] = {}  # after ended games
+        self.claim_tasks: dict[int, Task[None]] = {}  # scheduled claims against absent opponents
+        self.learning_tasks: dict[int, Task[None]] = {}  # learning from finished games
         self.tasks: set[Task[None]] = set()
-        self.logged: set[str] = set()  # results, which the club may send again
-        self.pending: dict[int, Message] = {}  # unanswered requests on this connection, by id
-        self.numbers, self.seeking = count(1), 0  # the id of the current seek request, or 0
+        self.logged: set[str] = set()  # lines already logged; the club may repeat results
+        self.pending: dict[int, Message] = {}  # unanswered messages of this connection, by id
+        self.message_ids, self.seek_id = count(1), 0  # seek_id: the id of the open seek, or 0
         self.name = ""
         self.pool = ThreadPoolExecutor(self.policy.max_games)
 
     async def run(self) -> None:
-        """Play until cancelled; reconnect when the connection is lost."""
+        """Play until cancelled; reconnect after a lost connection."""
         pause = RECONNECT_SECONDS
         while True:
             try:
@@ -101,14 +101,14 @@ class ClubBot:
                     raise ConfigError(f"the club refused {self.spec}: {closed.rcvd.reason}") from None
                 self.log("connection lost: reconnecting")
             except (OSError, InvalidHandshake) as error:
-                self.log(f"cannot reach {self.server} ({error}): retrying in {pause:.1f} s")
-            self.seeking = 0
+                self.log(f"cannot reach {self.server} ({error}): next try in {pause:.1f} s")
+            self.seek_id = 0
             await asyncio.sleep(pause)
             pause = min(2 * pause, MAX_RECONNECT_SECONDS)
 
     async def _listen(self, socket: ClientConnection) -> None:
         self.socket = socket
-        self.pending.clear()  # the club sends every game again
+        self.pending.clear()  # the club sends the state of every game again
         async for text in socket:
             message: Message = json.loads(text)
             match None if "id" in message else message["type"]:
@@ -125,16 +125,16 @@ class ClubBot:
                 case "game":
                     self._handle_game(message)
                 case "tournament":
-                    self._report_tournament(message)
+                    self._log_tournament(message)
                 case "opponent":
-                    self._note_opponent(message)
+                    self._handle_opponent(message)
                 case "warning":
-                    self._report_warning(message)
+                    self._log_warning(message)
                 case None:
                     self._handle_response(message)
 
     async def _request(self, type: str, **fields: Any) -> int:
-        number = next(self.numbers)
+        number = next(self.message_ids)
         await self._send({"id": number, "type": type, **fields}, self.socket)
         return number
 
@@ -143,20 +143,20 @@ class ClubBot:
             self.pending[message["id"]] = message
             await socket.send(json.dumps(message))
 
-    def _handle_response(self, answer: Message) -> None:
-        """Handle a response; send the message again later if the club is busy."""
-        request = self.pending.pop(answer["id"], None)
-        if answer["type"] != "error":
+    def _handle_response(self, response: Message) -> None:
+        """Handle the response to a message; repeat the message later if the club was busy."""
+        pending = self.pending.pop(response["id"], None)
+        if response["type"] != "error":
             return
-        self.log(f"the club refused: {answer['message']}")
-        if answer["id"] == self.seeking:
-            self.seeking = 0
-            self._schedule(self._seek, delay=max(SEEK_RETRY_SECONDS, 60.0 * answer["params"].get("minutes", 0)))
-        elif request and answer["code"] in BUSY_CODES:
-            self._schedule(self._send, request, self.socket, delay=RESEND_SECONDS)
+        self.log(f"the club refused: {response['message']}")
+        if response["id"] == self.seek_id:
+            self.seek_id = 0
+            self._schedule(self._seek, delay=max(SEEK_RETRY_SECONDS, 60.0 * response["params"].get("minutes", 0)))
+        elif pending and response["code"] in BUSY_CODES:
+            self._schedule(self._send, pending, self.socket, delay=RESEND_SECONDS)
 
     def _schedule(self, work: Work, *args: Any, delay: float = 0, **fields: Any) -> Task[None]:
-        """Run work in the background; dropped if the connection is lost, since the club then sends all games again."""
+        """Run a coroutine in the background.  If the connection is lost, the next one sends the state again."""
 
         async def finish() -> None:
             await asyncio.sleep(delay)
@@ -168,7 +168,7 @@ class ClubBot:
         task.add_done_callback(self.tasks.discard)
         return task
 
-    async def _run(self, work: Callable[..., Result], *args: Any) -> Result:
+    async def _run_in_thread(self, work: Callable[..., Result], *args: Any) -> Result:
         """Run a function in a thread."""
         return await asyncio.get_running_loop().run_in_executor(self.pool, work, *args)
 
@@ -179,13 +179,13 @@ class ClubBot:
 
     async def _seek(self) -> None:
         await asyncio.gather(*self.learning_tasks.values())
-        if self.policy.seek and not self.seeking and not self.players:
+        if self.policy.seek and not self.seek_id and not self.players:
             game, clock = self.policy.seek
-            terms = {"seconds": clock.seconds, "increment": clock.increment, "rated": self.policy.rated}
-            self.seeking = await self._request("seek", variant=str(game), **terms)
+            settings = {"seconds": clock.seconds, "increment": clock.increment, "rated": self.policy.rated}
+            self.seek_id = await self._request("seek", variant=str(game), **settings)
 
-    def _report_tournament(self, news: Message) -> None:
-        """Log news of a tournament: a start, a new round, the end."""
+    def _log_tournament(self, news: Message) -> None:
+        """Log the start of a tournament, of its rounds, and its end."""
         rank = next((row["rank"] for row in news["standings"] if row["name"] == self.name), None)
         if news["state"] != "open":
             state = f"{news['state']}, round {news['round']} of {news['rounds']}, place {rank}"
@@ -196,8 +196,8 @@ class ClubBot:
             self.logged.add(line)
             self.log(line)
 
-    def _report_warning(self, warning: Message) -> None:
-        """Log a warning about early exits."""
+    def _log_warning(self, warning: Message) -> None:
+        """Log how many rated games were left early, and the penalty."""
         penalty = (
             f"no rated games for {warning['minutes']} min"
             if warning["minutes"]
@@ -206,71 +206,75 @@ class ClubBot:
         self.log(f"rated games left early within an hour: {warning['exits']} ({penalty})")
 
     def _handle_game(self, state: Message) -> None:
-        """Start, continue or end a game."""
+        """Start a game, choose a move in it, or end it."""
         number, names = state["game"], [player["name"] for player in state["players"]]
         if self.name not in names:
             return
         if state["over"]:
-            self._end(state, names)
+            self._end_game(state, names)
             return
         if number not in self.players:
             self.log(f"game {number}, {' - '.join(names)}: {state['variant']}")
-            self.seeking = 0
-            self.players[number] = asyncio.create_task(self._begin(state, [*self.learning_tasks.values()]))
+            self.seek_id = 0
+            self.players[number] = asyncio.create_task(self._make_player(state, [*self.learning_tasks.values()]))
         if names[state["mover"]] == self.name and ((search := self.searches.get(number)) is None or search.done()):
-            self.searches[number] = self._schedule(self._move, state, self.players[number])
+            self.searches[number] = self._schedule(self._choose_move, state, self.players[number])
 
-    async def _begin(self, state: Message, learning: list[Task[None]]) -> Player:
-        """Create the player of a new game, after learning from earlier games is done."""
+    async def _make_player(self, state: Message, learning: list[Task[None]]) -> Player:
+        """Make the player of a new game, after all earlier games have been learnt from."""
         await asyncio.gather(*learning)
         player = make_player(self.spec)
         seed = zlib.crc32(f"{self.server} {state['game']}".encode())
-        await self._run(player.begin, Game[state["variant"].upper()], seed)
+        await self._run_in_thread(player.begin, Game[state["variant"].upper()], seed)
         return player
 
-    async def _move(self, state: Message, player_task: Task[Player]) -> None:
+    async def _choose_move(self, state: Message, ready_player: Task[Player]) -> None:
         number, record, received = state["game"], read_record(state), monotonic()
-        answer: Message = {"type": "resign"}
+        response: Message = {"type": "resign"}
         try:
-            player = await player_task
-            left = state["clocks"][state["mover"]] - CLOCK_RESERVE_SECONDS - (monotonic() - received)
+            player = await ready_player
+            left = state["clocks"][state["mover"]] - LAG_SECONDS - (monotonic() - received)
             clock = Clock(max(0.01, left), state["control"]["increment"])
-            choice = await self._run(choose_move, player, record, clock)
-            answer = {"type": "move", "ply": state["ply"], "move": record.final.format_move(choice.move)}
+            choice = await self._run_in_thread(choose_move, player, record, clock)
+            response = {"type": "move", "ply": state["ply"], "move": record.final.format_move(choice.move)}
         except Resignation:
             pass
         except Exception as error:
             self.log(f"game {number}: {describe_error(error)}; the bot resigns")
         if number in self.players:
-            await self._request(**answer, game=number)
+            await self._request(**response, game=number)
 
-    def _end(self, state: Message, names: list[str]) -> None:
+    def _end_game(self, state: Message, names: list[str]) -> None:
         number = state["game"]
         if claim := self.claim_tasks.pop(number, None):
             claim.cancel()
         self._log_once(f"game {number}, {' - '.join(names)}: {describe_result(state, names)}")
         search = self.searches.pop(number, None)
         if player := self.players.pop(number, None):
-            self.learning_tasks[number] = self._schedule(self._learn, player, search, state, names.index(self.name))
+            self.learning_tasks[number] = self._schedule(
+                self._learn_game, player, search, state, names.index(self.name)
+            )
         else:
             self._schedule(self._seek)
 
-    async def _learn(self, player_task: Task[Player], search: Task[None] | None, state: Message, side: int) -> None:
-        """End a game and let its player learn, before the next game starts."""
+    async def _learn_game(
+        self, ready_player: Task[Player], search: Task[None] | None, state: Message, side: int
+    ) -> None:
+        """End a player's game and let it learn before the next game starts."""
         try:
-            player = await player_task
+            player = await ready_player
             player.end()
             if search:
                 await asyncio.wait([search])
             if state["reason"] != ABORTED:
-                await self._run(player.learn, read_record(state), side)
+                await self._run_in_thread(player.learn, read_record(state), side)
         except Exception as error:
             self.log(f"game {state['game']}: learning failed: {describe_error(error)}")
         del self.learning_tasks[state["game"]]
         await self._seek()
 
-    def _note_opponent(self, news: Message) -> None:
-        """Schedule a claim when the opponent has disconnected; cancel it when they are back."""
+    def _handle_opponent(self, news: Message) -> None:
+        """Schedule a claim when the opponent is absent; cancel it when they come back."""
         if claim := self.claim_tasks.pop(news["game"], None):
             claim.cancel()
         if news["claim_in"] is not None:
@@ -279,7 +283,7 @@ class ClubBot:
 
 
 def channel_url(server: str) -> str:
-    """The WebSocket URL of a club; `ConfigError` if the address is not valid."""
+    """Return the WebSocket address of a club; `ConfigError` if the server address is invalid."""
     try:
         parts = urlsplit(server)
         address = f"{'wss' if parts.scheme == 'https' else 'ws'}://{parts.netloc}{parts.path.rstrip('/')}/api/club/live"
@@ -288,17 +292,17 @@ def channel_url(server: str) -> str:
             return address
     except (ValueError, InvalidURI):  # invalid port, brackets or host
         pass
-    raise ConfigError(f"--server {server!r} is not the address of a club: write https://HOST or http://HOST:PORT")
+    raise ConfigError(f"--server {server!r} is not a club address: write https://HOST or http://HOST:PORT")
 
 
 def choose_move(player: Player, record: Record, clock: Clock) -> Choice:
-    """The player's choice at the end of a record."""
+    """Let a player choose a move in the last position of a game."""
     player.follow(record)
     return player.choose(record.final, clock)
 
 
 def read_record(state: Message) -> Record:
-    """The record of a game state."""
+    """Parse a game from the state that the club sends."""
     record = parse_transcript(" ".join(state["moves"]), Position.start(state["variant"]))
     if state["over"] and state["reason"] and state["winner"] is not None:
         return Record(record.start, record.moves, loser=1 - state["winner"], reason=state["reason"])
@@ -306,7 +310,7 @@ def read_record(state: Message) -> Record:
 
 
 def describe_result(state: Message, names: list[str]) -> str:
-    """The result of a game in words."""
+    """Describe the result of a game in one line."""
     drawn = "not played" if state["reason"] == ABORTED else "drawn"
     result = drawn if state["winner"] is None else f"{names[state['winner']]} won"
     score = " {} - {}".format(*state["score"]) if state["score"] else ""
@@ -314,5 +318,5 @@ def describe_result(state: Message, names: list[str]) -> str:
 
 
 def describe_error(error: Exception) -> str:
-    """An error of a player in one line."""
+    """Describe a player's error in one line."""
     return str(error) if isinstance(error, AwelloError) else f"{type(error).__name__}: {error}"

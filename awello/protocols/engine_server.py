@@ -1,8 +1,8 @@
-"""Our engine on standard input and output: what the servers of NBoard, GTP and UCI share.
+"""Awello's engine on standard input and output: the base of the NBoard, GTP and UCI servers.
 
-A thread reads the lines, so that a line can interrupt a search.  Lines are answered in order.  An urgent line (`ping`,
-`stop`) ends the searches requested before it at once.  After `quit` or the end of the input, each search has one more
-second.  Every request is answered, with what is known by then.
+A thread reads the lines, so that a line can interrupt a search.  Lines are answered in order.  A stop line (`ping`,
+`stop`) immediately ends the searches requested before it.  After `quit` or the end of the input, each pending search
+gets one more second.  Every request is answered with the best result so far.
 """
 
 import math
@@ -26,28 +26,28 @@ from awello.formats.common import MAX_QUOTED_CHARS
 from awello.limits import Limit
 from awello.rules.game import Game
 
-MOST_LINE_BYTES = 1 << 16
-PATIENCE = 1.0  # seconds for each search when the input has ended
-LOOK = 0.1  # seconds between two checks of that
-NAME = "Awello"
-LARGEST = (1 << 31) - 1  # number in a line
+MAX_LINE_BYTES = 1 << 16
+EXIT_SEARCH_SECONDS = 1.0  # time limit of a search after the end of the input
+POLL_SECONDS = 0.1  # interval at which that limit is checked
+ENGINE_NAME = "Awello"
+MAX_NUMBER = (1 << 31) - 1  # larger numbers in a line are clipped
 
 
 @dataclass
 class EngineServer(ABC):
-    """One conversation, from the first line to the last."""
+    """A session on standard input and output."""
 
     GAME: ClassVar[Game]
-    URGENT: ClassVar[str] = ""
-    """The word that ends a search."""
-    AT_ONCE: ClassVar[str] = ""
-    """A line that is answered during a search."""
+    STOP_WORD: ClassVar[str] = ""
+    """The command that stops a search."""
+    IMMEDIATE_LINE: ClassVar[str] = ""
+    """A line that is answered even during a search."""
 
     level: int | None = None
     threads: int = 1
     hash: int = DEFAULT_HASH_MIB
     weights: Path | None = None
-    """For the game that the protocol starts with."""
+    """Evaluation weights, used for the default game of the protocol."""
 
     def __post_init__(self) -> None:
         level_of(self.level or 0)
@@ -55,21 +55,21 @@ class EngineServer(ABC):
         self.searching = False
         self._started = 0.0  # when the last search started
         self._lines: SimpleQueue[str | None] = SimpleQueue()
-        self._urgent = 0  # urgent lines that have been read and not yet answered
-        self._ended = False  # whether the input has ended
-        self._answered_all = threading.Event()
-        self._news = threading.Condition()
+        self._pending_stops = 0  # stop lines that have been read but not answered
+        self._input_ended = False
+        self._finished = threading.Event()
+        self._stop_condition = threading.Condition()
 
     @abstractmethod
     def answer(self, line: str) -> bool:
-        """Answer a line, and return whether another may follow; `AwelloError` says what is wrong with the line."""
+        """Answer a line; return False to end the session.  Raises `AwelloError` for an invalid line."""
 
     @abstractmethod
-    def refuse(self, line: str, why: str) -> None:
-        """Answer a line that is wrong."""
+    def report_error(self, line: str, why: str) -> None:
+        """Answer an invalid line."""
 
     def change_engine(self, game: Game, threads: int | None = None, hash: int | None = None) -> None:
-        """Have an engine with another game or other options; if it cannot be made, the one before stays."""
+        """Replace the engine for another game or other options; on failure the old one stays."""
         threads, hash = (self.threads if threads is None else threads), (self.hash if hash is None else hash)
         if (game, threads, hash) != (self.engine.game, self.threads, self.hash):
             engine = Engine(game, threads, hash, weights=self.weights if game == self.GAME else None)
@@ -78,102 +78,105 @@ class EngineServer(ABC):
 
     @property
     def limit(self) -> Limit | None:
-        """The level as a limit."""
+        """The level as a limit, None without a level."""
         return None if self.level is None else Limit(level=self.level)
 
     def serve(self) -> None:
-        """Answer lines until there are no more."""
+        """Answer lines until the input ends."""
         threading.Thread(target=self._listen, daemon=True).start()
         try:
             while (line := self._lines.get()) is not None and self._answer(line):
                 pass
         finally:
-            self._answered_all.set()
+            self._finished.set()
             self.engine.close()
 
-    def say(self, *lines: str) -> None:
-        """Write lines and flush them."""
+    def send(self, *lines: str) -> None:
+        """Write lines and flush."""
         sys.stdout.write("\n".join((*lines, "")))  # one call, because two threads write
         sys.stdout.flush()
 
     def search(
         self, analyses: Iterator[Analysis], report: Callable[[Analysis], None] = lambda _: None, endless: bool = False
     ) -> Analysis:
-        """Report each analysis, and return the last one; an `endless` search ends with an interruption only."""
+        """Report each analysis and return the last; an `endless` search returns only when it is stopped."""
         self._started, self.searching = time.monotonic(), True
         for analysis in analyses:
             report(analysis)
-            if self.interrupted:
+            if self.must_stop:
                 break
         if endless:
-            self.await_interruption()
+            self.wait_for_stop()
         self.searching = False
         return analysis
 
     @property
-    def called(self) -> bool:
-        """Whether an urgent line waits for its answer."""
-        return self._urgent > 0
+    def stop_requested(self) -> bool:
+        """Whether a stop line is waiting for its answer."""
+        return self._pending_stops > 0
 
     @property
-    def interrupted(self) -> bool:
+    def must_stop(self) -> bool:
         """Whether the current search must end."""
-        return self.called or (self._ended and time.monotonic() - self._started > PATIENCE)
+        return self.stop_requested or (self._input_ended and time.monotonic() - self._started > EXIT_SEARCH_SECONDS)
 
-    def await_interruption(self) -> None:
-        """Wait for an urgent line or the end of the input."""
+    def wait_for_stop(self) -> None:
+        """Wait for a stop line or the end of the input."""
         self.searching = True
-        with self._news:
-            self._news.wait_for(lambda: self.called or self._ended)
+        with self._stop_condition:
+            self._stop_condition.wait_for(lambda: self.stop_requested or self._input_ended)
         self.searching = False
 
     def _answer(self, line: str) -> bool:
-        if _says(line, self.URGENT):
-            with self._news:
-                self._urgent -= 1
+        if _starts_with_word(line, self.STOP_WORD):
+            with self._stop_condition:
+                self._pending_stops -= 1
         try:
             return self.answer(line)
         except AwelloError as error:
-            self.refuse(line, str(error))
+            self.report_error(line, str(error))
         except MemoryError:
-            self.refuse(line, "not enough memory")
+            self.report_error(line, "not enough memory")
         return True
 
     def _listen(self) -> None:
-        """Read lines until there are no more, then limit the searches that are left."""
+        """Read lines until the input ends, then limit the remaining searches."""
         try:
             self._read()
         finally:
             self._lines.put(None)
-        with self._news:
-            self._ended = True
-            self._news.notify_all()
-        while not self._answered_all.wait(LOOK):
-            if self.interrupted:
+        with self._stop_condition:
+            self._input_ended = True
+            self._stop_condition.notify_all()
+        while not self._finished.wait(POLL_SECONDS):
+            if self.must_stop:
                 self.engine.stop()
 
     def _read(self) -> None:
-        input, line = FileIO(sys.stdin.fileno(), closefd=False), ""  # unbuffered: the exit does not wait for its lock
-        while not _says(line, "quit") and (read := input.readline(MOST_LINE_BYTES)):
+        input, line = (
+            FileIO(sys.stdin.fileno(), closefd=False),
+            "",
+        )  # unbuffered: at exit, nothing waits for a buffer's lock
+        while not _starts_with_word(line, "quit") and (read := input.readline(MAX_LINE_BYTES)):
             line = read.decode(errors="replace").strip()
-            if self.searching and line and line == self.AT_ONCE:
+            if self.searching and line and line == self.IMMEDIATE_LINE:
                 self.answer(line)
                 continue
-            if _says(line, self.URGENT):
-                with self._news:
-                    self._urgent += 1
-                    self._news.notify_all()
+            if _starts_with_word(line, self.STOP_WORD):
+                with self._stop_condition:
+                    self._pending_stops += 1
+                    self._stop_condition.notify_all()
                 self.engine.stop()
             self._lines.put(line)
 
 
-def _says(line: str, word: str) -> bool:
-    """Whether a line starts with a word, perhaps after a number."""
+def _starts_with_word(line: str, word: str) -> bool:
+    """Whether a line starts with a word, or with a number and the word."""
     return bool(word) and word in line.lower().split()[: 1 + line[:1].isdecimal()]
 
 
-def parse_whole(text: str, what: str, least: float = -math.inf) -> int:
-    """A whole number in a line; large ones are cut off."""
-    if not re.fullmatch(r"[+-]?[0-9]{1,400}", text.strip()) or int(text) < least:
+def parse_int(text: str, what: str, minimum: float = -math.inf) -> int:
+    """Parse an integer of a line; large values are clipped to `MAX_NUMBER`."""
+    if not re.fullmatch(r"[+-]?[0-9]{1,400}", text.strip()) or int(text) < minimum:
         raise NotationError(f"syntax error: expected {what}, found {text.strip()[:MAX_QUOTED_CHARS]!r}")
-    return max(-LARGEST, min(int(text), LARGEST))
+    return max(-MAX_NUMBER, min(int(text), MAX_NUMBER))

@@ -1,9 +1,9 @@
-"""Another program as a player and an analyst: what the players `gtp`, `nboard` and `uci` share.
+"""External engines as players and for analysis: the base of the players `gtp`, `nboard` and `uci`.
 
     gtp@5s,command=gtp-rhino -l 5,log=talk.txt
 
-The program is started once for all games.  If it answers nonsense, answers late or ends, it loses that game, and the
-next one starts a new process.  Only trouble before its first game is an error.
+The engine's process is started once for all games.  If it sends an invalid move, is too late or exits, it loses that
+game, and the next game starts a new process.  Only a failure before its first game is an error.
 """
 
 from abc import ABC, abstractmethod
@@ -22,60 +22,60 @@ from awello.protocols.line_process import LineProcess
 from awello.record import Record
 from awello.rules.game import Game
 
-LONGEST_SEARCH = 900.0  # seconds for a move without a time limit
+MAX_SEARCH_SECONDS = 900.0  # for a move without a time limit
 
-Told = Iterator[Analysis | str]  # what a program finds, and at the end the name of its move
+EngineOutput = Iterator[Analysis | str]  # analyses, and at the end the name of the move
 
 
 @dataclass
 class ExternalEnginePlayer(Player, ABC):
-    """Plays what another program answers; each protocol is a subclass."""
+    """Plays the moves of an external engine; there is one subclass per protocol."""
 
     PROTOCOL: ClassVar[str]
     GAMES: ClassVar[tuple[Game, ...]]
-    TAKES_DEPTH: ClassVar[bool] = False
+    SUPPORTS_DEPTH: ClassVar[bool] = False
 
     limit: Limit | None = None
-    """The time for a move, after which the program loses the game."""
+    """The time for each move; an engine that exceeds it loses the game."""
     command: str = ""
-    """The program and its options, as in a shell, but without commas."""
+    """The command that starts the engine, as in a shell, but without commas."""
     log: str = ""
-    """A file to append the conversation to."""
+    """A file to which all lines sent and received are appended."""
 
     def __post_init__(self) -> None:
-        self.program: LineProcess | None = None
+        self.process: LineProcess | None = None
         self.record: Record | None = None
-        self.failure: Forfeit | None = None  # what went wrong before the game, and loses it
+        self.failure: Forfeit | None = None  # a failure in `begin`, which loses the game
 
     @abstractmethod
-    def greet(self, program: LineProcess) -> None:
-        """Make sure that a new program speaks the protocol."""
+    def handshake(self, process: LineProcess) -> None:
+        """Check that a new process speaks the protocol."""
 
     @abstractmethod
-    def get_ready(self, program: LineProcess, game: Game) -> None:
-        """Start a game."""
+    def start_game(self, process: LineProcess, game: Game) -> None:
+        """Prepare the engine for a new game."""
 
     @abstractmethod
-    def ask(self, program: LineProcess, record: Record, clock: Clock) -> Told:
-        """Ask for a move at the end of a game so far."""
+    def request_move(self, process: LineProcess, record: Record, clock: Clock) -> EngineOutput:
+        """Request a move in the last position of a game."""
 
-    def examine(self, program: LineProcess, position: Position, limit: Limit) -> Told:
-        """Ask for an analysis, to a depth or for a time."""
-        raise SpecError(f"player {self.spec.name} cannot analyse: {self.PROTOCOL} has no command that tells values")
+    def request_analysis(self, process: LineProcess, position: Position, limit: Limit) -> EngineOutput:
+        """Request an analysis to a depth or for a time."""
+        raise SpecError(f"player {self.spec.name} cannot analyse: {self.PROTOCOL} has no command for evaluations")
 
     def begin(self, game: Game, seed: int) -> None:
-        self._check(game)
-        self.game, self.failure, known = game, None, self.program is not None
+        self._check_game(game)
+        self.game, self.failure, was_running = game, None, self.process is not None
         try:
-            if self.program is None or not self.program.alive:
-                self.program = LineProcess(self.command, self.PROTOCOL, self.log)
-                self.greet(self.program)
-            self.get_ready(self.program, game)
+            if self.process is None or not self.process.alive:
+                self.process = LineProcess(self.command, self.PROTOCOL, self.log)
+                self.handshake(self.process)
+            self.start_game(self.process, game)
         except Forfeit as forfeit:
-            assert self.program is not None
-            self.program.kill()
-            if not known:
-                self.program = None
+            assert self.process is not None
+            self.process.kill()
+            if not was_running:
+                self.process = None
                 raise SpecError(forfeit.message) from None
             self.failure = forfeit
 
@@ -83,67 +83,67 @@ class ExternalEnginePlayer(Player, ABC):
         self.record = record
 
     def choose(self, position: Position, clock: Clock) -> Choice:
-        if self.program is None:
-            raise RuntimeError("begin comes first")
+        if self.process is None:
+            raise RuntimeError("call begin() before choose()")
         record = self.record if self.record is not None and self.record.final == position else Record(position)
         analysis, answer = None, ""
-        for told in self._listen(self.ask(self.program, record, clock)):
-            analysis, answer = (told, answer) if isinstance(told, Analysis) else (analysis, told)
+        for output in self._listen(self.request_move(self.process, record, clock)):
+            analysis, answer = (output, answer) if isinstance(output, Analysis) else (analysis, output)
         if answer.lower() == "resign":
             raise Resignation
         try:
             move = position.parse_move(answer)
         except AwelloError as error:
-            raise Forfeit("illegal", f"{self.command!r} answers {answer[:40]!r}: {error}") from None
+            raise Forfeit("illegal", f"{self.command!r} answered {answer[:40]!r}: {error}") from None
         return Choice(move, analysis if analysis and analysis.move == move else None)
 
     def analyse(self, position: Position, limit: Limit, best: int = 1) -> Iterator[Analysis]:
-        """Ever better analyses of one move by the program, for a time or, without one, to a depth or level.
+        """Yield analyses of the best move, for a time or, without one, to a depth or level.
 
-        `AwelloError` if the program fails, or tells no value that can be true.
+        Raises `AwelloError` if the engine fails or reports no plausible value.
         """
         depth = limit.level if limit.depth is None else limit.depth
         if depth is None and limit.seconds is None:
             raise SpecError("an external engine analyses to a depth or for a time: give a limit such as 12 or 5s")
         if position.over:
             raise AwelloError("the game is over: there is nothing to analyse")
-        if self.program is None or not self.program.alive or self.game != position.game:
+        if self.process is None or not self.process.alive or self.game != position.game:
             self.begin(position.game, 0)
-        assert self.program is not None
+        assert self.process is not None
         limit = Limit(depth=max(1, depth or 0)) if limit.seconds is None else Limit(seconds=limit.seconds)
         found = False
         try:
-            for told in self._listen(self.examine(self.program, position, limit)):
-                if isinstance(told, Analysis):
+            for output in self._listen(self.request_analysis(self.process, position, limit)):
+                if isinstance(output, Analysis):
                     found = True
-                    yield told
+                    yield output
         except Forfeit as forfeit:
             raise AwelloError(forfeit.message) from None
         if not found:
-            raise AwelloError(f"{self.command!r} tells no possible value of a legal move: try another program")
+            raise AwelloError(f"{self.command!r} reports no plausible value of a legal move: try another engine")
 
-    def seconds(self, clock: Clock, limit: Limit | None) -> float:
-        """The time that the program has for an answer."""
-        return min(clock.seconds, LONGEST_SEARCH if limit is None or limit.seconds is None else limit.seconds)
+    def time_limit(self, clock: Clock, limit: Limit | None) -> float:
+        """The seconds that the engine has for an answer."""
+        return min(clock.seconds, MAX_SEARCH_SECONDS if limit is None or limit.seconds is None else limit.seconds)
 
-    def _listen(self, told: Told) -> Told:
-        """What the program tells; it is ended if it is not heard to the end, as it may still search."""
+    def _listen(self, output: EngineOutput) -> EngineOutput:
+        """Yield the engine's output; kill its process if the output is not read to the end, as it may still search."""
         started = monotonic()
         try:
             if self.failure:
                 raise self.failure
-            for each in told:
-                yield replace(each, seconds=monotonic() - started) if isinstance(each, Analysis) else each
+            for item in output:
+                yield replace(item, seconds=monotonic() - started) if isinstance(item, Analysis) else item
         except BaseException:
-            assert self.program is not None
-            self.program.kill()
+            assert self.process is not None
+            self.process.kill()
             raise
 
-    def _check(self, game: Game) -> None:
-        """Refuse a game or a limit that the protocol does not know."""
+    def _check_game(self, game: Game) -> None:
+        """Raise `SpecError` for a game or a limit that the protocol does not support."""
         name, limit = self.spec.name, self.limit or Limit(seconds=0)
-        if limit.seconds is None and not (self.TAKES_DEPTH and limit.depth is not None):
-            raise SpecError(f"player {name} takes a time for each move as its limit, such as {name}@5s")
+        if limit.seconds is None and not (self.SUPPORTS_DEPTH and limit.depth is not None):
+            raise SpecError(f"player {name} needs a time for each move as its limit, such as {name}@5s")
         if game not in self.GAMES:
             raise SpecError(f"player {name} plays {', '.join(map(str, self.GAMES))}, not {game}")
 
@@ -151,7 +151,7 @@ class ExternalEnginePlayer(Player, ABC):
 def read_analysis(
     position: Position, moves: str, value: float | None, depth: int, exact: bool = False, confidence: int = 100
 ) -> Analysis | None:
-    """What a program has found; None if the value or the first move is impossible."""
+    """Make an analysis from an engine's output; None if the value or the first move is impossible."""
     line = play_names(split_transcript(moves, position.game)[0], position)[0].moves
     if not line or value is None or abs(position.lead + value) > position.game.points:
         return None

@@ -1,8 +1,8 @@
-"""Version 2 of the Go Text Protocol for Othello, with the commands by which GoGui learns the rules.
+"""Version 2 of the Go Text Protocol for Othello, with GoGui's rules extension.
 
     gtp,command=gtp-rhino -l 5
 
-A player without a move passes: the controller may say so, or leave it out.  The protocol tells moves without values.
+Passes may be sent or left out.  The protocol transmits moves without values.
 """
 
 import math
@@ -21,9 +21,9 @@ from awello.formats.ggf import parse_ggf
 from awello.limits import Clock, Limit
 from awello.players.player import Forfeit, register
 from awello.position import Position, format_position
-from awello.protocols.engine_server import NAME, EngineServer, parse_whole
-from awello.protocols.external_engine import ExternalEnginePlayer, Told
-from awello.protocols.line_process import MOST_LINES, LineProcess
+from awello.protocols.engine_server import ENGINE_NAME, EngineServer, parse_int
+from awello.protocols.external_engine import EngineOutput, ExternalEnginePlayer
+from awello.protocols.line_process import MAX_LINES, LineProcess
 from awello.record import Record
 from awello.rules.game import GAMES_BY_SIZE, PASS, Game
 
@@ -32,16 +32,17 @@ COLOURS = "black", "white"
 
 @dataclass(frozen=True)
 class TimeLeft:
-    """A colour's clock: seconds left, for so many moves or (0) for the game, and what comes after them."""
+    """A colour's clock: the seconds left for a number of moves (0: for the game), and the overtime that follows."""
 
     seconds: float = math.inf
     moves: int = 0
     more: float = 0.0
-    """Seconds of the overtime."""
+    """Seconds of an overtime period."""
     more_moves: int = 0
+    """Moves of an overtime period."""
 
     def limits(self) -> tuple[Clock, float | None]:
-        """The clock to think by, and the seconds for this move if it is not up to the clock."""
+        """The clock for time management, and a fixed time for this move, if any."""
         if self.moves:
             return Clock(), max(0.0, self.seconds) / self.moves
         return Clock(max(0.0, self.seconds), self.more / self.more_moves if self.more_moves else 0.0), None
@@ -55,17 +56,17 @@ class TimeLeft:
 
 
 class GtpServer(EngineServer):
-    """Our engine as a GTP controller talks to it."""
+    """Awello's engine for GTP controllers."""
 
     GAME = Game.OTHELLO
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        self.positions = [Position.start()]  # after each command to play
+        self.positions = [Position.start()]  # the start, and the position after each move
         self.times = [TimeLeft(), TimeLeft()]
         self.commands: dict[str, Callable[..., str | None]] = {
             "protocol_version": lambda: "2",
-            "name": lambda: NAME,
+            "name": lambda: ENGINE_NAME,
             "version": lambda: version("awello"),
             "known_command": lambda name: "true" if name in self.commands else "false",
             "list_commands": lambda: "\n".join(self.commands),
@@ -101,21 +102,21 @@ class GtpServer(EngineServer):
         try:
             signature(self.commands[name]).bind(*words)
         except TypeError:
-            raise NotationError(f"syntax error: {name} does not take {len(words)} words") from None
+            raise NotationError(f"syntax error: {name} does not accept {len(words)} arguments") from None
         text = self.commands[name](*words) or ""
-        self.say(f"={number} {text}".rstrip(" ") + "\n")
+        self.send(f"={number} {text}".rstrip(" ") + "\n")
         return name != "quit"
 
-    def refuse(self, line: str, why: str) -> None:
-        self.say(f"?{_parse(line)[0]} {why}\n")
+    def report_error(self, line: str, why: str) -> None:
+        self.send(f"?{_parse(line)[0]} {why}\n")
 
     @property
     def position(self) -> Position:
-        """The position that questions are about."""
+        """The current position."""
         return self.positions[-1]
 
     def _size(self, size: str) -> None:
-        if (rows := parse_whole(size, "4, 6 or 8 rows")) not in GAMES_BY_SIZE:
+        if (rows := parse_int(size, "4, 6 or 8 rows")) not in GAMES_BY_SIZE:
             raise NotationError("unacceptable size")
         self.change_engine(GAMES_BY_SIZE[rows])
         self._clear()
@@ -130,10 +131,10 @@ class GtpServer(EngineServer):
         self._clear()
 
     def _set_komi(self, komi: str) -> None:
-        _parse_number(komi, "a number of points")  # Othello has none, but those who know Go say it
+        _parse_number(komi, "a number of points")  # Othello has no komi, but Go controllers send it
 
     def _turn(self, side: int) -> Position:
-        """The position with a side to move: the other one passes, if it must."""
+        """The current position with this side to move, after a forced pass of the other side."""
         position = self.position
         if position.side != side and position.legal_moves() == (PASS,):
             position = position.after(PASS)
@@ -151,7 +152,7 @@ class GtpServer(EngineServer):
         self.positions.pop()
 
     def _load(self, file: str, move: str = "") -> None:
-        """A game in the Generic Game Format, which is SGF as Othello programs write it; before a move, if given."""
+        """Load a game in the Generic Game Format, the SGF of Othello; stop before a move, if given."""
         try:
             record = parse_ggf(Path(file).read_text("utf-8", "replace"))
         except OSError as error:
@@ -160,25 +161,25 @@ class GtpServer(EngineServer):
             raise NotationError(f"cannot load file, it must be a game in GGF: {error}") from None
         positions = list(record.positions())
         self.change_engine(record.start.game)
-        self.positions = positions[: max(1, parse_whole(move, "the number of a move"))] if move else positions
+        self.positions = positions[: max(1, parse_int(move, "the number of a move"))] if move else positions
 
     def _choose(self, colour: str, play: bool) -> str:
-        """The best move of a colour by its name, played if wanted."""
+        """Search the best move of a colour, play it if `play`, and return its name."""
         position = self._turn(_parse_side(colour))
         if position.over:
             return "pass"
         started, left = time.perf_counter(), self.times[position.side]
         clock, seconds = left.limits()
         limit = self.limit if seconds is None else replace(self.limit or Limit(), seconds=seconds)
-        found = self.search(self.engine.think(position, clock, limit))
+        analysis = self.search(self.engine.think(position, clock, limit))
         self.times[position.side] = left.spend(time.perf_counter() - started)
         if play:
-            self.positions.append(position.after(found.move))
-        return position.format_move(found.move)
+            self.positions.append(position.after(analysis.move))
+        return position.format_move(analysis.move)
 
     def _set_time(self, main: str, more: str, moves: str) -> None:
         seconds, (overtime, stones) = _parse_time(main, "0")[0], _parse_time(more, moves)
-        if not stones:  # overtime without moves means that there is no limit, and so does no time at all
+        if not stones:  # by the protocol, overtime without moves means no limit, and so does no time at all
             overtime, seconds = 0.0, math.inf if overtime or not seconds else seconds
         clock = TimeLeft(seconds, 0, overtime, stones)
         self.times = [clock if seconds else clock.spend(0.0)] * 2
@@ -192,13 +193,13 @@ class GtpServer(EngineServer):
         return "0" if black == white else f"B+{black - white}" if black > white else f"W+{white - black}"
 
     def _board(self) -> str:
-        """The rows as GoGui shows them, the one with the highest number first."""
+        """The rows in GoGui's order, the highest number first."""
         size, squares = self.position.game.size, format_position(self.position).replace("-", ".")
         return "\n".join(squares[size * row : size * (row + 1)] for row in range(size - 1, -1, -1))
 
 
 def _parse(line: str) -> tuple[str, str, list[str]]:
-    """The number, the command and the other words of a line, without what is a comment."""
+    """Split a line into its number, command and arguments, without comments."""
     words = re.sub(r"[\x00-\x08\x0b-\x1f\x7f]", "", line.partition("#")[0]).split()
     number = words.pop(0) if words and re.fullmatch("[0-9]{1,18}", words[0]) else ""
     return number, words[0].lower() if words else "", words[1:]
@@ -210,84 +211,84 @@ def _parse_side(colour: str) -> int:
     return int(colour.lower().startswith("w"))
 
 
-def _parse_number(text: str, what: str, least: float = -math.inf) -> float:
+def _parse_number(text: str, what: str, minimum: float = -math.inf) -> float:
     number = parse_number(text)
-    if number is None or number < least:
+    if number is None or number < minimum:
         raise NotationError(f"syntax error: expected {what}, found {text[:MAX_QUOTED_CHARS]!r}")
     return number
 
 
 def _parse_time(seconds: str, moves: str) -> tuple[float, int]:
-    return _parse_number(seconds, "seconds, 0 or more", 0), parse_whole(moves, "a number of stones, 0 or more", 0)
+    return _parse_number(seconds, "seconds, 0 or more", 0), parse_int(moves, "a number of stones, 0 or more", 0)
 
 
 class GtpError(Forfeit):
-    """The program understood a command and rejected it."""
+    """The engine answered a command with an error."""
 
 
-@register("gtp", "another program for Othello that speaks GTP: gtp@5s,command=gtp-rhino -l 5")
+@register("gtp", "an external Othello engine that speaks GTP: gtp@5s,command=gtp-rhino -l 5")
 @dataclass
 class GtpPlayer(ExternalEnginePlayer):
-    """Plays a program's answer to genmove."""
+    """Plays an external engine's answer to `genmove`."""
 
     PROTOCOL = "GTP"
     GAMES = tuple(GAMES_BY_SIZE.values())
 
-    def greet(self, program: LineProcess) -> None:
+    def handshake(self, process: LineProcess) -> None:
         with suppress(GtpError):
-            request(program, "set_game Othello")  # many play nothing else, and some do not know the word
+            request(process, "set_game Othello")  # many engines play nothing else, and some do not know the command
 
-    def get_ready(self, program: LineProcess, game: Game) -> None:
-        request(program, f"boardsize {game.size}")
-        self._clear(program)
+    def start_game(self, process: LineProcess, game: Game) -> None:
+        request(process, f"boardsize {game.size}")
+        self._clear(process)
         if self.limit is not None:
             with suppress(GtpError):
-                # 0 seconds would mean that there is no limit
-                request(program, f"time_settings 0 {max(1, int(self.limit.seconds or 0))} 1")
+                # 0 seconds would mean no limit
+                request(process, f"time_settings 0 {max(1, int(self.limit.seconds or 0))} 1")
 
-    def ask(self, program: LineProcess, record: Record, clock: Clock) -> Told:
+    def request_move(self, process: LineProcess, record: Record, clock: Clock) -> EngineOutput:
         if record.start != Position.start(record.start.game):
-            raise SpecError("player gtp plays games from the start: its protocol knows no other position")
-        self._catch_up(program, record)
-        colour, seconds = COLOURS[record.final.side], self.seconds(clock, self.limit)
+            raise SpecError("player gtp plays games from the start only: its protocol has no other positions")
+        self._send_moves(process, record)
+        colour, seconds = COLOURS[record.final.side], self.time_limit(clock, self.limit)
         if self.limit is not None or math.isfinite(clock.seconds):
             stones = int(self.limit is not None and seconds < clock.seconds)
             with suppress(GtpError):
-                request(program, f"time_left {colour} {max(1, int(seconds))} {stones}")
-        answer = request(program, f"genmove {colour}", seconds)
+                request(process, f"time_left {colour} {max(1, int(seconds))} {stones}")
+        answer = request(process, f"genmove {colour}", seconds)
         with suppress(AwelloError):
-            self.told.append(record.final.parse_move(answer))
+            self.sent_moves.append(record.final.parse_move(answer))
         yield answer
 
-    def _clear(self, program: LineProcess) -> None:
-        request(program, "clear_board")
-        self.told = list[int]()
+    def _clear(self, process: LineProcess) -> None:
+        request(process, "clear_board")
+        self.sent_moves = list[int]()
 
-    def _catch_up(self, program: LineProcess, record: Record) -> None:
-        """Tell the program the moves that it has not seen; all of them, if some were taken back."""
-        if tuple(self.told) != record.moves[: len(self.told)]:
-            self._clear(program)
-        known = len(self.told)
+    def _send_moves(self, process: LineProcess, record: Record) -> None:
+        """Send the moves that the engine has not seen; all of them after a takeback."""
+        if tuple(self.sent_moves) != record.moves[: len(self.sent_moves)]:
+            self._clear(process)
+        already_sent = len(self.sent_moves)
         positions = list(record.positions())
-        for position, move in zip(positions[known:], record.moves[known:], strict=False):
+        for position, move in zip(positions[already_sent:], record.moves[already_sent:], strict=False):
             try:
-                request(program, f"play {COLOURS[position.side]} {position.format_move(move)}")
+                request(process, f"play {COLOURS[position.side]} {position.format_move(move)}")
             except GtpError:
-                if move != PASS:  # some programs pass by themselves, and do not know the word
+                if move != PASS:  # some engines pass by themselves and reject the command
                     raise
-            self.told.append(move)
+            self.sent_moves.append(move)
 
 
-def request(program: LineProcess, command: str, seconds: float | None = None) -> str:
-    """The answer to a command, in one line; `Refused` if it is an error."""
-    program.say(command)
+def request(process: LineProcess, command: str, seconds: float | None = None) -> str:
+    """Send a command and return the answer in one line; raises `GtpError` if it is an error."""
+    process.send(command)
     answer = list[str]()
-    for line in program.lines(lambda line: answer and not line, seconds):
-        if answer or line.startswith(("=", "?")):  # lines before it are not part of the answer
+    for line in process.lines(lambda line: answer and not line, seconds):
+        if answer or line.startswith(("=", "?")):  # earlier lines are not part of the answer
             answer.append(line)
-        if len(answer) > MOST_LINES:
-            raise Forfeit("crash", f"the answer of {program.command!r} to {command!r} does not end")
+        if len(answer) > MAX_LINES:
+            raise Forfeit("crash", f"the answer of {process.command!r} to {command!r} does not end")
     text = " ".join(answer)[1:].strip()
     if answer[0].startswith("?"):
-        raise GtpError("crash", f"{program.command!r} refuses {command!r}: {text}")
+        raise GtpError("crash", f"{process.command!r} refused {command!r}: {text}")
     return text

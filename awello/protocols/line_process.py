@@ -1,4 +1,4 @@
-"""Another program as a process that reads and writes lines, with a time limit for each answer."""
+"""An external program that reads and writes lines, with a time limit for each answer."""
 
 import os
 import shlex
@@ -17,17 +17,17 @@ from typing import TextIO
 
 from awello.errors import SpecError
 from awello.players.player import Forfeit
-from awello.players.process_tree import kill_tree, name_exit
+from awello.players.process_tree import describe_exit, kill_tree
 
-READY = 60.0  # seconds for every answer except a move
-GRACE = 0.5  # seconds that a move may be late
-FAREWELL = 1.0  # seconds to exit after the end of its input
-MOST_LINES = 1000  # that wait to be read
-MOST_LINE_CHARACTERS = 1 << 14
+ANSWER_SECONDS = 60.0  # for every answer except a move
+GRACE_SECONDS = 0.5  # by which a move may be late
+EXIT_SECONDS = 1.0  # for the program to exit after the end of its input
+MAX_LINES = 1000  # queued until they are read
+MAX_LINE_CHARS = 1 << 14
 
 
 class LineProcess:
-    """A running program; it ends with this object, or with our process."""
+    """A running program; it is ended with this object or with our process."""
 
     def __init__(self, command: str, protocol: str, log: str = "") -> None:
         self.command, self.protocol = command, protocol
@@ -35,7 +35,7 @@ class LineProcess:
             name = protocol.lower()
             raise SpecError(f"player {name} needs a program: write {name},command=PROGRAM with its options")
         try:
-            self._log = Path(log or os.devnull).open("a", buffering=1, encoding="utf-8")  # noqa: SIM115 (_listen does)
+            self._log = Path(log or os.devnull).open("a", buffering=1, encoding="utf-8")  # noqa: SIM115 (_listen closes it)
         except OSError as error:
             raise SpecError(f"cannot write to log={log}: {error.strerror}") from None
         try:
@@ -46,103 +46,103 @@ class LineProcess:
                 stderr=subprocess.DEVNULL,
                 encoding="utf-8",
                 errors="replace",
-                start_new_session=True,  # Ctrl-C is for us, and we end the program
+                start_new_session=True,  # Ctrl-C reaches only us, and we end the program
             )
         except (OSError, ValueError) as error:
             raise SpecError(f"cannot start {command!r}: {getattr(error, 'strerror', error)}") from None
         assert self._process.stdout is not None
-        self._lines: Queue[str | None] = Queue(MOST_LINES)
+        self._lines: Queue[str | None] = Queue(MAX_LINES)
         threading.Thread(target=_listen, args=(self._process.stdout, self._lines, self._log), daemon=True).start()
         weakref.finalize(self, _end, self._process)
 
     @property
     def alive(self) -> bool:
-        """Whether it runs."""
+        """Whether the program runs."""
         return self._process.poll() is None
 
     def kill(self) -> None:
-        """End it at once."""
+        """Kill the program."""
         _kill(self._process)
 
-    def say(self, *lines: str) -> None:
-        """Send it lines."""
+    def send(self, *lines: str) -> None:
+        """Send lines to the program."""
         assert self._process.stdin is not None
         try:
             for line in lines:
-                _note(self._log, ">", line)
+                _log_line(self._log, ">", line)
                 self._process.stdin.write(f"{line}\n")
             self._process.stdin.flush()
         except OSError:
             raise self._describe_end() from None
 
     def read(self, end: float) -> str | None:
-        """The next line, None if there is none by the time `end`; `Forfeit` if the program has ended."""
+        """Read the next line, None if none arrives by the time `end`; `Forfeit` if the program has ended."""
         try:
             line = self._lines.get(timeout=end - monotonic())
-        except (Empty, ValueError):  # a time that has passed is not a valid timeout
+        except (Empty, ValueError):  # ValueError: the time has passed, and the timeout is negative
             return None
         if line is None:
             raise self._describe_end()
         return line.strip()
 
     def lines(self, is_last: Callable[[str], object], seconds: float | None = None) -> Iterator[str]:
-        """The next lines, including the last; `Forfeit` if it does not come in the seconds for a move, or else soon."""
-        end = monotonic() + (READY if seconds is None else seconds + GRACE)
+        """Read lines up to the last one; `Forfeit` if it does not arrive in time.  `seconds` is the time for a move."""
+        end = monotonic() + (ANSWER_SECONDS if seconds is None else seconds + GRACE_SECONDS)
         while (line := self.read(end)) is not None:
             yield line
             if is_last(line):
                 return
         self.kill()
         if seconds is not None:
-            raise Forfeit("time", f"{self.command!r} gives no answer within {seconds:g} s")
-        raise Forfeit("crash", f"{self.command!r} gives no answer: does it speak {self.protocol}?")
+            raise Forfeit("time", f"{self.command!r} gave no answer within {seconds:g} s")
+        raise Forfeit("crash", f"{self.command!r} gave no answer: does it speak {self.protocol}?")
 
-    def hear(self, is_wanted: Callable[[str], object]) -> str:
-        """The next line that is wanted; the ones before it are dropped."""
-        return deque(self.lines(is_wanted), 1)[0]
+    def wait_for(self, matches: Callable[[str], object]) -> str:
+        """Read up to the first line that matches, and return it."""
+        return deque(self.lines(matches), 1)[0]
 
     def _describe_end(self) -> Forfeit:
-        """How the program ended."""
+        """Describe how the program ended."""
         with suppress(subprocess.TimeoutExpired):
-            self._process.wait(GRACE)
+            self._process.wait(GRACE_SECONDS)
         ended = not self.alive
         self.kill()
         if not ended:
-            return Forfeit("crash", f"{self.command!r} has closed its input or output: try it in a shell")
-        how = name_exit(self._process.returncode)
-        return Forfeit("crash", f"{self.command!r} has ended {how}: try it in a shell")
+            return Forfeit("crash", f"{self.command!r} closed its input or output: try it in a shell")
+        how = describe_exit(self._process.returncode)
+        return Forfeit("crash", f"{self.command!r} ended {how}: try it in a shell")
 
 
-def _note(log: TextIO, direction: str, line: str) -> None:
+def _log_line(log: TextIO, direction: str, line: str) -> None:
     """Log a line with its time and direction: `>` to the program, `<` from it."""
-    with suppress(OSError, ValueError):  # a full disk, or the program has ended
+    with suppress(OSError, ValueError):  # the disk is full, or the log is closed
         log.write(f"{datetime.now().isoformat(timespec='milliseconds')} {direction} {line.rstrip()}\n")
 
 
 def _listen(output: TextIO, lines: "Queue[str | None]", log: TextIO) -> None:
-    """Queue the lines of a program, then None; it holds no reference to the object, which ends the program."""
+    """Queue the lines of a program, then None.  Holds no reference to the object, whose deletion ends the program."""
     with log, output:
-        while line := output.readline(MOST_LINE_CHARACTERS):
-            _note(log, "<", line)
+        while line := output.readline(MAX_LINE_CHARS):
+            _log_line(log, "<", line)
             lines.put(line)
     lines.put(None)
 
 
 def _end(process: "subprocess.Popen[str]") -> None:
-    """Let a program exit by itself, then kill it."""
+    """Close the input of a program, let it exit, then kill it."""
     assert process.stdin is not None
     with suppress(OSError):
         process.stdin.close()
     with suppress(subprocess.TimeoutExpired):
-        process.wait(FAREWELL)
+        process.wait(EXIT_SECONDS)
     _kill(process)
 
 
 def _kill(process: "subprocess.Popen[str]") -> None:
-    """End a program and everything it has started."""
+    """Kill a program and all its descendants."""
     with suppress(OSError):
         if process.poll() is None:
             kill_tree(process.pid)
         if hasattr(os, "killpg"):
-            os.killpg(process.pid, signal.SIGKILL)  # children whose parent has ended, too
+            os.killpg(process.pid, signal.SIGKILL)  # also children whose parent has ended
     process.wait()

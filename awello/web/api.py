@@ -9,7 +9,7 @@ from pydantic import BaseModel, Field
 
 from awello import __version__
 from awello.drawing import draw_svg
-from awello.players.player import registry
+from awello.players.player import load_registry
 from awello.rules.game import Game
 from awello.schemas import AnalysisJson, ChoiceJson, GameJson, PositionsJson, RecognisedJson, ReviewJson, RulesJson
 from awello.web.engine_tasks import Answer, EngineTask, ReviewTask
@@ -81,11 +81,11 @@ async def players() -> list[Json]:
             "summary": entry.summary,
             "settings": [
                 {"name": field.name, "default": None if field.default is MISSING else str(field.default)}
-                for field in fields(entry.make)  # type: ignore[arg-type]
+                for field in fields(entry.player_class)  # type: ignore[arg-type]
                 if is_allowed_setting(name, field.name)
             ],
         }
-        for name, entry in registry().items()
+        for name, entry in load_registry().items()
         if name not in TERMINAL_PLAYERS
     ]
 

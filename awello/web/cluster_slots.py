@@ -14,9 +14,9 @@ from contextlib import suppress
 from typing import Any
 from uuid import uuid4
 
-from awello.arena.cluster import connect, expect_same, fingerprint, place_players
+from awello.arena.cluster import check_fingerprint, connect_client, fingerprint, install_players_file
 from awello.errors import ConfigError
-from awello.players.player import own_players
+from awello.players.player import read_user_players
 from awello.web.engine_slots import LocalSlot
 
 POLL_TIMEOUT = 5.0  # seconds for which a poll waits for a message
@@ -40,7 +40,7 @@ class ClusterSlots:
         async with self._connecting:
             if self._client is None or self._client.status != "running":
                 await self.close()
-                self._client = await asyncio.to_thread(connect, self.address)
+                self._client = await asyncio.to_thread(connect_client, self.address)
         try:
             return list(await self._run(lambda client: client.nthreads()))
         except OSError:
@@ -100,7 +100,7 @@ class ClusterSlot:
             self._worker = worker
             slot_counts[worker] += 1  # before the call, so that slots started together choose different workers
             try:
-                await self._call(open_slot, fingerprint(), own_players())
+                await self._call(open_slot, fingerprint(), read_user_players())
                 break
             except OSError:  # the scheduler may still list a worker that is gone
                 slot_counts[worker] -= 1
@@ -153,7 +153,7 @@ class WorkerSlot:
     """An engine process that this worker runs for a server; the folder contains the server's file of players."""
 
     def __init__(self, players: tuple[str, bytes] | None) -> None:
-        file, self.folder = place_players(*players) if players else ("", None)
+        file, self.folder = install_players_file(*players) if players else ("", None)
         self.process = LocalSlot(environment=os.environ | {"AWELLO_PLAYERS": file})
         self.messages: asyncio.Queue[bytes] = asyncio.Queue()  # an empty one means that the process has ended
         self.reading = asyncio.create_task(self._read())  # in the background: kernels may have to be compiled first
@@ -173,7 +173,7 @@ _worker_slots: dict[str, WorkerSlot] = {}
 
 async def open_slot(token: str, version: str, players: tuple[str, bytes] | None) -> None:
     """Start an engine process for a server with the same version of Awello."""
-    expect_same("a worker", fingerprint(), version)
+    check_fingerprint("a worker", fingerprint(), version)
     multiprocessing.current_process().daemon = False  # daemons cannot start processes
     _worker_slots[token] = WorkerSlot(players)
     _renew_lease(token)

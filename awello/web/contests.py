@@ -23,7 +23,7 @@ from typing import Annotated, Literal
 
 from pydantic import AliasChoices, BaseModel, Field, TypeAdapter, ValidationError
 
-from awello.arena.journal import LINES
+from awello.arena.journal import JOURNAL_FILE
 from awello.arena.runner import GameResult, Runner
 from awello.arena.sandbox import ResourceLimits
 from awello.arena.tournament import Tournament, TournamentResult, play_tournament
@@ -193,7 +193,7 @@ class Contest:
     @property
     def rounds_played(self) -> int:
         """The number of finished rounds."""
-        file = self.folder / LINES
+        file = self.folder / JOURNAL_FILE
         return file.read_bytes().count(b"\n") // 2 if file.exists() else 0
 
     @property
@@ -217,7 +217,7 @@ class Contest:
 
     def results(self) -> TournamentResult:
         """The games played so far."""
-        return TournamentResult(self.stored.config.tournament(), _read_games(self.folder / LINES))
+        return TournamentResult(self.stored.config.tournament(), _read_games(self.folder / JOURNAL_FILE))
 
     def summary(self) -> ContestSummary:
         """The state of the contest as the API shows it."""

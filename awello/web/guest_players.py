@@ -9,7 +9,7 @@ from collections.abc import Callable
 
 from awello.errors import AwelloError
 from awello.evaluate.settings import MAX_SETTING, SQUARE_TABLES
-from awello.players.player import OWN, Player, find_player, make_player
+from awello.players.player import USER_MODULE_PREFIX, Player, find_player, make_player
 from awello.players.spec import parse_spec
 
 TERMINAL_PLAYERS = ("human", "gtp", "nboard", "uci")  # players that need a terminal or another program
@@ -49,6 +49,7 @@ ALLOWED_SETTINGS: dict[str, Check] = {
         lambda text: bool(re.fullmatch(r"[0-9]{1,2}-[0-9]{1,2}", text)),
         "two numbers of discs, such as 30-55",
     ),
+    "variety_percent": _number(0, 100),
 }
 
 
@@ -82,4 +83,4 @@ def validate_spec(text: str) -> str:
 
 def _is_own(player: str) -> bool:
     """Whether a player is defined in the owner's file."""
-    return find_player(player).make.__module__.startswith(OWN)
+    return find_player(player).player_class.__module__.startswith(USER_MODULE_PREFIX)

@@ -12,7 +12,7 @@ from awello.formats.registry import find_format, read_games
 from awello.lab.trees import describe_tree, draw_tree_svg
 from awello.players.player import Player, find_player, make_player
 from awello.players.spec import PlayerSpec, parse_spec
-from awello.players.tree import search_position
+from awello.players.tree import build_search_tree
 from awello.position import Position
 from awello.record import Record
 from awello.rules.game import Game
@@ -41,7 +41,7 @@ def find_learners(record: Record) -> list[tuple[str, int]]:
     for side, name in enumerate(record.start.game.sides):
         with suppress(AwelloError):
             spec = validate_spec(record.tags.get(name, ""))
-            if find_player(parse_spec(spec).name).make.learn is not Player.learn:
+            if find_player(parse_spec(spec).name).player_class.learn is not Player.learn:
                 learners.append((spec, side))
     return learners
 
@@ -62,7 +62,7 @@ def write_record(record: Record, format: str) -> dict[str, bytes]:
 
 def draw_search(spec: PlayerSpec, position: Position, most_plies: int) -> bytes:
     """The tree of a search as JSON, with as many plies as fit into a picture of reasonable size."""
-    tree = search_position(spec, position)
+    tree = build_search_tree(spec, position)
     plies = next(
         plies for plies in range(most_plies, -1, -1) if _count_nodes(tree.root, plies) <= MAX_DRAWN_NODES or not plies
     )

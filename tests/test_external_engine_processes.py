@@ -1,19 +1,19 @@
-"""Other programs as players: whatever they start is measured and ended with them."""
+"""External engines as players: their child processes are measured and ended with them."""
 
 import gc
 import sys
 from pathlib import Path
 
 import pytest
-from test_arena_processes import lives
+from test_arena_processes import is_running
 
 from awello import Game, Position, Resignation, make_player
 from awello.arena.sandbox import ResourceLimits, SandboxedPlayer, Usage
 from awello.limits import Clock
 from awello.players.player import Forfeit
 
-pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="processes are measured on Linux alone")
-PROGRAM = r'''
+pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="processes are measured on Linux only")
+ENGINE = r'''
 import os, signal, subprocess, sys
 how, pids = sys.argv[1:]
 CHILD = """
@@ -50,19 +50,19 @@ for line in sys.stdin:
 
 @pytest.fixture
 def program(tmp_path: Path) -> str:
-    """The spec of a program, to be completed by what it does."""
-    (tmp_path / "program.py").write_text(PROGRAM)
+    """The spec of an engine; format it with the behaviour."""
+    (tmp_path / "program.py").write_text(ENGINE)
     return f"gtp@20s,command={sys.executable} {tmp_path / 'program.py'} {{}} {tmp_path / 'pids'}"
 
 
-def started(folder: Path) -> list[int]:
+def started_pids(folder: Path) -> list[int]:
     pids = folder / "pids"
     return [int(word) for word in pids.read_text().split()] if pids.exists() else []
 
 
-def guarded_game(spec: str, terms: ResourceLimits) -> tuple[Forfeit, Usage]:
-    """Ask a guarded program for a move; how it loses the game, and what it used."""
-    bot = SandboxedPlayer(spec, Game.OTHELLO, terms)
+def play_sandboxed(spec: str, limits: ResourceLimits) -> tuple[Forfeit, Usage]:
+    """Ask a sandboxed engine for a move; returns its forfeit and resource use."""
+    bot = SandboxedPlayer(spec, Game.OTHELLO, limits)
     try:
         bot.begin(Game.OTHELLO, 1)
         with pytest.raises(Forfeit):
@@ -75,34 +75,34 @@ def guarded_game(spec: str, terms: ResourceLimits) -> tuple[Forfeit, Usage]:
 
 
 @pytest.mark.parametrize("how", ["child", "daemon"])
-def test_what_a_program_starts_is_measured_and_ended(how: str, program: str, tmp_path: Path) -> None:
-    forfeit, used = guarded_game(program.format(how), ResourceLimits())
+def test_child_processes_are_measured_and_ended(how: str, program: str, tmp_path: Path) -> None:
+    forfeit, used = play_sandboxed(program.format(how), ResourceLimits())
     assert (forfeit.reason, used.memory > 64 << 20) == ("resigned", True)
-    forfeit, used = guarded_game(program.format(how), ResourceLimits(memory=40))
+    forfeit, used = play_sandboxed(program.format(how), ResourceLimits(memory=40))
     assert (forfeit.reason, used.memory > 40 << 20) == ("memory", True)
-    assert started(tmp_path)
-    assert not [pid for pid in started(tmp_path) if lives(pid)]
+    assert started_pids(tmp_path)
+    assert not [pid for pid in started_pids(tmp_path) if is_running(pid)]
 
 
-def test_the_program_itself_is_measured(program: str) -> None:
-    forfeit, used = guarded_game(program.format("nothing"), ResourceLimits())
+def test_the_engine_itself_is_measured(program: str) -> None:
+    forfeit, used = play_sandboxed(program.format("nothing"), ResourceLimits())
     assert (forfeit.reason, used.memory > 1 << 20) == ("resigned", True)
 
 
 @pytest.mark.parametrize(("how", "part"), [("closes", "closed its input or output"), ("endless", "does not end")])
-def test_a_program_that_breaks_the_protocol_loses(how: str, part: str, program: str) -> None:
-    forfeit, _ = guarded_game(program.format(how), ResourceLimits())
+def test_an_engine_that_breaks_the_protocol_loses(how: str, part: str, program: str) -> None:
+    forfeit, _ = play_sandboxed(program.format(how), ResourceLimits())
     assert forfeit.reason == "crash"
     assert part in forfeit.message
 
 
-def test_a_program_that_leaves_leaves_no_child(program: str, tmp_path: Path) -> None:
+def test_no_child_process_is_left(program: str, tmp_path: Path) -> None:
     player = make_player(program.format("child"))
     player.begin(Game.OTHELLO, 1)
     with pytest.raises(Resignation):
         player.choose(Position.start(Game.OTHELLO), Clock())
-    (child,) = started(tmp_path)
-    assert lives(child)
+    (child,) = started_pids(tmp_path)
+    assert is_running(child)
     del player
     gc.collect()
-    assert not lives(child)
+    assert not is_running(child)

@@ -1,4 +1,4 @@
-"""Other programs as players: a real process that speaks GTP, NBoard's protocol or UCI, and all that can go wrong."""
+"""External engines as players: a process that speaks GTP, NBoard's protocol or UCI, and its failures."""
 
 import gc
 import os
@@ -26,16 +26,16 @@ from awello.limits import Clock
 from awello.players.player import Choice, Forfeit
 from awello.players.simple import RandomPlayer
 from awello.protocols.line_process import LineProcess
-from awello.protocols.nboard import ABOUT
+from awello.protocols.nboard import GGF_TAGS
 from awello.record import Record
 
-PROGRAM = ROOT / "tests" / "program.py"
+FAKE_ENGINE = ROOT / "tests" / "fake_engine.py"
 RHINO = shutil.which("gtp-rhino") or shutil.which("gtp-rhino", path="/usr/games")
 GAMES = {"gtp": Game.OTHELLO, "nboard": Game.OTHELLO, "uci": Game.ABAPA}
 
 
-def spec(log: Path, wrong: str = "", name: str = "gtp", more: str = "") -> str:
-    return f"{name},command={sys.executable} {PROGRAM} {name.split('@')[0]} {log} {wrong}".strip() + more
+def make_spec(log: Path, wrong: str = "", name: str = "gtp", more: str = "") -> str:
+    return f"{name},command={sys.executable} {FAKE_ENGINE} {name.split('@')[0]} {log} {wrong}".strip() + more
 
 
 @pytest.fixture
@@ -43,7 +43,7 @@ def log(tmp_path: Path) -> Path:
     return tmp_path / "log"
 
 
-def heard(log: Path) -> list[str]:
+def read_log(log: Path) -> list[str]:
     return log.read_text().splitlines()
 
 
@@ -51,8 +51,8 @@ def processes(log: Path) -> list[str]:
     return log.with_suffix(".processes").read_text().split()
 
 
-def gone(process: int) -> bool:
-    """Whether nothing is left of a process."""
+def has_ended(process: int) -> bool:
+    """Whether a process has ended."""
     try:
         os.kill(process, 0)
     except ProcessLookupError:
@@ -60,7 +60,7 @@ def gone(process: int) -> bool:
     return False
 
 
-def ask(player: Any, record: Record, clock: Clock | None = None) -> Choice:
+def choose_move(player: Any, record: Record, clock: Clock | None = None) -> Choice:
     player.follow(record)
     choice: Choice = player.choose(record.final, clock or Clock())
     return choice
@@ -74,19 +74,19 @@ def ask(player: Any, record: Record, clock: Clock | None = None) -> Choice:
 def test_it_plays_whole_games_with_openings_and_passes(log: Path, name: str, habit: str) -> None:
     game = GAMES[name]
     openings = tuple(random_opening(game, 16, str(number)) for number in range(2))
-    result = play_match(Match(game, spec(log, habit, name), "random", 4, seed=4, openings=openings))
+    result = play_match(Match(game, make_spec(log, habit, name), "random", 4, seed=4, openings=openings))
     assert result.forfeits == (0, 0)
     assert game == Game.ABAPA or sum(PASS in record.moves for record in result.records) > 0
-    assert len(processes(log)) == 1, "the program is started once"
+    assert len(processes(log)) == 1, "the engine is started once"
     begun = {"gtp": "clear_board", "nboard": "ping 1", "uci": "ucinewgame"}[name]
-    assert heard(log).count(begun) == 4
+    assert read_log(log).count(begun) == 4
     for number, record in enumerate(result.records):
         for ply, position in enumerate(list(record.positions())[:-1]):
             if ply >= 16 and ply % 2 == number % 2 and record.moves[ply] != PASS:
-                assert record.moves[ply] == position.legal_moves()[0], "our board is its board"
+                assert record.moves[ply] == position.legal_moves()[0], "both boards agree"
 
 
-def test_what_each_protocol_is_told(log: Path) -> None:
+def test_lines_sent_by_each_protocol(log: Path) -> None:
     wanted = {
         "gtp@5s": [
             *("set_game Othello", "boardsize 8", "clear_board", "time_settings 0 5 1"),
@@ -96,7 +96,7 @@ def test_what_each_protocol_is_told(log: Path) -> None:
             "nboard 2",
             "set depth 12",
             "ping 1",
-            "set game " + format_ggf(replace(parse_transcript("f5"), tags=ABOUT)),
+            "set game " + format_ggf(replace(parse_transcript("f5"), tags=GGF_TAGS)),
             "go",
         ],
         "uci@5s": ["uci", "ucinewgame", "isready", "position startpos moves F", "go movetime 5000"],
@@ -105,99 +105,99 @@ def test_what_each_protocol_is_told(log: Path) -> None:
     }
     for number, (name, lines) in enumerate(wanted.items()):
         game, file = GAMES[name.split("@")[0]], log.with_name(f"log{number}")
-        player = make_player(spec(file, "", name))
+        player = make_player(make_spec(file, "", name))
         player.begin(game, 1)
-        ask(player, parse_transcript("f5" if game == Game.OTHELLO else "F", Position.start(game)))
-        assert heard(file) == lines
+        choose_move(player, parse_transcript("f5" if game == Game.OTHELLO else "F", Position.start(game)))
+        assert read_log(file) == lines
 
 
-def test_it_is_told_the_time_that_is_left(log: Path) -> None:
-    player = make_player(spec(log))
+def test_the_time_left_is_sent(log: Path) -> None:
+    player = make_player(make_spec(log))
     player.begin(Game.OTHELLO, 1)
     player.choose(Position.start(), Clock(90.5))
-    assert heard(log)[-2:] == ["time_left black 90 0", "genmove black"]
-    limited = make_player(spec(log, "", "gtp@5s"))
+    assert read_log(log)[-2:] == ["time_left black 90 0", "genmove black"]
+    limited = make_player(make_spec(log, "", "gtp@5s"))
     limited.begin(Game.OTHELLO, 1)
     limited.choose(Position.start(), Clock(3.0))
-    assert heard(log)[-2] == "time_left black 3 0"
+    assert read_log(log)[-2] == "time_left black 3 0"
 
 
-def test_a_share_of_the_clock_where_the_protocol_knows_none(log: Path) -> None:
-    player = make_player(spec(log, "", "uci"))
+def test_uci_gets_a_share_of_the_clock(log: Path) -> None:
+    player = make_player(make_spec(log, "", "uci"))
     player.begin(Game.ABAPA, 1)
     player.choose(Position.start(Game.ABAPA), Clock(60.0))
-    asked = re.fullmatch(r"go movetime (\d+)", heard(log)[-1])
+    asked = re.fullmatch(r"go movetime (\d+)", read_log(log)[-1])
     assert asked and 100 < int(asked[1]) < 10_000
 
 
 def test_moves_may_be_taken_back(log: Path) -> None:
-    player = make_player(spec(log))
+    player = make_player(make_spec(log))
     player.begin(Game.OTHELLO, 1)
-    first = ask(player, parse_transcript("f5"))
-    ask(player, parse_transcript("f5d6c3"))
-    assert heard(log)[-1] == "genmove white"
-    assert ask(player, parse_transcript("f5")) == first
-    assert heard(log)[-3:] == ["clear_board", "play black f5", "genmove white"]
+    first = choose_move(player, parse_transcript("f5"))
+    choose_move(player, parse_transcript("f5d6c3"))
+    assert read_log(log)[-1] == "genmove white"
+    assert choose_move(player, parse_transcript("f5")) == first
+    assert read_log(log)[-3:] == ["clear_board", "play black f5", "genmove white"]
 
 
-def test_a_position_that_is_no_game(log: Path) -> None:
+def test_positions_without_a_game(log: Path) -> None:
     board = parse_position("O" * 4 + "X" * 4 + "-" * 56 + " X")
-    player = make_player(spec(log))
+    player = make_player(make_spec(log))
     player.begin(Game.OTHELLO, 1)
     with pytest.raises(SpecError, match="plays games from the start"):
         player.choose(board, Clock())
-    player = make_player(spec(log.with_name("other"), "", "uci"))
+    player = make_player(make_spec(log.with_name("other"), "", "uci"))
     player.begin(Game.ABAPA, 1)
     player.choose(parse_position("4-4-4-4-4-4-4-4-4-4-4-4-0-0-N"), Clock())
-    assert "position fen 4-4-4-4-4-4-4-4-4-4-4-4-0-0-N" in heard(log.with_name("other"))
+    assert "position fen 4-4-4-4-4-4-4-4-4-4-4-4-0-0-N" in read_log(log.with_name("other"))
 
 
-def test_all_that_is_said_can_be_written_down(log: Path) -> None:
+def test_the_conversation_can_be_logged(log: Path) -> None:
     file = log.with_name("talk.txt")
     for _ in range(2):
-        player = make_player(spec(log, "", "uci", f",log={file}"))
+        player = make_player(make_spec(log, "", "uci", f",log={file}"))
         player.begin(Game.ABAPA, 1)
         player.choose(Position.start(Game.ABAPA), Clock())
-    lines = heard(file)
+    lines = read_log(file)
     assert all(re.match(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3} [<>]", line) for line in lines)
     said = [line[24:] for line in lines]
     assert said[:2] == ["> uci", "< id name first"] and said.count("< bestmove A ponder a") == 2
     with pytest.raises(SpecError, match="cannot write to log="):
-        make_player(spec(log, "", "uci", f",log={log.parent}")).begin(Game.ABAPA, 1)
+        make_player(make_spec(log, "", "uci", f",log={log.parent}")).begin(Game.ABAPA, 1)
 
 
 # ---- trouble --------------------------------------------------------------------------------------------------------
 @pytest.mark.parametrize(
     ("name", "wrong", "reason"),
     [
-        ("gtp", "cheats", "illegal: .* answers 'A1': a1 is not a legal move"),
+        ("gtp", "cheats", "illegal: .* answered 'A1': a1 is not a legal move"),
         ("gtp", "passes", "illegal: .*pass is not a legal move"),
         ("gtp", "babbles", "illegal: .*what a lovely day"),
-        ("gtp", "dies", "crash: .* has ended with exit status 3"),
-        ("gtp", "is killed", "crash: .* has ended by SIGKILL"),
-        ("gtp", "refuses", "crash: .* refuses 'play (black|white) .*': illegal move"),
+        ("gtp", "dies", "crash: .* ended with exit status 3"),
+        ("gtp", "is killed", "crash: .* ended by SIGKILL"),
+        ("gtp", "refuses", "crash: .* refused 'play (black|white) .*': illegal move"),
         ("gtp", "resigns", "resigned"),
-        ("nboard", "is killed", "crash: .* has ended by SIGKILL"),
-        ("nboard", "babbles", "illegal: .* answers 'what'"),
-        ("uci", "dies", "crash: .* has ended with exit status 3"),
-        ("uci", "cheats", "illegal: .* answers 'A1'"),
+        ("nboard", "is killed", "crash: .* ended by SIGKILL"),
+        ("nboard", "babbles", "illegal: .* answered 'what'"),
+        ("uci", "dies", "crash: .* ended with exit status 3"),
+        ("uci", "cheats", "illegal: .* answered 'A1'"),
     ],
 )
-def test_misbehaviour_costs_a_game_and_nothing_else(log: Path, name: str, wrong: str, reason: str) -> None:
-    result = play_match(Match(GAMES[name], "greedy", spec(log, wrong, name), 3, seed=1))
+def test_a_failure_loses_only_that_game(log: Path, name: str, wrong: str, reason: str) -> None:
+    result = play_match(Match(GAMES[name], "greedy", make_spec(log, wrong, name), 3, seed=1))
     assert (result.wins, result.forfeits) == (3, (0, 3))
     for record in result.records:
         assert re.match(reason, record.reason) and "\n" not in record.reason
 
 
-def played(result: MatchResult) -> list[bool]:
+def completed_games(result: MatchResult) -> list[bool]:
     return [record.loser is None for record in result.records]
 
 
 @pytest.mark.parametrize("name", ["gtp", "nboard", "uci"])
-def test_the_next_game_has_another_program(log: Path, name: str) -> None:
-    result = play_match(Match(GAMES[name], spec(log, "dies once", name), "random", 3, seed=1))
-    assert played(result) == [False, True, True]
+def test_the_next_game_starts_a_new_process(log: Path, name: str) -> None:
+    result = play_match(Match(GAMES[name], make_spec(log, "dies once", name), "random", 3, seed=1))
+    assert completed_games(result) == [False, True, True]
     assert len(processes(log)) == 2
 
 
@@ -218,94 +218,94 @@ def test_a_program_killed_in_the_middle_of_a_game_loses_that_game_alone(
 
     monkeypatch.setattr(RandomPlayer, "begin", count)
     monkeypatch.setattr(RandomPlayer, "choose", kill)
-    result = play_match(Match(Game.OTHELLO, "random", spec(log), 3, seed=1))
-    assert played(result) == [True, False, True]
-    assert result.records[1].reason.endswith("has ended by SIGKILL: try it in a shell")
+    result = play_match(Match(Game.OTHELLO, "random", make_spec(log), 3, seed=1))
+    assert completed_games(result) == [True, False, True]
+    assert result.records[1].reason.endswith("ended by SIGKILL: try it in a shell")
     assert len(result.records[1].moves) > 10
     assert len(processes(log)) == 2
 
 
-def test_a_duel_goes_on_too(log: Path) -> None:
-    result = play_duel(Duel(Game.OTHELLO, "random", spec(log, "dies once"), 4, fixed=True))
+def test_a_duel_continues_too(log: Path) -> None:
+    result = play_duel(Duel(Game.OTHELLO, "random", make_spec(log, "dies once"), 4, fixed=True))
     assert [bool(game.reason) for game in result.results] == [True, False, False, False]
     assert result.points[0] == 1 and result._lead(0) == 64
 
 
 @pytest.mark.parametrize(("name", "wrong"), [("gtp", "sleeps"), ("nboard", "floods"), ("uci", "drones")])
 def test_a_program_that_exceeds_its_clock(log: Path, name: str, wrong: str) -> None:
-    match = Match(GAMES[name], spec(log, wrong, f"{name}@100ms"), "random", 2)
+    match = Match(GAMES[name], make_spec(log, wrong, f"{name}@100ms"), "random", 2)
     result = play_match(match)
     assert [record.reason for record in result.records] == ["ran out of time"] * 2
     assert result.losses == 2
     assert len(processes(log)) == 2
-    wait_until(lambda: gone(int(log.with_suffix(".process").read_text())))
+    wait_until(lambda: has_ended(int(log.with_suffix(".process").read_text())))
 
 
 def test_the_clock_of_the_game_counts_too(log: Path) -> None:
-    result = play_match(Match(Game.OTHELLO, spec(log, "sleeps"), "random", clock=Clock(0.2)))
+    result = play_match(Match(Game.OTHELLO, make_spec(log, "sleeps"), "random", clock=Clock(0.2)))
     assert result.records[0].reason == "ran out of time"
 
 
 def test_a_program_that_cannot_start_again_loses_its_games(log: Path) -> None:
-    player: Any = make_player(spec(log))
+    player: Any = make_player(make_spec(log))
     player.begin(Game.OTHELLO, 1)
     player.command = player.command.replace(str(log), f"{log} plays draughts")
-    player.program.kill()
+    player.process.kill()
     player.begin(Game.OTHELLO, 2)
-    with pytest.raises(Forfeit, match="refuses 'boardsize 8'"):
+    with pytest.raises(Forfeit, match="refused 'boardsize 8'"):
         player.choose(Position.start(), Clock())
 
 
 # ---- beginnings and ends --------------------------------------------------------------------------------------------
 @pytest.mark.parametrize("name", ["gtp", "nboard", "uci"])
 def test_a_program_that_speaks_something_else(log: Path, name: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("awello.protocols.line_process.READY", 0.1)
-    with pytest.raises(SpecError, match=r"gives no answer: does it speak (GTP|NBoard|UCI)"):
-        play_match(Match(GAMES[name], spec(log, "is silent", name), "random"))
+    monkeypatch.setattr("awello.protocols.line_process.ANSWER_SECONDS", 0.1)
+    with pytest.raises(SpecError, match=r"gave no answer: does it speak (GTP|NBoard|UCI)"):
+        play_match(Match(GAMES[name], make_spec(log, "is silent", name), "random"))
 
 
 def test_a_program_that_refuses_the_game(log: Path) -> None:
-    with pytest.raises(SpecError, match="refuses 'boardsize 8': unacceptable size"):
-        make_player(spec(log, "plays draughts")).begin(Game.OTHELLO, 1)
-    with pytest.raises(SpecError, match="plays abapa alone: it has no option Variant"):
-        make_player(spec(log.with_name("other"), "", "uci")).begin(Game.ROMEIN, 1)
+    with pytest.raises(SpecError, match="refused 'boardsize 8': unacceptable size"):
+        make_player(make_spec(log, "plays draughts")).begin(Game.OTHELLO, 1)
+    with pytest.raises(SpecError, match="plays abapa only: it has no Variant option"):
+        make_player(make_spec(log.with_name("other"), "", "uci")).begin(Game.ROMEIN, 1)
 
 
 @pytest.mark.parametrize("habit", ["", "stays"])
-def test_nothing_is_left_of_it(log: Path, habit: str) -> None:
-    player: Any = make_player(spec(log, habit))
+def test_its_process_ends_with_the_player(log: Path, habit: str) -> None:
+    player: Any = make_player(make_spec(log, habit))
     player.begin(Game.OTHELLO, 1)
-    process = player.program._process.pid
+    process = player.process._process.pid
     del player
     gc.collect()
-    wait_until(lambda: gone(process))
+    wait_until(lambda: has_ended(process))
 
 
-def test_what_it_has_started_ends_with_it(log: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_its_child_processes_end_with_it(log: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     lines = LineProcess.lines
 
     def read_late(program: LineProcess, *words: Any) -> Iterator[str]:
-        wait_until(lambda: log.exists() and log.read_text())  # the child has begun
+        wait_until(lambda: log.exists() and log.read_text())  # the child process has started
         return lines(program, *words)
 
-    monkeypatch.setattr("awello.protocols.line_process.READY", 0.1)
+    monkeypatch.setattr("awello.protocols.line_process.ANSWER_SECONDS", 0.1)
     monkeypatch.setattr(LineProcess, "lines", read_late)
-    with pytest.raises(SpecError, match="gives no answer"):
-        make_player(spec(log, "has a child")).begin(Game.OTHELLO, 1)
-    wait_until(lambda: gone(int(log.read_text())))
+    with pytest.raises(SpecError, match="gave no answer"):
+        make_player(make_spec(log, "has a child")).begin(Game.OTHELLO, 1)
+    wait_until(lambda: has_ended(int(log.read_text())))
 
 
 @pytest.mark.skipif(not hasattr(os, "killpg"), reason="Windows")
 def test_ctrl_c_ends_it_too(log: Path) -> None:
-    words = [sys.executable, "-m", "awello", "match", "othello", spec(log, "sleeps"), "random"]
+    words = [sys.executable, "-m", "awello", "match", "othello", make_spec(log, "sleeps"), "random"]
     ours = subprocess.Popen(
         words, cwd=ROOT, preexec_fn=restore_interrupts, stderr=subprocess.PIPE, stdout=subprocess.PIPE
     )
-    wait_until(lambda: log.exists() and "genmove black" in heard(log))
+    wait_until(lambda: log.exists() and "genmove black" in read_log(log))
     ours.send_signal(signal.SIGINT)
     _, errors = ours.communicate(timeout=TIMEOUT)
     assert (ours.returncode, b"interrupted" in errors) == (130, True)
-    wait_until(lambda: gone(int(log.with_suffix(".process").read_text())))
+    wait_until(lambda: has_ended(int(log.with_suffix(".process").read_text())))
 
 
 @pytest.mark.parametrize(
@@ -314,14 +314,14 @@ def test_ctrl_c_ends_it_too(log: Path) -> None:
         ("gtp", Game.OTHELLO, "needs a program: write gtp,command=PROGRAM"),
         ("gtp,command=no-such-program -x", Game.OTHELLO, "cannot start 'no-such-program -x': No such file"),
         ("nboard,command=play 'it", Game.OTHELLO, "cannot start .*: No closing quotation"),
-        ("gtp@6,command=x", Game.OTHELLO, "takes a time for each move as its limit, such as gtp@5s"),
-        ("uci@6n,command=x", Game.ABAPA, "takes a time for each move"),
+        ("gtp@6,command=x", Game.OTHELLO, "needs a time for each move as its limit, such as gtp@5s"),
+        ("uci@6n,command=x", Game.ABAPA, "needs a time for each move"),
         ("gtp,command=x", Game.ABAPA, "plays othello, othello6, othello4, not abapa"),
         ("nboard,command=x", Game.OTHELLO6, "plays othello, not othello6"),
         ("uci,command=x", Game.OTHELLO, "plays abapa, tournament, romein, not othello"),
     ],
 )
-def test_what_cannot_be_played(wanted: str, game: Game, part: str) -> None:
+def test_invalid_settings_are_refused(wanted: str, game: Game, part: str) -> None:
     with pytest.raises(SpecError, match=part):
         make_player(wanted).begin(game, 1)
 

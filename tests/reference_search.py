@@ -1,4 +1,4 @@
-"""Plain judges of the engine: exhaustive searches on positions, without windows, tables or cuts."""
+"""Reference searches for the engine's tests: exhaustive, without windows, tables or cutoffs."""
 
 import random
 from collections.abc import Callable
@@ -15,18 +15,18 @@ from awello.rules.game import legal_moves
 BOARDS = [Game.OTHELLO, Game.OTHELLO6, Game.OTHELLO4]
 
 
-def random_position(game: Game, empties: int, chance: random.Random) -> Position:
-    """A position of random play with so many empty squares, in which the mover has a choice."""
+def random_position(game: Game, empties: int, rng: random.Random) -> Position:
+    """A random position with a number of empty squares, in which the mover has a legal move."""
     while True:
         position = Position.start(game)
         while not position.over and position.empties > empties:
-            position = position.after(chance.choice(position.legal_moves()))
+            position = position.after(rng.choice(position.legal_moves()))
         if position.empties == empties and not position.over and position.legal_moves() != (PASS,):
             return position
 
 
-def moves_word(position: Position) -> U:
-    """The legal moves as the kernels give them, one bit a square."""
+def legal_moves_mask(position: Position) -> U:
+    """The legal moves as a bit mask, as the kernels return them."""
     return legal_moves(int(position.game), U(position.own), U(position.opp))
 
 
@@ -45,7 +45,7 @@ def solve(position: Position) -> int:
 
 
 def search(position: Position, depth: int, value: Callable[[Position], int]) -> int:
-    """Minimax to a depth; a pass takes none."""
+    """Minimax to a depth; passes do not count."""
     if position.over:
         return final_score(position)
     if position.legal_moves() == (PASS,):
@@ -55,7 +55,7 @@ def search(position: Position, depth: int, value: Callable[[Position], int]) -> 
     return max(-search(position.after(move), depth - 1, value) for move in position.legal_moves())
 
 
-def worth_of_pits(own: int, opp: int, weights: np.ndarray) -> int:
+def evaluate_pits(own: int, opp: int, weights: np.ndarray) -> int:
     """The value of a position of Awalé by the network of `evaluate.awale_network`, in 16ths of a seed."""
     held = [*pits_of(own), *pits_of(opp)]
     described = [PIT_SLOTS * pit + seeds % PIT_SLOTS for pit, seeds in enumerate(held)] + [IN_PLAY_ROW + sum(held)]

@@ -1,6 +1,6 @@
-"""A program that speaks GTP, NBoard's protocol or UCI and plays the first legal move, or does what is to go wrong.
+"""A fake engine for GTP, NBoard's protocol or UCI: plays the first legal move, or fails in a chosen way.
 
-Its words are the protocol, a file to write down what it is told, and what goes wrong.
+Arguments: the protocol, a log file for the received lines, and the failure.
 """
 
 import os
@@ -29,7 +29,7 @@ def name_of(move: int) -> str:
 
 
 def think() -> str | None:
-    """What goes wrong when it is asked for a move: something else to answer, or worse."""
+    """Cause the failure, if any; returns the answer to send instead of a move."""
     match wrong:
         case "dies":
             os._exit(3)
@@ -54,7 +54,7 @@ def genmove(colour: str) -> str:
     if nonsense := think():
         return f"= {nonsense}"
     if ("white", "black")[othello.side == 0] != colour:
-        othello = othello.play(PASS)  # it was not told
+        othello = othello.play(PASS)  # the pass was not sent
     move = othello.legal_moves()[0]
     othello = othello.play(move)
     return f"= {name_of(move)}"
