@@ -18,8 +18,8 @@ from awello.evaluate.awale import FEATURES
 from awello.evaluate.otage_memory import FACTORS, FILE, LARGEST, OtageMemory
 from awello.evaluate.settings import Evaluator, Heuristic, read_learnt, weights_of
 from awello.learn import genetic
-from awello.learn.factors import OtageGeneticConfig, plan_for, put_factors
 from awello.learn.genetic import Evolution, Generation, Genes, GeneticConfig, Individual, advance, begin, breed, evolve
+from awello.learn.otage_factors import OtageGeneticConfig, plan_for, put_factors
 from awello.limits import Clock
 from awello.players.budget import BudgetPlayer
 from awello.players.player import make_player

@@ -22,8 +22,8 @@ from awello.formats.transcript import parse_transcript
 from awello.kernel import U
 from awello.lab import probcut
 from awello.learn import positions
-from awello.learn.boards import find_places
 from awello.learn.labels import PositionLabeller
+from awello.learn.pattern_kernels import find_places
 from awello.learn.patterns import PatternTraining, PatternTrainingConfig
 from awello.learn.ridge import Ridge
 from awello.limits import Limit

@@ -18,7 +18,7 @@ from awello.cli.analyse import analyse, read_record
 from awello.engine.engine import Engine
 from awello.engine.tablebase import load_or_build
 from awello.errors import AwelloError, ConfigError
-from awello.lab.reviews import draw_chart, format_summary, legend
+from awello.lab.review_charts import draw_chart, format_summary, legend
 from awello.limits import Limit
 from awello.review.review import MoveReview, review, summarise
 

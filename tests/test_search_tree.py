@@ -19,7 +19,7 @@ from awello.errors import ConfigError, NotationError
 from awello.evaluate.heuristics import EXACT
 from awello.evaluate.settings import Evaluator, Heuristic, heuristics_for
 from awello.kernel import U
-from awello.lab.trees import draw_tree, draw_tree_svg, format_node, format_value
+from awello.lab.tree_drawing import draw_tree, draw_tree_svg, format_node, format_value
 from awello.search import negamax
 from awello.search.negamax import INFINITY, NEVER
 from awello.search.root import TEXTBOOK

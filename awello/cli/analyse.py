@@ -14,7 +14,7 @@ from awello.engine.engine import Engine
 from awello.errors import ConfigError, NotationError
 from awello.formats.recognise import recognise
 from awello.lab.report import check_plot, write_plot
-from awello.lab.reviews import draw_chart, draw_table, format_summary, legend, plot_review
+from awello.lab.review_charts import draw_chart, draw_table, format_summary, legend, plot_review
 from awello.limits import Limit, parse_limit
 from awello.players.player import make_player
 from awello.protocols.external_engine import ExternalEnginePlayer

@@ -75,7 +75,7 @@ def otage(
     Nothing but the factors of the memory is replaced, and only at the end. Can be interrupted; run the same command
     again to resume from the last whole generation for the time that is left.
     """
-    from awello.learn.factors import plan_for, put_factors
+    from awello.learn.otage_factors import plan_for, put_factors
 
     seconds, plan = parse_budget(budget), plan_for(memory, seed, nodes)
     evolution = learn(plan, seconds, out, chosen_jobs(jobs, cluster), plot, json)

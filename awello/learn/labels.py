@@ -19,7 +19,7 @@ from awello.engine.probcut import SURE
 from awello.engine.threads import NO_LIMIT
 from awello.engine.transposition_table import TranspositionTable
 from awello.kernel import Words
-from awello.learn.boards import judge
+from awello.learn.pattern_kernels import judge
 from awello.learn.ridge import Reals
 from awello.rules.game import Game
 

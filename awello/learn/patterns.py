@@ -22,8 +22,8 @@ from awello.evaluate.patterns import FIRST, INDICES, UNIT, WIDTH, PatternRow
 from awello.evaluate.weights import STAGES, PatternWeights, Weights, load_patterns, save_patterns, ties
 from awello.folders import replace_atomically
 from awello.kernel import Words
-from awello.learn.boards import find_places
 from awello.learn.labels import PositionLabeller
+from awello.learn.pattern_kernels import find_places
 from awello.learn.positions import Games, PositionSet, draw
 from awello.learn.ridge import Reals, Ridge
 
