@@ -200,7 +200,7 @@ def test_a_won_game_ends_the_search_within_a_time() -> None:
 def test_games_against_oneself_teach_an_order() -> None:
     heuristic = Heuristic("diffscore")
     reports: list[int] = []
-    scores = learn_scores(heuristic, games=3, nodes=300, seed=2, report=reports.append)
+    scores = learn_scores(heuristic, games=3, nodes=300, seed=2, on_progress=reports.append)
     assert len(reports) == 3
     assert (scores == learn_scores(heuristic, games=3, nodes=300, seed=2)).all()
     assert (scores != learn_scores(heuristic, games=3, nodes=300, seed=3)).any()

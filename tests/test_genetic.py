@@ -18,8 +18,18 @@ from awello.evaluate.awale import FEATURES
 from awello.evaluate.otage_memory import FACTORS, FILE, LARGEST, OtageMemory
 from awello.evaluate.settings import Evaluator, Heuristic, read_learnt, weights_of
 from awello.learn import genetic
-from awello.learn.genetic import Evolution, Generation, Genes, GeneticConfig, Individual, advance, begin, breed, evolve
-from awello.learn.otage_factors import OtageGeneticConfig, plan_for, put_factors
+from awello.learn.genetic import (
+    Evolution,
+    Generation,
+    Genes,
+    GeneticConfig,
+    Individual,
+    breed,
+    evolve,
+    run_generation,
+    start_evolution,
+)
+from awello.learn.otage_factors import OtageGeneticConfig, make_config, write_factors
 from awello.limits import Clock
 from awello.players.budget import BudgetPlayer
 from awello.players.player import make_player
@@ -60,13 +70,13 @@ def by_sum(function: Callable[[Genes], int], tried: Iterable[Genes]) -> Iterator
     return map(sum, tried)
 
 
-@pytest.mark.parametrize("name", genetic.NAIVE)
+@pytest.mark.parametrize("name", genetic.MANUAL_WEIGHTS)
 def test_population_zero(name: str) -> None:
     plan = GeneticConfig(name, seed=3)
-    evolution = begin(plan)
+    evolution = start_evolution(plan)
     assert len(evolution.population) == 42
-    assert evolution.best == evolution.population[0] == plan.naive
-    assert plan.weights(plan.naive) == genetic.NAIVE[name]
+    assert evolution.best == evolution.population[0] == plan.initial
+    assert plan.weights(plan.initial) == genetic.MANUAL_WEIGHTS[name]
     genes = [gene for individual in evolution.population[1:] for gene in individual]
     assert {len(plan.weights(individual)) for individual in evolution.population} == {weights_of(name)}
     assert set(genes) <= set(range(-20, 21)) and len(set(genes)) > 30
@@ -79,33 +89,35 @@ def test_the_seeds_taken_are_fixed_for_travers() -> None:
 
 @pytest.mark.parametrize(("own", "opp", "worth"), [(25, 20, 225), (20, 25, 20), (21, 21, 121), (0, 30, 0)])
 def test_points_of_a_game(own: int, opp: int, worth: int) -> None:
-    assert genetic.points(own, opp) == worth
+    assert genetic.score_game(own, opp) == worth
 
 
 def test_fitness_of_constructed_results(monkeypatch: pytest.MonkeyPatch) -> None:
     seeds = []
 
-    def fight(start: object, searches: tuple[str, str], seed: str) -> tuple[int, int]:
+    def play_game(start: object, searches: tuple[str, str], seed: str) -> tuple[int, int]:
         seeds.append(seed)
         first, second = searches
         strength = {"boss": 2, "own": 1, "weak": 0}
         return (26, 10) if strength[first] > strength[second] else (10, 26) if first != second else (20, 20)
 
-    monkeypatch.setattr(genetic, "fight", fight)
-    monkeypatch.setattr(GeneticConfig, "boss", lambda plan: "boss")
-    monkeypatch.setattr(GeneticConfig, "search_with", lambda plan, genes: "own" if genes == (1,) else "weak")
+    monkeypatch.setattr(genetic, "play_game", play_game)
+    monkeypatch.setattr(GeneticConfig, "make_boss_search", lambda plan: "boss")
+    monkeypatch.setattr(GeneticConfig, "make_search", lambda plan, genes: "own" if genes == (1,) else "weak")
     against_boss, against_weak, against_self = 2 * (10 + 10), 226 + 226, 120 + 120
-    assert genetic.fitness(PLAN, 5, ((2,), (1,)), (1,)) == against_boss + against_weak + against_self
+    assert genetic.compute_fitness(PLAN, 5, ((2,), (1,)), (1,)) == against_boss + against_weak + against_self
     assert len(seeds) == len(set(seeds)) == 6
     again = list(seeds)
     seeds.clear()
-    assert genetic.fitness(PLAN, 5, ((2,), (1,)), (2,)) == against_boss + 240 + 20
+    assert genetic.compute_fitness(PLAN, 5, ((2,), (1,)), (2,)) == against_boss + 240 + 20
     assert seeds == again  # the same chance for everybody
 
 
 def test_games_are_those_of_their_seed() -> None:
-    searches = PLAN.search_with(PLAN.naive), PLAN.boss()
-    results = {seed: [genetic.fight(PLAN.start(seed), searches, seed) for _ in range(2)] for seed in "abcdef"}
+    searches = PLAN.make_search(PLAN.initial), PLAN.make_boss_search()
+    results = {
+        seed: [genetic.play_game(PLAN.start_position(seed), searches, seed) for _ in range(2)] for seed in "abcdef"
+    }
     assert all(first == second and sum(first) <= 48 for first, second in results.values())
     assert len({first for first, _ in results.values()}) > 1
 
@@ -163,24 +175,25 @@ def test_the_best_is_among_the_fighters_and_tried_again() -> None:
         return by_sum(function, seen)
 
     evolution = Evolution([Individual([index] * 6) for index in range(6)], Individual([9] * 6))
-    advance(PLAN, evolution, spy)
+    run_generation(PLAN, evolution, spy)
     assert seen == [(9,) * 6, *((index,) * 6 for index in range(6))]
     assert fighters[0] == (9,) * 6 and len(fighters) == 2
 
 
 def test_only_a_better_one_replaces_the_best() -> None:
-    bests = [generation.best for generation in islice(evolve(PLAN, begin(PLAN), inf, by_sum), 30)]
+    bests = [generation.best for generation in islice(evolve(PLAN, start_evolution(PLAN), inf, by_sum), 30)]
     assert all(sum(after) >= sum(before) for before, after in pairwise(bests))
     assert sum(bests[-1]) > sum(bests[0]) > 0
     even = [
-        generation.best for generation in islice(evolve(PLAN, begin(PLAN), inf, lambda f, t: [0] * len(list(t))), 5)
+        generation.best
+        for generation in islice(evolve(PLAN, start_evolution(PLAN), inf, lambda f, t: [0] * len(list(t))), 5)
     ]
-    assert all(best == PLAN.naive for best in even)
+    assert all(best == PLAN.initial for best in even)
 
 
 def test_generations_are_counted() -> None:
     population = [Individual([index] * 6) for index in range(6)]
-    lived = advance(PLAN, Evolution(population, Individual([3] * 6)), by_sum).history
+    lived = run_generation(PLAN, Evolution(population, Individual([3] * 6)), by_sum).history
     assert lived == [Generation(30, 15.0, [5] * 6)]
 
 
@@ -202,44 +215,44 @@ def plan(request: pytest.FixtureRequest, folder: Path) -> GeneticConfig:
 
 
 def small(folder: Path) -> OtageGeneticConfig:
-    return replace(plan_for(folder, seed=1, nodes=20), population=5, fighters=2, boss_depth=1)
+    return replace(make_config(folder, seed=1, nodes=20), population=5, fighters=2, boss_depth=1)
 
 
 def test_an_interrupted_learning_goes_on(plan: GeneticConfig, tmp_path: Path) -> None:
-    whole = list(islice(evolve(plan, begin(plan), inf), 4))
+    whole = list(islice(evolve(plan, start_evolution(plan), inf), 4))
     file = tmp_path / "weights.json"
-    for generation in islice(evolve(plan, genetic.resume(file, plan), inf), 2):
-        genetic.save(file, plan, generation)
+    for generation in islice(evolve(plan, genetic.resume_evolution(file, plan), inf), 2):
+        genetic.save_evolution(file, plan, generation)
     random.seed(77)  # whatever else has drawn from it
-    parts = list(islice(evolve(plan, genetic.resume(file, plan), inf), 2))
+    parts = list(islice(evolve(plan, genetic.resume_evolution(file, plan), inf), 2))
     assert [content(generation) for generation in whole[2:]] == [content(generation) for generation in parts]
-    assert parts[-1].seconds > parts[0].seconds > genetic.resume(file, plan).seconds > 0
+    assert parts[-1].seconds > parts[0].seconds > genetic.resume_evolution(file, plan).seconds > 0
     assert {each.name for each in tmp_path.iterdir()} == {"memory", "weights.json"}
 
 
 def test_the_number_of_workers_makes_no_difference(plan: GeneticConfig) -> None:
-    alone = list(islice(evolve(plan, begin(plan), inf), 2))
+    alone = list(islice(evolve(plan, start_evolution(plan), inf), 2))
     with worker_pool(2) as each:
-        together = list(islice(evolve(plan, begin(plan), inf, each), 2))
+        together = list(islice(evolve(plan, start_evolution(plan), inf, each), 2))
     assert [content(generation) for generation in alone] == [content(generation) for generation in together]
 
 
 def test_time_ends_it() -> None:
     assert list(evolve(PLAN, Evolution([], Individual(), [], 10.0), 10.0)) == []
-    fresh = Evolution(begin(PLAN).population, PLAN.naive, [Generation(0, 0, [])] * 9, 9.0)
+    fresh = Evolution(start_evolution(PLAN).population, PLAN.initial, [Generation(0, 0, [])] * 9, 9.0)
     assert list(evolve(PLAN, fresh, 9.9)) == []  # another one would take a second
     assert next(evolve(PLAN, fresh, 10.1)).seconds > 9.0
 
 
 def test_other_plans_and_other_files_are_refused(tmp_path: Path) -> None:
     file = tmp_path / "weights.json"
-    genetic.save(file, PLAN, begin(PLAN))
+    genetic.save_evolution(file, PLAN, start_evolution(PLAN))
     with pytest.raises(ConfigError, match="holds another learning"):
-        genetic.resume(file, GeneticConfig("h2", nodes=2, population=6, fighters=2, boss_depth=1))
+        genetic.resume_evolution(file, GeneticConfig("h2", nodes=2, population=6, fighters=2, boss_depth=1))
     for text in ("", "[]", '{"weights": {}}', "\0"):
         file.write_text(text)
         with pytest.raises(ConfigError, match="no file of 'awello train'"):
-            genetic.resume(file, PLAN)
+            genetic.resume_evolution(file, PLAN)
 
 
 @pytest.mark.parametrize(
@@ -267,14 +280,14 @@ def test_weights_out_of_bounds_are_refused() -> None:
 def test_travers_reads_its_weights_and_its_order(tmp_path: Path) -> None:
     file, plan = tmp_path / "travers.json", GeneticConfig("travers", nodes=1)
     evolution = Evolution([], Individual([1, 2, 3, 4, 5, 6]))
-    genetic.save(file, plan, evolution)
+    genetic.save_evolution(file, plan, evolution)
     player = make_player(f"travers@1,file={file}")
     assert isinstance(player, BudgetPlayer)
     player.begin(Game.TOURNAMENT, 0)
     assert list(player.searcher.scores) == list(learnt_scores(Game.TOURNAMENT))
     games: list[int] = []
-    scores = genetic.learn_order(plan, evolution, games.append, games=2, nodes=10)
-    genetic.save(file, plan, evolution, scores)
+    scores = genetic.learn_ordering(plan, evolution, games.append, games=2, nodes=10)
+    genetic.save_evolution(file, plan, evolution, scores)
     player.begin(Game.TOURNAMENT, 0)
     assert weights_in(player.searcher) == [10, -10, 1, 2, 3, 4, 5, 6]
     assert list(player.searcher.scores) == scores and any(scores) and games == [1, 1]
@@ -286,11 +299,11 @@ def test_travers_reads_its_weights_and_its_order(tmp_path: Path) -> None:
 # ---- Otage's factors ------------------------------------------------------------------------------------------------
 def test_factors_begin_with_those_of_the_memory_and_stay_in_bounds(folder: Path) -> None:
     plan = replace(small(folder), population=40)
-    assert begin(plan).best == [5, 16, 4, 12] and plan.weights([5, 16, 4, 12]) == OWN
+    assert start_evolution(plan).best == [5, 16, 4, 12] and plan.weights([5, 16, 4, 12]) == OWN
     assert plan.weights([8, 8, 8, 8]) == FACTORS
-    put_factors(folder, (15.5, 0.05, 0.05, 50.0))
-    assert replace(plan, seed=2).naive == [8, 1, 1, 40]
-    lived = list(islice(evolve(plan, begin(plan), inf, by_sum), 20))
+    write_factors(folder, (15.5, 0.05, 0.05, 50.0))
+    assert replace(plan, seed=2).initial == [8, 1, 1, 40]
+    lived = list(islice(evolve(plan, start_evolution(plan), inf, by_sum), 20))
     genes = {gene for generation in lived for individual in generation.population for gene in individual}
     assert (min(genes), max(genes)) == (1, 40)
     factors = [factor for gene in genes for factor in plan.weights([gene] * 4)]
@@ -302,27 +315,27 @@ def test_games_of_otage_begin_differently_and_equally_for_both_colours(
 ) -> None:
     starts = []
 
-    def fight(start: Position, searches: object, seed: str) -> tuple[int, int]:
+    def play_game(start: Position, searches: object, seed: str) -> tuple[int, int]:
         starts.append(start)
         return 32, 32
 
-    monkeypatch.setattr(genetic, "fight", fight)
+    monkeypatch.setattr(genetic, "play_game", play_game)
     plan = small(folder)
     fighters = (1, 2, 3, 4), (4, 3, 2, 1)
-    genetic.fitness(plan, 0, fighters, (1, 1, 1, 1))
+    genetic.compute_fitness(plan, 0, fighters, (1, 1, 1, 1))
     once = list(starts)
     assert once[::2] == once[1::2] and len(set(once)) == 3
     assert {sum(start.holdings()) for start in once} <= {10, 11, 12}  # eight plies, a few of them passes at most
-    genetic.fitness(plan, 0, fighters, (2, 2, 2, 2))
+    genetic.compute_fitness(plan, 0, fighters, (2, 2, 2, 2))
     assert starts[6:] == once
-    genetic.fitness(plan, 1, fighters, (1, 1, 1, 1))
+    genetic.compute_fitness(plan, 1, fighters, (1, 1, 1, 1))
     assert not {*starts[12:]} & {*once}
 
 
 def test_an_individual_and_the_boss_play_as_their_players_do(folder: Path) -> None:
     plan = replace(small(folder), nodes=300, boss_depth=2)
-    put_factors(folder, plan.weights([3, 20, 1, 16]))
-    own, boss = plan.search_with([3, 20, 1, 16]), plan.boss()
+    write_factors(folder, plan.weights([3, 20, 1, 16]))
+    own, boss = plan.make_search([3, 20, 1, 16]), plan.make_boss_search()
     otage, alphabeta = make_player(f"otage@300n,book=false,memory={folder}"), make_player("alphabeta:mixed@2")
     otage.begin(Game.OTHELLO, 0)
     alphabeta.begin(Game.OTHELLO, 0)
@@ -334,7 +347,7 @@ def test_an_individual_and_the_boss_play_as_their_players_do(folder: Path) -> No
 
 def test_only_the_factors_of_a_memory_are_replaced(folder: Path) -> None:
     before = (folder / FILE).read_text().splitlines()
-    put_factors(folder, (1.0, 2.5, 3.0, 4.5))
+    write_factors(folder, (1.0, 2.5, 3.0, 4.5))
     after = (folder / FILE).read_text().splitlines()
     changed = [new for old, new in zip(before, after, strict=True) if old != new]
     assert changed == ["liberties = 1.000000", "squares = 2.500000", "edges = 3.000000", "corners = 4.500000"]
@@ -347,7 +360,7 @@ def train_otage(folder: Path, *words: str) -> Any:
 def test_the_command_puts_the_factors_into_the_memory(
     folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(genetic, "fitness", lambda plan, generation, fighters, genes: sum(genes))
+    monkeypatch.setattr(genetic, "compute_fitness", lambda plan, generation, fighters, genes: sum(genes))
     file = tmp_path / "otage.json"
     done = train_otage(folder, "--out", str(file), "--json")
     assert done.returncode == 0, done.stderr

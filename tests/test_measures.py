@@ -23,7 +23,7 @@ from awello.kernel import U
 from awello.lab import probcut
 from awello.learn import positions
 from awello.learn.labels import PositionLabeller
-from awello.learn.pattern_kernels import find_places
+from awello.learn.pattern_kernels import find_weight_indices
 from awello.learn.patterns import PatternTraining, PatternTrainingConfig
 from awello.learn.ridge import Ridge
 from awello.limits import Limit
@@ -80,7 +80,7 @@ def test_both_formats_give_the_same_examples(archive: Path) -> None:
     games = positions.read_games(archive)
     half = len(GAMES)
     assert games.shape == (2 * half, 60) and (games[:half] == games[half:]).all()
-    examples = positions.collect(games[:half])
+    examples = positions.collect_positions(games[:half])
     for number, text in enumerate(GAMES):
         played = [position for position in parse_transcript(text).positions() if position.legal_moves() != ()]
         final = parse_transcript(text).final.score()
@@ -96,12 +96,12 @@ def test_a_game_with_an_illegal_move_teaches_nothing() -> None:
     squares = [8 * (int(row) - 1) + ord(column) - ord("a") for column, row in re.findall("([a-h])([1-8])", GAMES[0])]
     games[:, : len(squares)] = squares
     games[1, 1] = 0
-    assert set(positions.collect(games).game) == {0}
+    assert set(positions.collect_positions(games).game) == {0}
 
 
 def test_positions_beside_the_games_are_legal_and_different(archive: Path) -> None:
-    examples = positions.collect(positions.read_games(archive))
-    own, opp, game = positions.draw(examples, 30, 20, np.random.default_rng(1))
+    examples = positions.collect_positions(positions.read_games(archive))
+    own, opp, game = positions.sample_positions(examples, 30, 20, np.random.default_rng(1))
     boards = list(zip(own.tolist(), opp.tolist(), strict=True))
     assert len(set(boards)) == len(boards) > len(GAMES) and set(game) <= set(range(2 * len(GAMES)))
     played = set(zip(examples.own.tolist(), examples.opp.tolist(), strict=True))
@@ -125,16 +125,16 @@ def test_mirrored_boards_name_the_same_weights() -> None:
     position = parse_transcript(GAMES[0][:60]).final
     own, opp = (np.array([word, mirror(U(word))], np.uint64) for word in (position.own, position.opp))
     places = np.empty((2, patterns.INDICES + 2), np.int32)
-    find_places(own, opp, ties(), places, patterns.PatternRow.new())
+    find_weight_indices(own, opp, ties(), places, patterns.PatternRow.new())
     assert sorted(places[0]) == sorted(places[1])
     assert len(np.unique(ties())) == ties().max() + 1 < patterns.NUMBERS
 
 
 def test_places_name_what_the_engine_adds_up(archive: Path) -> None:
-    examples = positions.collect(positions.read_games(archive))
+    examples = positions.collect_positions(positions.read_games(archive))
     chosen = slice(30, 40)
     places = np.empty((10, patterns.INDICES + 2), np.int32)
-    find_places(examples.own[chosen], examples.opp[chosen], ties(), places, patterns.PatternRow.new())
+    find_weight_indices(examples.own[chosen], examples.opp[chosen], ties(), places, patterns.PatternRow.new())
     for own, opp, named in zip(examples.own[chosen], examples.opp[chosen], places, strict=True):
         row, learnt = patterns.PatternRow.new(), load_patterns(data_file("patterns.npz"))
         stage = stage_of(64 - int(own | opp).bit_count())
@@ -159,7 +159,7 @@ def test_weights_are_learnt(archive: Path) -> None:
 @pytest.mark.slow
 def test_weights_are_learnt_from_searches_and_a_training_goes_on(archive: Path) -> None:
     games = positions.read_games(archive)
-    examples, plan = positions.collect(games), PatternTrainingConfig.of(games, 1, 1, 100)
+    examples, plan = positions.collect_positions(games), PatternTrainingConfig.of(games, 1, 1, 100)
     whole = PatternTraining(archive / "whole.npz", plan, examples, 2)
     steps = list(whole.run(lambda found: None))
     assert [step.labels for step in steps] == ["results"] * STAGES + ["searches"] * STAGES
@@ -167,9 +167,9 @@ def test_weights_are_learnt_from_searches_and_a_training_goes_on(archive: Path) 
     for _ in zip(range(STAGES + 3), part.run(lambda found: None), strict=False):
         pass
     rest = PatternTraining(archive / "part.npz", plan, examples, 1)
-    assert len(rest.done) in (STAGES + 3, STAGES + 4)
+    assert len(rest.completed) in (STAGES + 3, STAGES + 4)
     list(rest.run(lambda found: None))
-    assert (rest.weights == whole.weights).all() and rest.done == whole.done
+    assert (rest.weights == whole.weights).all() and rest.completed == whole.completed
     games[0] = positions.NO_MOVE
     other = PatternTrainingConfig.of(games, 1, 1, 100)
     with pytest.raises(ConfigError, match=r"part.npz' was begun with other games"):
@@ -180,12 +180,12 @@ def test_weights_are_learnt_from_searches_and_a_training_goes_on(archive: Path) 
 
 
 def test_labels_are_what_the_engine_finds(archive: Path) -> None:
-    examples = positions.collect(positions.read_games(archive))
+    examples = positions.collect_positions(positions.read_games(archive))
     with Engine(hash=1) as engine:
-        judge = PositionLabeller(pattern_weights(), 2)
+        labeller = PositionLabeller(pattern_weights(), 2)
         for empties, depth in ((10, 3), (30, 3)):
-            own, opp, _ = positions.draw(examples, empties, 10, np.random.default_rng(1))
-            values = judge.values(own, opp, depth, lambda found: None)
+            own, opp, _ = positions.sample_positions(examples, empties, 10, np.random.default_rng(1))
+            values = labeller.label(own, opp, depth, lambda found: None)
             for mine, theirs, value in zip(own.tolist(), opp.tolist(), values, strict=True):
                 position = Position(Game.OTHELLO, mine, theirs, 0)
                 if empties == 10:

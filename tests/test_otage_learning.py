@@ -14,14 +14,14 @@ from awello.archive.archive import Archive, GameFilter
 from awello.arena.match import Match, first_side, play_match
 from awello.engine.engine import Engine
 from awello.evaluate.otage_memory import FILE, OtageMemory
-from awello.learn.autoplay import EVENT, ROUND, AutoplayPlan, all_openings, autoplay
+from awello.learn.autoplay import AUTOPLAY_EVENT, ROUND_GAMES, AutoplayPlan, autoplay, list_openings
 from awello.limits import Clock, Limit
 from awello.players.otage import EVENT as LEARNING
 from awello.players.otage import GAMES, OtagePlayer, read_book
 from awello.players.otage_learning import MOST, first_change, learn, read_depths, usual_depths, was_lost
 from awello.players.player import make_player
 
-PLAN = AutoplayPlan(Limit(depth=2), seed=3, plies=0)
+PLAN = AutoplayPlan(Limit(depth=2), seed=3, opening_plies=0)
 
 
 def lost_games(opponent: str, count: int) -> Iterator[tuple[Record, int]]:
@@ -109,11 +109,11 @@ def test_a_game_that_was_lost_for_a_while() -> None:
 
 # ---- against itself -------------------------------------------------------------------------------------------------
 def test_openings_of_six_plies() -> None:
-    openings = all_openings(6)
+    openings = list_openings(6)
     assert len(openings) == len(set(openings)) == 2050
     positions = {Record(Position.start(), opening).final.canonical() for opening in openings}
     assert len(positions) == 1773, "some of them lead to the same positions"
-    assert all_openings(0) == [] and len(all_openings(2)) == 3
+    assert list_openings(0) == [] and len(list_openings(2)) == 3
 
 
 def played(folder: Path, games: int, stop: int = 1 << 20, plan: AutoplayPlan = PLAN, jobs: int = 1) -> None:
@@ -124,23 +124,23 @@ def played(folder: Path, games: int, stop: int = 1 << 20, plan: AutoplayPlan = P
             raise KeyboardInterrupt
 
     with suppress(KeyboardInterrupt):
-        list(autoplay(folder, replace(plan, games=games), jobs, report=interrupt))
+        list(autoplay(folder, replace(plan, games=games), jobs, on_progress=interrupt))
 
 
 def content(folder: Path) -> tuple[list[tuple[int, ...]], str]:
     """The games in the order of their numbers, and the memory."""
     with closing(Archive(folder / GAMES)) as archive:
-        records = list(archive.records(archive.numbers(GameFilter(event=EVENT))))
+        records = list(archive.records(archive.numbers(GameFilter(event=AUTOPLAY_EVENT))))
     ordered = sorted(records, key=lambda record: int(record.tags["Round"]))
     assert [int(record.tags["Round"]) for record in ordered] == list(range(1, len(records) + 1))
     return [record.moves for record in ordered], (folder / FILE).read_text()
 
 
 def test_it_goes_on_where_it_stopped(tmp_path: Path) -> None:
-    whole, parts, plan = tmp_path / "whole", tmp_path / "parts", AutoplayPlan(Limit(depth=1), seed=3, plies=0)
-    played(whole, ROUND + 5, plan=plan)
-    for stop in (3, 9, ROUND + 2, 1 << 20):
-        played(parts, ROUND + 5, stop, plan)
+    whole, parts, plan = tmp_path / "whole", tmp_path / "parts", AutoplayPlan(Limit(depth=1), seed=3, opening_plies=0)
+    played(whole, ROUND_GAMES + 5, plan=plan)
+    for stop in (3, 9, ROUND_GAMES + 2, 1 << 20):
+        played(parts, ROUND_GAMES + 5, stop, plan)
     assert content(parts) == content(whole)
     assert len(read_book(str(whole / GAMES))) > 500
 
@@ -153,9 +153,9 @@ def test_any_number_of_processes_plays_the_same_games(tmp_path: Path) -> None:
 
 
 def test_openings_come_first(tmp_path: Path) -> None:
-    played(tmp_path, 5, plan=AutoplayPlan(Limit(depth=1), plies=2))
+    played(tmp_path, 5, plan=AutoplayPlan(Limit(depth=1), opening_plies=2))
     moves, _ = content(tmp_path)
-    assert [game[:2] for game in moves[:3]] == all_openings(2) and len(moves) == 5
+    assert [game[:2] for game in moves[:3]] == list_openings(2) and len(moves) == 5
 
 
 def test_the_book_grows_and_is_played_by(tmp_path: Path) -> None:

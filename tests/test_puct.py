@@ -71,7 +71,7 @@ def test_the_kernel_agrees_with_plain_numpy(game: Game, layers: int) -> None:
         assert state.outputs[: len(expected)] == pytest.approx(expected, abs=1e-5)
         assert value == pytest.approx(np.tanh(expected[-1]), abs=1e-5)
         words = np.array([[position.own, position.opp, 0]], np.uint64)
-        assert learning.features(made.name, words)[0] == pytest.approx(plain_inputs(position))
+        assert learning.encode_inputs(made.name, words)[0] == pytest.approx(plain_inputs(position))
 
 
 def test_files_of_networks(tmp_path: Path) -> None:
@@ -105,16 +105,16 @@ def batch(made: Perceptron, examples: learning.PerceptronExamples, turn: int = 0
 @pytest.mark.parametrize("game", GAMES)
 def test_gradients_agree_with_differences(game: Game) -> None:
     made, chance = network(game, 3), np.random.default_rng(2)
-    shown = batch(made, learning.PerceptronSelfPlay(game, made, rounds=20).play(chance))
+    shown = batch(made, learning.PerceptronSelfPlay(game, made, simulations=20).play(chance))
     reals = (each.astype(float) for each in (shown.inputs, shown.policies, shown.values))
     inputs, policies, values = reals
-    doubles, weights = learning.Batch(inputs, shown.allowed, policies, values), made.weights.astype(float)
-    _, slope = learning.gradient(made, weights, doubles)
+    doubles, weights = learning.Batch(inputs, shown.legal, policies, values), made.weights.astype(float)
+    _, slope = learning.compute_gradient(made, weights, doubles)
     busy = np.argsort(-abs(slope))[:200]
     for place in [*chance.choice(busy, 20), *chance.integers(made.size, size=20)]:
         step = np.zeros(made.size)
         step[place] = 1e-6
-        up, down = (learning.gradient(made, weights + sign * step, doubles)[0].total for sign in (1, -1))
+        up, down = (learning.compute_gradient(made, weights + sign * step, doubles)[0].total for sign in (1, -1))
         assert (up - down) / 2e-6 == pytest.approx(slope[place], rel=1e-3, abs=1e-7)
 
 
@@ -136,10 +136,10 @@ def test_training_stays_finite_whatever_it_is_shown(layers: int, dropout: float)
     learner = learning.PerceptronLearner(network(Game.ABAPA, layers), dropout)
     for rate in (0.002, 0.1, 1e4):
         for _ in range(100):
-            loss = learner.show(hostile(chance), rate, chance)
+            loss = learner.train_step(hostile(chance), rate, chance)
             assert np.isfinite(loss.total)
     assert np.isfinite(learner.network.weights).all() and learner.steps == 300
-    assert abs(learner.network.weights).max() == learning.LARGEST, "it was driven as far as it may go"
+    assert abs(learner.network.weights).max() == learning.MAX_WEIGHT, "it was driven as far as it may go"
     position, state = Position.start(Game.ABAPA), PerceptronState.new()
     state.layers = layers
     assert abs(judge(3, U(position.own), U(position.opp), learner.network.weights, state)) <= 1
@@ -148,24 +148,24 @@ def test_training_stays_finite_whatever_it_is_shown(layers: int, dropout: float)
 @pytest.mark.slow
 def test_a_hundred_thousand_steps_of_the_network_of_the_report_stay_finite(monkeypatch: pytest.MonkeyPatch) -> None:
     """Eight hidden layers with dropout 0.5, as in report 1, taught by games and by what no game shows."""
-    monkeypatch.setattr(learning, "BATCH", 64)  # so that it takes minutes
+    monkeypatch.setattr(learning, "BATCH_SIZE", 64)  # so that it takes minutes
     chance = np.random.default_rng(7)
     learner = learning.PerceptronLearner(new_perceptron(Game.TOURNAMENT, MOST_LAYERS, chance), 0.5)
-    memory = learning.ReplayBuffer(learner.network.moves)
+    buffer = learning.ReplayBuffer(learner.network.moves)
     for step in range(100_000):
         if step % 1000 == 0:
-            selfplay = learning.PerceptronSelfPlay(Game.TOURNAMENT, learner.network, rounds=16)
+            selfplay = learning.PerceptronSelfPlay(Game.TOURNAMENT, learner.network, simulations=16)
             for _ in range(5):
-                memory.add(selfplay.play(chance))
-        examples = hostile(chance) if step % 100 == 99 else memory.some(chance)
-        assert np.isfinite(learner.show(examples, learning.RATE, chance).total)
+                buffer.add(selfplay.play(chance))
+        examples = hostile(chance) if step % 100 == 99 else buffer.sample(chance)
+        assert np.isfinite(learner.train_step(examples, learning.LEARNING_RATE, chance).total)
     assert learner.steps == 100_000 and np.isfinite(learner.network.weights).all()
 
 
 def test_no_product_of_layers_can_overflow() -> None:
     """The largest sum there can be, with every weight at its bound, all signs alike, and half of the units dropped."""
-    largest = max(abs((SEEDS - USUAL) / USUAL)) * 128 * learning.LARGEST
-    assert largest * (2 * WIDTH * learning.LARGEST) ** MOST_LAYERS < np.finfo(np.float32).max
+    largest = max(abs((SEEDS - USUAL) / USUAL)) * 128 * learning.MAX_WEIGHT
+    assert largest * (2 * WIDTH * learning.MAX_WEIGHT) ** MOST_LAYERS < np.finfo(np.float32).max
 
 
 @pytest.mark.filterwarnings("ignore::RuntimeWarning")
@@ -175,14 +175,14 @@ def test_without_these_bounds_it_goes_wrong(monkeypatch: pytest.MonkeyPatch) -> 
     monkeypatch.setattr(learning, "USUAL", np.ones(14, np.float32))
     weights = made.weights.copy()
     for _ in range(100):
-        weights -= 0.1 * learning.gradient(made, weights, batch(made, hostile(chance)), 0.5, chance)[1]
+        weights -= 0.1 * learning.compute_gradient(made, weights, batch(made, hostile(chance)), 0.5, chance)[1]
     assert not np.isfinite(weights).all()
-    monkeypatch.setattr(learning, "CLIP", np.inf)
-    monkeypatch.setattr(learning, "LARGEST", np.inf)
+    monkeypatch.setattr(learning, "MAX_GRADIENT_NORM", np.inf)
+    monkeypatch.setattr(learning, "MAX_WEIGHT", np.inf)
     learner = learning.PerceptronLearner(made)
     with pytest.raises(ConfigError, match="not finite"):
         for _ in range(100):
-            learner.show(hostile(chance), 1e4, chance)
+            learner.train_step(hostile(chance), 1e4, chance)
 
 
 def test_it_learns_what_it_is_shown() -> None:
@@ -196,7 +196,7 @@ def test_it_learns_what_it_is_shown() -> None:
     policies[range(256), [(int(moves) & -int(moves)).bit_length() - 1 for moves in words[:, 2]]] = 1
     examples = learning.PerceptronExamples(words, policies, np.sign(taken[:, 0] - taken[:, 1]).astype(np.float32))
     learner = learning.PerceptronLearner(network(Game.ABAPA))
-    losses = [learner.show(examples, 0.003, chance) for _ in range(300)]
+    losses = [learner.train_step(examples, 0.003, chance) for _ in range(300)]
     assert losses[0].moves > 0.5 and losses[-1].moves < 0.1
     assert losses[0].value > 0.5 and losses[-1].value < 0.1
 
@@ -218,7 +218,7 @@ def replay(game: Game, examples: learning.PerceptronExamples) -> list[Position]:
 
 
 def test_games_teach_sound_examples(game: Game) -> None:
-    selfplay, chance = learning.PerceptronSelfPlay(game, network(game), rounds=16), np.random.default_rng(5)
+    selfplay, chance = learning.PerceptronSelfPlay(game, network(game), simulations=16), np.random.default_rng(5)
     for _ in range(3):
         examples = selfplay.play(chance)
         *positions, _ = replay(game, examples)
@@ -233,7 +233,7 @@ def test_values_lie_between_the_tree_and_the_result() -> None:
     """A network that judges every game open leaves half of the result, for one side and the other, passes or not."""
     made, chance, passes = network(Game.OTHELLO4, 1), np.random.default_rng(2), 0
     made.weights[:] = 0
-    selfplay = learning.PerceptronSelfPlay(Game.OTHELLO4, made, rounds=2)
+    selfplay = learning.PerceptronSelfPlay(Game.OTHELLO4, made, simulations=2)
     while passes < 5:
         examples = selfplay.play(chance)
         *positions, end = replay(Game.OTHELLO4, examples)
@@ -247,13 +247,13 @@ def test_values_lie_between_the_tree_and_the_result() -> None:
 
 
 def test_the_memory_keeps_the_latest(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(learning, "KEPT", 10)
-    memory = learning.ReplayBuffer(6)
+    monkeypatch.setattr(learning, "BUFFER_SIZE", 10)
+    buffer = learning.ReplayBuffer(6)
     for number in range(4):
         words = np.full((4, 3), number, np.uint64)
-        memory.add(learning.PerceptronExamples(words, np.zeros((4, 6), np.float32), np.zeros(4, np.float32)))
-    assert sorted(memory.words[:, 0].tolist()) == [1, 1, 2, 2, 2, 2, 3, 3, 3, 3]
-    drawn = memory.some(np.random.default_rng(1))
+        buffer.add(learning.PerceptronExamples(words, np.zeros((4, 6), np.float32), np.zeros(4, np.float32)))
+    assert sorted(buffer.words[:, 0].tolist()) == [1, 1, 2, 2, 2, 2, 3, 3, 3, 3]
+    drawn = buffer.sample(np.random.default_rng(1))
     assert set(drawn.words[:, 0].tolist()) == {1, 2, 3}
 
 
@@ -261,18 +261,18 @@ def test_the_memory_keeps_the_latest(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_boards_are_turned_as_a_whole(turn: int) -> None:
     """Turned, a position still has the legal moves that its board says, and they keep their shares."""
     made = network(Game.OTHELLO)
-    examples = learning.PerceptronSelfPlay(Game.OTHELLO, made, rounds=8).play(np.random.default_rng(6))
+    examples = learning.PerceptronSelfPlay(Game.OTHELLO, made, simulations=8).play(np.random.default_rng(6))
     turned = batch(made, examples, turn)
     for row, policy in enumerate(examples.policies):
         own, opp = (sum(1 << int(at) for at in np.flatnonzero(half)) for half in np.split(turned.inputs[row], 2))
         legal = Position(Game.OTHELLO, own, opp).legal_moves()
-        assert tuple(np.flatnonzero(turned.allowed[row])) == legal
+        assert tuple(np.flatnonzero(turned.legal[row])) == legal
         assert sorted(turned.policies[row]) == sorted(policy) and turned.policies[row, legal].sum() == pytest.approx(1)
 
 
 def test_training_can_be_interrupted(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(learning, "MATCH", 2)
-    monkeypatch.setattr(learning, "GAMES", 1)
+    monkeypatch.setattr(learning, "MATCH_GAMES", 2)
+    monkeypatch.setattr(learning, "GAMES_PER_ITERATION", 1)
     monkeypatch.setattr(learning, "time", SteppingTime(0.2))
     out = tmp_path / "made.npz"
     passed: list[float] = []

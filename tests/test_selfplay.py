@@ -22,7 +22,7 @@ from awello.formats.recognise import recognise
 from awello.formats.transcript import parse_transcript
 from awello.kernel import U
 from awello.learn.positions import read_games
-from awello.learn.selfplay import SelfplayPlan, play_alone
+from awello.learn.selfplay import SelfplayPlan, play_game
 from awello.limits import Clock, Limit
 from awello.position import Position
 from awello.record import Record
@@ -40,7 +40,7 @@ def transcripts(plan: SelfplayPlan, folder: Path | None = None, jobs: int = 1) -
 
 
 def test_games_are_legal_and_finished_and_have_the_right_result(game: Game) -> None:
-    with Runner(SelfplayPlan(game, 1, 6, seed=3, plies=(2, 4))) as runner:
+    with Runner(SelfplayPlan(game, 1, 6, seed=3, opening_plies=(2, 4))) as runner:
         runner.run()
     assert len({result.moves for result in runner.done}) == 6
     for result in runner.done:
@@ -93,7 +93,7 @@ def test_what_a_thread_knows_of_its_position_outlives_the_search(game: Game) -> 
 
 @pytest.mark.parametrize("game", BOTH)
 def test_any_number_of_jobs_gives_the_same_games(game: Game) -> None:
-    plan = SelfplayPlan(game, 1, 37, seed=5, plies=(4, 8))
+    plan = SelfplayPlan(game, 1, 37, seed=5, opening_plies=(4, 8))
     assert transcripts(plan, jobs=2) == transcripts(plan)
 
 
@@ -110,17 +110,17 @@ class Counting(Engine):
 
 @pytest.mark.parametrize("game", BOTH)
 def test_a_game_does_not_depend_on_those_before_it(game: Game) -> None:
-    plan, searches = SelfplayPlan(game, 4, 9, plies=(4, 8)), []
+    plan, searches = SelfplayPlan(game, 4, 9, opening_plies=(4, 8)), []
     with Counting(game, hash=1) as engine:
         for number in (3, 1, 3, 3):
             engine.visited = 0
-            searches.append((play_alone(engine, Limit(level=4), plan.opening(number)), engine.visited))
+            searches.append((play_game(engine, Limit(level=4), plan.opening(number)), engine.visited))
     assert searches[0] == searches[2] == searches[3] != searches[1]
 
 
 @pytest.mark.parametrize("cut", [0, 1, 30, 150, 400, -1, -2])
 def test_a_journal_that_ends_anywhere_is_continued(cut: int, tmp_path: Path) -> None:
-    plan = SelfplayPlan(Game.OTHELLO6, 1, 8, seed=2, plies=(3, 9))
+    plan = SelfplayPlan(Game.OTHELLO6, 1, 8, seed=2, opening_plies=(3, 9))
     whole, journal = transcripts(plan, tmp_path / "out"), tmp_path / "out" / "games.jsonl"
     torn = journal.read_bytes()[:cut]
     journal.write_bytes(torn)
@@ -137,13 +137,13 @@ def test_a_journal_that_ends_anywhere_is_continued(cut: int, tmp_path: Path) -> 
         {"level": 2},
         {"seed": 1},
         {"game": Game.OTHELLO6},
-        {"plies": (4, 9)},
+        {"opening_plies": (4, 9)},
         {"openings": ((19,),)},
     ],
     ids=str,
 )
 def test_a_folder_of_another_plan_is_refused_and_left_alone(other: dict[str, Any], tmp_path: Path) -> None:
-    plan = SelfplayPlan(Game.OTHELLO, 1, 1, openings=((37,),), plies=(4, 8))
+    plan = SelfplayPlan(Game.OTHELLO, 1, 1, openings=((37,),), opening_plies=(4, 8))
     transcripts(plan, tmp_path)
     before = (tmp_path / "games.jsonl").read_text()
     with pytest.raises(ConfigError, match=r"holds another selfplay .*: choose another --out"):
@@ -152,7 +152,7 @@ def test_a_folder_of_another_plan_is_refused_and_left_alone(other: dict[str, Any
 
 
 def test_games_can_be_learnt_from(tmp_path: Path) -> None:
-    moves = transcripts(SelfplayPlan(Game.OTHELLO, 1, 5, plies=(4, 8)), tmp_path)
+    moves = transcripts(SelfplayPlan(Game.OTHELLO, 1, 5, opening_plies=(4, 8)), tmp_path)
     for place in (tmp_path, tmp_path / "games.jsonl"):
         games = read_games(place)
         assert ["".join(format_square(int(s), 8) for s in row if s < 64) for row in games] == moves
@@ -165,7 +165,7 @@ def test_games_begin_with_the_openings_of_a_file(tmp_path: Path) -> None:
     assert {plan.opening(number) for number in range(20)} == {*openings}
     lengths = set()
     for number in range(60):
-        opening = SelfplayPlan(Game.OTHELLO, 1, 1, openings=openings, plies=(1, 3)).opening(number)
+        opening = SelfplayPlan(Game.OTHELLO, 1, 1, openings=openings, opening_plies=(1, 3)).opening(number)
         line = next(line for line in openings if opening[: len(line)] == line)
         lengths.add(len(opening) - len(line))
     assert lengths == {1, 2, 3}

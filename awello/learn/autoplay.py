@@ -30,10 +30,10 @@ from awello.position import Position
 from awello.record import Record
 from awello.rules.game import Game
 
-EVENT = "Autoplay"
-ROUND = 20  # games that do not know of each other
-EXPLORE = 15  # percent of the moves in the opening
-FIRST = "c4"  # of the first moves, which are one by symmetry, the one that the report takes
+AUTOPLAY_EVENT = "Autoplay"
+ROUND_GAMES = 20  # games that do not know of each other
+EXPLORATION_PERCENT = 15  # percent of the moves in the opening
+FIRST_MOVE = "c4"  # of the first moves, which are one by symmetry, the one that the report takes
 
 
 @dataclass(frozen=True)
@@ -44,29 +44,29 @@ class AutoplayPlan(GamePlan):
     """For each move; None if the clock decides."""
     clock: Clock = field(default_factory=Clock)
     seed: int = 0
-    plies: int = 6
+    opening_plies: int = 6
     """Of the openings that are played first; 0 for none."""
-    passes: int = 1
+    repeats: int = 1
     """How often each of them is played."""
     games: int = 0
-    known: bytes = b""
+    snapshot: bytes = b""
     kind: ClassVar[str] = "autoplay"
 
     def opening(self, number: int) -> tuple[int, ...]:
         """The opening of a game; none when all of them have been played."""
-        openings = all_openings(self.plies)
-        return openings[number % len(openings)] if number < len(openings) * self.passes else ()
+        openings = list_openings(self.opening_plies)
+        return openings[number % len(openings)] if number < len(openings) * self.repeats else ()
 
     def job(self, number: int) -> GameJob:
         limit, opening = f"@{format_limit(self.limit)}" if self.limit else "", self.opening(number)
-        spec = f"otage{limit},explore={0 if opening else EXPLORE}"
+        spec = f"otage{limit},explore={0 if opening else EXPLORATION_PERCENT}"
         return pair_job(Game.OTHELLO, (spec, spec), number, self.seed, opening, self.clock, brief=True)
 
     def run_job(self, number: int, cache: PlayerCache) -> GameResult:
         players = cache.find(self.job(number))
         for player in players:
             assert isinstance(player, OtagePlayer)
-            player.know(*_unpack(self.known))
+            player.know(*_unpack_snapshot(self.snapshot))
         result = super().run_job(number, cache)
         depths = {position: depth for player in players for position, depth in player.depths.items()}  # type: ignore
         return replace(result, tags={DEPTHS: format_depths(result.record, depths)})
@@ -77,30 +77,30 @@ class AutoplayPlan(GamePlan):
 
 
 @lru_cache(1)
-def all_openings(plies: int) -> list[tuple[int, ...]]:
+def list_openings(plies: int) -> list[tuple[int, ...]]:
     """All sequences of so many moves, the first move always the same: 2,050 of six plies."""
     start = Position.start()
-    lines = [((move := start.parse_move(FIRST)),)] if plies else []
-    return [line for first in lines for line in _longer(first, start.after(move), plies - 1)]
+    lines = [((move := start.parse_move(FIRST_MOVE)),)] if plies else []
+    return [extended for line in lines for extended in _extend(line, start.after(move), plies - 1)]
 
 
-def _longer(line: tuple[int, ...], position: Position, plies: int) -> Iterator[tuple[int, ...]]:
+def _extend(line: tuple[int, ...], position: Position, plies: int) -> Iterator[tuple[int, ...]]:
     if not plies or position.over:
         yield line
         return
     for move in position.legal_moves():
-        yield from _longer((*line, move), position.after(move), plies - 1)
+        yield from _extend((*line, move), position.after(move), plies - 1)
 
 
 # ---- what it knows --------------------------------------------------------------------------------------------------
-def _pack(memory: OtageMemory, games: Iterable[Record]) -> bytes:
+def _pack_snapshot(memory: OtageMemory, games: Iterable[Record]) -> bytes:
     """What is known, for workers wherever they are."""
     return zlib.compress(json.dumps([memory.format(), [record.moves for record in games]]).encode(), 1)
 
 
 @lru_cache(2)
-def _unpack(known: bytes) -> tuple[OtageMemory, GameTree]:
-    text, games = json.loads(zlib.decompress(known))
+def _unpack_snapshot(snapshot: bytes) -> tuple[OtageMemory, GameTree]:
+    text, games = json.loads(zlib.decompress(snapshot))
     return OtageMemory.parse(text), GameTree(Record(Position.start(), tuple(moves)) for moves in games)
 
 
@@ -109,60 +109,62 @@ def autoplay(
     folder: Path,
     plan: AutoplayPlan,
     jobs: Jobs = 1,
-    place: str = "",
-    report: Callable[[int], None] = lambda games: None,
+    archive_location: str = "",
+    on_progress: Callable[[int], None] = lambda games: None,
 ) -> Iterator[tuple[Record, Lesson]]:
     """Play until the plan's number of games has been played, round by round; yield each game with its lesson.
 
-    `report` is called with the number of games played.  Games are also kept in the archive at `place`, by default in
-    the folder.  Raises `KeyboardInterrupt` on Ctrl-C; the next call continues.
+    `on_progress` is called with the number of games played.  Games are also kept in the archive at
+    `archive_location`, by default in the folder.  Raises `KeyboardInterrupt` on Ctrl-C; the next call continues.
     """
     if folder.exists() and not folder.is_dir():
         raise ConfigError(f"{str(folder)!r} is a file: name a folder for what Otage learns")
     folder.mkdir(parents=True, exist_ok=True)
     memory = OtageMemory.read(folder / FILE)
-    learnt = _read_learnt(folder, replace(plan, games=memory.autoplay))
-    with closing(Archive(place or folder / GAMES)) as archive, open_workers(jobs) as workers:
-        if len(archive.numbers(GameFilter(event=EVENT))) < len(learnt):  # it is at another place than before
-            for record in learnt:
+    own_games = _read_own_games(folder, replace(plan, games=memory.autoplay))
+    with closing(Archive(archive_location or folder / GAMES)) as archive, open_workers(jobs) as workers:
+        if len(archive.numbers(GameFilter(event=AUTOPLAY_EVENT))) < len(
+            own_games
+        ):  # it is at another place than before
+            for record in own_games:
                 archive.add(record)
-        kept = archive.records(archive.numbers(GameFilter()))
-        known = [*(record for record in kept if record.tags.get("Event") != EVENT), *learnt]
+        archived = archive.records(archive.numbers(GameFilter()))
+        records = [*(record for record in archived if record.tags.get("Event") != AUTOPLAY_EVENT), *own_games]
         while memory.autoplay < plan.games:
-            begun, end = memory.autoplay, min(plan.games, memory.autoplay + ROUND)
-            coming = replace(plan, games=end, known=_pack(memory, known))
-            records = _play_round(coming, begun, workers, folder, report)
-            lessons = [learn(memory, record, _loser(record)) for record in records]
-            for record in records:
+            first, end = memory.autoplay, min(plan.games, memory.autoplay + ROUND_GAMES)
+            round_plan = replace(plan, games=end, snapshot=_pack_snapshot(memory, records))
+            new_records = _play_round(round_plan, first, workers, folder, on_progress)
+            lessons = [learn(memory, record, _loser(record)) for record in new_records]
+            for record in new_records:
                 archive.add(record)
-            known += records
+            records += new_records
             memory.autoplay = end
             memory.write(folder / FILE)
-            yield from zip(records, lessons, strict=True)
+            yield from zip(new_records, lessons, strict=True)
 
 
-def _read_learnt(folder: Path, plan: AutoplayPlan) -> list[Record]:
+def _read_own_games(folder: Path, plan: AutoplayPlan) -> list[Record]:
     """The games that a folder has learnt from."""
     with Runner(plan, folder=folder) as runner:
-        if lacking := plan.games - len(runner.done):
-            told = f"{lacking} of the {plan.games} games that {folder} has learnt from are missing"
-            raise ConfigError(f"{told}: restore its games.jsonl, or begin in a new folder")
-        return [_tagged(number, result.record) for number, result in enumerate(runner.done)]
+        if missing := plan.games - len(runner.done):
+            problem = f"{missing} of the {plan.games} games that {folder} has learnt from are missing"
+            raise ConfigError(f"{problem}: restore its games.jsonl, or begin in a new folder")
+        return [_add_tags(number, result.record) for number, result in enumerate(runner.done)]
 
 
 def _play_round(
-    plan: AutoplayPlan, begun: int, workers: Jobs | OrderedMap, folder: Path, report: Callable[[int], None]
+    plan: AutoplayPlan, first: int, workers: Jobs | OrderedMap, folder: Path, on_progress: Callable[[int], None]
 ) -> list[Record]:
-    """The games of a round, the first of which has the number `begun`; those that the folder lacks are played."""
+    """The games of a round, the first of which has the number `first`; those that the folder lacks are played."""
     with Runner(plan, workers, folder) as runner:
-        report(len(runner.done))
-        if not runner.run(lambda: report(len(runner.done))):
+        on_progress(len(runner.done))
+        if not runner.run(lambda: on_progress(len(runner.done))):
             raise KeyboardInterrupt
-        return [_tagged(number, runner.done[number].record) for number in range(begun, plan.games)]
+        return [_add_tags(number, runner.done[number].record) for number in range(first, plan.games)]
 
 
-def _tagged(number: int, record: Record) -> Record:
-    tags = {**record.tags, "Black": "otage", "White": "otage", "Event": EVENT, "Round": str(number + 1)}
+def _add_tags(number: int, record: Record) -> Record:
+    tags = {**record.tags, "Black": "otage", "White": "otage", "Event": AUTOPLAY_EVENT, "Round": str(number + 1)}
     return replace(record, tags=tags)
 
 

@@ -41,27 +41,31 @@ from awello.evaluate.perceptron_weights import DAMAGED
 from awello.evaluate.weights import as_awale_network_weights
 from awello.folders import replace_atomically
 from awello.kernel import U, Words
-from awello.learn.awale_games import LONGEST, PlayedPosition, play_one
+from awello.learn.awale_games import MAX_PLIES, PlayedPosition, play_game
 from awello.rules.awale import START
 from awello.rules.game import VARIANTS, Game
 
-GAMES, DEPTH, OPENING = 320, 8, 30  # games of a variant in a round, plies they look ahead, random moves at most
-WILD = 16  # moves of 256 that are random
-TRUST = 0.7  # lambda: how far the rest of a game counts, and not the search
-PARTS = 4  # of the games of a variant, for as many threads
-KEPT = 1_000_000  # the latest examples
-SHOWN, BATCH = 8, 1024  # how often an example is shown, how many at once
-RATE, LAST_RATE = 3e-3, 5e-5  # of learning, in the first round and in the last
-BOLDNESS = np.where(np.arange(ROWS)[:, None] == LAST, np.float32(5), np.float32(1))  # the last row learns faster
-FORGET, FORGET_SQUARES = 0.9, 0.999  # of the means of gradients
+GAMES_PER_VARIANT, DEPTH, MAX_OPENING_PLIES = (
+    320,
+    8,
+    30,
+)  # games of a variant in a round, plies they look ahead, random moves at most
+EXPLORATION = 16  # moves of 256 that are random
+TD_LAMBDA = 0.7  # lambda: how far the rest of a game counts, and not the search
+TASKS_PER_VARIANT = 4  # of the games of a variant, for as many threads
+BUFFER_SIZE = 1_000_000  # the latest examples
+SAMPLES_PER_EXAMPLE, BATCH_SIZE = 8, 1024  # how often an example is shown, how many at once
+LEARNING_RATE, FINAL_LEARNING_RATE = 3e-3, 5e-5  # of learning, in the first round and in the last
+RATE_FACTORS = np.where(np.arange(ROWS)[:, None] == LAST, np.float32(5), np.float32(1))  # the last row learns faster
+ADAM_BETA1, ADAM_BETA2 = 0.9, 0.999  # of the means of gradients
 
-Reals = npt.NDArray[np.float32]
-Places = npt.NDArray[np.int64]
+Floats = npt.NDArray[np.float32]
+Indices = npt.NDArray[np.int64]
 Weights = npt.NDArray[np.int16]
-Examples = tuple[Words, Reals]
+Examples = tuple[Words, Floats]
 
 
-def _first_rows() -> Reals:
+def _initial_rows() -> Floats:
     """A network that knows nothing, although its units differ."""
     rows = np.random.default_rng(1).normal(0, 0.12, (ROWS, UNITS)).astype(np.float32)
     rows[LAST] = 0
@@ -72,14 +76,14 @@ def _first_rows() -> Reals:
 class AwaleNetworkTraining:
     """A network in the making: its rows, what Adam remembers, the latest examples."""
 
-    rows: Reals = field(default_factory=_first_rows)
-    mean: Reals = field(default_factory=lambda: np.zeros((ROWS, UNITS), np.float32))
-    square: Reals = field(default_factory=lambda: np.zeros((ROWS, UNITS), np.float32))
+    rows: Floats = field(default_factory=_initial_rows)
+    mean: Floats = field(default_factory=lambda: np.zeros((ROWS, UNITS), np.float32))
+    square: Floats = field(default_factory=lambda: np.zeros((ROWS, UNITS), np.float32))
     steps: int = 0
     rounds: int = 0
     seconds: float = 0.0
     boards: Words = field(default_factory=lambda: np.zeros((0, 2), np.uint64))
-    values: Reals = field(default_factory=lambda: np.zeros(0, np.float32))
+    values: Floats = field(default_factory=lambda: np.zeros(0, np.float32))
 
     def weights(self) -> Weights:
         """The rows in whole numbers, as the search reads them."""
@@ -87,31 +91,31 @@ class AwaleNetworkTraining:
         weights[LAST] = np.clip(np.rint(LAST_WHOLE * self.rows[LAST]), -LAST_LARGEST, LAST_LARGEST)
         return weights
 
-    def judge(self, boards: Words) -> Reals:
+    def predict(self, boards: Words) -> Floats:
         """What positions are worth, in seeds."""
-        sums = sum(self.rows[places] for places in places_of(boards).T)
-        judged: Reals = np.square(np.clip(sums, 0, 1)) @ self.rows[LAST]
-        return judged
+        sums = sum(self.rows[indices] for indices in encode_boards(boards).T)
+        predicted: Floats = np.square(np.clip(sums, 0, 1)) @ self.rows[LAST]
+        return predicted
 
-    def add(self, boards: Words, values: Reals) -> None:
+    def add(self, boards: Words, values: Floats) -> None:
         """Keep examples, and forget the oldest."""
-        self.boards = np.concatenate([self.boards, boards])[-KEPT:]
-        self.values = np.concatenate([self.values, values])[-KEPT:]
+        self.boards = np.concatenate([self.boards, boards])[-BUFFER_SIZE:]
+        self.values = np.concatenate([self.values, values])[-BUFFER_SIZE:]
 
-    def step(self, places: Places, values: Reals, rate: float) -> None:
+    def step(self, indices: Indices, values: Floats, rate: float) -> None:
         """Follow the gradient of the squared error of some examples, by Adam."""
-        inputs = np.zeros((len(places), LAST), np.float32)
-        np.put_along_axis(inputs, places, np.float32(1), axis=1)
+        inputs = np.zeros((len(indices), LAST), np.float32)
+        np.put_along_axis(inputs, indices, np.float32(1), axis=1)
         sums = inputs @ self.rows[:LAST]
-        held = np.clip(sums, 0, 1)
-        slope = 2 / len(values) * (np.square(held) @ self.rows[LAST] - values)
-        inner = 2 * slope[:, None] * self.rows[LAST] * np.where(sums < 1, held, 0)
-        gradient = np.concatenate([inputs.T @ inner, (slope @ np.square(held))[None]])
+        hidden = np.clip(sums, 0, 1)
+        slope = 2 / len(values) * (np.square(hidden) @ self.rows[LAST] - values)
+        inner = 2 * slope[:, None] * self.rows[LAST] * np.where(sums < 1, hidden, 0)
+        gradient = np.concatenate([inputs.T @ inner, (slope @ np.square(hidden))[None]])
         self.steps += 1
-        self.mean += (1 - FORGET) * (gradient - self.mean)
-        self.square += (1 - FORGET_SQUARES) * (np.square(gradient) - self.square)
-        usual = np.sqrt(self.square / (1 - FORGET_SQUARES**self.steps)) + 1e-8
-        self.rows -= rate * BOLDNESS * self.mean / (1 - FORGET**self.steps) / usual
+        self.mean += (1 - ADAM_BETA1) * (gradient - self.mean)
+        self.square += (1 - ADAM_BETA2) * (np.square(gradient) - self.square)
+        scale = np.sqrt(self.square / (1 - ADAM_BETA2**self.steps)) + 1e-8
+        self.rows -= rate * RATE_FACTORS * self.mean / (1 - ADAM_BETA1**self.steps) / scale
 
 
 @dataclass(frozen=True)
@@ -122,80 +126,88 @@ class TrainingRound:
     examples: int
     error: float
     """Seeds, root of the mean square, before these games were learnt from."""
-    spread: float
+    baseline_error: float
     """The error of knowing nothing."""
 
 
 def play_games(game: Game, weights: AwaleNetworkWeights, games: int, seed: str) -> Examples:
     """The positions of some games whose best move captures nothing, and their values."""
-    chance, base = random.Random(seed), load_or_build(game)
+    rng, base = random.Random(seed), load_or_build(game)
     worker = AwaleWorker(0, base, TranspositionTable(1, bucket=ENTRY_BYTES), weights)
     worker.state.limit, worker.state.tablebase_seeds = NO_LIMIT, base.seeds
     worker.state.reduce_from_depth = NO_REDUCTIONS
-    played, words = PlayedPosition.new_array(LONGEST), np.array([chance.getrandbits(63) | 1], np.uint64)
+    played, words = PlayedPosition.new_array(MAX_PLIES), np.array([rng.getrandbits(63) | 1], np.uint64)
     examples = []
     for _ in range(games):
         worker.table.clear()
-        opening = chance.randrange(1, OPENING)
-        count = play_one(U(START), U(START), played, words, opening, DEPTH, WILD, TRUST, worker.state)
-        examples.append(played[:count][played["prize"][:count] == 0])
-    found = np.concatenate(examples)
-    return np.stack([found["own"], found["opp"]], axis=1), found["value"].astype(np.float32)
+        opening = rng.randrange(1, MAX_OPENING_PLIES)
+        count = play_game(U(START), U(START), played, words, opening, DEPTH, EXPLORATION, TD_LAMBDA, worker.state)
+        examples.append(played[:count][played["captured"][:count] == 0])
+    positions = np.concatenate(examples)
+    return np.stack([positions["own"], positions["opp"]], axis=1), positions["value"].astype(np.float32)
 
 
-def places_of(boards: Words) -> Places:
+def encode_boards(boards: Words) -> Indices:
     """For each position the rows that describe it."""
-    held = np.stack([boards[:, pit // 6] >> U(8 * (pit % 6)) & U(0xFF) for pit in range(PITS)], 1).astype(np.int64)
-    pits = SLOTS * np.arange(PITS) + held % SLOTS
-    return np.concatenate([pits, IN_PLAY + held.sum(axis=1, keepdims=True)], axis=1)
+    seeds = np.stack([boards[:, pit // 6] >> U(8 * (pit % 6)) & U(0xFF) for pit in range(PITS)], 1).astype(np.int64)
+    pits = SLOTS * np.arange(PITS) + seeds % SLOTS
+    return np.concatenate([pits, IN_PLAY + seeds.sum(axis=1, keepdims=True)], axis=1)
 
 
-def rate_of(done: float) -> float:
+def learning_rate_at(done: float) -> float:
     """The rate of learning when so much of the training is done: a half wave, from the first rate down to the last."""
-    return LAST_RATE + (RATE - LAST_RATE) * (1 + math.cos(math.pi * done)) / 2
+    return FINAL_LEARNING_RATE + (LEARNING_RATE - FINAL_LEARNING_RATE) * (1 + math.cos(math.pi * done)) / 2
 
 
-def learn(
-    network: AwaleNetworkTraining, rounds: int, jobs: int, seed: int, step: Callable[[float], object]
+def train(
+    network: AwaleNetworkTraining, rounds: int, jobs: int, seed: int, on_progress: Callable[[float], object]
 ) -> Iterator[TrainingRound]:
-    """Rounds until there are so many, counting those of earlier calls; `step` is told of each."""
+    """Rounds until there are so many, counting those of earlier calls; `on_progress` is told of each."""
     pool = ThreadPoolExecutor(jobs)
     try:
         while network.rounds < rounds:
-            begun = time.perf_counter()
+            started = time.perf_counter()
             boards, values = play_round(pool, as_awale_network_weights(network.weights()), f"{seed}/{network.rounds}")
-            errors = network.judge(boards) - values
+            errors = network.predict(boards) - values
             network.add(boards, values)
-            show(network, len(values) * SHOWN // BATCH, rate_of(network.rounds / rounds), seed)
+            fit(
+                network,
+                len(values) * SAMPLES_PER_EXAMPLE // BATCH_SIZE,
+                learning_rate_at(network.rounds / rounds),
+                seed,
+            )
             network.rounds += 1
-            network.seconds += time.perf_counter() - begun
-            step(1)
-            error, spread = (float(np.sqrt(np.mean(np.square(wrong)))) for wrong in (errors, values))
-            yield TrainingRound(network.rounds, len(values), error, spread)
+            network.seconds += time.perf_counter() - started
+            on_progress(1)
+            error, baseline = (float(np.sqrt(np.mean(np.square(wrong)))) for wrong in (errors, values))
+            yield TrainingRound(network.rounds, len(values), error, baseline)
     finally:
         pool.shutdown(cancel_futures=True)  # who interrupts a round does not wait for all its games
 
 
 def play_round(pool: ThreadPoolExecutor, weights: AwaleNetworkWeights, seed: str) -> Examples:
     """The examples of a round's games."""
-    parts = [(game, part) for game in VARIANTS.values() for part in range(PARTS)]
-    tasks = [pool.submit(play_games, game, weights, GAMES // PARTS, f"{seed}/{game}/{part}") for game, part in parts]
-    played = [task.result() for task in tasks]
-    boards, values = zip(*played, strict=True)
+    parts = [(game, part) for game in VARIANTS.values() for part in range(TASKS_PER_VARIANT)]
+    tasks = [
+        pool.submit(play_games, game, weights, GAMES_PER_VARIANT // TASKS_PER_VARIANT, f"{seed}/{game}/{part}")
+        for game, part in parts
+    ]
+    examples = [task.result() for task in tasks]
+    boards, values = zip(*examples, strict=True)
     return np.concatenate(boards), np.concatenate(values)
 
 
-def show(network: AwaleNetworkTraining, batches: int, rate: float, seed: int) -> None:
-    """Show the network some of the examples that it keeps, drawn by chance."""
-    chance = np.random.default_rng([seed, network.rounds])
-    places = places_of(network.boards)
+def fit(network: AwaleNetworkTraining, batches: int, rate: float, seed: int) -> None:
+    """Show the network some of the examples that it keeps, drawn by rng."""
+    rng = np.random.default_rng([seed, network.rounds])
+    indices = encode_boards(network.boards)
     for _ in range(max(1, batches)):
-        chosen = chance.integers(len(places), size=BATCH)
-        network.step(places[chosen], network.values[chosen], rate)
+        chosen = rng.integers(len(indices), size=BATCH_SIZE)
+        network.step(indices[chosen], network.values[chosen], rate)
 
 
-def load_network(file: Path) -> AwaleNetworkTraining:
-    """The network of a file that `save_network` wrote; a new one if there is none."""
+def load_training(file: Path) -> AwaleNetworkTraining:
+    """The network of a file that `save_training` wrote; a new one if there is none."""
     if not file.exists():
         return AwaleNetworkTraining()
     try:
@@ -205,15 +217,15 @@ def load_network(file: Path) -> AwaleNetworkTraining:
             network = AwaleNetworkTraining(
                 rows, mean, square, steps, rounds, seconds, content["boards"], content["values"]
             )
-        whole = rows.shape == mean.shape == square.shape == (ROWS, UNITS) and len(network.boards) == len(network.values)
+        valid = rows.shape == mean.shape == square.shape == (ROWS, UNITS) and len(network.boards) == len(network.values)
     except DAMAGED:
-        whole = False
-    if not whole:
+        valid = False
+    if not valid:
         raise ConfigError(f"{file} holds no weights in the making: remove it, or choose another --out")
     return network
 
 
-def save_network(file: Path, network: AwaleNetworkTraining) -> None:
+def save_training(file: Path, network: AwaleNetworkTraining) -> None:
     """Write weights, and all that is needed to resume."""
     with replace_atomically(file) as content:
         np.savez(content, weights=network.weights(), **vars(network))

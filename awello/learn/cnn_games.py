@@ -16,7 +16,7 @@ from awello.archive.archive import Archive, GameFilter
 from awello.errors import AwelloError, ConfigError
 from awello.folders import replace_atomically
 from awello.formats.wthor import read_wthor
-from awello.learn.positions import MOVES, NO_MOVE, collect
+from awello.learn.positions import MAX_GAME_MOVES, NO_MOVE, collect_positions
 from awello.position import Position
 from awello.record import Record
 from awello.rules.game import PASS, Game
@@ -59,13 +59,13 @@ def pack(records: Iterable[Record]) -> Arrays:
     for record in records:
         if record.start == Position.start() and record.moves:
             squares = bytes(move for move in record.moves if move != PASS)
-            rows.append(squares.ljust(MOVES, bytes([NO_MOVE])))
+            rows.append(squares.ljust(MAX_GAME_MOVES, bytes([NO_MOVE])))
             year = re.match(r"[0-9]{4}", record.tags.get("Date", ""), re.A)
             years.append(int(year[0]) if year else 0)
     if not rows:
         raise ConfigError("no games of Othello from the usual start: give WTHOR files, a folder of them, or an archive")
-    moves = np.frombuffer(bytearray().join(rows), np.uint8).reshape(-1, MOVES)
-    positions = collect(moves)
+    moves = np.frombuffer(bytearray().join(rows), np.uint8).reshape(-1, MAX_GAME_MOVES)
+    positions = collect_positions(moves)
     ended, first = np.unique(positions.game, return_index=True)
     black = np.full(len(moves), NONE, np.uint8)
     black[ended] = 32 + positions.scores[first] // 2  # Black is to move in the first position of a game

@@ -3,7 +3,7 @@
 An individual is a list of genes, the weights of a heuristic.  In each generation some of them are fighters; everybody
 plays two games against each fighter and against the boss, who counts double, and who has won most breeds.  Each random
 choice follows from the seed and the number of the generation, so the individuals are all that a file has to keep, and
-the results are the same for any number of worker processes.  The plan in `factors` learns Otage's factors likewise.
+the results are the same for any number of worker processes.  The config in `factors` learns Otage's factors likewise.
 """
 
 import json
@@ -19,7 +19,7 @@ from awello import __version__
 from awello.errors import ConfigError
 from awello.evaluate.settings import Heuristic
 from awello.folders import write_atomically
-from awello.learn.categories import GAMES, learn_scores
+from awello.learn.categories import DEFAULT_GAMES, learn_scores
 from awello.position import Position
 from awello.rules.game import Game, find_game
 from awello.search.budget_search import BudgetSearch
@@ -29,7 +29,7 @@ try:
 except ImportError:
     raise ConfigError("the genetic algorithm needs deap: pip install 'awello[learn]'") from None
 
-NAIVE = {  # a person's choice
+MANUAL_WEIGHTS = {  # a person's choice
     "h1": (10, -10),
     "h2": (10, -10, -1, 1, -1, 1),
     "h3": (10, -10, -1, 1, -1, 1, 1, -1),
@@ -38,14 +38,14 @@ NAIVE = {  # a person's choice
     "h6": (1, -1, 1, -1, 1, -1, 2, -2, 10, -10, -1, 1),
     "travers": (10, -10, -1, 1, -1, 1, 3, -3),
 }
-FIXED = {"travers": 2}  # how many weights, the first ones, are not learnt
-WIN, DRAW = 200, 100
-BOSS = 2  # times the points of another game
-ORDERING = 5000  # nodes for a move of the games that teach the order of moves
-LONGEST = 300  # plies of a game: those who do not want seeds would go on for thousands
+FIXED_WEIGHTS = {"travers": 2}  # how many weights, the first ones, are not learnt
+WIN_POINTS, DRAW_POINTS = 200, 100
+BOSS_FACTOR = 2  # times the points of another game
+ORDERING_NODES = 5000  # nodes for a move of the games that teach the order of moves
+MAX_PLIES = 300  # plies of a game: those who do not want seeds would go on for thousands
 
 Genes = tuple[int, ...]
-Search = Callable[[Position], Sequence[int]]  # the moves that are equally good, and the best
+MoveSearch = Callable[[Position], Sequence[int]]  # the moves that are equally good, and the best
 
 
 class Individual(list[int]):
@@ -75,33 +75,35 @@ class GeneticConfig:
         return find_game("awale", variant=self.variant)
 
     @property
-    def naive(self) -> Individual:
+    def initial(self) -> Individual:
         """The genes that a person chose."""
-        return Individual(NAIVE[self.heuristic][FIXED.get(self.heuristic, 0) :])
+        return Individual(MANUAL_WEIGHTS[self.heuristic][FIXED_WEIGHTS.get(self.heuristic, 0) :])
 
     @property
     def smallest(self) -> int:
         """A gene lies between this and the largest."""
         return -self.largest
 
-    def trained(self, genes: Sequence[int]) -> Heuristic:
+    def make_heuristic(self, genes: Sequence[int]) -> Heuristic:
         """The heuristic of genes: its weights are those that are not learnt, then the genes."""
-        return Heuristic(self.heuristic, weights=(*NAIVE[self.heuristic][: FIXED.get(self.heuristic, 0)], *genes))
+        return Heuristic(
+            self.heuristic, weights=(*MANUAL_WEIGHTS[self.heuristic][: FIXED_WEIGHTS.get(self.heuristic, 0)], *genes)
+        )
 
     def weights(self, genes: Sequence[int]) -> tuple[float, ...]:
         """What is learnt if these genes are the best."""
-        return self.trained(genes).weights
+        return self.make_heuristic(genes).weights
 
-    def start(self, seed: str) -> Position:
+    def start_position(self, seed: str) -> Position:
         """Where the two games against a rival begin."""
         return Position.start(self.game)
 
-    def search_with(self, genes: Sequence[int]) -> Search:
+    def make_search(self, genes: Sequence[int]) -> MoveSearch:
         """How an individual searches: on a budget of nodes."""
-        search = BudgetSearch(self.game, self.trained(genes))
+        search = BudgetSearch(self.game, self.make_heuristic(genes))
         return lambda position: search.on_budget(position, self.nodes).best_moves
 
-    def boss(self) -> Search:
+    def make_boss_search(self) -> MoveSearch:
         """How the boss searches: to a depth, counting only the seeds taken."""
         search = BudgetSearch(self.game, Heuristic("diffscore"))
         return lambda position: search.to_depth(position, self.boss_depth).best_moves
@@ -118,7 +120,7 @@ class Generation:
 
 @dataclass
 class Evolution:
-    """Where the learning stands: who is to fight next, the best so far, and what has been."""
+    """Where the learning stands: who is to play_game next, the best so far, and what has been."""
 
     population: list[Individual]
     best: Individual
@@ -127,31 +129,31 @@ class Evolution:
 
 
 # ---- games ----------------------------------------------------------------------------------------------------------
-def fight(position: Position, searches: Sequence[Search], seed: str) -> tuple[int, int]:
+def play_game(position: Position, searches: Sequence[MoveSearch], seed: str) -> tuple[int, int]:
     """Play a game between two searches; the score at the end.  Chance decides among best moves."""
-    chance, ply = random.Random(seed), 0
-    while not position.over and ply < LONGEST:
+    rng, ply = random.Random(seed), 0
+    while not position.over and ply < MAX_PLIES:
         ply += 1
-        position = position.after(chance.choice(searches[position.side](position)))
+        position = position.after(rng.choice(searches[position.side](position)))
     return position.score()
 
 
-def points(own: int, opp: int) -> int:
+def score_game(own: int, opp: int) -> int:
     """What a game is worth: for the result, and the seeds or discs held."""
-    return own + (WIN if own > opp else DRAW if own == opp else 0)
+    return own + (WIN_POINTS if own > opp else DRAW_POINTS if own == opp else 0)
 
 
-Each = Callable[[Callable[[Genes], int], Iterable[Genes]], Iterable[int]]
+MapFunction = Callable[[Callable[[Genes], int], Iterable[Genes]], Iterable[int]]
 
 
-def fitness(plan: GeneticConfig, generation: int, fighters: Sequence[Genes], genes: Genes) -> int:
+def compute_fitness(config: GeneticConfig, generation: int, fighters: Sequence[Genes], genes: Genes) -> int:
     """The points of an individual: a game with either colour against each fighter, and against the boss."""
-    own, total = plan.search_with(genes), 0
-    for number, rival in enumerate((plan.boss(), *map(plan.search_with, fighters))):
-        seed = f"{plan.seed}/{generation}/{number}"  # the same for all individuals
-        first = fight(plan.start(seed), (own, rival), f"{seed}/first")
-        second = fight(plan.start(seed), (rival, own), f"{seed}/second")
-        total += (1 if number else BOSS) * (points(*first) + points(*reversed(second)))
+    own, total = config.make_search(genes), 0
+    for number, rival in enumerate((config.make_boss_search(), *map(config.make_search, fighters))):
+        seed = f"{config.seed}/{generation}/{number}"  # the same for all individuals
+        first = play_game(config.start_position(seed), (own, rival), f"{seed}/first")
+        second = play_game(config.start_position(seed), (rival, own), f"{seed}/second")
+        total += (1 if number else BOSS_FACTOR) * (score_game(*first) + score_game(*reversed(second)))
     return total
 
 
@@ -162,7 +164,7 @@ def mutate(individual: Individual, smallest: int, largest: int) -> None:
 
 
 @contextmanager
-def chance(*words: object) -> Iterator[None]:
+def seeded_random(*words: object) -> Iterator[None]:
     """Let what deap draws from the shared stream of chance follow from some words."""
     before = random.getstate()
     random.seed("/".join(map(str, words)))
@@ -172,85 +174,93 @@ def chance(*words: object) -> Iterator[None]:
         random.setstate(before)
 
 
-def breed(plan: GeneticConfig, population: list[Individual]) -> list[Individual]:
+def breed(config: GeneticConfig, population: list[Individual]) -> list[Individual]:
     """The children of the best half: random pairs share out their genes, and some children mutate."""
-    parents, children = tools.selBest(population, (plan.population + 1) // 2), list[Individual]()
-    while len(children) < plan.population:
+    parents, children = tools.selBest(population, (config.population + 1) // 2), list[Individual]()
+    while len(children) < config.population:
         children += tools.cxUniform(*map(Individual, random.sample(parents, 2)), indpb=0.5)
-    del children[plan.population :]
+    del children[config.population :]
     for child in children:
-        if random.random() < plan.mutation:
-            mutate(child, plan.smallest, plan.largest)
+        if random.random() < config.mutation:
+            mutate(child, config.smallest, config.largest)
     return children
 
 
 # ---- generations ----------------------------------------------------------------------------------------------------
-def begin(plan: GeneticConfig) -> Evolution:
+def start_evolution(config: GeneticConfig) -> Evolution:
     """Population 0: one individual is a person's choice and counts as the best, the others are random."""
-    with chance(plan.seed, "begin"):
+    with seeded_random(config.seed, "begin"):
         others = [
-            Individual(random.randint(plan.smallest, plan.largest) for _ in plan.naive)
-            for _ in range(plan.population - 1)
+            Individual(random.randint(config.smallest, config.largest) for _ in config.initial)
+            for _ in range(config.population - 1)
         ]
-    return Evolution([plan.naive, *others], plan.naive)
+    return Evolution([config.initial, *others], config.initial)
 
 
-def advance(plan: GeneticConfig, evolution: Evolution, each: Each = map) -> Evolution:
+def run_generation(config: GeneticConfig, evolution: Evolution, map_jobs: MapFunction = map) -> Evolution:
     """Live through one generation."""
-    begun, number = time.perf_counter(), len(evolution.history)
+    started, number = time.perf_counter(), len(evolution.history)
     population, best = evolution.population, evolution.best
-    with chance(plan.seed, number):
+    with seeded_random(config.seed, number):
         # Step 1. The fighters: the best of the last generation is always among them.
-        fighters = tuple(map(tuple, (best, *random.sample(population, plan.fighters - 1))))
-        # Step 2. Everybody is tried, the last best once more; twins do equally well.
-        tried = list(dict.fromkeys(map(tuple, (best, *population))))
-        reached = dict(zip(tried, each(partial(fitness, plan, number, fighters), tried), strict=True))
+        fighters = tuple(map(tuple, (best, *random.sample(population, config.fighters - 1))))
+        # Step 2. Everybody is candidates, the last best once more; twins do equally well.
+        candidates = list(dict.fromkeys(map(tuple, (best, *population))))
+        fitnesses = dict(
+            zip(candidates, map_jobs(partial(compute_fitness, config, number, fighters), candidates), strict=True)
+        )
         for individual in (best, *population):
-            individual.fitness = reached[tuple(individual)]
+            individual.fitness = fitnesses[tuple(individual)]
         # Step 3. The best is replaced only by a better one.
         best = max((best, *population), key=lambda individual: individual.fitness)
         # Step 4. The best half breeds.
-        children = breed(plan, population)
+        children = breed(config, population)
     mean = sum(individual.fitness for individual in population) / len(population)
-    lived = Generation(best.fitness, mean, list(plan.weights(best)))
-    seconds = evolution.seconds + time.perf_counter() - begun
-    return Evolution(children, best, [*evolution.history, lived], seconds)
+    generation = Generation(best.fitness, mean, list(config.weights(best)))
+    seconds = evolution.seconds + time.perf_counter() - started
+    return Evolution(children, best, [*evolution.history, generation], seconds)
 
 
-def evolve(plan: GeneticConfig, evolution: Evolution, seconds: float, each: Each = map) -> Iterator[Evolution]:
+def evolve(
+    config: GeneticConfig, evolution: Evolution, seconds: float, map_jobs: MapFunction = map
+) -> Iterator[Evolution]:
     """Generation after generation, as long as one more can be expected to end before so many seconds are spent."""
     while evolution.seconds * (1 + 1 / max(1, len(evolution.history))) < seconds:
-        evolution = advance(plan, evolution, each)
+        evolution = run_generation(config, evolution, map_jobs)
         yield evolution
 
 
-def learn_order(
-    plan: GeneticConfig, evolution: Evolution, report: Callable[[int], None], games: int = GAMES, nodes: int = ORDERING
+def learn_ordering(
+    config: GeneticConfig,
+    evolution: Evolution,
+    on_progress: Callable[[int], None],
+    games: int = DEFAULT_GAMES,
+    nodes: int = ORDERING_NODES,
 ) -> list[int]:
     """Which kinds of moves to try first with the best weights, from games that are reported one by one."""
-    scores = learn_scores(plan.trained(evolution.best), games, nodes, plan.seed, report, plan.game)
+    scores = learn_scores(config.make_heuristic(evolution.best), games, nodes, config.seed, on_progress, config.game)
     return [int(score) for score in scores]
 
 
 # ---- the file -------------------------------------------------------------------------------------------------------
-def save(file: Path, plan: GeneticConfig, evolution: Evolution, scores: Sequence[int] = ()) -> None:
+def save_evolution(file: Path, config: GeneticConfig, evolution: Evolution, scores: Sequence[int] = ()) -> None:
     """Write what was learnt, and all that is needed to resume."""
     content = {
-        "weights": {plan.heuristic: plan.weights(evolution.best)},
+        "weights": {config.heuristic: config.weights(evolution.best)},
         "scores": scores,
-        "learning": {"awello": __version__, **asdict(plan)},
+        "learning": {"awello": __version__, **asdict(config)},
         **asdict(evolution),
     }
     write_atomically(file, json.dumps(content) + "\n")
 
 
-def resume(file: Path, plan: GeneticConfig) -> Evolution:
-    """Where a file stands, or the beginning if there is none; a file of another plan is refused."""
+def resume_evolution(file: Path, config: GeneticConfig) -> Evolution:
+    """Where a file stands, or the beginning if there is none; a file of another config is refused."""
     if not file.exists():
-        return begin(plan)
+        return start_evolution(config)
     try:
         content = json.loads(file.read_text("utf-8"))
-        same = content["learning"] == {"awello": __version__, **asdict(plan)}
+        same = content["learning"] == {"awello": __version__, **asdict(config)}
         population = [Individual(genes) for genes in content["population"]]
         history = [Generation(**entry) for entry in content["history"]]
         evolution = Evolution(population, Individual(content["best"]), history, content["seconds"])

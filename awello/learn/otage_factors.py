@@ -13,7 +13,7 @@ from awello.arena.openings import random_opening
 from awello.errors import ConfigError
 from awello.evaluate.otage_memory import FACTORS, FILE, OtageMemory
 from awello.evaluate.settings import Heuristic
-from awello.learn.genetic import GeneticConfig, Individual, Search
+from awello.learn.genetic import GeneticConfig, Individual, MoveSearch
 from awello.limits import Limit
 from awello.position import Position
 from awello.record import Record
@@ -21,13 +21,13 @@ from awello.rules.game import Game
 from awello.search.iterative_deepening import IterativeDeepening
 from awello.search.root import AlphaBetaEvaluator, analyse
 
-PARTS = 8  # of a factor: those that the kernels tell apart for the smallest ones
-PLIES = 8  # random moves before the individuals take over: without them all their games would be the same
+FACTOR_STEPS = 8  # of a factor: those that the kernels tell apart for the smallest ones
+OPENING_PLIES = 8  # random moves before the individuals take over: without them all their games would be the same
 
 
 @dataclass(frozen=True)
 class OtageGeneticConfig(GeneticConfig):
-    """How Otage's factors are learnt: clones are close, so there are few and nearly all fight; see `plan_for`."""
+    """How Otage's factors are learnt: clones are close, so there are few and nearly all fight; see `make_config`."""
 
     heuristic: str = "otage"
     variant: str = "othello"
@@ -45,9 +45,11 @@ class OtageGeneticConfig(GeneticConfig):
         return Game.OTHELLO
 
     @property
-    def naive(self) -> Individual:
+    def initial(self) -> Individual:
         """The genes nearest to the factors that the memory has."""
-        genes = [round(PARTS * own / usual) for own, usual in zip(known(self).factors, FACTORS, strict=True)]
+        genes = [
+            round(FACTOR_STEPS * own / usual) for own, usual in zip(load_memory(self).factors, FACTORS, strict=True)
+        ]
         return Individual(min(max(gene, self.smallest), self.largest) for gene in genes)
 
     @property
@@ -56,26 +58,29 @@ class OtageGeneticConfig(GeneticConfig):
 
     def weights(self, genes: Sequence[int]) -> tuple[float, ...]:
         """The factors of genes."""
-        return tuple(gene * factor / PARTS for gene, factor in zip(genes, FACTORS, strict=True))
+        return tuple(gene * factor / FACTOR_STEPS for gene, factor in zip(genes, FACTORS, strict=True))
 
-    def start(self, seed: str) -> Position:
-        return Record(Position.start(), random_opening(self.game, PLIES, seed)).final
+    def start_position(self, seed: str) -> Position:
+        return Record(Position.start(), random_opening(self.game, OPENING_PLIES, seed)).final
 
-    def search_with(self, genes: Sequence[int]) -> Search:
+    def make_search(self, genes: Sequence[int]) -> MoveSearch:
         """How an individual searches: as Otage does, with its own factors."""
-        search, limit = IterativeDeepening(replace(known(self), factors=self.weights(genes))), Limit(nodes=self.nodes)
+        search, limit = (
+            IterativeDeepening(replace(load_memory(self), factors=self.weights(genes))),
+            Limit(nodes=self.nodes),
+        )
         return lambda position: (search.choose(position, limit).move,)
 
-    def boss(self) -> Search:
+    def make_boss_search(self) -> MoveSearch:
         """How the boss searches: to a depth by squares, mobility and discs, as `alphabeta:mixed` does."""
         evaluator = AlphaBetaEvaluator(self.game, Heuristic("mixed"), memory=1 << 16, sort=True, mirror=False)
         return lambda position: analyse(position, "alphabeta_tt", self.boss_depth, evaluator).best_moves
 
 
 @lru_cache(1)
-def known(plan: OtageGeneticConfig) -> OtageMemory:
+def load_memory(config: OtageGeneticConfig) -> OtageMemory:
     """The memory whose patterns count."""
-    return read_memory(Path(plan.memory))
+    return read_memory(Path(config.memory))
 
 
 def read_memory(folder: Path) -> OtageMemory:
@@ -85,12 +90,12 @@ def read_memory(folder: Path) -> OtageMemory:
     return OtageMemory.read(folder / FILE)
 
 
-def plan_for(folder: Path, seed: int = 0, nodes: int = 1000) -> OtageGeneticConfig:
+def make_config(folder: Path, seed: int = 0, nodes: int = 1000) -> OtageGeneticConfig:
     """The plan to learn factors for the memory in a folder."""
     return OtageGeneticConfig(seed=seed, nodes=nodes, memory=str(folder), games=read_memory(folder).games)
 
 
-def put_factors(folder: Path, factors: Sequence[float]) -> Path:
+def write_factors(folder: Path, factors: Sequence[float]) -> Path:
     """Replace the factors of the memory in a folder, and nothing else; the file."""
     replace(read_memory(folder), factors=tuple(factors)).write(folder / FILE)
     return folder / FILE

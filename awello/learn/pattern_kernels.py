@@ -9,13 +9,13 @@ from awello.engine.othello_state import OthelloState
 from awello.engine.state import NO_MOVE
 from awello.evaluate.patterns import CENTRES, INDICES, MOVES, STEPS, VIEWS, WEIGHTS, PatternRow
 from awello.kernel import U, Words, kernel
-from awello.learn.ridge import Places, Reals
+from awello.learn.ridge import Floats, Indices
 
-ZERO_AT = np.repeat(np.array(CENTRES, np.int64), VIEWS)
+ZERO_INDEX = np.repeat(np.array(CENTRES, np.int64), VIEWS)
 
 
 @kernel("void(uint64, uint64, PatternRow)", inline=True)
-def fill(own: U, opp: U, row: PatternRow) -> None:
+def fill_pattern_row(own: U, opp: U, row: PatternRow) -> None:
     """Write the row of a board."""
     for lane in range(INDICES):
         row.indices[U(lane)] = 0
@@ -30,26 +30,28 @@ def fill(own: U, opp: U, row: PatternRow) -> None:
 
 
 @kernel("void(uint64[::1], uint64[::1], int32[::1], int32[:, ::1], PatternRow)")
-def find_places(owns: Words, opps: Words, ties: npt.NDArray[np.int32], places: Places, row: PatternRow) -> None:
-    """The places of each position's weights in a file, of its 48 patterns and of both sides' moves.
+def find_weight_indices(
+    owns: Words, opps: Words, ties: npt.NDArray[np.int32], indices: Indices, row: PatternRow
+) -> None:
+    """The indices of each position's weights in a file, of its 48 patterns and of both sides' moves.
 
     `row` is room to work in.
     """
     for position in range(owns.size):
         own, opp = owns[position], opps[position]
-        fill(own, opp, row)
+        fill_pattern_row(own, opp, row)
         for lane in range(INDICES):
-            places[position, lane] = ties[ZERO_AT[lane] + row.indices[U(lane)]]
-        places[position, INDICES] = ties[WEIGHTS + min(popcount(moves_of(own, opp)), MOVES - 1)]
-        places[position, INDICES + 1] = ties[WEIGHTS + MOVES + min(popcount(moves_of(opp, own)), MOVES - 1)]
+            indices[position, lane] = ties[ZERO_INDEX[lane] + row.indices[U(lane)]]
+        indices[position, INDICES] = ties[WEIGHTS + min(popcount(moves_of(own, opp)), MOVES - 1)]
+        indices[position, INDICES + 1] = ties[WEIGHTS + MOVES + min(popcount(moves_of(opp, own)), MOVES - 1)]
 
 
 @kernel("void(uint64[::1], uint64[::1], int64, int64, float32[::1], OthelloState)")
-def judge(owns: Words, opps: Words, depth: int, certainty: int, values: Reals, state: OthelloState) -> None:
+def search_positions(owns: Words, opps: Words, depth: int, certainty: int, values: Floats, state: OthelloState) -> None:
     """Search positions in which there is a move; their values in discs for the mover."""
-    for place in range(owns.size):
-        own, opp = owns[place], opps[place]
+    for position in range(owns.size):
+        own, opp = owns[position], opps[position]
         empties = 64 - popcount(own | opp)
-        fill(own, opp, state.pattern_rows[U(empties)])
+        fill_pattern_row(own, opp, state.pattern_rows[U(empties)])
         state.root_empties, state.best_move, state.certainty = empties, NO_MOVE, certainty
-        values[place] = search(own, opp, moves_of(own, opp), -64, 64, depth, state)
+        values[position] = search(own, opp, moves_of(own, opp), -64, 64, depth, state)

@@ -24,7 +24,7 @@ from awello.position import Position
 from awello.record import Record
 from awello.rules.game import Game
 
-HASH = 1  # MiB of the table, which is cleared before each game
+HASH_MIB = 1  # MiB of the table, which is cleared before each game
 
 
 @dataclass(frozen=True)
@@ -37,7 +37,7 @@ class SelfplayPlan(RunPlan[GameResult]):
     seed: int = 0
     openings: tuple[tuple[int, ...], ...] = ()
     """A game begins with one of these, if there are any."""
-    plies: tuple[int, int] = (0, 0)
+    opening_plies: tuple[int, int] = (0, 0)
     """So many random moves, at least and at most, come after it."""
     weights: str = ""
     """A file of learnt weights in place of the shipped ones."""
@@ -50,18 +50,18 @@ class SelfplayPlan(RunPlan[GameResult]):
     def __post_init__(self) -> None:
         level_of(self.level)
         if self.weights and not self.checksum:
-            object.__setattr__(self, "checksum", _checksum(self.weights))
+            object.__setattr__(self, "checksum", _compute_checksum(self.weights))
 
     def opening(self, number: int) -> tuple[int, ...]:
         """The moves that game `number` begins with."""
-        chance = random.Random(f"{self.seed}/{number}")
-        begun = chance.choice(self.openings) if self.openings else ()
-        return random_opening(self.game, chance.randint(*self.plies), f"{self.seed}/{number}/moves", begun)
+        rng = random.Random(f"{self.seed}/{number}")
+        line = rng.choice(self.openings) if self.openings else ()
+        return random_opening(self.game, rng.randint(*self.opening_plies), f"{self.seed}/{number}/moves", line)
 
     def run_job(self, number: int, cache: PlayerCache) -> GameResult:
-        if self.weights and _checksum(self.weights) != self.checksum:
+        if self.weights and _compute_checksum(self.weights) != self.checksum:
             raise ConfigError(f"{self.weights} is another file on a worker than here: copy it to all machines")
-        record = play_alone(_engine(self.game, self.weights), Limit(level=self.level), self.opening(number))
+        record = play_game(_load_engine(self.game, self.weights), Limit(level=self.level), self.opening(number))
         player = f"champion@level={self.level}"
         score = record.final.score()
         return GameResult(str(self.game), (player, player), format_transcript(record), score)
@@ -69,10 +69,10 @@ class SelfplayPlan(RunPlan[GameResult]):
     def configuration(self) -> dict[str, Any]:
         """What decides a game; how many there are may change from run to run."""
         rules = {"game": str(self.game), "level": self.level, "seed": self.seed, "weights": self.checksum}
-        return {**rules, "openings": fingerprint(self.openings), "opening_plies": list(self.plies)}
+        return {**rules, "openings": fingerprint(self.openings), "opening_plies": list(self.opening_plies)}
 
 
-def play_alone(engine: Engine, limit: Limit, opening: tuple[int, ...]) -> Record:
+def play_game(engine: Engine, limit: Limit, opening: tuple[int, ...]) -> Record:
     """A game in which an engine plays both sides from the end of the opening."""
     engine.clear()
     start, moves = Position.start(engine.game), list(opening)
@@ -84,10 +84,10 @@ def play_alone(engine: Engine, limit: Limit, opening: tuple[int, ...]) -> Record
 
 
 @cache
-def _engine(game: Game, weights: str) -> Engine:
-    return Engine(game, hash=HASH, weights=Path(weights) if weights else None)
+def _load_engine(game: Game, weights: str) -> Engine:
+    return Engine(game, hash=HASH_MIB, weights=Path(weights) if weights else None)
 
 
 @cache
-def _checksum(file: str) -> str:
+def _compute_checksum(file: str) -> str:
     return f"{zlib.crc32(Path(file).read_bytes()):08x}"
