@@ -13,31 +13,32 @@ from games import played
 
 from awello import PASS, Game, Position, Record
 from awello.errors import ConfigError
-from awello.learn.cnn_games import NONE, pack, write_games
+from awello.learn.cnn_games import MISSING, pack_games, write_games
 
 torch = pytest.importorskip("torch", reason="PyTorch is not installed")
 
 from awello.learn import cnn_files  # noqa: E402
 from awello.learn import cnn_training as learning  # noqa: E402
-from awello.learn.cnn_files import export, keep_age, load_network, save_network  # noqa: E402
-from awello.learn.cnn_metrics import ask_teacher, figures, judge, losses, promise  # noqa: E402
-from awello.learn.cnn_models import CnnConfig, count_parameters, make_network  # noqa: E402
+from awello.learn.cnn_config import CnnConfig  # noqa: E402
+from awello.learn.cnn_files import export_onnx, load_network, save_network, save_snapshot  # noqa: E402
+from awello.learn.cnn_metrics import compute_accuracy, compute_losses, compute_soft_targets, evaluate, predict  # noqa: E402
+from awello.learn.cnn_models import count_parameters, make_network  # noqa: E402
 from awello.learn.cnn_positions import (  # noqa: E402
     PLANES,
     UNKNOWN,
     CnnPositions,
     GameArrays,
+    encode_planes,
     find_moves,
-    planes,
-    replay,
-    split,
-    turned,
-    unpack,
+    replay_games,
+    split_games,
+    symmetry_tables,
+    unpack_bits,
 )
 from awello.learn.cnn_training import CnnTraining  # noqa: E402
 
 torch.set_num_threads(1)
-TINY = CnnConfig(width=16, blocks=1, batch=64, steps=12, every=4, rate=1e-2)
+TINY = CnnConfig(width=16, blocks=1, batch_size=64, steps=12, eval_interval=4, learning_rate=1e-2)
 
 
 def some_records(count: int) -> list[Record]:
@@ -47,11 +48,11 @@ def some_records(count: int) -> list[Record]:
 
 
 def some_games(count: int) -> GameArrays:
-    return GameArrays(**pack(some_records(count)))  # type: ignore[arg-type]
+    return GameArrays(**pack_games(some_records(count)))  # type: ignore[arg-type]
 
 
 def positions_of(count: int) -> CnnPositions:
-    return replay(some_games(count), "cpu")
+    return replay_games(some_games(count), "cpu")
 
 
 def word(number: int) -> int:
@@ -73,12 +74,12 @@ def is_even(position: Position) -> bool:
 # ---- data -----------------------------------------------------------------------------------------------------------
 def test_games_keep_their_moves_scores_and_years() -> None:
     records = some_records(20)
-    packed = pack([*records, Record(played(Game.OTHELLO, 1, 9).final, ())])
+    packed = pack_games([*records, Record(played(Game.OTHELLO, 1, 9).final, ())])
     assert len(packed["year"]) == 20
     for number, record in enumerate(records):
         squares = [move for move in record.moves if move != PASS]
-        assert packed["moves"][number].tolist() == squares + [NONE] * (60 - len(squares))
-        assert packed["black"][number] == (record.final.score()[0] if record.final.over else NONE)
+        assert packed["moves"][number].tolist() == squares + [MISSING] * (60 - len(squares))
+        assert packed["black"][number] == (record.final.score()[0] if record.final.over else MISSING)
         assert packed["year"][number] == 2006 + number % 20
     same = packed["same"].tolist()
     assert same[0] == same[7] and len(set(same)) == len({record.moves for record in records})
@@ -96,19 +97,19 @@ def test_a_file_of_games_comes_from_wthor_and_from_an_archive(tmp_path: Path) ->
     archive.close()
     for place in (tmp_path, tmp_path / "games.sqlite"):
         assert write_games([place], tmp_path / "games.npz") == 3
-        games = GameArrays.read(tmp_path / "games.npz")
+        games = GameArrays.load(tmp_path / "games.npz")
         assert games.year.tolist() == [2001] * 3
         assert games.black.tolist() == [record.final.score()[0] for record in records]
     with pytest.raises(ConfigError, match="there is no"):
         write_games([tmp_path / "none"], tmp_path / "games.npz")
     with pytest.raises(ConfigError, match="cannot read games"):
-        GameArrays.read(tmp_path / "none.npz")
+        GameArrays.load(tmp_path / "none.npz")
 
 
 def test_replay_finds_what_positions_say() -> None:
     records = some_records(40)
     assert any(PASS in record.moves for record in records)
-    found = replay(GameArrays(**pack(records)), "cpu")  # type: ignore[arg-type]
+    found = replay_games(GameArrays(**pack_games(records)), "cpu")  # type: ignore[arg-type]
     rows = zip(*(getattr(found, name).tolist() for name in vars(found)), strict=True)
     expected = set()
     for number, record in enumerate(records):
@@ -127,7 +128,7 @@ def test_an_illegal_move_is_refused() -> None:
     games = some_games(2)
     games.moves[1, 5] = games.moves[1, 4]
     with pytest.raises(ConfigError, match="game 1 of the file has an illegal move"):
-        replay(games, "cpu")
+        replay_games(games, "cpu")
 
 
 def test_no_game_is_in_two_sets() -> None:
@@ -135,27 +136,27 @@ def test_no_game_is_in_two_sets() -> None:
     same = chance.integers(300, size=2000).astype(np.uint32)
     years = chance.integers(1977, 2026, size=2000).astype(np.uint16)
     games = GameArrays(np.zeros((2000, 60), np.uint8), np.zeros(2000, np.uint8), years, same)
-    train, aside, held = split(games, 1)
+    train, aside, held = split_games(games, 1)
     assert (train.astype(int) + aside + held == 1).all() and train.any() and aside.any()
     assert (held == (years >= 2016)).all()
     assert not set(same[train]) & set(same[aside])
-    assert (split(games, 2)[1] != aside).any()
+    assert (split_games(games, 2)[1] != aside).any()
 
 
 # ---- symmetries -----------------------------------------------------------------------------------------------------
-def pack_words(bits: Any) -> Any:
+def pack_bits(bits: Any) -> Any:
     return (bits << torch.arange(64)).sum(1)
 
 
-@pytest.mark.parametrize("turn", range(8))
-def test_a_turned_board_has_turned_moves(turn: int) -> None:
+@pytest.mark.parametrize("transform", range(8))
+def test_a_turned_board_has_turned_moves(transform: int) -> None:
     positions = positions_of(4)
-    turns = torch.full_like(positions.own, turn)
-    own, opp, legal = (unpack(words, turns) for words in (positions.own, positions.opp, positions.legal))
-    assert (find_moves(pack_words(own), pack_words(opp)) == pack_words(legal)).all()
-    squares = turned(torch.device("cpu"))[1][turns, positions.square.long()]
+    transforms = torch.full_like(positions.own, transform)
+    own, opp, legal = (unpack_bits(words, transforms) for words in (positions.own, positions.opp, positions.legal))
+    assert (find_moves(pack_bits(own), pack_bits(opp)) == pack_bits(legal)).all()
+    squares = symmetry_tables(torch.device("cpu"))[1][transforms, positions.square.long()]
     assert (legal.gather(1, squares[:, None]) == 1).all()
-    assert ((pack_words(own) == positions.own).all()) == (turn == 0)
+    assert ((pack_bits(own) == positions.own).all()) == (transform == 0)
 
 
 def point(board: Any) -> Any:
@@ -168,17 +169,17 @@ def test_what_is_said_of_turned_boards_is_turned_back() -> None:
     full, none = torch.full_like(squares, -1), torch.zeros_like(squares)
     columns = torch.ones_like(squares) << squares, none, full, squares.to(torch.uint8), none == 0
     pointing = CnnPositions(*columns, torch.ones_like(squares).to(torch.int8), none, none, none == 1)
-    shares, _ = promise(TINY, point, pointing, 8)
+    shares, _ = predict(TINY, point, pointing, 8)
     assert (shares.argmax(1) == squares).all() and (shares.max(1).values > 0.99).all()
     for seed in range(4):
-        turns = torch.randint(8, (64,), generator=torch.Generator().manual_seed(seed))
-        assert losses(replace(TINY, smoothing=0.0), point, pointing, turns)[0] < 1e-6
+        transforms = torch.randint(8, (64,), generator=torch.Generator().manual_seed(seed))
+        assert compute_losses(replace(TINY, label_smoothing=0.0), point, pointing, transforms)[0] < 1e-6
 
 
 def test_each_view_shows_the_board() -> None:
     positions = positions_of(3)
-    turns = torch.zeros_like(positions.own)
-    mover, colours, one = (planes(view, positions, turns).flatten(2) for view in PLANES)
+    transforms = torch.zeros_like(positions.own)
+    mover, colours, one = (encode_planes(view, positions, transforms).flatten(2) for view in PLANES)
     assert [board.shape[1] for board in (mover, colours, one)] == list(PLANES.values())
     assert (mover[:, 0] - mover[:, 1] == one[:, 0]).all() and (mover[:, 3] == 1).all()
     black = positions.black
@@ -189,17 +190,17 @@ def test_each_view_shows_the_board() -> None:
 
 def test_even_boards_are_not_turned() -> None:
     start = positions_of(3).take(slice(0, 3))
-    assert start.even.all()
+    assert start.symmetric.all()
     seen = []
 
     def network(board: Any) -> Any:
         seen.append(board)
         return point(board)
 
-    shares, _ = promise(TINY, network, start, 8)
-    losses(TINY, network, start, torch.arange(1, 4))
+    shares, _ = predict(TINY, network, start, 8)
+    compute_losses(TINY, network, start, torch.arange(1, 4))
     assert len(seen) == 9 and all(torch.equal(board, seen[0]) for board in seen)
-    assert torch.allclose(shares, promise(TINY, point, start, 1)[0])
+    assert torch.allclose(shares, predict(TINY, point, start, 1)[0])
 
 
 # ---- networks -------------------------------------------------------------------------------------------------------
@@ -220,46 +221,48 @@ def test_losers_move_the_other_head_alone() -> None:
     for won, head in ((True, 0), (False, 1)):
         some = positions.take(positions.won == won)
         network.zero_grad()
-        losses(TINY, network, some, torch.zeros_like(some.own))[0].backward()
+        compute_losses(TINY, network, some, torch.zeros_like(some.own))[0].backward()
         assert last.weight.grad[head].abs().sum() > 0 and last.weight.grad[1 - head].abs().sum() == 0
 
 
 def test_a_teacher_is_followed() -> None:
     positions = positions_of(6)
     with torch.no_grad():
-        shares, values = promise(TINY, make_network(TINY).eval(), positions, 1)
-    plan, lessons = replace(TINY, taught=1.0), (shares.half(), values)
+        shares, values = predict(TINY, make_network(TINY).eval(), positions, 1)
+    plan, soft_targets = replace(TINY, teacher_weight=1.0), (shares.half(), values)
     sayings = torch.log(shares + 1e-9)
 
-    def same(turns: Any) -> Any:
+    def same(transforms: Any) -> Any:
         """A network that says of turned boards what the teacher says of them."""
-        return lambda board: (sayings.gather(1, turned(board.device)[0][turns])[:, None], values)
+        return lambda board: (sayings.gather(1, symmetry_tables(board.device)[0][transforms])[:, None], values)
 
     entropy = -(shares * sayings).sum(1).mean()
-    for turn in range(8):
-        turns = torch.full_like(positions.own, turn).masked_fill(positions.even, 0)
-        moves, value = losses(plan, same(turns), positions, turns, lessons)
+    for transform in range(8):
+        transforms = torch.full_like(positions.own, transform).masked_fill(positions.symmetric, 0)
+        moves, value = compute_losses(plan, same(transforms), positions, transforms, soft_targets)
         assert moves == pytest.approx(float(entropy), abs=1e-3) and value == pytest.approx(0, abs=1e-6)
-    played = replace(TINY, taught=0.0, smoothing=0.0)
+    played = replace(TINY, teacher_weight=0.0, label_smoothing=0.0)
     some = positions.take(positions.won & (positions.margin != UNKNOWN))
     network, chosen = make_network(TINY).eval(), positions.won & (positions.margin != UNKNOWN)
-    alone = losses(played, network, some, torch.zeros_like(some.own))
-    beside = losses(played, network, some, torch.zeros_like(some.own), (shares.half()[chosen], values[chosen]))
+    alone = compute_losses(played, network, some, torch.zeros_like(some.own))
+    beside = compute_losses(played, network, some, torch.zeros_like(some.own), (shares.half()[chosen], values[chosen]))
     assert torch.allclose(torch.stack(alone), torch.stack(beside))
 
 
 def test_a_student_learns_from_the_file_of_its_teacher(tmp_path: Path) -> None:
     save_network(tmp_path / "teacher.pt", TINY, make_network(TINY))
     positions = positions_of(3)
-    plan = replace(TINY, width=8, whole=0, teacher=str(tmp_path / "teacher.pt"))
+    plan = replace(TINY, width=8, squeeze_excitation=0, teacher=str(tmp_path / "teacher.pt"))
     training, asked = CnnTraining(plan, positions, positions), CnnTraining(plan, positions, positions)
-    assert training.teacher and not training.lessons
-    asked.lessons = ask_teacher(training.teacher, positions, 1)  # as on a device that shows positions often
-    assert len(asked.lessons[0]) == len(positions)
+    assert training.teacher and not training.soft_targets
+    asked.soft_targets = compute_soft_targets(
+        training.teacher, positions, 1
+    )  # as on a device that shows positions often
+    assert len(asked.soft_targets[0]) == len(positions)
     for _ in range(3):
-        training.show()
-        asked.show()
-    training.look()
+        training.train_step()
+        asked.train_step()
+    training.check_loss()
     assert torch.allclose(training.sums, asked.sums, atol=1e-2)
     assert count_parameters(training.network) < count_parameters(make_network(TINY))
     (tmp_path / "teacher.pt").write_bytes(b"none")
@@ -273,26 +276,26 @@ def test_training_that_was_interrupted_comes_out_the_same(tmp_path: Path) -> Non
     positions = positions_of(8)
     whole, first, second = (CnnTraining(TINY, positions, positions) for _ in range(3))
     for _ in range(10):
-        whole.show()
+        whole.train_step()
     for _ in range(5):
-        first.show()
-    first.keep(tmp_path / "checkpoint.pt")
-    second.resume(tmp_path / "checkpoint.pt")
+        first.train_step()
+    first.save_checkpoint(tmp_path / "checkpoint.pt")
+    second.load_checkpoint(tmp_path / "checkpoint.pt")
     assert second.step == 5
     for _ in range(5):
-        second.show()
+        second.train_step()
     for part in ("network", "average"):
         pairs = zip(getattr(whole, part).parameters(), getattr(second, part).parameters(), strict=True)
         assert all(torch.equal(one, other) for one, other in pairs)
     with pytest.raises(ConfigError, match="another plan"):
-        CnnTraining(replace(TINY, width=32), positions, positions).resume(tmp_path / "checkpoint.pt")
+        CnnTraining(replace(TINY, width=32), positions, positions).load_checkpoint(tmp_path / "checkpoint.pt")
 
 
 def test_the_average_follows_the_weights() -> None:
-    training = CnnTraining(replace(TINY, average=0.5), positions_of(2), positions_of(2))
+    training = CnnTraining(replace(TINY, ema_decay=0.5), positions_of(2), positions_of(2))
     before = copy.deepcopy(training.average.state_dict())
     training.step = 100
-    training.show()
+    training.train_step()
     for name, mean in training.average.state_dict().items():
         if mean.is_floating_point():
             assert torch.allclose(mean, (before[name] + training.network.state_dict()[name]) / 2, atol=1e-6)
@@ -300,7 +303,7 @@ def test_the_average_follows_the_weights() -> None:
 
 def test_a_loss_that_is_not_finite_ends_training(tmp_path: Path) -> None:
     with pytest.raises(ConfigError, match="the loss is not finite near step"):
-        list(learning.run(replace(TINY, rate=1e20), some_games(60), tmp_path, tmp_path / "checkpoint.pt"))
+        list(learning.run(replace(TINY, learning_rate=1e20), some_games(60), tmp_path, tmp_path / "checkpoint.pt"))
 
 
 def greedy(seed: int, year: int) -> Record:
@@ -315,19 +318,19 @@ def greedy(seed: int, year: int) -> Record:
 
 def test_a_network_learns_and_is_written_down(tmp_path: Path) -> None:
     chance = random.Random(0)
-    packed = pack([greedy(seed, 2015 if chance.random() < 0.8 else 2020) for seed in range(150)])
+    packed = pack_games([greedy(seed, 2015 if chance.random() < 0.8 else 2020) for seed in range(150)])
     np.savez(tmp_path / "games.npz", **packed)  # type: ignore[arg-type]
     words = [str(tmp_path / "games.npz"), "--out", str(tmp_path / "out"), "--width", "16", "--blocks", "2"]
     words += [
-        "--batch",
+        "--batch-size",
         "256",
-        "--rate",
+        "--learning-rate",
         "1e-2",
         "--steps",
         "60",
-        "--every",
+        "--eval-interval",
         "20",
-        "--average",
+        "--ema-decay",
         "0.9",
         "--device",
         "cpu",
@@ -335,16 +338,18 @@ def test_a_network_learns_and_is_written_down(tmp_path: Path) -> None:
     assert learning.main(words) == 0
     report = json.loads((tmp_path / "out" / "report.json").read_text())
     assert report["finished"] and report["step"] == 60
-    assert report["games"]["held_out"] == int((packed["year"] == 2020).sum())
+    assert report["games"]["test"] == int((packed["year"] == 2020).sum())
     rows = [json.loads(line) for line in (tmp_path / "out" / "curves.jsonl").read_text().splitlines()]
     assert [row["step"] for row in rows] == [20, 40, 60]
-    untrained = CnnTraining(TINY, positions_of(1), replay(GameArrays.read(tmp_path / "games.npz"), "cpu")).measure(0)
+    untrained = CnnTraining(
+        TINY, positions_of(1), replay_games(GameArrays.load(tmp_path / "games.npz"), "cpu")
+    ).evaluate(0)
     assert report["test"]["winners"]["top1"] > untrained["top1"] + 0.1
     assert report["test"]["winners"]["top3"] >= report["test"]["winners"]["top1"]
     plan, network = load_network(tmp_path / "out" / "weights.pt")
-    positions = replay(GameArrays.read(tmp_path / "games.npz"), "cpu")
+    positions = replay_games(GameArrays.load(tmp_path / "games.npz"), "cpu")
     held = positions.take(torch.from_numpy(packed["year"] == 2020)[positions.game.long()])
-    found = figures(judge(plan, network, held), held.won)
+    found = compute_accuracy(evaluate(plan, network, held), held.won)
     assert found["top1"] == pytest.approx(report["test"]["winners"]["top1"], abs=0.01)
 
     if find_spec("onnx") and find_spec("onnxruntime"):
@@ -357,10 +362,10 @@ def test_a_network_is_exported(tmp_path: Path) -> None:
     onnxruntime = pytest.importorskip("onnxruntime")
     training = CnnTraining(TINY, positions_of(8), positions_of(1))
     for _ in range(8):
-        training.show()
+        training.train_step()
     network, positions = training.network.eval(), positions_of(2)
-    board = planes("mover", positions, torch.zeros_like(positions.own))
-    export(TINY, network, board, tmp_path / "network.onnx")
+    board = encode_planes("mover", positions, torch.zeros_like(positions.own))
+    export_onnx(TINY, network, board, tmp_path / "network.onnx")
     with torch.no_grad():
         moves, value = network(board)
     session = onnxruntime.InferenceSession(str(tmp_path / "network.onnx"))
@@ -377,12 +382,12 @@ def test_networks_are_kept_on_the_way(tmp_path: Path, monkeypatch: pytest.Monkey
         shown.append(boards)
         file.write_text("a network")
 
-    monkeypatch.setattr(cnn_files, "export", write)
+    monkeypatch.setattr(cnn_files, "export_onnx", write)
     monkeypatch.setattr("importlib.util.find_spec", lambda name: name)
     folder, positions = tmp_path / "epochs", positions_of(40)
 
     def keep(step: int, done: float, plan: CnnConfig = TINY) -> list[str]:
-        keep_age(folder, plan, make_network(plan), positions, step, done)
+        save_snapshot(folder, plan, make_network(plan), positions, step, done)
         return sorted(file.name for file in folder.iterdir()) if folder.exists() else []
 
     assert keep(1, 0.06) == []

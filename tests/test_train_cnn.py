@@ -16,14 +16,15 @@ from games import played
 from awello import Game, Position, Record
 from awello.cli.train_cnn import BATCH, describe, draw_curves, format_report
 from awello.errors import ConfigError
-from awello.learn.cnn_games import pack
+from awello.learn.cnn_config import CnnConfig, rename_former_settings
+from awello.learn.cnn_games import pack_games
 
 FIGURES = {"positions": 1200, "top1": 0.5, "top3": 0.75}
 REPORT = {
-    "plan": {"network": "residual", "view": "mover", "moves": "all", "batch": 256},
+    "plan": {"network": "residual", "view": "mover", "moves": "all", "batch_size": 256},
     "parameters": 127_315,
-    "games": {"teaching": 900, "aside": 20, "held_out": 100},
-    "positions": {"teaching": 54_000, "aside": 1200, "held_out": 6000},
+    "games": {"training": 900, "validation": 20, "test": 100},
+    "positions": {"training": 54_000, "validation": 1200, "test": 6000},
     "step": 1000,
     "epochs": 4.74,
     "seconds": 60.4,
@@ -31,7 +32,7 @@ REPORT = {
         **dict.fromkeys(("winners", "all", "winners_new"), FIGURES),
         "all_new": {"positions": 0, "top1": 0.0, "top3": 0.0},
         "stages": {str(low): FIGURES | {"positions": low} for low in (50, 0, 10)},
-        "value": {"square_error": 0.7, "right": 0.625},
+        "value": {"mse": 0.7, "sign_accuracy": 0.625},
     },
 }
 
@@ -44,7 +45,7 @@ def some_records(number: int, year: str = "") -> list[Record]:
 
 def some_file(folder: Path, number: int, year: str = "") -> str:
     """A file of such games, ready to learn from."""
-    np.savez(folder / "games.npz", **pack(some_records(number, year)))  # type: ignore[arg-type]
+    np.savez(folder / "games.npz", **pack_games(some_records(number, year)))  # type: ignore[arg-type]
     return str(folder / "games.npz")
 
 
@@ -81,7 +82,14 @@ def test_a_file_of_games_stands_alone(tmp_path: Path) -> None:
 
 
 def test_a_game_without_a_move_teaches_nothing() -> None:
-    assert len(pack([*some_records(2), Record(Position.start(), ())])["year"]) == 2
+    assert len(pack_games([*some_records(2), Record(Position.start(), ())])["year"]) == 2
+
+
+def test_settings_of_older_files_are_renamed() -> None:
+    older = {"width": 8, "whole": 0, "taught": 0.5, "every": 10}
+    newer = {"width": 8, "squeeze_excitation": 0, "teacher_weight": 0.5, "eval_interval": 10}
+    assert rename_former_settings(older) == rename_former_settings(newer) == newer
+    assert CnnConfig(**newer).eval_interval == 10  # type: ignore[arg-type]
 
 
 def test_the_report_is_a_table() -> None:
@@ -118,7 +126,7 @@ def some_games(years: list[int], same: list[int] | None = None) -> Any:
 def split(games: Any, seed: int = 1) -> Any:
     from awello.learn import cnn_positions
 
-    return cnn_positions.split(games, seed)
+    return cnn_positions.split_games(games, seed)
 
 
 @pytest.mark.parametrize(
@@ -155,11 +163,11 @@ def test_three_games_are_enough_and_two_are_not(seed: int) -> None:
 
 def test_fewer_positions_are_of_whole_games() -> None:
     pytest.importorskip("torch", reason="PyTorch is not installed")
-    from awello.learn.cnn_positions import GameArrays, replay
+    from awello.learn.cnn_positions import GameArrays, replay_games
 
-    positions = replay(GameArrays(**pack(some_records(29))), "cpu")  # type: ignore[arg-type]
-    some = positions.thin(600)
-    assert 400 < len(some) <= 620 and positions.thin(len(positions)) is positions
+    positions = replay_games(GameArrays(**pack_games(some_records(29))), "cpu")  # type: ignore[arg-type]
+    some = positions.subsample(600)
+    assert 400 < len(some) <= 620 and positions.subsample(len(positions)) is positions
     for game in some.game.unique().tolist():
         assert (some.game == game).sum() == (positions.game == game).sum()
 
@@ -206,7 +214,7 @@ def test_a_network_is_trained_and_plays(learning: Any, tmp_path: Path) -> None:
         rows[0]
     )
     report = learning.read_report(out)
-    assert report["games"]["held_out"] == 8 and sum(report["games"].values()) == 28
+    assert report["games"]["test"] == 8 and sum(report["games"].values()) == 28
     assert report["finished"] and report["step"] == rows[-1]["step"]
     assert report["test"]["all"]["positions"] > 300 and report["test"]["all_new"]["positions"] == 0
     spec = done.stdout.splitlines()[-1].split()[2]
@@ -222,7 +230,7 @@ def test_a_network_is_trained_and_plays(learning: Any, tmp_path: Path) -> None:
 
 
 def test_interrupted_it_says_so_and_goes_on(learning: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    file, out, show = some_file(tmp_path, 20), tmp_path / "out", learning.Training.show
+    file, out, show = some_file(tmp_path, 20), tmp_path / "out", learning.CnnTraining.train_step
     words = file, "--out", str(out)
 
     def interrupted(training: Any) -> None:
@@ -230,9 +238,9 @@ def test_interrupted_it_says_so_and_goes_on(learning: Any, tmp_path: Path, monke
             raise KeyboardInterrupt
         show(training)
 
-    monkeypatch.setattr(learning, "KEEP", 0)
+    monkeypatch.setattr(learning, "CHECKPOINT_SECONDS", 0)
     with monkeypatch.context() as patch:
-        patch.setattr(learning.Training, "show", interrupted)
+        patch.setattr(learning.CnnTraining, "train_step", interrupted)
         done = train(*words)
     assert done.returncode == 130
     assert done.stderr == f"awello: interrupted: run the same command again to resume from {out}\n"
@@ -242,7 +250,7 @@ def test_interrupted_it_says_so_and_goes_on(learning: Any, tmp_path: Path, monke
         first.append((training.step, training.seconds))
         show(training)
 
-    monkeypatch.setattr(learning.Training, "show", watched)
+    monkeypatch.setattr(learning.CnnTraining, "train_step", watched)
     other = train(*words, "--seed", "2")
     assert other.returncode == 2 and "another plan" in other.stderr
     (tmp_path / "other").mkdir()
@@ -258,7 +266,7 @@ def test_interrupted_it_says_so_and_goes_on(learning: Any, tmp_path: Path, monke
 
 def test_what_cannot_teach_is_refused(learning: Any, tmp_path: Path) -> None:
     cut = [replace(played(Game.OTHELLO, seed, 20)) for seed in range(9)]
-    np.savez(tmp_path / "cut.npz", **pack(cut))  # type: ignore[arg-type]
+    np.savez(tmp_path / "cut.npz", **pack_games(cut))  # type: ignore[arg-type]
     for moves in ("all", "winners"):
         done = train(str(tmp_path / "cut.npz"), "--out", str(tmp_path / "out"), "--moves", moves)
         assert done.returncode == 2 and "no game that teaches was played to its end" in done.stderr

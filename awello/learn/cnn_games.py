@@ -21,39 +21,39 @@ from awello.position import Position
 from awello.record import Record
 from awello.rules.game import PASS, Game
 
-NONE = 255  # no square, or no score
+MISSING = 255  # no square, or no score
 
 Arrays = dict[str, npt.NDArray[np.generic]]
 
 
-def write_games(places: Sequence[Path], file: Path) -> int:
+def write_games(sources: Sequence[Path], file: Path) -> int:
     """Write the games of WTHOR files, of folders of them and of archives to a file; how many there are."""
-    arrays = pack(record for place in places for record in read_records(place))
+    arrays = pack_games(record for source in sources for record in read_records(source))
     file.parent.mkdir(parents=True, exist_ok=True)
     with replace_atomically(file) as content:
         np.savez_compressed(content, **arrays)  # type: ignore[arg-type]  # its other option is no array
     return len(arrays["year"])
 
 
-def read_records(place: Path) -> Iterator[Record]:
+def read_records(source: Path) -> Iterator[Record]:
     """The games of Othello in a WTHOR file, a folder of such files, or an archive."""
-    if not place.exists():
-        raise ConfigError(f"there is no {str(place)!r}: give WTHOR files, a folder of them, or an archive")
-    if place.is_dir():
-        for file in sorted(place.glob("*.wtb")):
+    if not source.exists():
+        raise ConfigError(f"there is no {str(source)!r}: give WTHOR files, a folder of them, or an archive")
+    if source.is_dir():
+        for file in sorted(source.glob("*.wtb")):
             yield from read_records(file)
-    elif place.suffix.lower() == ".wtb":
-        for record in read_wthor(place.read_bytes()):
+    elif source.suffix.lower() == ".wtb":
+        for record in read_wthor(source.read_bytes()):
             if isinstance(record, AwelloError):
-                raise ConfigError(f"{place}: {record}")
+                raise ConfigError(f"{source}: {record}")
             yield record
     else:
-        archive = Archive(place)
+        archive = Archive(source)
         yield from archive.records(archive.numbers(GameFilter(kinds=(Game.OTHELLO,))))
         archive.close()
 
 
-def pack(records: Iterable[Record]) -> Arrays:
+def pack_games(records: Iterable[Record]) -> Arrays:
     """The arrays of some games; those from another start and those without a move are left out."""
     rows, years = [], []
     for record in records:
@@ -67,11 +67,11 @@ def pack(records: Iterable[Record]) -> Arrays:
     moves = np.frombuffer(bytearray().join(rows), np.uint8).reshape(-1, MAX_GAME_MOVES)
     positions = collect_positions(moves)
     ended, first = np.unique(positions.game, return_index=True)
-    black = np.full(len(moves), NONE, np.uint8)
+    black = np.full(len(moves), MISSING, np.uint8)
     black[ended] = 32 + positions.scores[first] // 2  # Black is to move in the first position of a game
     _, same = np.unique(moves, axis=0, return_inverse=True)
     return {
-        "moves": np.where(moves == NO_MOVE, NONE, moves).astype(np.uint8),
+        "moves": np.where(moves == NO_MOVE, MISSING, moves).astype(np.uint8),
         "black": black,
         "year": np.array(years, np.uint16),
         "same": same.reshape(-1).astype(np.uint32),
