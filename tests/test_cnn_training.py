@@ -287,7 +287,7 @@ def test_training_that_was_interrupted_comes_out_the_same(tmp_path: Path) -> Non
     for part in ("network", "average"):
         pairs = zip(getattr(whole, part).parameters(), getattr(second, part).parameters(), strict=True)
         assert all(torch.equal(one, other) for one, other in pairs)
-    with pytest.raises(ConfigError, match="another plan"):
+    with pytest.raises(ConfigError, match="other settings"):
         CnnTraining(replace(TINY, width=32), positions, positions).load_checkpoint(tmp_path / "checkpoint.pt")
 
 

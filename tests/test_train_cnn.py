@@ -252,7 +252,7 @@ def test_interrupted_it_says_so_and_goes_on(learning: Any, tmp_path: Path, monke
 
     monkeypatch.setattr(learning.CnnTraining, "train_step", watched)
     other = train(*words, "--seed", "2")
-    assert other.returncode == 2 and "another plan" in other.stderr
+    assert other.returncode == 2 and "other settings" in other.stderr
     (tmp_path / "other").mkdir()
     other = train(some_file(tmp_path / "other", 19), "--out", str(out))
     assert other.returncode == 2 and "other games" in other.stderr and not first

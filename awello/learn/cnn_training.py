@@ -209,7 +209,9 @@ class CnnTraining:
         """Go on from a checkpoint."""
         content = read_checkpoint(file, self.config, self.device)
         if content["positions"] != self.fingerprint:
-            raise ConfigError(f"{str(file)!r} is of a training with other games: remove it, or give these again")
+            raise ConfigError(
+                f"{str(file)!r} belongs to a training with other games: remove it, or give the same games again"
+            )
         for name in self.STATE_DICTS:
             getattr(self, name).load_state_dict(content[name])
         for name in self.COUNTERS:
@@ -220,9 +222,11 @@ def read_checkpoint(file: Path, config: CnnConfig, device: str) -> dict[str, Any
     """What was kept of a training, whose config is this one."""
     content = load_state(file, device)
     if not content.keys() >= {"plan", "positions", *CnnTraining.STATE_DICTS, *CnnTraining.COUNTERS}:
-        raise ConfigError(f"{str(file)!r} is damaged: remove it, and the training begins again")
+        raise ConfigError(f"{str(file)!r} is damaged: remove it to start the training anew")
     if rename_former_settings(content["plan"]) != asdict(config):
-        raise ConfigError(f"{str(file)!r} is of a training with another config: remove it, or give its options again")
+        raise ConfigError(
+            f"{str(file)!r} belongs to a training with other settings: remove it, or give the same options again"
+        )
     return content
 
 
