@@ -50,10 +50,10 @@ def test_awale_has_the_same_experiments(name: str, tmp_path: Path) -> None:
 
 
 def test_orders_of_moves_are_compared_in_the_same_games(tmp_path: Path) -> None:
-    plan = ordering.plan("awale", None, 2, (4,), 1)
+    plan = ordering.make_plan("awale", None, 2, (4,), 1)
     played = run_experiment(plan, tmp_path)
     assert len({tuple(map(tuple, (game.score, game.moves))) for game in played if game.number == 1}) == 1
-    ordering.write(plan, played, (4,), tmp_path)
+    ordering.write_report(plan, played, (4,), tmp_path)
     with (tmp_path / "ordering-4.csv").open() as file:
         rows = {row["search"]: row for row in csv.DictReader(file)}
     assert plan.variant == "tournament"
@@ -64,28 +64,28 @@ def test_orders_of_moves_are_compared_in_the_same_games(tmp_path: Path) -> None:
 
 
 def test_the_tournament_of_report_1(tmp_path: Path) -> None:
-    plan = heuristics.plan("awale", None, 1, (1,), 1)
+    plan = heuristics.make_plan("awale", None, 1, (1,), 1)
     assert (plan.games, plan.variant, len(plan.pairings)) == (2, "tournament", 36)
     played = run_experiment(plan, tmp_path)
-    points, names = heuristics.round_points(plan, played), heuristics.entrants(1)
+    points, names = heuristics.mean_round_points(plan, played), heuristics.list_players(1)
     for pairing, (one, other) in enumerate(plan.pairings):
         first, second = ([game.score[place] for game in played if game.pairing == pairing] for place in (0, 1))
         expected = 3 if sum(first) > sum(second) else 1 if sum(first) == sum(second) else 0
         assert points[one, other] == expected and points[other, one] == (1 if expected == 1 else 3 - expected)
-    heuristics.write(plan, played, (1,), tmp_path)
+    heuristics.write_report(plan, played, (1,), tmp_path)
     with (tmp_path / "ranks.csv").open() as file:
         rows = {row["program"]: row for row in csv.DictReader(file)}
     assert rows.keys() == names.keys() == published.HEURISTICS.keys()
     assert float(rows["MinMaxH3.2"]["report 1: points"]) == 20.63
     assert sum(float(row["points"]) for row in rows.values()) == sum(points.values())
     with pytest.raises(ConfigError, match="for Awalé"):
-        heuristics.plan("othello", None, 1, (1,), 1)
+        heuristics.make_plan("othello", None, 1, (1,), 1)
 
 
 # ---- Otage ----------------------------------------------------------------------------------------------------------
 def test_the_tree_of_report_4() -> None:
-    tree = example_trees.report_tree()
-    assert otage.count_leaves(tree) == published.BRANCHES
+    tree = example_trees.make_report_tree()
+    assert otage.count_leaves(tree) == published.TREE_LEAVES
     before, last = example_trees.deepen(tree, (2, 3))
     assert before.variations == {"1": ("1", "1.3"), "2": ("2", "2.2"), "3": ("3", "3.2")}
     assert (before.move, last.move) == ("3", "3")
@@ -93,7 +93,7 @@ def test_the_tree_of_report_4() -> None:
 
 def test_the_more_is_known_the_fewer_leaves() -> None:
     counts = otage.count_random_leaves(60, 1)
-    assert list(counts) == list(published.BRANCHES)
+    assert list(counts) == list(published.TREE_LEAVES)
     assert all(more > fewer for more, fewer in pairwise(counts.values())), counts
 
 
@@ -109,7 +109,7 @@ def grow(position: Position, depth: int, judgement: OtageEvaluator) -> example_t
 
 def middles_and_ends() -> Iterator[Position]:
     """Positions of a game's middle, and some near its end, where sides pass and games finish."""
-    yield from (otage.sample(2, number) for number in range(3))
+    yield from (otage.sample_position(2, number) for number in range(3))
     for seed in range(12):
         late = list(random_record(Game.OTHELLO, seed).positions())[-5]
         if len(late.legal_moves()) > 1:
@@ -143,7 +143,7 @@ def test_the_experiment_about_otage(tmp_path: Path) -> None:
     for name in ("trees", "positions-3", "positions-4", "game", "variations"):
         with (tmp_path / "out" / f"{name}.csv").open() as file:
             tables[name] = list(csv.DictReader(file))
-    assert [int(row["one tree: leaves"]) for row in tables["trees"]] == list(published.BRANCHES.values())
+    assert [int(row["one tree: leaves"]) for row in tables["trees"]] == list(published.TREE_LEAVES.values())
     assert {row["search"] for row in tables["positions-4"]} == set(otage.SEARCHES)
     *moves, total = tables["game"]
     assert len(moves) == 17 and int(total["report 4: saved"]) == sum(published.OTAGE_SAVED)
@@ -164,16 +164,16 @@ def test_the_experiment_about_otage(tmp_path: Path) -> None:
 
 
 def test_searches_that_disagree_are_no_experiment(monkeypatch: pytest.MonkeyPatch) -> None:
-    position = otage.sample(1, 1)
-    assert 14 <= (position.own | position.opp).bit_count() <= 30 and position == otage.sample(1, 1)
+    position = otage.sample_position(1, 1)
+    assert 14 <= (position.own | position.opp).bit_count() <= 30 and position == otage.sample_position(1, 1)
     clever = OtageMemory(factors=(1.0, 2.0, 3.0, 4.0))
     monkeypatch.setattr(
         otage,
-        "_searcher",
+        "_make_search",
         lambda name: IterativeDeepening(clever if name == "best move" else OtageMemory(), OtageOptions()),
     )
     with pytest.raises(AssertionError, match="disagree"):
-        otage.search_position(position, "sample", 1, tuple(otage.LADDER), 2)
+        otage.search_position(position, "sample", 1, tuple(otage.HINT_LEVELS), 2)
 
 
 def quick_plan(games: int = 4) -> ExperimentPlan:
@@ -216,7 +216,7 @@ def test_experiments_are_not_mixed(tmp_path: Path) -> None:
 
 
 def test_searches_that_agree_play_the_same_games(tmp_path: Path) -> None:
-    plan = complexity.plan("othello", None, 4, (2, 3), 1)
+    plan = complexity.make_plan("othello", None, 4, (2, 3), 1)
     games = run_experiment(plan, tmp_path)
     by_heuristic: dict[tuple[str, int], set[tuple[int, ...]]] = {}
     for game in games:
@@ -230,12 +230,12 @@ def test_published_figures_stand_beside_ours(tmp_path: Path) -> None:
         (complexity, "ratios.csv", "57.52"),
         (championship, "strategies.csv", "35.46"),
     ):
-        plan = experiment.plan("othello", None, 2, (2,), 1)
+        plan = experiment.make_plan("othello", None, 2, (2,), 1)
         folder = tmp_path / plan.name
-        experiment.write(plan, run_experiment(plan, folder), (2,), folder)
+        experiment.write_report(plan, run_experiment(plan, folder), (2,), folder)
         with (folder / file).open() as lines:
             assert any(figure in row for row in csv.reader(lines))
-    assert benchmark.plan("othello", None, 2, (8,), 1).pairings[0] == ("alphabeta:positional@8", "random")
+    assert benchmark.make_plan("othello", None, 2, (8,), 1).pairings[0] == ("alphabeta:positional@8", "random")
 
 
 @pytest.mark.parametrize(

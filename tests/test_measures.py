@@ -46,9 +46,9 @@ def test_a_linear_deviation_is_found_again() -> None:
     true = dict(zip(TERMS, (2.0, -0.02, 0.25, 0.1), strict=True))
     pairs = [(empties, deep, shallow) for empties in (20, 30) for deep in (4, 6, 8) for shallow in (0, 2)]
     line = {(e, d, s): 2.0 - 0.02 * e + 0.25 * (d - s) + 0.1 * s for e, d, s in pairs}
-    found = probcut.fit(line)
+    found = probcut.fit_deviations(line)
     assert found.coefficients == pytest.approx(true, abs=1e-3) and found.error < 1e-6
-    assert found.at((24, 8, 2)) == pytest.approx(2.0 - 0.48 + 1.5 + 0.2, abs=1e-2)
+    assert found.predict((24, 8, 2)) == pytest.approx(2.0 - 0.48 + 1.5 + 0.2, abs=1e-2)
 
 
 def test_probable_cuts_are_measured(tmp_path: Path) -> None:

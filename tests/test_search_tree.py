@@ -233,7 +233,7 @@ def test_the_lesson_as_text() -> None:
 
 
 def test_text_says_whose_view_values_take_and_shows_windows_and_plies() -> None:
-    assert "view of whoever moves at the node" in draw_tree(search_lesson("negamax")).plain
+    assert "view of the side to move at each node" in draw_tree(search_lesson("negamax")).plain
     assert "MAX ≥4 (-∞, 1)" in draw_tree(search_lesson("alphabeta"), windows=True).plain
     assert draw_tree(search_lesson("alphabeta"), plies=2).plain.splitlines()[-3:] == [
         "   ├─ MAX 9 …",

@@ -15,9 +15,9 @@ from awello.lab.experiment import ExperimentGame, ExperimentPlan
 from awello.lab.report import Report
 from awello.rules.game import USUAL
 
-GAME, GAMES, DEPTHS = "othello", 100, (2, 4, 6)
-BOOK = "memory=0,sort=false"
-EQUALS = f"{BOOK},equals=true"  # report 0's alpha-beta, which searches on among equals
+DEFAULT_GAME, DEFAULT_GAMES, DEFAULT_DEPTHS = "othello", 100, (2, 4, 6)
+TEXTBOOK_OPTIONS = "memory=0,sort=false"
+REPORT_OPTIONS = f"{TEXTBOOK_OPTIONS},equals=true"  # report 0's alpha-beta, which searches on among equals
 OPTIONS = {
     "memory": "memory=65536,sort=false",
     "sorted": "memory=0,sort=true",
@@ -38,13 +38,13 @@ def spec_of(heuristic: str, depth: int, options: str | None) -> str:
     return ",".join(filter(None, [f"{name}:{heuristic}@{depth}", table, options]))
 
 
-def plan(game: str, variant: str | None, games: int, depths: Sequence[int], seed: int) -> ExperimentPlan:
+def make_plan(game: str, variant: str | None, games: int, depths: Sequence[int], seed: int) -> ExperimentPlan:
     """Every heuristic and depth: plain, with alpha-beta, with report 0's; at the greatest depth with each option."""
     options = [text for name, text in OPTIONS.items() if USUAL[game].adapter.has_symmetries or name != "mirror"]
     specs = []
     for heuristic in heuristics_of(game):
         for depth in depths:
-            specs += [spec_of(heuristic, depth, text) for text in (None, BOOK, EQUALS)]
+            specs += [spec_of(heuristic, depth, text) for text in (None, TEXTBOOK_OPTIONS, REPORT_OPTIONS)]
         specs += [spec_of(heuristic, max(depths), text) for text in options]
     return ExperimentPlan("complexity", game, variant, tuple((spec, "random") for spec in specs), games, seed)
 
@@ -54,17 +54,17 @@ class ComplexityResults:
 
     def __init__(self, plan: ExperimentPlan, games: Sequence[ExperimentGame]) -> None:
         specs = (spec for spec, _ in plan.pairings)
-        self.games = dict(zip(specs, plan.by_pairing(games), strict=True))
+        self.games = dict(zip(specs, plan.group_by_pairing(games), strict=True))
 
-    def nodes(self, spec: str) -> list[int]:
+    def nodes_of(self, spec: str) -> list[int]:
         """The nodes of every move that a player made."""
         return [nodes for game in self.games[spec] for nodes in game.nodes[0]]
 
-    def seconds(self, spec: str) -> list[float]:
+    def seconds_of(self, spec: str) -> list[float]:
         """The time of each of a player's games."""
         return [game.seconds[0] for game in self.games[spec]]
 
-    def curve(self, spec: str) -> list[float]:
+    def mean_nodes_by_move(self, spec: str) -> list[float]:
         """The mean nodes of a player's first move, second move, and so on."""
         return means_by_move([game.nodes[0] for game in self.games[spec]])
 
@@ -75,15 +75,15 @@ def means_by_move(games: Sequence[Sequence[int]]) -> list[float]:
     return [statistics.fmean(number for number in column if number is not None) for column in columns]
 
 
-def spread(values: Sequence[float]) -> tuple[float, float, float]:
+def max_mean_std(values: Sequence[float]) -> tuple[float, float, float]:
     """The maximum, the mean and the standard deviation."""
     return max(values), statistics.fmean(values), statistics.pstdev(values)
 
 
-def write(plan: ExperimentPlan, games: Sequence[ExperimentGame], depths: Sequence[int], folder: Path) -> None:
+def write_report(plan: ExperimentPlan, games: Sequence[ExperimentGame], depths: Sequence[int], folder: Path) -> None:
     """Write the report of the experiment."""
     results, report = ComplexityResults(plan, games), Report(folder, f"Complexity of search: {plan.game}")
-    report.text(
+    report.add_text(
         f"{plan.games} games for each configuration against `random`, seed {plan.seed}, colours alternating. With one "
         "seed, all searches of a heuristic and depth play the same games. A node is every position visited, the root "
         "included."
@@ -103,20 +103,23 @@ def _rows(game: str, depths: Sequence[int]) -> list[tuple[int, str]]:
 def _time_table(report: Report, game: str, depths: Sequence[int], results: ComplexityResults) -> None:
     rows = []
     for depth, heuristic in _rows(game, depths):
-        pruned, plain = (statistics.fmean(results.seconds(spec_of(heuristic, depth, text))) for text in (BOOK, None))
+        pruned, plain = (
+            statistics.fmean(results.seconds_of(spec_of(heuristic, depth, text))) for text in (TEXTBOOK_OPTIONS, None)
+        )
         theirs = published.SECONDS.get(depth, {}).get(heuristic, (None, None))
         rows.append([depth, heuristic, 1000 * pruned, 1000 * plain, 100 * pruned / plain, *theirs])
     header = ["depth", "heuristic", "alpha-beta, ms", "plain, ms", "ratio, %"]
-    report.text("## Time of a game")
+    report.add_text("## Time of a game")
     header += ["report 0: alpha-beta, s", "report 0: plain, s"]
-    report.table("time", "Time that the searching player needs for a whole game", header, rows)
+    report.add_table("time", "Time that the searching player needs for a whole game", header, rows)
 
 
 def _node_tables(report: Report, game: str, depths: Sequence[int], results: ComplexityResults) -> None:
     ratios, counts, remarks = [], [], []
     for depth, heuristic in _rows(game, depths):
         pruned, equals, plain = (
-            spread(results.nodes(spec_of(heuristic, depth, text))) for text in (BOOK, EQUALS, None)
+            max_mean_std(results.nodes_of(spec_of(heuristic, depth, text)))
+            for text in (TEXTBOOK_OPTIONS, REPORT_OPTIONS, None)
         )
         ours, theirs = 100 * pruned[1] / plain[1], [100 * one / other for one, other in zip(equals, plain, strict=True)]
         known = published.RATIOS.get(depth, {}).get(heuristic, (None, None, None))
@@ -124,19 +127,24 @@ def _node_tables(report: Report, game: str, depths: Sequence[int], results: Comp
         means = published.MEAN_NODES.get(depth, {}).get(heuristic)
         counts.append([depth, heuristic, *pruned, *plain, *([1e4 * mean for mean in means] if means else (None, None))])
         if means and known[1] is not None:
-            remarks += _remark(depth, heuristic, (ours, theirs[1], known[1]), (equals[1], plain[1]), means)
-    report.text("## Nodes of a move")
-    header = ["depth", "heuristic", "mean, %", *(f"among equals: {kind}, %" for kind in KINDS)]
-    header += [f"report 0: {kind}, %" for kind in KINDS]
-    report.table("ratios", "Nodes with alpha-beta in percent of those without", header, ratios)
+            remarks += _describe_difference(depth, heuristic, (ours, theirs[1], known[1]), (equals[1], plain[1]), means)
+    report.add_text("## Nodes of a move")
+    header = ["depth", "heuristic", "mean, %", *(f"among equals: {statistic}, %" for statistic in STATISTICS)]
+    header += [f"report 0: {statistic}, %" for statistic in STATISTICS]
+    report.add_table("ratios", "Nodes with alpha-beta in percent of those without", header, ratios)
     if remarks:
-        report.text(EXPLANATION, "\n".join(remarks))
-    header = ["depth", "heuristic", *(f"alpha-beta: {kind}" for kind in KINDS), *(f"plain: {kind}" for kind in KINDS)]
+        report.add_text(EXPLANATION, "\n".join(remarks))
+    header = [
+        "depth",
+        "heuristic",
+        *(f"alpha-beta: {statistic}" for statistic in STATISTICS),
+        *(f"plain: {statistic}" for statistic in STATISTICS),
+    ]
     header += ["report 0: alpha-beta, mean", "report 0: plain, mean"]
-    report.table("nodes", "Nodes of a move", header, counts)
+    report.add_table("nodes", "Nodes of a move", header, counts)
 
 
-KINDS = ("max", "mean", "std")
+STATISTICS = ("max", "mean", "std")
 EXPLANATION = (
     "Report 0's alpha-beta leaves a branch only when alpha *exceeds* beta, so it searches on among equals, most of all "
     'where a heuristic knows few values. The columns "among equals" do the same; the first column leaves a branch as '
@@ -145,7 +153,7 @@ EXPLANATION = (
 )
 
 
-def _remark(
+def _describe_difference(
     depth: int,
     heuristic: str,
     ratios: tuple[float, float, float],
@@ -159,32 +167,37 @@ def _remark(
     line = f"- depth {depth}, {heuristic}: {ours:.2f} % against {theirs} %; among equals {equals:.2f} %"
     if theirs / 2 <= equals <= 2 * theirs:
         return [f"{line}, which is near."]
-    here, there = (f"{one:,.0f} and {other:,.0f}" for one, other in (nodes, [1e4 * mean for mean in known]))
-    means = f"Mean nodes with alpha-beta and without are {here} here, {there} there"
+    our_means, report_means = (f"{one:,.0f} and {other:,.0f}" for one, other in (nodes, [1e4 * mean for mean in known]))
+    means = f"Mean nodes with alpha-beta and without are {our_means} here, {report_means} there"
     return [f"{line}, not near either. {means}: wider positions, where alpha-beta saves more."]
 
 
 def _curves(report: Report, game: str, depth: int, results: ComplexityResults) -> None:
     def draw(axes: Any) -> None:
         for number, heuristic in enumerate(heuristics_of(game)):
-            for text, style, name in ((BOOK, "-", "alpha-beta"), (None, "--", "plain")):
-                curve = results.curve(spec_of(heuristic, depth, text))
+            for text, style, name in ((TEXTBOOK_OPTIONS, "-", "alpha-beta"), (None, "--", "plain")):
+                curve = results.mean_nodes_by_move(spec_of(heuristic, depth, text))
                 axes.plot(range(1, len(curve) + 1), curve, style, color=f"C{number}", label=f"{heuristic}, {name}")
         axes.set(xlabel="move of the player", ylabel="nodes", yscale="log", title=f"depth {depth}")
 
-    report.plot(f"nodes-depth-{depth}", f"Mean nodes of each move at depth {depth}", draw)
+    report.add_plot(f"nodes-depth-{depth}", f"Mean nodes of each move at depth {depth}", draw)
 
 
 def _savings(report: Report, game: str, depth: int, results: ComplexityResults) -> None:
     rows = []
     for heuristic in heuristics_of(game):
-        book = spec_of(heuristic, depth, BOOK)
-        nodes, seconds = statistics.fmean(results.nodes(book)), statistics.fmean(results.seconds(book))
+        textbook = spec_of(heuristic, depth, TEXTBOOK_OPTIONS)
+        nodes, seconds = statistics.fmean(results.nodes_of(textbook)), statistics.fmean(results.seconds_of(textbook))
         for name, text in OPTIONS.items():
             spec = spec_of(heuristic, depth, text)
             if spec in results.games:
-                less, quicker = statistics.fmean(results.nodes(spec)), statistics.fmean(results.seconds(spec))
-                rows.append([heuristic, name, less, 100 * (1 - less / nodes), 100 * (1 - quicker / seconds)])
-    report.text("## What options save", "Against alpha-beta without them, in the same games.")
+                fewer_nodes, less_time = (
+                    statistics.fmean(results.nodes_of(spec)),
+                    statistics.fmean(results.seconds_of(spec)),
+                )
+                rows.append(
+                    [heuristic, name, fewer_nodes, 100 * (1 - fewer_nodes / nodes), 100 * (1 - less_time / seconds)]
+                )
+    report.add_text("## What options save", "Against alpha-beta without them, in the same games.")
     header = ["heuristic", "option", "nodes of a move", "nodes saved, %", "time saved, %"]
-    report.table("savings", f"Savings at depth {depth}", header, rows)
+    report.add_table("savings", f"Savings at depth {depth}", header, rows)

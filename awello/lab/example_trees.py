@@ -10,18 +10,18 @@ import random
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
-Line = tuple[str, ...]
+Variation = tuple[str, ...]
 
 # The report draws its tree of 27 leaves, and no words tell its values.  This one is ours, made to have the report's
 # counts of leaves and its variations (3 3.2, 1 1.3, 2 2.2); all values are those for the root's mover.
-SHALLOW = [[18, 10, 9], [15, 8, 17], [15, 10, 11]]
-DEEP = [
+SHALLOW_VALUES = [[18, 10, 9], [15, 8, 17], [15, 10, 11]]
+DEEP_VALUES = [
     [[18, 17, 12], [9, 4, 10], [11, 4, 6]],
     [[11, 16, 8], [10, 6, 8], [12, 5, 14]],
     [[15, 12, 6], [8, 11, 7], [11, 4, 11]],
 ]
 
-LARGEST, NOISE = 99, 20  # of random trees: the values of leaves, and what the depth before is wrong by
+MAX_LEAF_VALUE, MAX_NOISE = 99, 20  # of random trees: the values of leaves, and what the depth before is wrong by
 BRANCHING = (3, 5)
 
 
@@ -40,40 +40,40 @@ class DepthResult:
     depth: int
     move: str
     value: float
-    variations: dict[str, Line]
+    variations: dict[str, Variation]
     """By the moves of the root, each with its move first."""
     leaves: int
 
 
 # ---- the searches ---------------------------------------------------------------------------------------------------
-def minimax(branch: ExampleNode, depth: int) -> tuple[float, int]:
+def minimax(node: ExampleNode, depth: int) -> tuple[float, int]:
     """The value of a tree to a depth, and all its leaves."""
-    if depth == 0 or not branch.children:
-        return branch.value, 1
-    found = [minimax(child, depth - 1) for child in branch.children.values()]
-    return max(-value for value, _ in found), sum(leaves for _, leaves in found)
+    if depth == 0 or not node.children:
+        return node.value, 1
+    results = [minimax(child, depth - 1) for child in node.children.values()]
+    return max(-value for value, _ in results), sum(leaves for _, leaves in results)
 
 
 def deepen(
     root: ExampleNode, depths: Iterable[int], hints: str = "tables", order: Sequence[str] = ()
 ) -> Iterator[DepthResult]:
     """What each depth finds by the hints of the depth before; without a hint moves are tried by an order of names."""
-    last = None
+    previous = None
     for depth in depths:
-        last = search_depth(root, depth, hints, order, last)
-        yield last
+        previous = search_depth(root, depth, hints, order, previous)
+        yield previous
 
 
 def search_depth(
-    root: ExampleNode, depth: int, hints: str, order: Sequence[str], last: DepthResult | None
+    root: ExampleNode, depth: int, hints: str, order: Sequence[str], previous: DepthResult | None
 ) -> DepthResult:
     """Search the moves of the root to a depth by what the depth before found."""
     best, best_move, leaves = -math.inf, "", 0
-    variations: dict[str, Line] = {}
-    first = [last.move] if last and hints != "none" else []
+    variations: dict[str, Variation] = {}
+    first = [previous.move] if previous and hints != "none" else []
     for move in sort_moves(root.children, [*first, *order]):
-        hinted = last and (hints == "tables" or (hints == "branch" and move == last.move))
-        search = ExampleSearch([*last.variations[move], *order] if last and hinted else order)
+        hinted = previous and (hints == "tables" or (hints == "branch" and move == previous.move))
+        search = ExampleSearch([*previous.variations[move], *order] if previous and hinted else order)
         found, answers = search.search(root.children[move], -math.inf, -best, depth - 1)
         variations[move], leaves = (move, *answers), leaves + search.leaves
         if -found > best:
@@ -87,20 +87,20 @@ class ExampleSearch:
     def __init__(self, order: Sequence[str]) -> None:
         self.order, self.leaves = order, 0
 
-    def search(self, branch: ExampleNode, alpha: float, beta: float, depth: int) -> tuple[float, Line]:
+    def search(self, node: ExampleNode, alpha: float, beta: float, depth: int) -> tuple[float, Variation]:
         """The value, fail-soft, and the line that the moves which raised alpha make."""
-        if depth == 0 or not branch.children:
+        if depth == 0 or not node.children:
             self.leaves += 1
-            return branch.value, ()
-        best, line = -math.inf, Line()
-        for move in sort_moves(branch.children, self.order):
-            found, answers = self.search(branch.children[move], -beta, -alpha, depth - 1)
+            return node.value, ()
+        best, variation = -math.inf, Variation()
+        for move in sort_moves(node.children, self.order):
+            found, answers = self.search(node.children[move], -beta, -alpha, depth - 1)
             best = max(best, -found)
             if -found > alpha:
-                alpha, line = -found, (move, *answers)
+                alpha, variation = -found, (move, *answers)
                 if alpha >= beta:
                     break
-        return best, line
+        return best, variation
 
 
 def sort_moves(moves: Iterable[str], order: Sequence[str]) -> list[str]:
@@ -109,28 +109,28 @@ def sort_moves(moves: Iterable[str], order: Sequence[str]) -> list[str]:
 
 
 # ---- trees ----------------------------------------------------------------------------------------------------------
-def report_tree() -> ExampleNode:
+def make_report_tree() -> ExampleNode:
     """The tree of 27 leaves."""
-    return plant(DEEP, SHALLOW)
+    return build_tree(DEEP_VALUES, SHALLOW_VALUES)
 
 
-def random_tree(chance: random.Random) -> ExampleNode:
+def make_random_tree(rng: random.Random) -> ExampleNode:
     """Three levels of random numbers; the depth before judges by the true values with some noise."""
 
     def moves() -> range:
-        return range(chance.randint(*BRANCHING))
+        return range(rng.randint(*BRANCHING))
 
-    deep = [[[chance.randint(-LARGEST, LARGEST) for _ in moves()] for _ in moves()] for _ in moves()]
-    return plant(deep, [[max(leaves) + chance.randint(-NOISE, NOISE) for leaves in part] for part in deep])
+    deep = [[[rng.randint(-MAX_LEAF_VALUE, MAX_LEAF_VALUE) for _ in moves()] for _ in moves()] for _ in moves()]
+    return build_tree(deep, [[max(leaves) + rng.randint(-MAX_NOISE, MAX_NOISE) for leaves in part] for part in deep])
 
 
-def plant(deep: Sequence[Sequence[Sequence[int]]], shallow: Sequence[Sequence[int]]) -> ExampleNode:
+def build_tree(deep: Sequence[Sequence[Sequence[int]]], shallow: Sequence[Sequence[int]]) -> ExampleNode:
     """A tree of three levels from values for the root's mover: the leaves, and the positions above them."""
     root: dict[str, ExampleNode] = {}
     for one, (part, values) in enumerate(zip(deep, shallow, strict=True), 1):
         replies = {}
         for two, (leaves, value) in enumerate(zip(part, values, strict=True), 1):
-            last = {f"{one}.{two}.{three}": ExampleNode(-leaf) for three, leaf in enumerate(leaves, 1)}
-            replies[f"{one}.{two}"] = ExampleNode(value, last)
+            leaf_nodes = {f"{one}.{two}.{three}": ExampleNode(-leaf) for three, leaf in enumerate(leaves, 1)}
+            replies[f"{one}.{two}"] = ExampleNode(value, leaf_nodes)
         root[f"{one}"] = ExampleNode(0, replies)
     return ExampleNode(0, root)

@@ -31,30 +31,30 @@ class ExperimentPlan(GamePlan):
     unit: ClassVar[str] = "games"
 
     @cached_property
-    def wanted(self) -> list[tuple[int, int]]:
+    def schedule(self) -> list[tuple[int, int]]:
         """The pairing of each game and its number within the pairing, in the order of play."""
         return [(pairing, number) for number in range(self.games) for pairing in range(len(self.pairings))]
 
     @property
     def total(self) -> int:
-        return len(self.wanted)
+        return len(self.schedule)
 
-    def chosen_game(self) -> Game:
+    def find_rules(self) -> Game:
         """The game with its variant."""
         return find_game(self.game, variant=self.variant)
 
     def opening(self, pair: int) -> tuple[int, ...]:
         """The opening of two games in a row; all pairings play the same ones."""
-        return random_opening(self.chosen_game(), self.opening_plies, f"{self.seed}/{pair}")
+        return random_opening(self.find_rules(), self.opening_plies, f"{self.seed}/{pair}")
 
     def job(self, number: int) -> GameJob:
-        pairing, game = self.wanted[number]
-        return pair_job(self.chosen_game(), self.pairings[pairing], game, self.seed, self.opening(game // 2))
+        pairing, game = self.schedule[number]
+        return pair_job(self.find_rules(), self.pairings[pairing], game, self.seed, self.opening(game // 2))
 
     def configuration(self) -> dict[str, Any]:
         return asdict(self)
 
-    def by_pairing(self, games: "Sequence[ExperimentGame]") -> "list[list[ExperimentGame]]":
+    def group_by_pairing(self, games: "Sequence[ExperimentGame]") -> "list[list[ExperimentGame]]":
         """The games of each pairing."""
         return [[game for game in games if game.pairing == number] for number in range(len(self.pairings))]
 
@@ -68,9 +68,9 @@ class ExperimentGame:
     side: int
     """The side that the first player had."""
     score: tuple[int, int]
-    held: tuple[int, int]
+    final_counts: tuple[int, int]
     """Discs or seeds held at the end."""
-    throughout: tuple[float, float]
+    mean_counts: tuple[float, float]
     """The mean of what was held after each move."""
     seconds: tuple[float, float]
     moves: tuple[int, int]
@@ -79,14 +79,14 @@ class ExperimentGame:
 
 
 def run_experiment(
-    plan: RunPlan[Any], folder: Path, jobs: Jobs = 1, report: Callable[[int], None] = lambda done: None
+    plan: RunPlan[Any], folder: Path, jobs: Jobs = 1, on_progress: Callable[[int], None] = lambda done: None
 ) -> list[Any]:
-    """Run what is missing in a folder, calling `report` with the jobs done; all results.  Ctrl-C is raised."""
+    """Run what is missing in a folder, calling `on_progress` with the jobs done; all results.  Ctrl-C is raised."""
     if isinstance(plan, ExperimentPlan):
         check_experiment(plan)
     with Runner(plan, jobs, folder) as runner:
-        report(len(runner.done))
-        if not runner.run(lambda: report(len(runner.done))):
+        on_progress(len(runner.done))
+        if not runner.run(lambda: on_progress(len(runner.done))):
             raise KeyboardInterrupt
     return describe_games(plan, runner.done) if isinstance(plan, ExperimentPlan) else runner.done
 
@@ -95,13 +95,13 @@ def check_experiment(plan: ExperimentPlan) -> None:
     """Refuse players that cannot play the game at once, not hours later when it is their turn."""
     for spec in {spec for pair in plan.pairings for spec in pair}:
         player = make_player(spec)
-        player.begin(plan.chosen_game(), plan.seed)
+        player.begin(plan.find_rules(), plan.seed)
         player.end()
 
 
 def describe_games(plan: ExperimentPlan, results: Sequence[GameResult]) -> list[ExperimentGame]:
     """The games of an experiment, by pairing and number."""
-    games = [describe_game(*at, result) for at, result in zip(plan.wanted, results, strict=True)]
+    games = [describe_game(*at, result) for at, result in zip(plan.schedule, results, strict=True)]
     return sorted(games, key=attrgetter("pairing", "number"))
 
 
@@ -118,6 +118,6 @@ def describe_game(pairing: int, number: int, result: GameResult) -> ExperimentGa
     return ExperimentGame(pairing, number, side, *((column[side], column[1 - side]) for column in by_side))
 
 
-def mean_ms(games: Sequence[ExperimentGame], place: int) -> float:
+def mean_ms(games: Sequence[ExperimentGame], player: int) -> float:
     """The mean time of the moves of a pairing's first or second player."""
-    return 1000 * sum(game.seconds[place] for game in games) / max(1, sum(game.moves[place] for game in games))
+    return 1000 * sum(game.seconds[player] for game in games) / max(1, sum(game.moves[player] for game in games))

@@ -12,20 +12,20 @@ from typing import Any
 
 from awello.evaluate.settings import heuristics_for
 from awello.lab import published
-from awello.lab.complexity import BOOK, means_by_move
+from awello.lab.complexity import TEXTBOOK_OPTIONS, means_by_move
 from awello.lab.experiment import ExperimentGame, ExperimentPlan
 from awello.lab.report import Report
 from awello.rules.game import USUAL
 from awello.search.budget_search import SHIPPED
 
-GAME, GAMES, DEPTHS = "awale", 1, (12,)
+DEFAULT_GAME, DEFAULT_GAMES, DEFAULT_DEPTHS = "awale", 1, (12,)
 SEARCHES = {
-    "textbook": f"alphabeta:HEURISTIC@DEPTH,{BOOK}",
+    "textbook": f"alphabeta:HEURISTIC@DEPTH,{TEXTBOOK_OPTIONS}",
     "without order": "budget:HEURISTIC@DEPTH,order=none",
     "frozen order": "budget:HEURISTIC@DEPTH,order=frozen",
     "live order": "budget:HEURISTIC@DEPTH,order=live",
 }
-RULES = {"awale": "tournament"}
+DEFAULT_VARIANTS = {"awale": "tournament"}
 REMARKS = (
     "Nodes saved are those of the textbook that a search does without. Report 1's first line is the program that it "
     "was given, with another representation of the board; its times are of another machine and language, so only the "
@@ -46,14 +46,14 @@ def heuristic_of(game: str) -> str:
     return heuristics_for(USUAL[game])[0]
 
 
-def plan(game: str, variant: str | None, games: int, depths: Sequence[int], seed: int) -> ExperimentPlan:
+def make_plan(game: str, variant: str | None, games: int, depths: Sequence[int], seed: int) -> ExperimentPlan:
     """Every search to every depth against itself, by report 1's rules unless said."""
     specs = [
         spec.replace("HEURISTIC", heuristic_of(game)).replace("DEPTH", str(depth))
         for depth in depths
         for spec in searches_of(game).values()
     ]
-    rules = variant or RULES.get(game)
+    rules = variant or DEFAULT_VARIANTS.get(game)
     return ExperimentPlan("ordering", game, rules, tuple((spec, spec) for spec in specs), games, seed)
 
 
@@ -63,18 +63,18 @@ def nodes_by_ply(game: ExperimentGame) -> list[int]:
     return [nodes for pair in zip_longest(first, second) for nodes in pair if nodes is not None]
 
 
-def write(plan: ExperimentPlan, games: Sequence[ExperimentGame], depths: Sequence[int], folder: Path) -> None:
+def write_report(plan: ExperimentPlan, games: Sequence[ExperimentGame], depths: Sequence[int], folder: Path) -> None:
     """Write the report of the experiment."""
     report, names = Report(folder, f"The order of moves: {plan.game}"), list(searches_of(plan.game))
     rules = f", rules of {plan.variant}" if plan.variant else ""
-    report.text(
+    report.add_text(
         f"Each search, with `{heuristic_of(plan.game)}`, plays against itself: games {plan.games}, seed {plan.seed}"
         f"{rules}. With one seed, all play the same games. A node is every position visited, the root included."
     )
-    played = iter(plan.by_pairing(games))
+    played = iter(plan.group_by_pairing(games))
     for depth in depths:
         _compare(report, depth, {name: next(played) for name in names})
-    report.text(*REMARKS)
+    report.add_text(*REMARKS)
     report.write()
 
 
@@ -86,10 +86,10 @@ def _compare(report: Report, depth: int, played: dict[str, list[ExperimentGame]]
     for name, games in played.items():
         mean = 1000 * sum(sum(game.seconds) for game in games) / sum(sum(game.moves) for game in games)
         saved = 100 * (1 - totals[name] / totals["textbook"])
-        theirs = published.ORDERING.get(depth, {}).get(name, (None, None))
-        rows.append([name, mean, totals[name], saved, *theirs])
+        published_row = published.ORDERING.get(depth, {}).get(name, (None, None))
+        rows.append([name, mean, totals[name], saved, *published_row])
     header = ["search", "mean time of a move, ms", "nodes", "nodes saved, %", "report 1: ms", "report 1: saved, %"]
-    report.table(f"ordering-{depth}", f"Searches to depth {depth}", header, rows)
+    report.add_table(f"ordering-{depth}", f"Searches to depth {depth}", header, rows)
 
     def draw(axes: Any) -> None:
         for name in [name for name in curves if name != "textbook"]:
@@ -97,4 +97,4 @@ def _compare(report: Report, depth: int, played: dict[str, list[ExperimentGame]]
             axes.plot(range(1, len(means) + 1), means, label=name)
         axes.set(xlabel="move of the game", ylabel="nodes", yscale="log", title=f"depth {depth}")
 
-    report.plot(f"nodes-depth-{depth}", f"Mean nodes of each move at depth {depth}", draw)
+    report.add_plot(f"nodes-depth-{depth}", f"Mean nodes of each move at depth {depth}", draw)

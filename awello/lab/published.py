@@ -94,7 +94,7 @@ HEURISTICS = {
 }
 
 # Report 4, section II.3.2: leaves of one tree of 27.
-BRANCHES = {"minimax": 27, "alpha-beta": 20, "best move": 19, "best branch": 17, "refutation tables": 11}
+TREE_LEAVES = {"minimax": 27, "alpha-beta": 20, "best move": 19, "best branch": 17, "refutation tables": 11}
 
 # Report 4, section IV.1: a game of Otage, Black, and the leaves that variations saved for each of its moves when both
 # versions searched to the same depth; the first two moves were in its book.

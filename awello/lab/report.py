@@ -10,7 +10,7 @@ from markdown_it import MarkdownIt
 from awello.errors import ConfigError
 from awello.folders import replace_atomically
 
-PLOTS = (".svg", ".png")
+PLOT_FORMATS = (".svg", ".png")
 Draw = Callable[[Any], None]
 STYLE = """<style>
 body { font: 16px/1.5 system-ui, sans-serif; max-width: 62rem; margin: 2rem auto; padding: 0 1rem; color: #222 }
@@ -22,7 +22,7 @@ code { background: #2a2d2b } img { background: #fff } }
 </style>"""
 
 
-def need_plots() -> None:
+def require_matplotlib() -> None:
     """Say at once, not after minutes of play, that the library for plots is missing."""
     try:
         import matplotlib  # noqa: F401
@@ -32,25 +32,25 @@ def need_plots() -> None:
 
 def check_plot(path: Path) -> None:
     """Say at once, not after minutes of work, that a plot cannot be written."""
-    if path.suffix.lower() not in PLOTS:
-        raise ConfigError(f"cannot plot to {str(path)!r}: choose a name that ends in {' or '.join(PLOTS)}")
+    if path.suffix.lower() not in PLOT_FORMATS:
+        raise ConfigError(f"cannot plot to {str(path)!r}: choose a name that ends in {' or '.join(PLOT_FORMATS)}")
     if not path.parent.is_dir():
         raise ConfigError(f"cannot plot to {str(path)!r}: there is no folder {str(path.parent)!r}")
     if path.is_symlink() or (path.exists() and not path.is_file()):
         raise ConfigError(f"cannot plot to {str(path)!r}: it is no plain file")
-    need_plots()
+    require_matplotlib()
 
 
 def write_plot(path: Path, draw: Draw) -> None:
     """Write a plot completely or not at all."""
     try:
         with replace_atomically(path) as file:
-            _figure(draw).savefig(file, dpi=120, format=path.suffix.lower().removeprefix("."))
+            _make_figure(draw).savefig(file, dpi=120, format=path.suffix.lower().removeprefix("."))
     except OSError as error:
         raise ConfigError(f"cannot write {str(path)!r}: {error.strerror}") from None
 
 
-def _figure(draw: Draw) -> Any:
+def _make_figure(draw: Draw) -> Any:
     """A figure with the plot that `draw` makes on its axes."""
     from matplotlib.backends.backend_agg import FigureCanvasAgg
     from matplotlib.figure import Figure
@@ -68,26 +68,26 @@ class Report:
     """Collects text, tables and plots, and writes them."""
 
     def __init__(self, folder: Path, title: str) -> None:
-        need_plots()
+        require_matplotlib()
         self.folder, self.parts = folder, [f"# {title}"]
 
-    def text(self, *paragraphs: str) -> None:
+    def add_text(self, *paragraphs: str) -> None:
         """Add paragraphs of Markdown."""
         self.parts += paragraphs
 
-    def table(self, name: str, caption: str, header: Sequence[str], rows: Sequence[Sequence[object]]) -> None:
+    def add_table(self, name: str, caption: str, header: Sequence[str], rows: Sequence[Sequence[object]]) -> None:
         """Add a table, and write it as `name.csv`; columns in which nothing stands are left out."""
-        kept = [column for column in range(len(header)) if any(row[column] is not None for row in rows)]
-        header, rows = [header[column] for column in kept], [[row[column] for column in kept] for row in rows]
+        columns = [column for column in range(len(header)) if any(row[column] is not None for row in rows)]
+        header, rows = [header[column] for column in columns], [[row[column] for column in columns] for row in rows]
         with (self.folder / f"{name}.csv").open("w", encoding="utf-8", newline="") as file:
             csv.writer(file).writerows([header, *rows])
-        lines = [header, ["---"] * len(header), *([_cell(value) for value in row] for row in rows)]
+        lines = [header, ["---"] * len(header), *([_format_cell(value) for value in row] for row in rows)]
         self.parts.append(f"**{caption}** ([{name}.csv]({name}.csv))")
         self.parts.append("\n".join("| " + " | ".join(line) + " |" for line in lines))
 
-    def plot(self, name: str, caption: str, draw: Draw) -> None:
+    def add_plot(self, name: str, caption: str, draw: Draw) -> None:
         """Add a plot that `draw` makes on its axes, and write it as `name.png` and `name.svg`."""
-        figure = _figure(draw)
+        figure = _make_figure(draw)
         for kind in ("png", "svg"):
             figure.savefig(self.folder / f"{name}.{kind}", dpi=120)
         self.parts.append(f"![{caption}]({name}.svg)\n\n*{caption}*")
@@ -102,7 +102,7 @@ class Report:
         (self.folder / "report.html").write_text(f"{head}<body>{body}</body></html>\n", "utf-8")
 
 
-def _cell(value: object) -> str:
+def _format_cell(value: object) -> str:
     """A value as a cell of a Markdown table."""
     if value is None:
         return ""
