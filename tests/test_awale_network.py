@@ -1,4 +1,4 @@
-"""What the champion of Awalé learns from its own games: a network that is read right, true examples, resumption."""
+"""Training of the Awalé network: evaluation, examples, gradient steps and resuming."""
 
 import threading
 from concurrent.futures import ThreadPoolExecutor
@@ -53,8 +53,8 @@ from awello.rules.awale import ROW, START, pits_of
 
 
 @pytest.fixture(autouse=True)
-def small(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Small tables of endgames, few games, short lessons."""
+def use_small_settings(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Use a use_small_settings tablebase, few games and use_small_settings batches."""
     monkeypatch.setattr(tablebase, "user_cache", lambda: tmp_path)
     monkeypatch.setattr(tablebase, "SMALL", 7)
     monkeypatch.setattr(awale_network, "GAMES_PER_VARIANT", 8)
@@ -63,7 +63,7 @@ def small(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def some_boards(count: int) -> Words:
-    """Positions with any number of seeds in any pit, 48 at most in all."""
+    """Random positions with at most 48 seeds."""
     rng = np.random.default_rng(4)
     held = np.array([rng.multinomial(rng.integers(49), rng.dirichlet([0.5] * PITS)) for _ in range(count)])
     rows = held.reshape(count, 2, 6).astype(np.uint64) << np.arange(0, 48, 8, dtype=np.uint64)
@@ -71,7 +71,7 @@ def some_boards(count: int) -> Words:
     return boards
 
 
-def test_the_network_is_read_right() -> None:
+def test_the_evaluation_agrees_with_plain_python() -> None:
     rng = np.random.default_rng(3)
     for reach, last in ((60, 300), (LARGEST, LAST_LARGEST)):
         rows = rng.integers(-reach, reach + 1, (ROWS, UNITS)).astype(np.int16)
@@ -87,7 +87,7 @@ def test_no_sum_leaves_its_type() -> None:
     assert estimate(U(START), U(START), 48, as_awale_network_weights(rows)) == UNIT * 48
 
 
-def test_whole_numbers_say_what_the_network_says() -> None:
+def test_quantised_weights_agree_with_the_network() -> None:
     network, boards = AwaleNetworkTraining(), some_boards(200)
     network.rows[LAST] = np.random.default_rng(2).normal(0, 0.5, UNITS)
     weights = as_awale_network_weights(network.weights())
@@ -97,7 +97,7 @@ def test_whole_numbers_say_what_the_network_says() -> None:
         assert abs(found - max(-seeds, min(seeds, predicted))) < 0.25
 
 
-def test_places_are_those_that_the_search_reads() -> None:
+def test_encoded_boards_are_what_the_search_reads() -> None:
     position = Position.start(Game.ABAPA).play("A").play("c")
     indices = encode_boards(np.array([[position.own, position.opp]], np.uint64))
     seeds = [*pits_of(position.own), *pits_of(position.opp)]
@@ -129,7 +129,7 @@ def test_values_mix_searches_with_the_rest_of_the_game(game: Game) -> None:
             following = mixed[place + 1]
             child, rest = won[int(following.own), int(following.opp)], {float(following.value)}
             assert mixed[place].captured == seeds_on_board(position) - seeds_on_board(child)
-        else:  # the last position of a game: the endgame, or the end, follows
+        else:  # the last position of a game: the tablebase or the end follows
             rest = {float(base.value(child)) for child in children if base.covers(child)} or {0.0}
         wanted = [0.4 * searched[place].value + 0.6 * (mixed[place].captured - value) for value in rest]
         assert np.isclose(mixed[place].value, wanted).any()
@@ -164,7 +164,7 @@ def test_a_step_follows_the_gradient() -> None:
             assert gradient[row, unit] == pytest.approx(measured, rel=0.02, abs=0.01)
 
 
-def test_it_learns_what_two_pits_are_worth_together() -> None:
+def test_it_learns_the_value_of_two_pits_together() -> None:
     network, boards = AwaleNetworkTraining(), some_boards(4000)
     indices = encode_boards(boards)
     values = np.where((indices[:, 0] == 0) & (indices[:, 6] != 6 * SLOTS), 4, -2).astype(np.float32)
@@ -174,11 +174,11 @@ def test_it_learns_what_two_pits_are_worth_together() -> None:
     assert np.sqrt(np.mean(np.square(network.predict(boards) - values))) < 0.3 * values.std()
 
 
-def test_learning_goes_on_where_it_stopped(tmp_path: Path) -> None:
+def test_a_training_is_resumed(tmp_path: Path) -> None:
     file = tmp_path / "awale_network.npz"
     whole = AwaleNetworkTraining()
     rounds = list(train(whole, 3, 2, 3, lambda done: None))
-    assert rounds[0].error == rounds[0].baseline_error, "the first round knows nothing"
+    assert rounds[0].error == rounds[0].baseline_error, "the first round starts untrained"
     for stop in (1, 2, 3):
         network = load_training(file)
         next(train(network, 3, 1, 3, lambda done: None))
@@ -222,14 +222,14 @@ def test_an_interruption_does_not_wait_for_the_round(monkeypatch: pytest.MonkeyP
     monkeypatch.setattr(awale_network, "play_games", interrupted)
     with pytest.raises(KeyboardInterrupt):
         next(train(AwaleNetworkTraining(), 1, 1, 1, lambda done: None))
-    assert len(calls) < 3, "at most the games that had begun"
+    assert len(calls) < 3, "only games that had started"
 
 
 def test_the_champion_plays_by_a_file_of_weights(tmp_path: Path) -> None:
     for pit in range(6):
         network = AwaleNetworkTraining()
         network.rows[:] = 0
-        network.rows[SLOTS * (6 + pit)] = 1  # one does not like the opponent's pit to be empty
+        network.rows[SLOTS * (6 + pit)] = 1  # an empty opponent's pit is bad
         network.rows[LAST] = -8 / UNITS
         file = tmp_path / f"{pit}.npz"
         save_training(file, network)
@@ -248,4 +248,4 @@ def test_the_shipped_weights_see_both_sides() -> None:
     network.rows[:] = weights / WHOLE
     network.rows[LAST] = weights[LAST] / LAST_WHOLE
     mine, theirs = network.predict(boards), network.predict(boards[:, ::-1].copy())
-    assert np.corrcoef(mine, -theirs)[0, 1] > 0.7  # what helps one side hurts the other
+    assert np.corrcoef(mine, -theirs)[0, 1] > 0.7  # good for one side, bad for the other

@@ -41,27 +41,27 @@ torch.set_num_threads(1)
 TINY = CnnConfig(width=16, blocks=1, batch_size=64, steps=12, eval_interval=4, learning_rate=1e-2)
 
 
-def some_records(count: int) -> list[Record]:
-    """Games of random moves from 2006 on, every fifth cut short, every seventh the same as the first."""
+def make_records(count: int) -> list[Record]:
+    """Random games from 2006 on; every fifth is unfinished, every seventh equals the first."""
     games = [played(Game.OTHELLO, 0 if n % 7 == 0 else n, 40 if n % 5 == 4 else 200) for n in range(count)]
     return [replace(game, tags={"Date": str(2006 + n % 20)}) for n, game in enumerate(games)]
 
 
-def some_games(count: int) -> GameArrays:
-    return GameArrays(**pack_games(some_records(count)))  # type: ignore[arg-type]
+def make_games(count: int) -> GameArrays:
+    return GameArrays(**pack_games(make_records(count)))  # type: ignore[arg-type]
 
 
-def positions_of(count: int) -> CnnPositions:
-    return replay_games(some_games(count), "cpu")
+def make_positions(count: int) -> CnnPositions:
+    return replay_games(make_games(count), "cpu")
 
 
-def word(number: int) -> int:
-    """A word as PyTorch holds it."""
+def to_signed(number: int) -> int:
+    """Convert a word to a signed integer."""
     return number - (1 << 64) if number >= 1 << 63 else number
 
 
 def is_even(position: Position) -> bool:
-    """Whether a symmetry leaves a board as it is."""
+    """Whether a board is invariant under a symmetry."""
     own, opp = int(position.own), int(position.opp)
     discs = [(own >> square & 1) - (opp >> square & 1) for square in range(64)]
     rows = [discs[place : place + 8] for place in range(0, 64, 8)]
@@ -73,7 +73,7 @@ def is_even(position: Position) -> bool:
 
 # ---- data -----------------------------------------------------------------------------------------------------------
 def test_games_keep_their_moves_scores_and_years() -> None:
-    records = some_records(20)
+    records = make_records(20)
     packed = pack_games([*records, Record(played(Game.OTHELLO, 1, 9).final, ())])
     assert len(packed["year"]) == 20
     for number, record in enumerate(records):
@@ -100,14 +100,14 @@ def test_a_file_of_games_comes_from_wthor_and_from_an_archive(tmp_path: Path) ->
         games = GameArrays.load(tmp_path / "games.npz")
         assert games.year.tolist() == [2001] * 3
         assert games.black.tolist() == [record.final.score()[0] for record in records]
-    with pytest.raises(ConfigError, match="there is no"):
+    with pytest.raises(ConfigError, match="does not exist"):
         write_games([tmp_path / "none"], tmp_path / "games.npz")
     with pytest.raises(ConfigError, match="cannot read games"):
         GameArrays.load(tmp_path / "none.npz")
 
 
-def test_replay_finds_what_positions_say() -> None:
-    records = some_records(40)
+def test_replay_agrees_with_positions() -> None:
+    records = make_records(40)
     assert any(PASS in record.moves for record in records)
     found = replay_games(GameArrays(**pack_games(records)), "cpu")  # type: ignore[arg-type]
     rows = zip(*(getattr(found, name).tolist() for name in vars(found)), strict=True)
@@ -118,14 +118,14 @@ def test_replay_finds_what_positions_say() -> None:
                 continue
             scores, legal = record.final.score(), sum(1 << square for square in position.legal_moves())
             margin = scores[position.side] - scores[1 - position.side] if record.final.over else UNKNOWN
-            words = word(int(position.own)), word(int(position.opp)), word(legal)
+            words = to_signed(int(position.own)), to_signed(int(position.opp)), to_signed(legal)
             empties = 64 - (int(position.own) | int(position.opp)).bit_count()
             expected.add((*words, move, position.side == 0, margin, number, empties, is_even(position)))
     assert set(rows) == expected and len(found) == len(expected)
 
 
 def test_an_illegal_move_is_refused() -> None:
-    games = some_games(2)
+    games = make_games(2)
     games.moves[1, 5] = games.moves[1, 4]
     with pytest.raises(ConfigError, match="game 1 of the file has an illegal move"):
         replay_games(games, "cpu")
@@ -149,8 +149,8 @@ def pack_bits(bits: Any) -> Any:
 
 
 @pytest.mark.parametrize("transform", range(8))
-def test_a_turned_board_has_turned_moves(transform: int) -> None:
-    positions = positions_of(4)
+def test_a_transformed_board_has_transformed_moves(transform: int) -> None:
+    positions = make_positions(4)
     transforms = torch.full_like(positions.own, transform)
     own, opp, legal = (unpack_bits(words, transforms) for words in (positions.own, positions.opp, positions.legal))
     assert (find_moves(pack_bits(own), pack_bits(opp)) == pack_bits(legal)).all()
@@ -159,25 +159,25 @@ def test_a_turned_board_has_turned_moves(transform: int) -> None:
     assert ((pack_bits(own) == positions.own).all()) == (transform == 0)
 
 
-def point(board: Any) -> Any:
-    """A network that promises the squares of its first plane alone."""
+def predict_first_plane(board: Any) -> Any:
+    """A network whose logits are its first input plane."""
     return 30 * board[:, :1].flatten(2), board[:, 0, 0, 0]
 
 
-def test_what_is_said_of_turned_boards_is_turned_back() -> None:
+def test_predictions_of_transformed_boards_are_transformed_back() -> None:
     squares = torch.arange(64)
     full, none = torch.full_like(squares, -1), torch.zeros_like(squares)
     columns = torch.ones_like(squares) << squares, none, full, squares.to(torch.uint8), none == 0
     pointing = CnnPositions(*columns, torch.ones_like(squares).to(torch.int8), none, none, none == 1)
-    shares, _ = predict(TINY, point, pointing, 8)
+    shares, _ = predict(TINY, predict_first_plane, pointing, 8)
     assert (shares.argmax(1) == squares).all() and (shares.max(1).values > 0.99).all()
     for seed in range(4):
         transforms = torch.randint(8, (64,), generator=torch.Generator().manual_seed(seed))
-        assert compute_losses(replace(TINY, label_smoothing=0.0), point, pointing, transforms)[0] < 1e-6
+        assert compute_losses(replace(TINY, label_smoothing=0.0), predict_first_plane, pointing, transforms)[0] < 1e-6
 
 
 def test_each_view_shows_the_board() -> None:
-    positions = positions_of(3)
+    positions = make_positions(3)
     transforms = torch.zeros_like(positions.own)
     mover, colours, one = (encode_planes(view, positions, transforms).flatten(2) for view in PLANES)
     assert [board.shape[1] for board in (mover, colours, one)] == list(PLANES.values())
@@ -188,19 +188,19 @@ def test_each_view_shows_the_board() -> None:
     assert Position.start().own == sum(1 << int(square) for square in one[0, 0].eq(1).nonzero())
 
 
-def test_even_boards_are_not_turned() -> None:
-    start = positions_of(3).take(slice(0, 3))
+def test_symmetric_boards_are_not_transformed() -> None:
+    start = make_positions(3).take(slice(0, 3))
     assert start.symmetric.all()
     seen = []
 
     def network(board: Any) -> Any:
         seen.append(board)
-        return point(board)
+        return predict_first_plane(board)
 
     shares, _ = predict(TINY, network, start, 8)
     compute_losses(TINY, network, start, torch.arange(1, 4))
     assert len(seen) == 9 and all(torch.equal(board, seen[0]) for board in seen)
-    assert torch.allclose(shares, predict(TINY, point, start, 1)[0])
+    assert torch.allclose(shares, predict(TINY, predict_first_plane, start, 1)[0])
 
 
 # ---- networks -------------------------------------------------------------------------------------------------------
@@ -209,13 +209,13 @@ def test_the_networks_have_their_sizes() -> None:
     assert count_parameters(report) == 4_432_768  # table 2.1 of report 0
     assert report(torch.zeros(2, 1, 8, 8))[0].shape == (2, 1, 64)
     ours = make_network(CnnConfig())
-    assert count_parameters(ours) < 4_950_000  # two bytes each, 10 MB with all that surrounds them
+    assert count_parameters(ours) < 4_950_000  # two bytes each, less than 10 MB
     moves, value = ours(torch.zeros(2, 4, 8, 8))
     assert moves.shape == (2, 2, 64) and value.shape == (2,)
 
 
-def test_losers_move_the_other_head_alone() -> None:
-    positions = positions_of(3)
+def test_losers_train_only_their_own_head() -> None:
+    positions = make_positions(3)
     network = make_network(TINY)
     last = network.moves[2]
     for won, head in ((True, 0), (False, 1)):
@@ -225,18 +225,18 @@ def test_losers_move_the_other_head_alone() -> None:
         assert last.weight.grad[head].abs().sum() > 0 and last.weight.grad[1 - head].abs().sum() == 0
 
 
-def test_a_teacher_is_followed() -> None:
-    positions = positions_of(6)
+def test_a_teacher_is_the_target() -> None:
+    positions = make_positions(6)
     with torch.no_grad():
         shares, values = predict(TINY, make_network(TINY).eval(), positions, 1)
     plan, soft_targets = replace(TINY, teacher_weight=1.0), (shares.half(), values)
-    sayings = torch.log(shares + 1e-9)
+    log_policies = torch.log(shares + 1e-9)
 
     def same(transforms: Any) -> Any:
-        """A network that says of turned boards what the teacher says of them."""
-        return lambda board: (sayings.gather(1, symmetry_tables(board.device)[0][transforms])[:, None], values)
+        """A network that predicts what the teacher predicts."""
+        return lambda board: (log_policies.gather(1, symmetry_tables(board.device)[0][transforms])[:, None], values)
 
-    entropy = -(shares * sayings).sum(1).mean()
+    entropy = -(shares * log_policies).sum(1).mean()
     for transform in range(8):
         transforms = torch.full_like(positions.own, transform).masked_fill(positions.symmetric, 0)
         moves, value = compute_losses(plan, same(transforms), positions, transforms, soft_targets)
@@ -251,19 +251,17 @@ def test_a_teacher_is_followed() -> None:
 
 def test_a_student_learns_from_the_file_of_its_teacher(tmp_path: Path) -> None:
     save_network(tmp_path / "teacher.pt", TINY, make_network(TINY))
-    positions = positions_of(3)
+    positions = make_positions(3)
     plan = replace(TINY, width=8, squeeze_excitation=0, teacher=str(tmp_path / "teacher.pt"))
-    training, asked = CnnTraining(plan, positions, positions), CnnTraining(plan, positions, positions)
+    training, precomputed = CnnTraining(plan, positions, positions), CnnTraining(plan, positions, positions)
     assert training.teacher and not training.soft_targets
-    asked.soft_targets = compute_soft_targets(
-        training.teacher, positions, 1
-    )  # as on a device that shows positions often
-    assert len(asked.soft_targets[0]) == len(positions)
+    precomputed.soft_targets = compute_soft_targets(training.teacher, positions, 1)  # as on a GPU
+    assert len(precomputed.soft_targets[0]) == len(positions)
     for _ in range(3):
         training.train_step()
-        asked.train_step()
+        precomputed.train_step()
     training.check_loss()
-    assert torch.allclose(training.sums, asked.sums, atol=1e-2)
+    assert torch.allclose(training.sums, precomputed.sums, atol=1e-2)
     assert count_parameters(training.network) < count_parameters(make_network(TINY))
     (tmp_path / "teacher.pt").write_bytes(b"none")
     for name in ("teacher.pt", "nobody.pt"):
@@ -272,8 +270,8 @@ def test_a_student_learns_from_the_file_of_its_teacher(tmp_path: Path) -> None:
 
 
 # ---- training -------------------------------------------------------------------------------------------------------
-def test_training_that_was_interrupted_comes_out_the_same(tmp_path: Path) -> None:
-    positions = positions_of(8)
+def test_a_resumed_training_gives_the_same_weights(tmp_path: Path) -> None:
+    positions = make_positions(8)
     whole, first, second = (CnnTraining(TINY, positions, positions) for _ in range(3))
     for _ in range(10):
         whole.train_step()
@@ -292,7 +290,7 @@ def test_training_that_was_interrupted_comes_out_the_same(tmp_path: Path) -> Non
 
 
 def test_the_average_follows_the_weights() -> None:
-    training = CnnTraining(replace(TINY, ema_decay=0.5), positions_of(2), positions_of(2))
+    training = CnnTraining(replace(TINY, ema_decay=0.5), make_positions(2), make_positions(2))
     before = copy.deepcopy(training.average.state_dict())
     training.step = 100
     training.train_step()
@@ -303,11 +301,11 @@ def test_the_average_follows_the_weights() -> None:
 
 def test_a_loss_that_is_not_finite_ends_training(tmp_path: Path) -> None:
     with pytest.raises(ConfigError, match="the loss is not finite near step"):
-        list(learning.run(replace(TINY, learning_rate=1e20), some_games(60), tmp_path, tmp_path / "checkpoint.pt"))
+        list(learning.run(replace(TINY, learning_rate=1e20), make_games(60), tmp_path, tmp_path / "checkpoint.pt"))
 
 
-def greedy(seed: int, year: int) -> Record:
-    """A game in which both play the last of their squares, but for some random moves at the start."""
+def play_largest_square(seed: int, year: int) -> Record:
+    """A game in which both sides play their last legal square, after six random moves."""
     opening = played(Game.OTHELLO, seed, 6)
     position, moves = opening.final, list(opening.moves)
     while legal := position.legal_moves():
@@ -318,7 +316,7 @@ def greedy(seed: int, year: int) -> Record:
 
 def test_a_network_learns_and_is_written_down(tmp_path: Path) -> None:
     chance = random.Random(0)
-    packed = pack_games([greedy(seed, 2015 if chance.random() < 0.8 else 2020) for seed in range(150)])
+    packed = pack_games([play_largest_square(seed, 2015 if chance.random() < 0.8 else 2020) for seed in range(150)])
     np.savez(tmp_path / "games.npz", **packed)  # type: ignore[arg-type]
     words = [str(tmp_path / "games.npz"), "--out", str(tmp_path / "out"), "--width", "16", "--blocks", "2"]
     words += [
@@ -342,7 +340,7 @@ def test_a_network_learns_and_is_written_down(tmp_path: Path) -> None:
     rows = [json.loads(line) for line in (tmp_path / "out" / "curves.jsonl").read_text().splitlines()]
     assert [row["step"] for row in rows] == [20, 40, 60]
     untrained = CnnTraining(
-        TINY, positions_of(1), replay_games(GameArrays.load(tmp_path / "games.npz"), "cpu")
+        TINY, make_positions(1), replay_games(GameArrays.load(tmp_path / "games.npz"), "cpu")
     ).evaluate(0)
     assert report["test"]["winners"]["top1"] > untrained["top1"] + 0.1
     assert report["test"]["winners"]["top3"] >= report["test"]["winners"]["top1"]
@@ -360,10 +358,10 @@ def test_a_network_learns_and_is_written_down(tmp_path: Path) -> None:
 def test_a_network_is_exported(tmp_path: Path) -> None:
     pytest.importorskip("onnx")
     onnxruntime = pytest.importorskip("onnxruntime")
-    training = CnnTraining(TINY, positions_of(8), positions_of(1))
+    training = CnnTraining(TINY, make_positions(8), make_positions(1))
     for _ in range(8):
         training.train_step()
-    network, positions = training.network.eval(), positions_of(2)
+    network, positions = training.network.eval(), make_positions(2)
     board = encode_planes("mover", positions, torch.zeros_like(positions.own))
     export_onnx(TINY, network, board, tmp_path / "network.onnx")
     with torch.no_grad():
@@ -371,11 +369,11 @@ def test_a_network_is_exported(tmp_path: Path) -> None:
     session = onnxruntime.InferenceSession(str(tmp_path / "network.onnx"))
     found = session.run(["moves", "value"], {"board": board.numpy()})
     spread = float(moves[:, 0].std()), float(value.std())
-    assert abs(found[0] - moves[:, 0].numpy()).mean() < 0.1 * spread[0]  # whole numbers of eight bits
+    assert abs(found[0] - moves[:, 0].numpy()).mean() < 0.1 * spread[0]  # quantised to eight bits
     assert abs(found[1] - value.numpy()).mean() < 0.1 * spread[1]
 
 
-def test_networks_are_kept_on_the_way(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_snapshots_are_exported(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     shown = []
 
     def write(plan: CnnConfig, network: Any, boards: Any, file: Path) -> None:
@@ -384,7 +382,7 @@ def test_networks_are_kept_on_the_way(tmp_path: Path, monkeypatch: pytest.Monkey
 
     monkeypatch.setattr(cnn_files, "export_onnx", write)
     monkeypatch.setattr("importlib.util.find_spec", lambda name: name)
-    folder, positions = tmp_path / "epochs", positions_of(40)
+    folder, positions = tmp_path / "epochs", make_positions(40)
 
     def keep(step: int, done: float, plan: CnnConfig = TINY) -> list[str]:
         save_snapshot(folder, plan, make_network(plan), positions, step, done)
@@ -392,14 +390,16 @@ def test_networks_are_kept_on_the_way(tmp_path: Path, monkeypatch: pytest.Monkey
 
     assert keep(1, 0.06) == []
     for view in (replace(TINY, view="one"), CnnConfig(network="report", view="one")):
-        assert keep(1, 1.0, view) == [], "no player could read it"
+        assert keep(1, 1.0, view) == [], "players cannot read it"
     assert keep(2, 0.07) == keep(3, 0.1) == ["network-2.onnx"]
-    assert 256 < len(shown[0]) <= 512 and shown[0][:, :2].sum((1, 2, 3)).float().std() > 10, "from all of the game"
+    assert 256 < len(shown[0]) <= 512 and shown[0][:, :2].sum((1, 2, 3)).float().std() > 10, (
+        "from all stages of the game"
+    )
     assert keep(4, 0.3) == ["network-2.onnx", "network-4.onnx"]
-    assert keep(3, 0.3) == ["network-2.onnx", "network-3.onnx"], "training began again before step 4"
+    assert keep(3, 0.3) == ["network-2.onnx", "network-3.onnx"], "the training was restarted before step 4"
     assert keep(9, 1.0) == ["network-2.onnx", "network-3.onnx", "network-9.onnx"]
     monkeypatch.setattr("importlib.util.find_spec", lambda name: None)
-    assert len(keep(10, 1.0)) == 3, "nothing is kept where nothing can be written"
+    assert len(keep(10, 1.0)) == 3, "nothing is exported without the libraries"
 
 
 def test_training_needs_no_compiler() -> None:

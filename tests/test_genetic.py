@@ -1,4 +1,4 @@
-"""The genetic algorithm: each step against its definition, and the same generations however it is run."""
+"""The genetic algorithm: each step against its definition, and reproducible generations."""
 
 import json
 import random
@@ -44,7 +44,7 @@ OWN = (10.0, 2.0, 0.25, 0.75)  # factors of a memory
 
 
 @pytest.fixture(autouse=True)
-def seeded() -> None:
+def seed_random() -> None:
     random.seed(1)
 
 
@@ -55,18 +55,18 @@ def with_fitness(genes: Iterable[int], fitness: int) -> Individual:
 
 
 def content(evolution: Evolution) -> tuple[list[Individual], Individual, list[Generation]]:
-    """All but the time."""
+    """Everything but the time."""
     return evolution.population, evolution.best, evolution.history
 
 
 def weights_in(evaluator: Evaluator) -> list[int]:
-    """The weights that kernels read, in the order of the settings."""
+    """The weights in the kernel state, in the order of the settings."""
     state, names = evaluator.state.weights, FEATURES[evaluator.heuristic]
     return [int(getattr(side, name)) for name in names for side in (state.own, state.opp)]
 
 
-def by_sum(function: Callable[[Genes], int], tried: Iterable[Genes]) -> Iterator[int]:
-    """Instead of games: who has the larger genes is fitter."""
+def sum_fitness(function: Callable[[Genes], int], tried: Iterable[Genes]) -> Iterator[int]:
+    """Fitness without games: the sum of the genes."""
     return map(sum, tried)
 
 
@@ -110,7 +110,7 @@ def test_fitness_of_constructed_results(monkeypatch: pytest.MonkeyPatch) -> None
     again = list(seeds)
     seeds.clear()
     assert genetic.compute_fitness(PLAN, 5, ((2,), (1,)), (2,)) == against_boss + 240 + 20
-    assert seeds == again  # the same chance for everybody
+    assert seeds == again  # the same seeds for all individuals
 
 
 def test_games_are_those_of_their_seed() -> None:
@@ -133,7 +133,7 @@ def test_crossover_shares_out_the_genes_of_both_parents() -> None:
             [[index + 100 * a, index + 100 * b] for index in range(12)] for a, b in ((0, 0), (0, 1), (1, 1))
         )
     kept = [sum(gene < 100 for gene in child) for child in children]
-    assert {0, 12} < set(kept)  # twins' children are twins, others are mixed
+    assert {0, 12} < set(kept)  # children of equal parents are equal
 
 
 def test_only_the_best_half_breeds() -> None:
@@ -172,7 +172,7 @@ def test_the_best_is_among_the_fighters_and_tried_again() -> None:
     def spy(function: Any, tried: Iterable[Genes]) -> Iterator[int]:
         seen.extend(tried)
         fighters.extend(function.args[2])
-        return by_sum(function, seen)
+        return sum_fitness(function, seen)
 
     evolution = Evolution([Individual([index] * 6) for index in range(6)], Individual([9] * 6))
     run_generation(PLAN, evolution, spy)
@@ -181,7 +181,7 @@ def test_the_best_is_among_the_fighters_and_tried_again() -> None:
 
 
 def test_only_a_better_one_replaces_the_best() -> None:
-    bests = [generation.best for generation in islice(evolve(PLAN, start_evolution(PLAN), inf, by_sum), 30)]
+    bests = [generation.best for generation in islice(evolve(PLAN, start_evolution(PLAN), inf, sum_fitness), 30)]
     assert all(sum(after) >= sum(before) for before, after in pairwise(bests))
     assert sum(bests[-1]) > sum(bests[0]) > 0
     even = [
@@ -193,13 +193,13 @@ def test_only_a_better_one_replaces_the_best() -> None:
 
 def test_generations_are_counted() -> None:
     population = [Individual([index] * 6) for index in range(6)]
-    lived = run_generation(PLAN, Evolution(population, Individual([3] * 6)), by_sum).history
+    lived = run_generation(PLAN, Evolution(population, Individual([3] * 6)), sum_fitness).history
     assert lived == [Generation(30, 15.0, [5] * 6)]
 
 
 @pytest.fixture
 def folder(tmp_path: Path) -> Path:
-    """A folder with a memory that has learnt from some random games."""
+    """A folder with a memory that has learnt from random games."""
     memory = OtageMemory(games=5, autoplay=3, factors=OWN)
     for number in range(5):
         memory.note(random_record(Game.OTHELLO, number))
@@ -210,20 +210,20 @@ def folder(tmp_path: Path) -> Path:
 
 @pytest.fixture(params=["h2", "otage"])
 def plan(request: pytest.FixtureRequest, folder: Path) -> GeneticConfig:
-    """A plan of little work for either game."""
-    return PLAN if request.param == "h2" else small(folder)
+    """Settings for a quick run of either game."""
+    return PLAN if request.param == "h2" else make_small_config(folder)
 
 
-def small(folder: Path) -> OtageGeneticConfig:
+def make_small_config(folder: Path) -> OtageGeneticConfig:
     return replace(make_config(folder, seed=1, nodes=20), population=5, fighters=2, boss_depth=1)
 
 
-def test_an_interrupted_learning_goes_on(plan: GeneticConfig, tmp_path: Path) -> None:
+def test_an_interrupted_evolution_is_resumed(plan: GeneticConfig, tmp_path: Path) -> None:
     whole = list(islice(evolve(plan, start_evolution(plan), inf), 4))
     file = tmp_path / "weights.json"
     for generation in islice(evolve(plan, genetic.resume_evolution(file, plan), inf), 2):
         genetic.save_evolution(file, plan, generation)
-    random.seed(77)  # whatever else has drawn from it
+    random.seed(77)  # other code may use the global generator
     parts = list(islice(evolve(plan, genetic.resume_evolution(file, plan), inf), 2))
     assert [content(generation) for generation in whole[2:]] == [content(generation) for generation in parts]
     assert parts[-1].seconds > parts[0].seconds > genetic.resume_evolution(file, plan).seconds > 0
@@ -237,21 +237,21 @@ def test_the_number_of_workers_makes_no_difference(plan: GeneticConfig) -> None:
     assert [content(generation) for generation in alone] == [content(generation) for generation in together]
 
 
-def test_time_ends_it() -> None:
+def test_it_stops_when_the_time_is_spent() -> None:
     assert list(evolve(PLAN, Evolution([], Individual(), [], 10.0), 10.0)) == []
     fresh = Evolution(start_evolution(PLAN).population, PLAN.initial, [Generation(0, 0, [])] * 9, 9.0)
-    assert list(evolve(PLAN, fresh, 9.9)) == []  # another one would take a second
+    assert list(evolve(PLAN, fresh, 9.9)) == []  # another generation would take a second
     assert next(evolve(PLAN, fresh, 10.1)).seconds > 9.0
 
 
 def test_other_plans_and_other_files_are_refused(tmp_path: Path) -> None:
     file = tmp_path / "weights.json"
     genetic.save_evolution(file, PLAN, start_evolution(PLAN))
-    with pytest.raises(ConfigError, match="holds another learning"):
+    with pytest.raises(ConfigError, match="other settings"):
         genetic.resume_evolution(file, GeneticConfig("h2", nodes=2, population=6, fighters=2, boss_depth=1))
     for text in ("", "[]", '{"weights": {}}', "\0"):
         file.write_text(text)
-        with pytest.raises(ConfigError, match="no file of 'awello train'"):
+        with pytest.raises(ConfigError, match="not a file of 'awello train'"):
             genetic.resume_evolution(file, PLAN)
 
 
@@ -298,12 +298,12 @@ def test_travers_reads_its_weights_and_its_order(tmp_path: Path) -> None:
 
 # ---- Otage's factors ------------------------------------------------------------------------------------------------
 def test_factors_begin_with_those_of_the_memory_and_stay_in_bounds(folder: Path) -> None:
-    plan = replace(small(folder), population=40)
+    plan = replace(make_small_config(folder), population=40)
     assert start_evolution(plan).best == [5, 16, 4, 12] and plan.weights([5, 16, 4, 12]) == OWN
     assert plan.weights([8, 8, 8, 8]) == FACTORS
     write_factors(folder, (15.5, 0.05, 0.05, 50.0))
     assert replace(plan, seed=2).initial == [8, 1, 1, 40]
-    lived = list(islice(evolve(plan, start_evolution(plan), inf, by_sum), 20))
+    lived = list(islice(evolve(plan, start_evolution(plan), inf, sum_fitness), 20))
     genes = {gene for generation in lived for individual in generation.population for gene in individual}
     assert (min(genes), max(genes)) == (1, 40)
     factors = [factor for gene in genes for factor in plan.weights([gene] * 4)]
@@ -320,12 +320,12 @@ def test_games_of_otage_begin_differently_and_equally_for_both_colours(
         return 32, 32
 
     monkeypatch.setattr(genetic, "play_game", play_game)
-    plan = small(folder)
+    plan = make_small_config(folder)
     fighters = (1, 2, 3, 4), (4, 3, 2, 1)
     genetic.compute_fitness(plan, 0, fighters, (1, 1, 1, 1))
     once = list(starts)
     assert once[::2] == once[1::2] and len(set(once)) == 3
-    assert {sum(start.holdings()) for start in once} <= {10, 11, 12}  # eight plies, a few of them passes at most
+    assert {sum(start.holdings()) for start in once} <= {10, 11, 12}  # eight plies, at most two passes
     genetic.compute_fitness(plan, 0, fighters, (2, 2, 2, 2))
     assert starts[6:] == once
     genetic.compute_fitness(plan, 1, fighters, (1, 1, 1, 1))
@@ -333,14 +333,14 @@ def test_games_of_otage_begin_differently_and_equally_for_both_colours(
 
 
 def test_an_individual_and_the_boss_play_as_their_players_do(folder: Path) -> None:
-    plan = replace(small(folder), nodes=300, boss_depth=2)
+    plan = replace(make_small_config(folder), nodes=300, boss_depth=2)
     write_factors(folder, plan.weights([3, 20, 1, 16]))
     own, boss = plan.make_search([3, 20, 1, 16]), plan.make_boss_search()
     otage, alphabeta = make_player(f"otage@300n,book=false,memory={folder}"), make_player("alphabeta:mixed@2")
     otage.begin(Game.OTHELLO, 0)
     alphabeta.begin(Game.OTHELLO, 0)
     for number in range(30):
-        position = list(random_record(Game.OTHELLO, number).positions())[10 + number]  # before endgames are solved
+        position = list(random_record(Game.OTHELLO, number).positions())[10 + number]  # before the endgame solver
         assert own(position) == (otage.choose(position, Clock()).move,)
         assert alphabeta.choose(position, Clock()).move in boss(position)
 
@@ -368,11 +368,11 @@ def test_the_command_puts_the_factors_into_the_memory(
     assert told["heuristic"] == "otage" and told["generations"]
     assert told["weights"] == json.loads(file.read_text())["weights"]["otage"] != list(OWN)
     assert OtageMemory.read(folder / FILE).factors == tuple(told["weights"])
-    again = train_otage(folder, "--out", str(file))  # other factors are no other plan
+    again = train_otage(folder, "--out", str(file))  # the factors are not part of the settings
     assert again.returncode == 0 and again.stdout.endswith(f"these are the factors in {folder / FILE} now\n")
     replace(OtageMemory.read(folder / FILE), games=6).write(folder / FILE)
     other = train_otage(folder, "--out", str(file))
-    assert other.returncode == 2 and other.stderr.count("\n") == 1 and "another learning" in other.stderr
+    assert other.returncode == 2 and other.stderr.count("\n") == 1 and "other settings" in other.stderr
 
 
 @pytest.mark.parametrize(
@@ -392,7 +392,7 @@ def train(*words: str, command: Callable[..., Any] = awello) -> Any:
     return command("train", "h1", "--nodes", "1", *words)
 
 
-def test_the_command_learns_and_goes_on(tmp_path: Path) -> None:
+def test_the_command_learns_and_resumes(tmp_path: Path) -> None:
     file, plot = tmp_path / "h1.json", tmp_path / "h1.svg"
     first = train("--budget", "1ms", "--out", str(file), "--json", command=fresh_awello)
     assert first.returncode == 0, first.stderr
@@ -406,7 +406,7 @@ def test_the_command_learns_and_goes_on(tmp_path: Path) -> None:
     assert isinstance(player, TextbookPlayer)
     assert weights_in(player.evaluator) == told["weights"]
     other = train("--budget", "1ms", "--out", str(file), "--seed", "8")
-    assert other.returncode == 2 and other.stderr.count("\n") == 1 and "another learning" in other.stderr
+    assert other.returncode == 2 and other.stderr.count("\n") == 1 and "other settings" in other.stderr
 
 
 @pytest.mark.parametrize(

@@ -1,4 +1,4 @@
-"""Experiments: complete folders, safe to interrupt, honest about what is missing."""
+"""Experiments: complete folders, resuming, and errors."""
 
 import csv
 import json
@@ -91,24 +91,26 @@ def test_the_tree_of_report_4() -> None:
     assert (before.move, last.move) == ("3", "3")
 
 
-def test_the_more_is_known_the_fewer_leaves() -> None:
+def test_more_hints_mean_fewer_leaves() -> None:
     counts = otage.count_random_leaves(60, 1)
     assert list(counts) == list(published.TREE_LEAVES)
     assert all(more > fewer for more, fewer in pairwise(counts.values())), counts
 
 
-def grow(position: Position, depth: int, judgement: OtageEvaluator) -> example_trees.ExampleNode:
-    """The tree of a position, as deep as it is searched."""
+def build_example_tree(position: Position, depth: int, judgement: OtageEvaluator) -> example_trees.ExampleNode:
+    """Build the tree of a position to a depth."""
     if position.over:
         black, white = position.score()
         return example_trees.ExampleNode(EXACT * (white - black if position.side else black - white))
     moves = position.legal_moves() if depth else ()
-    children = {position.format_move(move): grow(position.after(move), depth - 1, judgement) for move in moves}
+    children = {
+        position.format_move(move): build_example_tree(position.after(move), depth - 1, judgement) for move in moves
+    }
     return example_trees.ExampleNode(int(judge(U(position.own), U(position.opp), judgement.otage)), children)
 
 
-def middles_and_ends() -> Iterator[Position]:
-    """Positions of a game's middle, and some near its end, where sides pass and games finish."""
+def sample_positions() -> Iterator[Position]:
+    """Midgame positions, and some near the end with passes and finished games."""
     yield from (otage.sample_position(2, number) for number in range(3))
     for seed in range(12):
         late = list(random_record(Game.OTHELLO, seed).positions())[-5]
@@ -119,8 +121,8 @@ def middles_and_ends() -> Iterator[Position]:
 @pytest.mark.parametrize("order", [False, True])
 def test_the_kernels_search_as_the_plain_trees(order: bool) -> None:
     searched = 0
-    for position in middles_and_ends():
-        tree = grow(position, 4, OtageEvaluator(OtageMemory()))
+    for position in sample_positions():
+        tree = build_example_tree(position, 4, OtageEvaluator(OtageMemory()))
         for hints in HINTS:
             search = IterativeDeepening(OtageMemory(), OtageOptions(hints, order, aspiration=False))
             plain = example_trees.deepen(tree, range(1, 5), hints, ORDER.split() if order else ())
@@ -150,20 +152,18 @@ def test_the_experiment_about_otage(tmp_path: Path) -> None:
     assert int(total["saved"]) == sum(int(row["without variations"]) - int(row["with variations"]) for row in moves)
     *ours, theirs = tables["variations"]
     assert len(ours) == 11 and theirs["depth 5"] == "g5 h4 h5 g4 h3"
-    assert {len(row["depth 5"].split()) for row in ours} == {2, 5}, (
-        "an answer refutes, or the line is searched to its end"
-    )
+    assert {len(row["depth 5"].split()) for row in ours} == {2, 5}, "a refutation, or a full variation"
     lines = [json.loads(line) for line in (tmp_path / "out" / "games.jsonl").read_text().splitlines()]
     depth4 = sum(line["leaves"]["best move"][3] for line in lines if line["kind"] == "sample")
     row = next(row for row in tables["positions-4"] if row["search"] == "best move")
     assert int(row["leaves of this depth"]) == depth4
     assert int(row["leaves of all depths to it"]) > depth4
-    assert json.loads(awello(*words, "--json").stdout)["positions"] == 20, "the same command goes on"
+    assert json.loads(awello(*words, "--json").stdout)["positions"] == 20, "the same command resumes"
     assert "holds another experiment (seed)" in awello(*words, "--seed", "1").stderr
     assert "is for Othello" in awello("lab", "otage", "--game", "awale").stderr
 
 
-def test_searches_that_disagree_are_no_experiment(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_searches_that_disagree_raise(monkeypatch: pytest.MonkeyPatch) -> None:
     position = otage.sample_position(1, 1)
     assert 14 <= (position.own | position.opp).bit_count() <= 30 and position == otage.sample_position(1, 1)
     clever = OtageMemory(factors=(1.0, 2.0, 3.0, 4.0))
@@ -176,22 +176,22 @@ def test_searches_that_disagree_are_no_experiment(monkeypatch: pytest.MonkeyPatc
         otage.search_position(position, "sample", 1, tuple(otage.HINT_LEVELS), 2)
 
 
-def quick_plan(games: int = 4) -> ExperimentPlan:
+def make_quick_plan(games: int = 4) -> ExperimentPlan:
     return ExperimentPlan(
         "quick", "othello", None, (("alphabeta@1", "random"), ("minimax@1", "greedy")), games, 3, opening_plies=2
     )
 
 
-def without_times(folder: Path) -> list[dict[str, object]]:
+def read_games_without_times(folder: Path) -> list[dict[str, object]]:
     games = [json.loads(line) for line in (folder / "games.jsonl").read_text().splitlines()]
     for game in games:
         del game["seconds"]
     return games
 
 
-def test_an_interrupted_experiment_goes_on(tmp_path: Path) -> None:
+def test_an_interrupted_experiment_is_resumed(tmp_path: Path) -> None:
     whole, parts = tmp_path / "whole", tmp_path / "parts"
-    run_experiment(quick_plan(), whole)
+    run_experiment(make_quick_plan(), whole)
     reports = []
 
     def interrupt(count: int) -> None:
@@ -200,19 +200,19 @@ def test_an_interrupted_experiment_goes_on(tmp_path: Path) -> None:
             raise KeyboardInterrupt
 
     with pytest.raises(KeyboardInterrupt):
-        run_experiment(quick_plan(), parts, 1, interrupt)
+        run_experiment(make_quick_plan(), parts, 1, interrupt)
     with (parts / "games.jsonl").open("a") as file:
-        file.write('{"game": "oth')  # cut short in the middle of a line
+        file.write('{"game": "oth')  # a torn line
     again: list[int] = []
-    run_experiment(quick_plan(), parts, 1, again.append)
+    run_experiment(make_quick_plan(), parts, 1, again.append)
     assert again == [3, 4, 5, 6, 7, 8]
-    assert without_times(whole) == without_times(parts)
+    assert read_games_without_times(whole) == read_games_without_times(parts)
 
 
 def test_experiments_are_not_mixed(tmp_path: Path) -> None:
-    run_experiment(quick_plan(2), tmp_path)
+    run_experiment(make_quick_plan(2), tmp_path)
     with pytest.raises(ConfigError, match="another experiment"):
-        run_experiment(quick_plan(4), tmp_path)
+        run_experiment(make_quick_plan(4), tmp_path)
 
 
 def test_searches_that_agree_play_the_same_games(tmp_path: Path) -> None:

@@ -1,4 +1,4 @@
-"""The experiment about learning: what trainings tell, who equals whom, and the games that show it."""
+"""The experiment `learning`: trainings, equal levels and results."""
 
 import csv
 import json
@@ -38,14 +38,14 @@ REPORT = {
 }
 
 
-def measure(step: int, top1: float = 0.5) -> str:
+def make_row(step: int, top1: float = 0.5) -> str:
     return json.dumps(dict.fromkeys(COLUMNS, 0.25) | {"step": step, "top1": top1, "error": 0.7}) + "\n"
 
 
 def make_training(folder: Path, steps: tuple[int, ...] = (10, 20)) -> Path:
-    """A folder as a training leaves it, whose networks are all the shipped one."""
+    """A folder of a training, with the shipped network as snapshots."""
     (folder / "epochs").mkdir(parents=True)
-    (folder / "curves.jsonl").write_text("".join(map(measure, steps)))
+    (folder / "curves.jsonl").write_text("".join(map(make_row, steps)))
     (folder / "report.json").write_text(json.dumps(REPORT))
     with as_file(files("awello").joinpath("data/cnn.onnx")) as shipped:
         for step in steps:
@@ -54,7 +54,7 @@ def make_training(folder: Path, steps: tuple[int, ...] = (10, 20)) -> Path:
 
 
 # ---- trainings ------------------------------------------------------------------------------------------------------
-def test_four_trainings_are_told_of() -> None:
+def test_four_trainings_are_shipped() -> None:
     shipped, report, colours, mover = load_shipped_trainings()
     assert (shipped.parameters, report.parameters) == (1_755_603, 4_432_768)
     assert shipped.settings["teacher"] and not report.settings["teacher"]
@@ -67,14 +67,14 @@ def test_four_trainings_are_told_of() -> None:
     for each in (shipped, report, colours, mover):
         assert all(one < other for one, other in pairwise(each.column("step")))
         assert each.column("top1")[0] < each.last("top1")
-        assert each.winners_top1 == pytest.approx(each.last("top1"), abs=0.01), "held out and set aside are alike"
+        assert each.winners_top1 == pytest.approx(each.last("top1"), abs=0.01), "test and validation sets are alike"
         assert each.winners_top1 and each.all_top1 and each.all_top1 < each.winners_top1
     assert (shipped.last("step"), shipped.winners_top1) == (34_573, 0.6686)
     assert report.describe()[2] == "moves of winners"
-    assert shipped.describe()[2] == "a teacher (80 %); all moves, who wins"
+    assert shipped.describe()[2] == "a teacher (80 %); all moves, result"
 
 
-def test_a_folder_tells_of_its_training(tmp_path: Path) -> None:
+def test_the_folder_of_a_training_is_read(tmp_path: Path) -> None:
     folder = make_training(tmp_path / "training")
     found = read_training(folder, "mine")
     assert (found.winners_top1, found.all_top1, found.parameters, found.positions) == (0.1235, 0.2, 1234, 99)
@@ -95,28 +95,28 @@ def test_a_folder_tells_of_its_training(tmp_path: Path) -> None:
     assert unfinished.describe() == (None, None, None)
 
 
-def test_measures_that_were_made_again_count_once(tmp_path: Path) -> None:
-    lines = [measure(10, 0.1), measure(20, 0.2), measure(30, 0.3), measure(20, 0.4), measure(25, 0.5)]
+def test_repeated_evaluations_count_once(tmp_path: Path) -> None:
+    lines = [make_row(10, 0.1), make_row(20, 0.2), make_row(30, 0.3), make_row(20, 0.4), make_row(25, 0.5)]
     (tmp_path / "curves.jsonl").write_text("".join(lines))
     found = read_training(tmp_path, "again")
     assert found.column("step") == [10, 20, 25] and found.column("top1") == [0.1, 0.4, 0.5]
 
 
-def test_what_is_wrong_with_a_training_is_said(tmp_path: Path) -> None:
-    with pytest.raises(ConfigError, match=r"no folder of a training: it has no curves\.jsonl"):
+def test_damaged_trainings_are_refused(tmp_path: Path) -> None:
+    with pytest.raises(ConfigError, match=r"not the folder of a training: it has no curves\.jsonl"):
         read_training(tmp_path / "nowhere", "")
     for text, part in (("", "is empty"), ("{", "is damaged"), ('{"step": 1}\n', "is damaged")):
         (tmp_path / "curves.jsonl").write_text(text)
         with pytest.raises(ConfigError, match=part):
             read_training(tmp_path, "")
-    (tmp_path / "curves.jsonl").write_text(measure(1))
+    (tmp_path / "curves.jsonl").write_text(make_row(1))
     for text in ("", "[]", '{"plan": {}}'):
         (tmp_path / "report.json").write_text(text)
         with pytest.raises(ConfigError, match=r"report\.json is damaged"):
             read_training(tmp_path, "")
 
 
-def test_networks_on_the_way_are_found_by_step(tmp_path: Path) -> None:
+def test_snapshots_are_found_by_step(tmp_path: Path) -> None:
     (tmp_path / "epochs").mkdir()
     for name in ("network-900.onnx", "network-1000.onnx", "network-old.onnx", "network-5.part"):
         (tmp_path / "epochs" / name).touch()
@@ -128,7 +128,7 @@ def test_networks_on_the_way_are_found_by_step(tmp_path: Path) -> None:
 
 
 # ---- results --------------------------------------------------------------------------------------------------------
-def test_the_nearest_falling_row() -> None:
+def test_isotonic_regression() -> None:
     assert learning.fit_decreasing([0.9, 0.4, 0.6, 0.1]) == [0.9, 0.5, 0.5, 0.1]
     assert learning.fit_decreasing([0.1, 0.2, 0.6]) == pytest.approx([0.3] * 3)
     assert learning.fit_decreasing([0.45, 0.3, 0.7]) == pytest.approx([1.45 / 3] * 3)
@@ -151,7 +151,7 @@ def test_the_level_that_a_player_equals(points: dict[int, float], level: float, 
     assert learning.format_level(learning.find_equal_level(points), list(points)) == text
 
 
-def test_outcomes_count_pairs() -> None:
+def test_summaries_count_pairs() -> None:
     def game(number: int, one: int, other: int) -> ExperimentGame:
         return ExperimentGame(0, number, number % 2, (one, other), (one, other), (0, 0), (0.3, 0.1), (30, 20), ([], []))
 
@@ -165,7 +165,7 @@ def test_outcomes_count_pairs() -> None:
 
 
 # ---- the experiment -------------------------------------------------------------------------------------------------
-def test_players_that_take_long_play_fewer_games() -> None:
+def test_slow_players_play_fewer_games() -> None:
     plan = learning.make_plan("othello", None, 100, (2, 4), 0)
     counts = dict(zip(plan.pairings, plan.counts, strict=True))
     assert counts["cnn", "alphabeta:mobility@4"] == counts["cnn", "otage@20ms"] == 100
@@ -179,7 +179,7 @@ def test_players_that_take_long_play_fewer_games() -> None:
     assert openings == [jobs[17, number].opening for number in range(3)]
 
 
-def make_quick(monkeypatch: pytest.MonkeyPatch) -> None:
+def shorten_experiment(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(learning, "LEVELS", {POLICY_PLAYER: (0, 1), "cnn-value@1": (1,), "puct:cnn@8n": (0, 1)})
     monkeypatch.setattr(learning, "OTAGE", ("otage@1",))
 
@@ -190,7 +190,7 @@ def table(folder: Path, name: str) -> list[dict[str, str]]:
 
 
 def test_the_experiment_about_learning(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    make_quick(monkeypatch)
+    shorten_experiment(monkeypatch)
     training, out = make_training(tmp_path / "training"), tmp_path / "out"
     words = ("lab", "learning", "--games", "1", "--depths", "1", "--out", str(out), "--training", str(training))
     done = awello(*words)
@@ -207,7 +207,7 @@ def test_the_experiment_about_learning(tmp_path: Path, monkeypatch: pytest.Monke
     levels = {row["level"]: row for row in table(out, "levels")}
     assert levels["0"]["`cnn-value@1`"] == "" and levels["1"]["`puct:cnn@8n`"] != ""
     assert [row["player"] for row in table(out, "equal")] == [f"`{POLICY_PLAYER}`", "`cnn-value@1`", "`puct:cnn@8n`"]
-    assert [(row["step"], row["winners' moves set aside, %"]) for row in table(out, "ages")] == [
+    assert [(row["step"], row["winners' moves (validation), %"]) for row in table(out, "ages")] == [
         ("10", "50.0"),
         ("20", "50.0"),
     ]
@@ -218,15 +218,13 @@ def test_the_experiment_about_learning(tmp_path: Path, monkeypatch: pytest.Monke
     before = (out / "games.jsonl").read_text()
     again = list[int]()
     assert len(run_experiment(learning.make_plan("othello", None, 1, (1,), 0, training), out, 1, again.append)) == 44
-    assert again == [44] and (out / "games.jsonl").read_text() == before, (
-        "the same command goes on, and there is nothing left to play"
-    )
+    assert again == [44] and (out / "games.jsonl").read_text() == before, "the same command finds all games played"
     (training / "epochs" / "network-10.onnx").write_bytes((training / "epochs" / "network-20.onnx").read_bytes() + b"1")
     assert "holds another experiment (networks)" in awello(*words).stderr
 
 
-def test_without_a_training_there_are_no_ages(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    make_quick(monkeypatch)
+def test_without_a_training_there_are_no_snapshots(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    shorten_experiment(monkeypatch)
     monkeypatch.setattr(Report, "add_plot", lambda *given: None)
     plan = learning.make_plan("othello", None, 2, (1,), 0)
     blank = [
@@ -234,13 +232,13 @@ def test_without_a_training_there_are_no_ages(tmp_path: Path, monkeypatch: pytes
     ]
     learning.write_report(plan, blank, (1,), tmp_path)
     assert len(table(tmp_path, "trainings")) == 4
-    assert not list(tmp_path.glob("ages.*")) and "Strength by age" not in (tmp_path / "report.md").read_text()
+    assert not list(tmp_path.glob("ages.*")) and "Strength of the snapshots" not in (tmp_path / "report.md").read_text()
     assert {row["equals level"] for row in table(tmp_path, "equal")} == {"above 1"}
 
 
-def test_what_the_experiment_refuses(tmp_path: Path) -> None:
+def test_invalid_input_is_refused(tmp_path: Path) -> None:
     assert "is for Othello on 8x8" in awello("lab", "learning", "--game", "awale").stderr
-    assert "no folder of a training" in awello("lab", "learning", "--training", str(tmp_path)).stderr
+    assert "not the folder of a training" in awello("lab", "learning", "--training", str(tmp_path)).stderr
     assert "--training is for" in awello("lab", "benchmark", "--training", str(tmp_path)).stderr
     folder = make_training(tmp_path / "a,b", (1,))
     assert "rename the folder" in awello("lab", "learning", "--training", str(folder)).stderr

@@ -1,4 +1,4 @@
-"""What the champion is measured by and learns from: its signature, probable cuts, the weights of patterns."""
+"""The bench signature, ProbCut measurements and the training of pattern weights."""
 
 import gzip
 import json
@@ -32,7 +32,7 @@ from awello.rules.game import PASS, Game
 from awello.rules.othello import mirror
 
 
-def test_the_signature_is_that_of_the_readme() -> None:
+def test_the_signature_is_in_the_readme() -> None:
     done = fresh_awello("bench", "--json")
     assert done.returncode == 0, done.stderr
     found = json.loads(done.stdout)
@@ -42,7 +42,7 @@ def test_the_signature_is_that_of_the_readme() -> None:
     assert found["searches"] == 3 * len(GAMES)
 
 
-def test_a_linear_deviation_is_found_again() -> None:
+def test_a_linear_deviation_is_recovered() -> None:
     true = dict(zip(TERMS, (2.0, -0.02, 0.25, 0.1), strict=True))
     pairs = [(empties, deep, shallow) for empties in (20, 30) for deep in (4, 6, 8) for shallow in (0, 2)]
     line = {(e, d, s): 2.0 - 0.02 * e + 0.25 * (d - s) + 0.1 * s for e, d, s in pairs}
@@ -51,7 +51,7 @@ def test_a_linear_deviation_is_found_again() -> None:
     assert found.predict((24, 8, 2)) == pytest.approx(2.0 - 0.48 + 1.5 + 0.2, abs=1e-2)
 
 
-def test_probable_cuts_are_measured(tmp_path: Path) -> None:
+def test_probcut_is_measured(tmp_path: Path) -> None:
     done = awello("probcut", "--positions", "2", "--out", str(tmp_path / "cuts"), "--json")
     assert done.returncode == 0, done.stderr
     written = json.loads((tmp_path / "cuts/probcut.json").read_text())
@@ -63,7 +63,7 @@ def test_probable_cuts_are_measured(tmp_path: Path) -> None:
 
 @pytest.fixture
 def archive(tmp_path: Path) -> Path:
-    """A folder with the games of the bench, as texts and as WTHOR files."""
+    """A folder with the games of the bench, as transcripts and as a WTHOR file."""
     (tmp_path / "games").mkdir()
     with gzip.open(tmp_path / "games/bench.gz", "wt") as file:
         file.writelines(f"{game}: +2\n" for game in GAMES)
@@ -91,7 +91,7 @@ def test_both_formats_give_the_same_examples(archive: Path) -> None:
         assert mine.sum() == sum(position.legal_moves() != (PASS,) for position in played)
 
 
-def test_a_game_with_an_illegal_move_teaches_nothing() -> None:
+def test_games_with_illegal_moves_are_skipped() -> None:
     games = np.full((2, 60), positions.NO_MOVE, np.uint8)
     squares = [8 * (int(row) - 1) + ord(column) - ord("a") for column, row in re.findall("([a-h])([1-8])", GAMES[0])]
     games[:, : len(squares)] = squares
@@ -99,7 +99,7 @@ def test_a_game_with_an_illegal_move_teaches_nothing() -> None:
     assert set(positions.collect_positions(games).game) == {0}
 
 
-def test_positions_beside_the_games_are_legal_and_different(archive: Path) -> None:
+def test_sampled_positions_are_legal_and_distinct(archive: Path) -> None:
     examples = positions.collect_positions(positions.read_games(archive))
     own, opp, game = positions.sample_positions(examples, 30, 20, np.random.default_rng(1))
     boards = list(zip(own.tolist(), opp.tolist(), strict=True))
@@ -121,7 +121,7 @@ def test_ridge_regression_against_its_closed_form() -> None:
     assert found == pytest.approx(wanted, abs=1e-4)
 
 
-def test_mirrored_boards_name_the_same_weights() -> None:
+def test_mirrored_boards_use_the_same_weights() -> None:
     position = parse_transcript(GAMES[0][:60]).final
     own, opp = (np.array([word, mirror(U(word))], np.uint64) for word in (position.own, position.opp))
     places = np.empty((2, patterns.INDICES + 2), np.int32)
@@ -130,7 +130,7 @@ def test_mirrored_boards_name_the_same_weights() -> None:
     assert len(np.unique(ties())) == ties().max() + 1 < patterns.NUMBERS
 
 
-def test_places_name_what_the_engine_adds_up(archive: Path) -> None:
+def test_indices_are_the_weights_that_the_engine_adds_up(archive: Path) -> None:
     examples = positions.collect_positions(positions.read_games(archive))
     chosen = slice(30, 40)
     places = np.empty((10, patterns.INDICES + 2), np.int32)
@@ -157,7 +157,7 @@ def test_weights_are_learnt(archive: Path) -> None:
 
 
 @pytest.mark.slow
-def test_weights_are_learnt_from_searches_and_a_training_goes_on(archive: Path) -> None:
+def test_weights_are_learnt_from_searches_and_training_is_resumed(archive: Path) -> None:
     games = positions.read_games(archive)
     examples, plan = positions.collect_positions(games), PatternTrainingConfig.of(games, 1, 1, 100)
     whole = PatternTraining(archive / "whole.npz", plan, examples, 2)
@@ -172,10 +172,10 @@ def test_weights_are_learnt_from_searches_and_a_training_goes_on(archive: Path) 
     assert (rest.weights == whole.weights).all() and rest.completed == whole.completed
     games[0] = positions.NO_MOVE
     other = PatternTrainingConfig.of(games, 1, 1, 100)
-    with pytest.raises(ConfigError, match=r"part.npz' was begun with other games"):
+    with pytest.raises(ConfigError, match=r"part.npz' belongs to a training with other games"):
         PatternTraining(archive / "part.npz", other, examples, 1)
     (archive / "part.npz").unlink()
-    with pytest.raises(ConfigError, match=r"part.labels' was begun with other games"):
+    with pytest.raises(ConfigError, match=r"part.labels' belongs to a training with other games"):
         list(PatternTraining(archive / "part.npz", other, examples, 1).run(lambda found: None))
 
 
@@ -198,7 +198,7 @@ def test_labels_are_what_the_engine_finds(archive: Path) -> None:
                 assert sum(found) / 2 == value
 
 
-def test_nothing_to_learn_from(tmp_path: Path) -> None:
+def test_a_folder_without_games_is_refused(tmp_path: Path) -> None:
     with pytest.raises(ConfigError, match="no games"):
         positions.read_games(tmp_path)
     wrong = awello("train", "foo", "--data", str(tmp_path))

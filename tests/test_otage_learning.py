@@ -1,4 +1,4 @@
-"""What Otage learns: from a game, from a match, and by playing itself."""
+"""Learning of Otage: from a game, from a match, and by self-play."""
 
 from collections.abc import Iterator
 from contextlib import closing, suppress
@@ -64,7 +64,7 @@ def test_a_lost_game_is_not_lost_the_same_way_again(tmp_path: Path) -> None:
 
 
 def test_processes_learn_from_each_others_games(tmp_path: Path) -> None:
-    """Each worker reads again what another one has learnt."""
+    """Each worker reloads what another one has learnt."""
     match = Match(Game.OTHELLO, f"otage@1,memory={tmp_path}", "champion@level=1", games=4)
     assert play_match(match, jobs=2).learnt[match.first]["games"] == 4
     assert OtageMemory.read(tmp_path / FILE).games == 4
@@ -95,7 +95,7 @@ def test_games_worth_remembering_enter_the_book(tmp_path: Path) -> None:
         assert archive.numbers(GameFilter(player="random", event=LEARNING))
 
 
-def test_a_position_of_ones_own_teaches_nothing(tmp_path: Path) -> None:
+def test_games_from_another_start_are_ignored(tmp_path: Path) -> None:
     player, record = make_player(f"otage@2,memory={tmp_path}"), random_record(Game.OTHELLO, 1)
     _, second, *_ = record.positions()
     assert player.learn(Record(second, record.moves[1:]), 0) == {} and not (tmp_path / FILE).exists()
@@ -116,8 +116,8 @@ def test_openings_of_six_plies() -> None:
     assert list_openings(0) == [] and len(list_openings(2)) == 3
 
 
-def played(folder: Path, games: int, stop: int = 1 << 20, plan: AutoplayPlan = PLAN, jobs: int = 1) -> None:
-    """Play, but press Ctrl-C after so many games."""
+def run_autoplay(folder: Path, games: int, stop: int = 1 << 20, plan: AutoplayPlan = PLAN, jobs: int = 1) -> None:
+    """Play, and interrupt after `stop` games."""
 
     def interrupt(done: int) -> None:
         if done == stop:
@@ -136,24 +136,24 @@ def content(folder: Path) -> tuple[list[tuple[int, ...]], str]:
     return [record.moves for record in ordered], (folder / FILE).read_text()
 
 
-def test_it_goes_on_where_it_stopped(tmp_path: Path) -> None:
+def test_an_interrupted_autoplay_is_resumed(tmp_path: Path) -> None:
     whole, parts, plan = tmp_path / "whole", tmp_path / "parts", AutoplayPlan(Limit(depth=1), seed=3, opening_plies=0)
-    played(whole, ROUND_GAMES + 5, plan=plan)
+    run_autoplay(whole, ROUND_GAMES + 5, plan=plan)
     for stop in (3, 9, ROUND_GAMES + 2, 1 << 20):
-        played(parts, ROUND_GAMES + 5, stop, plan)
+        run_autoplay(parts, ROUND_GAMES + 5, stop, plan)
     assert content(parts) == content(whole)
     assert len(read_book(str(whole / GAMES))) > 500
 
 
 @pytest.mark.slow
 def test_any_number_of_processes_plays_the_same_games(tmp_path: Path) -> None:
-    played(tmp_path / "one", 6)
-    played(tmp_path / "two", 6, jobs=2)
+    run_autoplay(tmp_path / "one", 6)
+    run_autoplay(tmp_path / "two", 6, jobs=2)
     assert content(tmp_path / "one") == content(tmp_path / "two")
 
 
 def test_openings_come_first(tmp_path: Path) -> None:
-    played(tmp_path, 5, plan=AutoplayPlan(Limit(depth=1), opening_plies=2))
+    run_autoplay(tmp_path, 5, plan=AutoplayPlan(Limit(depth=1), opening_plies=2))
     moves, _ = content(tmp_path)
     assert [game[:2] for game in moves[:3]] == list_openings(2) and len(moves) == 5
 
@@ -188,7 +188,7 @@ def test_the_command(tmp_path: Path) -> None:
     assert "learnt" not in done.stdout
 
 
-def test_what_is_missing_or_damaged_is_said_in_a_line(tmp_path: Path) -> None:
+def test_missing_and_damaged_files_get_one_line(tmp_path: Path) -> None:
     words = ("--games", "3", "--limit", "1", "--plies", "0", "--jobs", "1")
     folder, elsewhere = tmp_path / "o", str(tmp_path / "games.sqlite")
     done = awello("autoplay", str(folder), *words, "--archive", elsewhere)
@@ -203,11 +203,11 @@ def test_what_is_missing_or_damaged_is_said_in_a_line(tmp_path: Path) -> None:
     done = awello("autoplay", str(folder), *words)
     assert done.returncode == 2 and f"{folder / FILE}, line 1: expected games or" in done.stderr
     done = awello("autoplay", str(folder / FILE), *words)
-    assert done.returncode == 2 and "is a file: name a folder" in done.stderr
+    assert done.returncode == 2 and "is a file: give a folder" in done.stderr
 
 
 @pytest.mark.parametrize(
-    ("words", "said"),
+    ("words", "message"),
     [
         (("--limit", "level=3"), "is not for Otage"),
         (("--limit", "soon"), "is no limit"),
@@ -218,6 +218,6 @@ def test_what_is_missing_or_damaged_is_said_in_a_line(tmp_path: Path) -> None:
         (("--limit", "4", "--clock", "3m"), "leave one of both out"),
     ],
 )
-def test_wrong_words_get_one_line(words: tuple[str, ...], said: str, tmp_path: Path) -> None:
+def test_wrong_words_get_one_line(words: tuple[str, ...], message: str, tmp_path: Path) -> None:
     done = awello("autoplay", str(tmp_path / "x"), *words)
-    assert done.returncode == 2 and said in done.stderr and done.stderr.count("\n") == 1
+    assert done.returncode == 2 and message in done.stderr and done.stderr.count("\n") == 1

@@ -213,8 +213,8 @@ def test_the_lesson_as_text() -> None:
     assert draw_tree(search_lesson("alphabeta")).plain.splitlines() == [
         "alphabeta: value 1 for MAX",
         "nodes visited: 12, leaves evaluated: 7, branches cut: 2 (plain minimax: 14 nodes, 9 leaves)",
-        "line: 1 2 2; values from the view of MAX",
-        "* principal line; cut: never visited; ≥ ≤: a cut left only a bound",
+        "principal variation: 1 2 2; values from the view of MAX",
+        "* principal variation; cut: never visited; ≥ ≤: a cut left only a bound",
         "MAX 1 *",
         "└─ MIN 1 *",
         "   ├─ MAX 9",

@@ -1,4 +1,4 @@
-"""Against random: report 2's tables, with the measure it wished for, the share of the board held throughout."""
+"""Games against random: report 2's tables, plus the mean share of the board during the game, which it proposed."""
 
 import statistics
 from collections.abc import Sequence
@@ -10,11 +10,11 @@ from awello.lab.experiment import ExperimentGame, ExperimentPlan, mean_ms
 from awello.lab.report import Report
 
 DEFAULT_GAME, DEFAULT_GAMES, DEFAULT_DEPTHS = "othello", 20, (6, 8)
-COMPARED_SEARCHES = {"othello": ("minimax", "negamax")}  # searches that report 2 compares
+COMPARED_SEARCHES = {"othello": ("minimax", "negamax")}  # compared by report 2
 
 
 def make_plan(game: str, variant: str | None, games: int, depths: Sequence[int], seed: int) -> ExperimentPlan:
-    """Alpha-beta with each heuristic at each depth; the three algorithms that report 2 compares at depth 8 if asked."""
+    """Alpha-beta with each heuristic at each depth; up to depth 6 also the other algorithms of report 2."""
     specs = [f"alphabeta:{name}@{depth}" for depth in depths for name in heuristics_of(game)]
     specs += [
         f"{name}:positional@{depth}" for depth in depths if depth <= 6 for name in COMPARED_SEARCHES.get(game, ())

@@ -1,7 +1,7 @@
-"""Who is better: every configuration against every other of the same depth, by strategy, table, depth and colour.
+"""A round robin: every configuration against every other of the same depth, by strategy, table, depth and colour.
 
-Games start from random openings that all pairings share, each played with both colours, because searches without chance
-would repeat one game.
+Games start from random openings that all pairings share, each played with both colours; without them, deterministic
+searches would repeat one game.
 """
 
 import statistics
@@ -15,7 +15,7 @@ from awello.lab.report import Report
 
 DEFAULT_GAME, DEFAULT_GAMES, DEFAULT_DEPTHS = "othello", 20, (2, 4, 6)
 TABLE_STRATEGIES = ("positional", "mixed")
-STRATEGIES = {  # by game, with their settings: those with a table of square values once with either
+STRATEGIES = {  # by game, with player settings; strategies with a square table occur once per table
     "othello": [*product(TABLE_STRATEGIES, (",table=1", ",table=2")), ("absolute", ""), ("mobility", "")],
     "awale": [("diffscore", "")],
 }
@@ -23,12 +23,12 @@ VERDICT_ORDER = ("mixed", "positional", "mobility", "absolute")
 
 
 def list_players(game: str, depth: int) -> list[str]:
-    """The players of a depth: each strategy."""
+    """List the players of a depth, one per strategy."""
     return [f"alphabeta:{name}@{depth}{table}" for name, table in STRATEGIES[game]]
 
 
 def group_players(game: str, depths: Sequence[int]) -> dict[str, list[str]]:
-    """The players who meet each other, by depth; a game with one strategy compares the depths instead."""
+    """Group the players that meet, by depth; a game with one strategy compares the depths instead."""
     groups = {str(depth): list_players(game, depth) for depth in depths}
     if len(STRATEGIES[game]) > 1 or len(depths) == 1:
         return groups
@@ -36,7 +36,7 @@ def group_players(game: str, depths: Sequence[int]) -> dict[str, list[str]]:
 
 
 def make_plan(game: str, variant: str | None, games: int, depths: Sequence[int], seed: int) -> ExperimentPlan:
-    """All pairs of the same depth, or of all depths if there is one strategy."""
+    """All pairs of the same depth, or of all depths if the game has one strategy."""
     specs = group_players(game, depths).values()
     pairings = tuple(pair for group in specs for pair in combinations([*group, "random"], 2))
     return ExperimentPlan("championship", game, variant, pairings, games, seed, opening_plies=4)
@@ -53,7 +53,7 @@ class ChampionshipResults:
             self.scores += [(first, second, game.side, one, other), (second, first, 1 - game.side, other, one)]
 
     def find_scores(self, specs: Sequence[str], side: int | None = None, opponents: Sequence[str] = ()) -> list[int]:
-        """The scores of players in their games, by colour and opponents if given; games against random do not count."""
+        """The scores of players, filtered by side and opponents; by default without games against random."""
         return [
             score
             for spec, opponent, played_side, score, _ in self.scores
@@ -63,7 +63,7 @@ class ChampionshipResults:
         ]
 
     def points_share(self, spec: str, opponent: str) -> float:
-        """The share of the points (a draw is half) that a player won against another."""
+        """The share of the points that a player won against another; a draw is half a point."""
         results = [(one, other) for name, against, _, one, other in self.scores if (name, against) == (spec, opponent)]
         return statistics.fmean((one > other) + (one == other) / 2 for one, other in results)
 
@@ -73,8 +73,8 @@ def write_report(plan: ExperimentPlan, games: Sequence[ExperimentGame], depths: 
     results, report = ChampionshipResults(plan, games), Report(folder, f"Championship: {plan.game}")
     report.add_text(
         f"{plan.games} games for each pair, from {(plan.games + 1) // 2} random openings of {plan.opening_plies} plies "
-        f"that all pairs share, each played with both colours; seed {plan.seed}. A score is what a player holds "
-        "officially at the end; a draw is half a point."
+        f"that all pairs share, each played with both colours; seed {plan.seed}. Scores are official; "
+        "a draw is half a point."
     )
     several_strategies = len(STRATEGIES[plan.game]) > 1
     if several_strategies:
@@ -134,7 +134,7 @@ def _pairwise(report: Report, label: str, names: Sequence[str], results: Champio
 
 
 def _judge_mixed(results: ChampionshipResults) -> list[str]:
-    """Whether mixed beats the others at depth 6, as report 0 says, and why it may look so."""
+    """Compare mixed with the others at depth 6, where report 0 finds it the best."""
     mixed, *opponents = ([spec for spec in list_players("othello", 6) if f":{name}@" in spec] for name in VERDICT_ORDER)
     lines, shares, scores = [], {}, {}
     for name, specs in zip(VERDICT_ORDER[1:], opponents, strict=True):
@@ -146,7 +146,7 @@ def _judge_mixed(results: ChampionshipResults) -> list[str]:
         verb = "beats" if shares[name] > 0.5 else "does not beat"
         mean = "{:.1f} to {:.1f}".format(*scores[name])
         lines.append(f"- mixed {verb} {name}: {100 * shares[name]:.0f} % of the points, mean score {mean}")
-    text = ["Report 0 says so, by mean scores over all opponents. Here, in their own games:", "\n".join(lines)]
+    text = ["Report 0 finds so, by mean scores over all opponents. In direct games:", "\n".join(lines)]
     if shares["positional"] <= 0.5:
         by_table = [
             100 * _mean([results.points_share(one, f"alphabeta:positional@6,table={t}") for one in mixed])
@@ -154,9 +154,9 @@ def _judge_mixed(results: ChampionshipResults) -> list[str]:
         ]
         overall = [_mean(results.find_scores(specs)) for specs in (mixed, opponents[0])]
         text += [
-            "This differs from the report. Looking for the reason: against positional with table 1, mixed takes "
-            f"{by_table[0]:.0f} % of the points, with table 2 {by_table[1]:.0f} %; report 0 puts both together, and "
-            "what mixed gives up at 30 discs is worth the more the better the table is. Over all opponents the mean "
+            "This differs from the report. A reason: against positional with table 1, mixed scores "
+            f"{by_table[0]:.0f} % of the points, with table 2 {by_table[1]:.0f} %; report 0 does not separate them, "
+            "and the table that mixed gives up at 30 discs matters more the better it is. Over all opponents the mean "
             f"scores are {overall[0]:.1f} for mixed and {overall[1]:.1f} for positional: a mean score also counts the "
             "discs of games won anyway."
         ]

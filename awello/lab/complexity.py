@@ -1,6 +1,6 @@
-"""How much a search costs: time of a game, nodes of a move, with alpha-beta and without, and what options save.
+"""The cost of search: time per game and nodes per move, with and without alpha-beta, and the effect of options.
 
-Searches of the same heuristic and depth agree on every move, so with one seed they play the very same games, and their
+Searches with the same heuristic and depth choose the same moves, so with one seed they play the same games, and their
 nodes can be compared move by move.
 """
 
@@ -17,7 +17,7 @@ from awello.rules.game import USUAL
 
 DEFAULT_GAME, DEFAULT_GAMES, DEFAULT_DEPTHS = "othello", 100, (2, 4, 6)
 TEXTBOOK_OPTIONS = "memory=0,sort=false"
-REPORT_OPTIONS = f"{TEXTBOOK_OPTIONS},equals=true"  # report 0's alpha-beta, which searches on among equals
+REPORT_OPTIONS = f"{TEXTBOOK_OPTIONS},equals=true"  # report 0's alpha-beta, which does not cut at equality
 OPTIONS = {
     "memory": "memory=65536,sort=false",
     "sorted": "memory=0,sort=true",
@@ -27,19 +27,19 @@ OPTIONS = {
 
 
 def heuristics_of(game: str) -> tuple[str, ...]:
-    """The heuristics that are compared in a game."""
+    """The heuristics compared in a game."""
     return {"othello": published.STRATEGIES, "awale": ("diffscore",)}[game]
 
 
 def spec_of(heuristic: str, depth: int, options: str | None) -> str:
-    """The spec of a searching player: alpha-beta with these options, or plain negamax; table 2, as in report 0."""
+    """The spec of a player: alpha-beta with options, or plain negamax (`None`); with table 2, as in report 0."""
     table = "table=2" if heuristic in ("positional", "mixed") else ""
     name = "negamax" if options is None else "negamax-alphabeta"
     return ",".join(filter(None, [f"{name}:{heuristic}@{depth}", table, options]))
 
 
 def make_plan(game: str, variant: str | None, games: int, depths: Sequence[int], seed: int) -> ExperimentPlan:
-    """Every heuristic and depth: plain, with alpha-beta, with report 0's; at the greatest depth with each option."""
+    """Every heuristic and depth: plain, alpha-beta and report 0's alpha-beta; each option at the greatest depth."""
     options = [text for name, text in OPTIONS.items() if USUAL[game].adapter.has_symmetries or name != "mirror"]
     specs = []
     for heuristic in heuristics_of(game):
@@ -50,27 +50,27 @@ def make_plan(game: str, variant: str | None, games: int, depths: Sequence[int],
 
 
 class ComplexityResults:
-    """The games of each searching player, by its spec."""
+    """The games of each player, by spec."""
 
     def __init__(self, plan: ExperimentPlan, games: Sequence[ExperimentGame]) -> None:
         specs = (spec for spec, _ in plan.pairings)
         self.games = dict(zip(specs, plan.group_by_pairing(games), strict=True))
 
     def nodes_of(self, spec: str) -> list[int]:
-        """The nodes of every move that a player made."""
+        """The nodes of every move of a player."""
         return [nodes for game in self.games[spec] for nodes in game.nodes[0]]
 
     def seconds_of(self, spec: str) -> list[float]:
-        """The time of each of a player's games."""
+        """The time that a player used in each game."""
         return [game.seconds[0] for game in self.games[spec]]
 
     def mean_nodes_by_move(self, spec: str) -> list[float]:
-        """The mean nodes of a player's first move, second move, and so on."""
+        """The mean nodes of a player's first move, second move and so on."""
         return means_by_move([game.nodes[0] for game in self.games[spec]])
 
 
 def means_by_move(games: Sequence[Sequence[int]]) -> list[float]:
-    """The mean of the first numbers of all games, of the second, and so on."""
+    """The mean of the first numbers of all games, of the second ones and so on."""
     columns = zip_longest(*games)
     return [statistics.fmean(number for number in column if number is not None) for column in columns]
 
@@ -85,7 +85,7 @@ def write_report(plan: ExperimentPlan, games: Sequence[ExperimentGame], depths: 
     results, report = ComplexityResults(plan, games), Report(folder, f"Complexity of search: {plan.game}")
     report.add_text(
         f"{plan.games} games for each configuration against `random`, seed {plan.seed}, colours alternating. With one "
-        "seed, all searches of a heuristic and depth play the same games. A node is every position visited, the root "
+        "seed, all searches of a heuristic and depth play the same games. Every visited position is a node, the root "
         "included."
     )
     _time_table(report, plan.game, depths, results)
@@ -146,8 +146,8 @@ def _node_tables(report: Report, game: str, depths: Sequence[int], results: Comp
 
 STATISTICS = ("max", "mean", "std")
 EXPLANATION = (
-    "Report 0's alpha-beta leaves a branch only when alpha *exceeds* beta, so it searches on among equals, most of all "
-    'where a heuristic knows few values. The columns "among equals" do the same; the first column leaves a branch as '
+    "Report 0's alpha-beta cuts only when alpha *exceeds* beta and does not cut at equality, which costs most "
+    'where a heuristic has few values. The columns "among equals" do the same; the first column cuts as '
     "soon as alpha reaches beta, which gives the same values. Means that differ from report 0's by more than a factor "
     "of two:"
 )
@@ -160,7 +160,7 @@ def _describe_difference(
     nodes: tuple[float, float],
     known: tuple[float, float],
 ) -> list[str]:
-    """A line for a mean ratio that is not near report 0's: the ratio among equals, and which mean differs."""
+    """A line if a mean ratio differs from report 0's by more than a factor of two; empty otherwise."""
     ours, equals, theirs = ratios
     if theirs / 2 <= ours <= 2 * theirs:
         return []

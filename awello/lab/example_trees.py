@@ -1,8 +1,8 @@
 """Iterative deepening on small explicit trees: `search/iterative_kernels.py` in plain Python (report 4, section II.3).
 
-The search of one depth finds a *variation* for each move of the root: the principal one, or the answers that refute the
-move.  The *hints* of the next depth are nothing, the best move, the best branch (its whole variation), or the
-variations of all moves (the refutation tables): the moves that they name come first wherever they are legal.
+The search of one depth finds a *variation* for each move of the root: the principal variation, or the replies that
+refute the move.  The *hints* for the next depth are none, the best move, the best branch (its whole variation), or the
+variations of all moves (the refutation tables): the hinted moves are tried first wherever they are legal.
 """
 
 import math
@@ -12,8 +12,8 @@ from dataclasses import dataclass, field
 
 Variation = tuple[str, ...]
 
-# The report draws its tree of 27 leaves, and no words tell its values.  This one is ours, made to have the report's
-# counts of leaves and its variations (3 3.2, 1 1.3, 2 2.2); all values are those for the root's mover.
+# The report draws its tree of 27 leaves without giving the values.  This tree is ours, made to reproduce the report's
+# leaf counts and variations (3 3.2, 1 1.3, 2 2.2); all values are from the view of the root's mover.
 SHALLOW_VALUES = [[18, 10, 9], [15, 8, 17], [15, 10, 11]]
 DEEP_VALUES = [
     [[18, 17, 12], [9, 4, 10], [11, 4, 6]],
@@ -21,13 +21,13 @@ DEEP_VALUES = [
     [[15, 12, 6], [8, 11, 7], [11, 4, 11]],
 ]
 
-MAX_LEAF_VALUE, MAX_NOISE = 99, 20  # of random trees: the values of leaves, and what the depth before is wrong by
+MAX_LEAF_VALUE, MAX_NOISE = 99, 20  # of random trees; noise is the error of the shallow values
 BRANCHING = (3, 5)
 
 
 @dataclass(frozen=True)
 class ExampleNode:
-    """A position of a tree: what it is judged to be worth for its mover, and where its moves lead."""
+    """A position of a tree: its static value for its mover, and its children by move."""
 
     value: float
     children: Mapping[str, "ExampleNode"] = field(default_factory=dict)
@@ -35,19 +35,19 @@ class ExampleNode:
 
 @dataclass(frozen=True)
 class DepthResult:
-    """What the search of one depth found."""
+    """The result of the search of one depth."""
 
     depth: int
     move: str
     value: float
     variations: dict[str, Variation]
-    """By the moves of the root, each with its move first."""
+    """By root move; each variation begins with that move."""
     leaves: int
 
 
 # ---- the searches ---------------------------------------------------------------------------------------------------
 def minimax(node: ExampleNode, depth: int) -> tuple[float, int]:
-    """The value of a tree to a depth, and all its leaves."""
+    """The value of a tree at a depth, and the number of its leaves."""
     if depth == 0 or not node.children:
         return node.value, 1
     results = [minimax(child, depth - 1) for child in node.children.values()]
@@ -57,7 +57,7 @@ def minimax(node: ExampleNode, depth: int) -> tuple[float, int]:
 def deepen(
     root: ExampleNode, depths: Iterable[int], hints: str = "tables", order: Sequence[str] = ()
 ) -> Iterator[DepthResult]:
-    """What each depth finds by the hints of the depth before; without a hint moves are tried by an order of names."""
+    """Search each depth with the hints of the previous one; moves without a hint follow `order`."""
     previous = None
     for depth in depths:
         previous = search_depth(root, depth, hints, order, previous)
@@ -67,7 +67,7 @@ def deepen(
 def search_depth(
     root: ExampleNode, depth: int, hints: str, order: Sequence[str], previous: DepthResult | None
 ) -> DepthResult:
-    """Search the moves of the root to a depth by what the depth before found."""
+    """Search the moves of the root to a depth, using the result of the previous depth."""
     best, best_move, leaves = -math.inf, "", 0
     variations: dict[str, Variation] = {}
     first = [previous.move] if previous and hints != "none" else []
@@ -82,13 +82,13 @@ def search_depth(
 
 
 class ExampleSearch:
-    """Alpha-beta by one order of moves; counts its leaves."""
+    """Alpha-beta with a fixed move order; counts leaves."""
 
     def __init__(self, order: Sequence[str]) -> None:
         self.order, self.leaves = order, 0
 
     def search(self, node: ExampleNode, alpha: float, beta: float, depth: int) -> tuple[float, Variation]:
-        """The value, fail-soft, and the line that the moves which raised alpha make."""
+        """The fail-soft value, and the variation of the moves that raised alpha."""
         if depth == 0 or not node.children:
             self.leaves += 1
             return node.value, ()
@@ -104,18 +104,18 @@ class ExampleSearch:
 
 
 def sort_moves(moves: Iterable[str], order: Sequence[str]) -> list[str]:
-    """Moves as an order names them, those that it does not name after them as they come."""
+    """Sort moves by an order; moves that are not in it come last, in their original order."""
     return sorted(moves, key=lambda move: order.index(move) if move in order else len(order))
 
 
 # ---- trees ----------------------------------------------------------------------------------------------------------
 def make_report_tree() -> ExampleNode:
-    """The tree of 27 leaves."""
+    """Make the tree with 27 leaves."""
     return build_tree(DEEP_VALUES, SHALLOW_VALUES)
 
 
 def make_random_tree(rng: random.Random) -> ExampleNode:
-    """Three levels of random numbers; the depth before judges by the true values with some noise."""
+    """Make a tree of three levels with random leaves; shallow values are the true values plus noise."""
 
     def moves() -> range:
         return range(rng.randint(*BRANCHING))
@@ -125,7 +125,7 @@ def make_random_tree(rng: random.Random) -> ExampleNode:
 
 
 def build_tree(deep: Sequence[Sequence[Sequence[int]]], shallow: Sequence[Sequence[int]]) -> ExampleNode:
-    """A tree of three levels from values for the root's mover: the leaves, and the positions above them."""
+    """Build a tree of three levels from the values of its leaves and of their parents, for the root's mover."""
     root: dict[str, ExampleNode] = {}
     for one, (part, values) in enumerate(zip(deep, shallow, strict=True), 1):
         replies = {}

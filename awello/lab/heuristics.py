@@ -1,9 +1,9 @@
-"""Which heuristic is best: report 1's figure 3, a tournament of nine programs for Awalé.
+"""A tournament of nine programs for Awalé: report 1's figure 3.
 
-Every pair plays rounds of two games with the first player exchanged; the larger summed score wins the round: 3 points,
-1 each for a draw.  A rank is the sum over all opponents of the mean points of a round, 24 at most.  The heuristics
-search on a budget of nodes with learnt weights, which a lesser depth shrinks; `MinMax` is alpha-beta with DiffScore.
-The report only names two of the nine: in their places stand the finished agent and the greedy player.
+Every pair plays rounds of two games with the first player exchanged; the larger sum of both scores wins the round: 3
+points, 1 for a draw.  The total of a program is the sum over all opponents of its mean points per round, at most 24.
+The heuristics search with a budget of nodes, reduced for lower depths, and learnt weights; `MinMax` is alpha-beta with
+DiffScore.  The report does not describe two of the nine; the finished agent and the greedy player replace them.
 """
 
 from collections.abc import Sequence
@@ -34,22 +34,22 @@ STAND_INS = {"Awariness": SEARCH_SPECS["Awariness"], **GREEDY}
 
 
 def list_players(depth: int) -> dict[str, str]:
-    """The nine programs by their published names."""
+    """The specs of the nine programs, by published name."""
     nodes = max(1, int(NODES * 4.0 ** (depth - DEFAULT_DEPTHS[0])))
     specs = {name: f"{spec}@{nodes}n" for name, spec in SEARCH_SPECS.items()}
     return {**specs, "MinMax": f"alphabeta:diffscore@{depth}", **GREEDY}
 
 
 def make_plan(game: str, variant: str | None, games: int, depths: Sequence[int], seed: int) -> ExperimentPlan:
-    """All pairs of the nine, by report 1's rules unless said; games come in rounds of two."""
+    """All pairs of the nine; default variant: report 1's.  The number of games is rounded up to pairs."""
     if game != "awale":
-        raise ConfigError("these heuristics are for Awalé: leave --game out")
+        raise ConfigError("the experiment heuristics is for Awalé: omit --game")
     pairings = tuple(combinations(list_players(depths[-1]).values(), 2))
     return ExperimentPlan("heuristics", game, variant or "tournament", pairings, games + games % 2, seed, OPENING_PLIES)
 
 
 def mean_round_points(plan: ExperimentPlan, games: Sequence[ExperimentGame]) -> dict[tuple[str, str], float]:
-    """The mean points of a round that the first of two specs took from the second."""
+    """Mean points per round, by pair of specs: of the first against the second."""
     points = {}
     for (one, other), played in zip(plan.pairings, plan.group_by_pairing(games), strict=True):
         leads = [game.score[0] - game.score[1] for game in played]
@@ -60,7 +60,7 @@ def mean_round_points(plan: ExperimentPlan, games: Sequence[ExperimentGame]) -> 
 
 
 def _points(lead: int) -> int:
-    """The points for a round won by so many seeds."""
+    """The points of a round by its lead in seeds."""
     return WIN if lead > 0 else DRAW if lead == 0 else 0
 
 
@@ -73,7 +73,7 @@ def write_report(plan: ExperimentPlan, games: Sequence[ExperimentGame], depths: 
     }
     report.add_text(
         f"{plan.games // 2} rounds for each pair, rules of {plan.variant}, each round from {plan.opening_plies} random "
-        f"moves that all pairs share; seed {plan.seed}. A rank is the sum over all opponents of the mean points of a "
+        f"moves that all pairs share; seed {plan.seed}. Points are the sum over all opponents of the mean points per "
         "round: 3 for the larger summed score of its two games, 1 for a draw.",
         "The report names "
         + " and ".join(f"*{name}* (here `{spec}`)" for name, spec in STAND_INS.items())

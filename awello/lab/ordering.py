@@ -1,8 +1,8 @@
-"""What an order of moves saves: report 1's figure 2.
+"""The effect of move ordering: report 1's figure 2.
 
 The textbook's alpha-beta and `search/budget_kernels.py` search to the same depth.  The latter tries moves unordered,
-ordered by scores learnt before, or by scores that it keeps adjusting.  Each plays against itself.  All choose the same
-moves, so with one seed they play the same games, and their nodes and times can be compared.
+ordered by scores learnt before, or by scores that it keeps updating.  Each search plays against itself.  All choose the
+same moves, so with one seed they play the same games, and their nodes and times can be compared.
 """
 
 from collections.abc import Sequence
@@ -27,27 +27,25 @@ SEARCHES = {
 }
 DEFAULT_VARIANTS = {"awale": "tournament"}
 REMARKS = (
-    "Nodes saved are those of the textbook that a search does without. Report 1's first line is the program that it "
-    "was given, with another representation of the board; its times are of another machine and language, so only the "
-    "savings compare.",
-    "A kind of moves that is tried first can only lose score, and one that is tried late gains much when it proves "
-    "right. So scores stay near each other and follow the positions at hand: scores that go on learning save more than "
-    "frozen ones.",
+    "Nodes saved are relative to the textbook. Report 1's first row is the program that it started from, with another "
+    "board representation; its times are from another machine and language, so only the savings can be compared.",
+    "A move category that is tried first can only lose score, and one that is tried late gains much when it succeeds. "
+    "So scores stay close to each other and follow the current positions: live scores save more than frozen ones.",
 )
 
 
 def searches_of(game: str) -> dict[str, str]:
-    """The searches that are compared; an order that was learnt before only where one is shipped."""
+    """The searches compared; the frozen order needs shipped scores."""
     return {name: spec for name, spec in SEARCHES.items() if game in SHIPPED or name != "frozen order"}
 
 
 def heuristic_of(game: str) -> str:
-    """The heuristic that all searches use."""
+    """The heuristic of all searches."""
     return heuristics_for(USUAL[game])[0]
 
 
 def make_plan(game: str, variant: str | None, games: int, depths: Sequence[int], seed: int) -> ExperimentPlan:
-    """Every search to every depth against itself, by report 1's rules unless said."""
+    """Every search to every depth against itself; default variant: report 1's."""
     specs = [
         spec.replace("HEURISTIC", heuristic_of(game)).replace("DEPTH", str(depth))
         for depth in depths
@@ -58,18 +56,18 @@ def make_plan(game: str, variant: str | None, games: int, depths: Sequence[int],
 
 
 def nodes_by_ply(game: ExperimentGame) -> list[int]:
-    """The nodes of each move of a game, both players taking turns."""
+    """The nodes of each move of a game, in order."""
     first, second = game.nodes[game.side], game.nodes[1 - game.side]
     return [nodes for pair in zip_longest(first, second) for nodes in pair if nodes is not None]
 
 
 def write_report(plan: ExperimentPlan, games: Sequence[ExperimentGame], depths: Sequence[int], folder: Path) -> None:
     """Write the report of the experiment."""
-    report, names = Report(folder, f"The order of moves: {plan.game}"), list(searches_of(plan.game))
+    report, names = Report(folder, f"Move ordering: {plan.game}"), list(searches_of(plan.game))
     rules = f", rules of {plan.variant}" if plan.variant else ""
     report.add_text(
         f"Each search, with `{heuristic_of(plan.game)}`, plays against itself: games {plan.games}, seed {plan.seed}"
-        f"{rules}. With one seed, all play the same games. A node is every position visited, the root included."
+        f"{rules}. With one seed, all play the same games. Every visited position is a node, the root included."
     )
     played = iter(plan.group_by_pairing(games))
     for depth in depths:
@@ -79,7 +77,7 @@ def write_report(plan: ExperimentPlan, games: Sequence[ExperimentGame], depths: 
 
 
 def _compare(report: Report, depth: int, played: dict[str, list[ExperimentGame]]) -> None:
-    """The table and the plot of the searches to one depth."""
+    """Write the table and the plot of one depth."""
     curves = {name: [nodes_by_ply(game) for game in games] for name, games in played.items()}
     totals = {name: sum(map(sum, lists)) for name, lists in curves.items()}
     rows: list[list[object]] = []

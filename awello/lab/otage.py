@@ -1,8 +1,8 @@
-"""What the variations of one depth save at the next: report 4's tables, on trees and on Othello.
+"""The effect of variations from the previous depth: report 4's tables, on trees and on Othello.
 
-Plain alpha-beta, then with more and more of what the depth before found.  All searches find the same values, which is
-checked, so their leaves can be compared.  The order of squares and the aspiration window are each switched off alone to
-see what they save.  The judgement is that of an Otage that has learnt nothing.
+Plain alpha-beta is compared with searches that use more and more hints from the previous depth.  All searches must find
+the same values, which is checked, so their leaves can be compared.  The square order and the aspiration window are each
+switched off separately to measure their effect.  The evaluation is that of an untrained Otage.
 """
 
 import random
@@ -32,16 +32,16 @@ SEARCHES = {
     NO_WINDOW: OtageOptions(aspiration=False),
     "alpha-beta alone": OtageOptions("none", order=False, aspiration=False),
 }
-GAME_SEARCHES = ("best move", ALL_TECHNIQUES)  # without variations, and with them
+GAME_SEARCHES = ("best move", ALL_TECHNIQUES)  # without and with variations
 RANDOM_TREES = 200
 DISC_RANGE = (14, 30)
-PLAY_DEPTH, RANDOM_MOVE_SHARE = 2, 0.25  # sensible play: the depth of a short search, and the share of random moves
-VARIATIONS_PLY = 8  # moves of the report's game after which it shows variations
+PLAY_DEPTH, RANDOM_MOVE_SHARE = 2, 0.25  # play that leads to the positions
+VARIATIONS_PLY = 8  # plies of the report's game after which it shows variations
 
 
 @dataclass(frozen=True)
 class SearchedPosition:
-    """What the searches of a position found, at each depth."""
+    """The results of the searches of a position, at each depth."""
 
     kind: str
     number: int
@@ -52,7 +52,7 @@ class SearchedPosition:
 
 @dataclass(frozen=True)
 class SearchPlan(RunPlan[SearchedPosition]):
-    """What is searched: so many positions, and those of the report's game in which Otage was to move."""
+    """The positions to search: random ones, and those of the report's game with Otage to move."""
 
     name: str
     game: str
@@ -65,7 +65,7 @@ class SearchPlan(RunPlan[SearchedPosition]):
 
     @property
     def schedule(self) -> list[tuple[str, int]]:
-        """The kind and the number of each position."""
+        """The kind and number of each position."""
         return [*(("sample", number) for number in range(self.positions)), *(("game", ply) for ply in _otage_plies())]
 
     @property
@@ -83,7 +83,7 @@ class SearchPlan(RunPlan[SearchedPosition]):
 
 
 def make_plan(game: str, variant: str | None, games: int, depths: Sequence[int], seed: int) -> SearchPlan:
-    """So many positions to the greatest depth."""
+    """Search `games` positions to the greatest depth."""
     if find_game(game, variant=variant) is not Game.OTHELLO:
         raise ConfigError("the experiment otage is for Othello on 8x8")
     return SearchPlan("otage", game, games, max(depths), seed)
@@ -91,7 +91,7 @@ def make_plan(game: str, variant: str | None, games: int, depths: Sequence[int],
 
 # ---- searching ------------------------------------------------------------------------------------------------------
 def search_position(position: Position, kind: str, number: int, names: Sequence[str], depth: int) -> SearchedPosition:
-    """Search a position in several ways; that they find the same values is what makes them comparable."""
+    """Search a position in several ways, which must find the same values to be comparable."""
     results = {name: list(_make_search(name).deepen(position, depth)) for name in names}
     values = {name: [each.value for each in iterations] for name, iterations in results.items()}
     if any(others != values[names[0]] for others in values.values()):
@@ -103,13 +103,13 @@ def search_position(position: Position, kind: str, number: int, names: Sequence[
 
 @cache
 def _make_search(name: str) -> IterativeDeepening:
-    """A search, made once in each process."""
+    """Make a search, once per process."""
     return IterativeDeepening(OtageMemory(), SEARCHES[name])
 
 
 # ---- positions ------------------------------------------------------------------------------------------------------
 def sample_position(seed: int, number: int) -> Position:
-    """A position of a game's middle from sensible play with some random moves, with a choice for the mover."""
+    """Sample a midgame position, reached by shallow searches and random moves, with more than one legal move."""
     rng = random.Random(f"{seed}/{number}")
     discs = rng.randint(*DISC_RANGE)
     while True:
@@ -128,24 +128,24 @@ def _choose_move(position: Position, rng: random.Random) -> int:
 
 
 def report_position(plies: int) -> Position:
-    """The position after so many moves of the report's game."""
+    """The position after a number of plies of the report's game."""
     record = parse_transcript(published.OTAGE_GAME)
     return Record(record.start, record.moves[:plies]).final
 
 
 def _otage_plies() -> range:
-    """The plies of the report's game before which Black, Otage, is to move."""
+    """The plies of the report's game with Otage (Black) to move."""
     return range(0, len(published.OTAGE_GAME) // 2, 2)
 
 
 # ---- the report -----------------------------------------------------------------------------------------------------
 def write_report(plan: SearchPlan, results: Sequence[SearchedPosition], depths: Sequence[int], folder: Path) -> None:
     """Write the report of the experiment."""
-    report = Report(folder, "Otage: what the variations of the depth before save")
+    report = Report(folder, "Otage: leaves saved by the variations of the previous depth")
     report.add_text(
-        "A variation is the best line from a move of the root: the principal one, and for each other move the answers "
-        "that refute it. The next depth tries first nothing of them (alpha-beta), the best move, the best branch (the "
-        "principal variation) or the variations of all moves (the refutation tables). All find the same values."
+        "A variation is the best line from a move of the root: the principal variation, and for every other move the "
+        "replies that refute it. The next depth first tries none of them (alpha-beta), the best move, the best branch "
+        "(the principal variation) or the variations of all moves (the refutation tables). All find the same values."
     )
     _write_trees(report, plan.seed)
     for depth in depths:
@@ -157,7 +157,7 @@ def write_report(plan: SearchPlan, results: Sequence[SearchedPosition], depths: 
 
 
 def count_leaves(tree: example_trees.ExampleNode) -> dict[str, int]:
-    """The leaves of a tree of three levels that each algorithm looks at, after a search to depth 2."""
+    """Count the leaves of a tree of three levels that each algorithm visits, after a search to depth 2."""
     value, leaves = example_trees.minimax(tree, 3)
     counts = {"minimax": leaves}
     for name, hints in HINT_LEVELS.items():
@@ -169,7 +169,7 @@ def count_leaves(tree: example_trees.ExampleNode) -> dict[str, int]:
 
 
 def count_random_leaves(trees: int, seed: int) -> dict[str, int]:
-    """The same, summed over random trees."""
+    """Count the leaves of random trees, summed."""
     rng = random.Random(seed)
     counts = [count_leaves(example_trees.make_random_tree(rng)) for _ in range(trees)]
     return {name: sum(each[name] for each in counts) for name in counts[0]}
@@ -183,9 +183,9 @@ def _write_trees(report: Report, seed: int) -> None:
         rows.append([name, one[name], published.TREE_LEAVES[name], shares[0], many[name], shares[1]])
     report.add_text(
         "## Trees",
-        "The report draws its tree of 27 leaves but does not tell its values in words: ours was made to have the "
+        "The report draws its tree of 27 leaves without giving the values: ours was made to reproduce the "
         f"report's counts. The other {RANDOM_TREES} trees are random, with {example_trees.BRANCHING[0]} to "
-        f"{example_trees.BRANCHING[1]} moves everywhere; the depth before judges them nearly right.",
+        f"{example_trees.BRANCHING[1]} moves per node; the values of the previous depth are nearly right.",
     )
     header = [
         "algorithm",
@@ -200,7 +200,7 @@ def _write_trees(report: Report, seed: int) -> None:
 
 def _write_sample(report: Report, depth: int, results: Sequence[SearchedPosition], seed: int) -> None:
     last = {name: sum(sum(each.leaves[name][depth - 1 : depth]) for each in results) for name in SEARCHES}
-    base = max(1, last["alpha-beta"])  # nothing is left where the game ends before
+    base = max(1, last["alpha-beta"])  # 0 if all games end before this depth
     rows = []
     for name in SEARCHES:
         whole = sum(sum(each.leaves[name][:depth]) for each in results)
@@ -212,7 +212,7 @@ def _write_sample(report: Report, depth: int, results: Sequence[SearchedPosition
         f"{len(results)} positions of {DISC_RANGE[0]} to {DISC_RANGE[1]} discs, seed {seed}, from play to depth "
         f"{PLAY_DEPTH} with a quarter of random moves. The first four searches have the order of squares and the "
         "aspiration window; then "
-        "each is switched off alone, and at last everything. Beside the tables, the order saves "
+        "each is switched off separately, and finally all. In addition to the tables, the order saves "
         f"{order:.1f} % of the leaves at this depth and the window {window:.1f} %.",
     )
     header = ["search", "leaves of this depth", "share, %", "leaves of all depths to it", "time of a position, ms"]
@@ -242,8 +242,8 @@ def _write_game(report: Report, depth: int, results: Sequence[SearchedPosition])
     report.add_text(
         "## A game",
         f"The report's game, Otage being Black: leaves of all depths to {depth} by the best move alone and with the "
-        "refutation tables. Its own searches went as deep as the clock allowed, to depth 9 for the sixth move; what "
-        "it saved is told for both of its versions at the same depth.",
+        "refutation tables. Its own searches went as deep as the clock allowed, to depth 9 for the sixth move; the "
+        "report counts savings at equal depths.",
     )
     header = ["", "Black", "White", "without variations", "with variations", "saved", "report 4: saved"]
     report.add_table("game", "Leaves for each move of a game", header, rows)
@@ -259,7 +259,7 @@ def _write_variations(report: Report, depths: range) -> None:
     rows.append(["report 4: P", *(published.OTAGE_VARIATIONS.get(depth) for depth in depths)])
     report.add_text(
         "## Variations",
-        f"After `{published.OTAGE_GAME[: 2 * VARIATIONS_PLY]}`: the principal variation, then what refutes the other "
-        "moves. A long one belongs to a move that was the best one so far when it was searched.",
+        f"After `{published.OTAGE_GAME[: 2 * VARIATIONS_PLY]}`: the principal variation, then the refutations of the "
+        "other moves. A long one belongs to a move that was the best one so far when it was searched.",
     )
     report.add_table("variations", "Variations by depth", ["", *(f"depth {depth}" for depth in depths)], rows)

@@ -1,8 +1,8 @@
-"""How far a shallow search is from a deep one: the measurements behind multi-ProbCut.
+"""The deviation between shallow and deep searches: the measurements behind multi-ProbCut.
 
-Positions of half-random games are searched to all depths without probable cuts, and solved where few squares are empty.
-The deviation between two depths, over all positions of a number of empty squares, is fitted by a linear function of the
-empty squares, the difference of the depths and the lower depth.
+Positions of half-random games are searched to all depths without ProbCut, and solved if few squares are empty.  The
+deviation between two depths, over all positions with a number of empty squares, is fitted by a linear function of the
+number of empty squares, the difference of the depths and the lower depth.
 """
 
 import json
@@ -22,28 +22,28 @@ from awello.limits import Limit
 from awello.position import Position
 from awello.rules.game import PASS, Game
 
-DEPTHS = range(1, 9)  # the searches compared
+DEPTHS = range(1, 9)
 EMPTIES = range(12, 57, 4)
-MAX_SOLVED_EMPTIES = 20  # empty squares from which a position is solved as well
-RANDOM_MOVE_SHARE = 0.25  # the share of random moves in the games
-MIN_DEVIATION = 1.5  # discs: no deviation is taken to be smaller
-Pair = tuple[int, int, int]  # empty squares, the deeper search (the empty squares if to the end), the shallower one
+MAX_SOLVED_EMPTIES = 20  # positions with at most this many empty squares are also solved
+RANDOM_MOVE_SHARE = 0.25  # in the games
+MIN_DEVIATION = 1.5  # discs: lower bound of all deviations
+Pair = tuple[int, int, int]  # empty squares, deeper depth (the empty squares if solved), shallower depth
 
 
 @dataclass(frozen=True)
 class DeviationFit:
-    """The deviation of one kind of search as a linear function, and how well it fits."""
+    """A linear model of the deviation for one kind of search, and its error."""
 
     coefficients: dict[str, float]
     error: float
 
     def predict(self, pair: Pair) -> float:
-        """The deviation that it gives."""
+        """Predict a deviation."""
         return float(np.dot(list(self.coefficients.values()), _terms(pair)))
 
 
 def sample_position(engine: Engine, empties: int, rng: random.Random) -> Position:
-    """A position of half-random play with so many empty squares and a choice for the mover."""
+    """Sample a position of half-random play with a number of empty squares, in which the mover has a move."""
     while True:
         position = Position.start(Game.OTHELLO)
         while not position.over and position.empties > empties:
@@ -57,7 +57,7 @@ def sample_position(engine: Engine, empties: int, rng: random.Random) -> Positio
 
 
 def search_values(engine: Engine, position: Position) -> dict[int, int]:
-    """The value of a position at each depth, and under the number of its empty squares the exact score."""
+    """Search a position to each depth; the exact score, if solved, is stored under the number of empty squares."""
     engine.clear()
     engine.team.begin()
     search, values = OthelloIterativeSearch(engine.team, position), {}
@@ -71,7 +71,7 @@ def search_values(engine: Engine, position: Position) -> dict[int, int]:
 
 
 def measure_differences(positions: int, seed: int, on_progress: Callable[[], object]) -> dict[Pair, list[int]]:
-    """The differences between all pairs of searches, by empty squares."""
+    """Measure the differences between all pairs of searches, by empty squares."""
     rng, differences = random.Random(seed), defaultdict(list)
     with Engine(hash=16) as engine:
         for _ in range(positions):
@@ -91,7 +91,7 @@ def _terms(pair: Pair) -> list[float]:
 
 
 def fit_deviations(deviations: dict[Pair, float]) -> DeviationFit:
-    """The linear function closest to measured deviations."""
+    """Fit a linear model to measured deviations."""
     matrix, target = np.array([_terms(pair) for pair in deviations]), np.array(list(deviations.values()))
     solution, *_ = np.linalg.lstsq(matrix, target, rcond=None)
     error = float(np.sqrt(np.mean((matrix @ solution - target) ** 2)))
@@ -99,14 +99,14 @@ def fit_deviations(deviations: dict[Pair, float]) -> DeviationFit:
 
 
 def write_report(differences: Mapping[Pair, Sequence[int]], folder: Path) -> dict[str, DeviationFit]:
-    """Fit both kinds of search; write a report, and the file that the engine reads."""
+    """Fit both kinds of search; write a report and the file for the engine."""
     deviations = {pair: float(np.sqrt(np.mean(np.square(values)))) for pair, values in differences.items()}
     kinds = {
         "depth": {pair: value for pair, value in deviations.items() if pair[1] < pair[0]},
         "end": {pair: value for pair, value in deviations.items() if pair[1] == pair[0]},
     }
     fits = {kind: fit_deviations(measured) for kind, measured in kinds.items()}
-    report = Report(folder, "How far a shallow search is from a deep one")
+    report = Report(folder, "Deviation between shallow and deep searches")
     for kind, measured in kinds.items():
         rows = [
             [*pair, len(differences[pair]), value, fits[kind].predict(pair)] for pair, value in sorted(measured.items())

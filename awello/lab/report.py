@@ -1,4 +1,4 @@
-"""A report in a folder: the same text as Markdown and HTML, each table as CSV, each plot as PNG and SVG."""
+"""Reports: a folder with the text as Markdown and HTML, tables as CSV, and plots as PNG and SVG."""
 
 import csv
 from collections.abc import Callable, Sequence
@@ -23,7 +23,7 @@ code { background: #2a2d2b } img { background: #fff } }
 
 
 def require_matplotlib() -> None:
-    """Say at once, not after minutes of play, that the library for plots is missing."""
+    """Raise `ConfigError` early if matplotlib is not installed."""
     try:
         import matplotlib  # noqa: F401
     except ImportError:
@@ -31,18 +31,18 @@ def require_matplotlib() -> None:
 
 
 def check_plot(path: Path) -> None:
-    """Say at once, not after minutes of work, that a plot cannot be written."""
+    """Raise `ConfigError` early if a plot cannot be written."""
     if path.suffix.lower() not in PLOT_FORMATS:
         raise ConfigError(f"cannot plot to {str(path)!r}: choose a name that ends in {' or '.join(PLOT_FORMATS)}")
     if not path.parent.is_dir():
         raise ConfigError(f"cannot plot to {str(path)!r}: there is no folder {str(path.parent)!r}")
     if path.is_symlink() or (path.exists() and not path.is_file()):
-        raise ConfigError(f"cannot plot to {str(path)!r}: it is no plain file")
+        raise ConfigError(f"cannot plot to {str(path)!r}: it is not a regular file")
     require_matplotlib()
 
 
 def write_plot(path: Path, draw: Draw) -> None:
-    """Write a plot completely or not at all."""
+    """Write a plot atomically."""
     try:
         with replace_atomically(path) as file:
             _make_figure(draw).savefig(file, dpi=120, format=path.suffix.lower().removeprefix("."))
@@ -51,7 +51,7 @@ def write_plot(path: Path, draw: Draw) -> None:
 
 
 def _make_figure(draw: Draw) -> Any:
-    """A figure with the plot that `draw` makes on its axes."""
+    """Make a figure whose axes are drawn by `draw`."""
     from matplotlib.backends.backend_agg import FigureCanvasAgg
     from matplotlib.figure import Figure
 
@@ -65,7 +65,7 @@ def _make_figure(draw: Draw) -> Any:
 
 
 class Report:
-    """Collects text, tables and plots, and writes them."""
+    """Collects text, tables and plots, and writes the report."""
 
     def __init__(self, folder: Path, title: str) -> None:
         require_matplotlib()
@@ -76,7 +76,7 @@ class Report:
         self.parts += paragraphs
 
     def add_table(self, name: str, caption: str, header: Sequence[str], rows: Sequence[Sequence[object]]) -> None:
-        """Add a table, and write it as `name.csv`; columns in which nothing stands are left out."""
+        """Add a table and write it as `name.csv`; empty columns are omitted."""
         columns = [column for column in range(len(header)) if any(row[column] is not None for row in rows)]
         header, rows = [header[column] for column in columns], [[row[column] for column in columns] for row in rows]
         with (self.folder / f"{name}.csv").open("w", encoding="utf-8", newline="") as file:
@@ -86,7 +86,7 @@ class Report:
         self.parts.append("\n".join("| " + " | ".join(line) + " |" for line in lines))
 
     def add_plot(self, name: str, caption: str, draw: Draw) -> None:
-        """Add a plot that `draw` makes on its axes, and write it as `name.png` and `name.svg`."""
+        """Add a plot drawn by `draw` and write it as `name.png` and `name.svg`."""
         figure = _make_figure(draw)
         for kind in ("png", "svg"):
             figure.savefig(self.folder / f"{name}.{kind}", dpi=120)
@@ -103,7 +103,7 @@ class Report:
 
 
 def _format_cell(value: object) -> str:
-    """A value as a cell of a Markdown table."""
+    """Format a value for a cell of a Markdown table."""
     if value is None:
         return ""
     if isinstance(value, float):

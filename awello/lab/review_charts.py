@@ -1,6 +1,6 @@
-"""A reviewed game for people's eyes: a table and a chart for the terminal, a plot for a page.
+"""Display of reviewed games: a table and a chart for the terminal, a plot for files.
 
-Values are turned round here to the view of the first player, Black or South, so that one curve tells the whole game.
+Values are shown from the view of the first player, Black or South.
 """
 
 from collections.abc import Sequence
@@ -13,17 +13,17 @@ from awello.analysis import format_value
 from awello.review.review import SCALES, MoveReview, ReviewSummary
 from awello.rules.game import Game
 
-MAX_PV_MOVES = 5  # moves of the best line that are shown
-MAX_CHART_WIDTH, HALF_HEIGHT = 60, 5  # the chart: its usual width, and its rows above and below zero
-AXIS_WIDTH = 6  # letters for the values to the left of it
-MAX_BAR_WIDTH = 6  # letters of a bar in a short game
-ROW_STEPS = (1, 2, 4, 6, 10, 13)  # discs or seeds that a row of the chart may stand for
+MAX_PV_MOVES = 5  # shown of a principal variation
+MAX_CHART_WIDTH, HALF_HEIGHT = 60, 5  # in characters, and in rows above and below zero
+AXIS_WIDTH = 6  # characters
+MAX_BAR_WIDTH = 6  # characters
+ROW_STEPS = (1, 2, 4, 6, 10, 13)  # discs or seeds per row of the chart
 MARK_STYLES = {"": "", "?!": "cyan", "?": "yellow", "??": "bold red"}
 GREEN, BLUE, ORANGE, RED = "#1e7a46", "#3b7ea1", "#e08a00", "#c22222"
 
 
 def format_summary(name: str, summary: ReviewSummary) -> str:
-    """How well a side played, in a line."""
+    """Format the summary of a side in one line."""
     if not summary.moves:
         return f"{name}: no choice to judge"
     choices = f"{summary.moves} choice{'s' * (summary.moves != 1)}"
@@ -32,14 +32,14 @@ def format_summary(name: str, summary: ReviewSummary) -> str:
 
 
 def format_legend(game: Game) -> str:
-    """What the signs of the table mean."""
+    """Format the legend of the table."""
     scale = SCALES[game.family]
     losses = f"?! {scale.inaccuracy} (inaccuracy), ? {scale.mistake} (mistake), ?? {scale.blunder} (blunder)"
     return f"in {game.adapter.unit}; = exact; lost: {losses}"
 
 
 def draw_table(reviews: Sequence[MoveReview]) -> Table:
-    """The moves in their order, each with its value, its loss and what was better."""
+    """Draw the moves with their values, losses and best moves."""
     first = reviews[0].position.game.sides[0]
     numbers = ("#", value := f"value for {first}", "loss")
     table = Table()
@@ -51,7 +51,7 @@ def draw_table(reviews: Sequence[MoveReview]) -> Table:
 
 
 def _make_cells(review: MoveReview) -> list[str]:
-    """A move as a row of the table; what was better is only named if something was."""
+    """The cells of a move; the best move is only shown if it is better."""
     position, names = review.position, review.position.format_moves(review.line)
     lost = review.loss > 0
     return [
@@ -66,9 +66,9 @@ def _make_cells(review: MoveReview) -> list[str]:
 
 
 def draw_chart(reviews: Sequence[MoveReview], plies: int, width: int = 80) -> Text:
-    """The value after each move of a game as bars, Black's or South's upwards, mistakes marked on the zero line.
+    """Draw the value after each move as bars, upwards for Black or South, with mistakes marked on the zero line.
 
-    A game with more moves than the width has room for is drawn in several parts.
+    A game that does not fit the width is drawn in several sections.
     """
     chart_width = max(1, width - AXIS_WIDTH)
     bar_width = min(max(1, min(MAX_CHART_WIDTH, chart_width) // plies), MAX_BAR_WIDTH)
@@ -82,7 +82,7 @@ def draw_chart(reviews: Sequence[MoveReview], plies: int, width: int = 80) -> Te
 
 
 def _draw_section(reviews: Sequence[MoveReview], section: range, bar_width: int, step: int) -> Text:
-    """The chart of some moves, and their numbers under it."""
+    """Draw the chart of some moves, with their numbers below."""
     text = Text()
     for row in range(HALF_HEIGHT, -HALF_HEIGHT - 1, -1):
         text.append(f"{row * step:+4d} ┤" if row else "   0 ┼")
@@ -95,7 +95,7 @@ def _draw_section(reviews: Sequence[MoveReview], section: range, bar_width: int,
 
 
 def _draw_bar(review: MoveReview, row: int, step: int) -> tuple[str, str]:
-    """What a row of the chart shows of a move's bar, half a letter at a time, and in which style."""
+    """The character of a move's bar in a row, at half-character resolution, and its style."""
     if row == 0:
         return ("?", MARK_STYLES[review.mark]) if review.mark in ("?", "??") else ("─", "")
     value = review.first_value if row > 0 else -review.first_value
@@ -106,7 +106,7 @@ def _draw_bar(review: MoveReview, row: int, step: int) -> tuple[str, str]:
 
 
 def _format_scale(section: range, bar_width: int) -> str:
-    """The numbers of the moves under the chart, each where its bar begins."""
+    """The move numbers below the chart, each at the start of its bar."""
     scale, interval = "", 10 if bar_width == 1 else 5
     for ply in section:
         column = (ply - section.start) * bar_width
@@ -116,7 +116,7 @@ def _format_scale(section: range, bar_width: int) -> str:
 
 
 def plot_review(axes: Any, reviews: Sequence[MoveReview]) -> None:
-    """Draw the value by move on the axes of a plot: mistakes dotted, the solved part shaded."""
+    """Plot the value by move, with dots for mistakes and shading for the solved part."""
     game = reviews[0].position.game
     first, unit = game.sides[0], game.adapter.unit
     axes.axhline(0, color="#888", linewidth=1)

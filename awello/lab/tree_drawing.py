@@ -1,6 +1,6 @@
-"""Searched trees for people's eyes: text with colour for a terminal, SVG for a page or a lesson.
+"""Drawings of searched trees: coloured text for a terminal, SVG for a page.
 
-Nothing here searches but to tell what plain minimax would have cost: a `Tree` comes in, a picture goes out.
+Drawing only reads the finished `SearchTree`; nothing is searched, except to count the nodes of plain minimax.
 """
 
 import math
@@ -18,17 +18,17 @@ BOUND_SIGNS = {"lower": "≥", "upper": "≤", None: ""}
 PRINCIPAL_STYLE, CUT_STYLE = "bold green", "dim"
 
 MARGIN, HEADER_HEIGHT, FOOTER_HEIGHT, NODE_SIZE, GAP, LEVEL_HEIGHT = 24, 90, 60, 34, 8, 84
-MAX_UPRIGHT_LEAVES, ROTATED_LEAF_WIDTH = 80, 22  # with more leaves than that, they are rotated and this wide
-LETTER_WIDTH = 8.2  # the width of a digit of the values
+MAX_UPRIGHT_LEAVES, ROTATED_LEAF_WIDTH = 80, 22  # with more leaves than this, leaf labels are rotated
+LETTER_WIDTH = 8.2  # of a digit
 MIN_WIDTH = 880
-MOVE_FONT_SIZE = 12  # the size of a move's letters on a branch
+MOVE_FONT_SIZE = 12
 DASHES = ' stroke-dasharray="5 4"'
 INK, GREY, GREEN, PAPER = "#222", "#a3a3a3", "#0a7d3c", "#fff"
 FILLS = {True: "#dbe9fb", False: "#fde6cf"}  # MAX, MIN
 
 
 def format_value(value: float) -> str:
-    """A value for people: `-12`, `0.5`, or `+12!` for the result of a finished game."""
+    """Format a value: `-12`, `0.5`, or `+12!` for the result of a finished game."""
     if math.isinf(value):
         return "∞" if value > 0 else "-∞"
     if abs(value) >= EXACT:
@@ -37,13 +37,13 @@ def format_value(value: float) -> str:
 
 
 def format_node(node: SearchNode) -> str:
-    """What is known of a node's value: `4`, `≥4` where a cut left a bound, nothing where nobody looked."""
+    """Format the value of a node: `4`, `≥4` for a bound left by a cut, empty if the node was not visited."""
     value = node.written if node.cut else node.value
     return "" if value is None else BOUND_SIGNS[node.bound] + format_value(value)
 
 
 def describe_tree(tree: SearchTree) -> list[str]:
-    """What was searched and found, in a few lines."""
+    """Describe the search and its result in a few lines."""
     counts = f"nodes visited: {tree.nodes:,}, leaves evaluated: {tree.leaves:,}, branches cut: {tree.cut:,}"
     if tree.cut and tree.whole:
         counts += " (plain minimax: {:,} nodes, {:,} leaves)".format(*tree.whole)
@@ -53,23 +53,23 @@ def describe_tree(tree: SearchTree) -> list[str]:
     return [
         _make_printable(f"{tree.label}: value {format_value(tree.value)} for {mover}"),
         counts,
-        f"line: {' '.join(tree.line) or 'none'}; values from the view of {view}{side}",
+        f"principal variation: {' '.join(tree.line) or 'none'}; values from the view of {view}{side}",
     ]
 
 
 def _make_printable(text: str) -> str:
-    """A text without the signs that neither a terminal nor XML can show."""
+    """Replace characters that a terminal or XML cannot show."""
     return "".join(letter if letter.isprintable() else "?" for letter in text)
 
 
 def _drawn_children(node: SearchNode, ply: int, plies: int | None) -> list[SearchNode]:
-    """The children of a node that are drawn."""
+    """The children of a node that are drawn, given the maximum depth."""
     return node.children if plies is None or ply < plies else []
 
 
 def draw_tree(tree: SearchTree, plies: int | None = None, windows: bool = False) -> Text:
-    """The tree as text, a node a line, down to a number of plies, if asked for with the windows."""
-    legend = "* principal line" + ("; cut: never visited; ≥ ≤: a cut left only a bound" if tree.cut else "")
+    """Draw the tree as text, one node per line, down to a number of plies, optionally with windows."""
+    legend = "* principal variation" + ("; cut: never visited; ≥ ≤: a cut left only a bound" if tree.cut else "")
     text = Text("\n".join([*describe_tree(tree), legend]))
     for node, branch, ply in _walk_rows(tree.root, "", "", 0, plies):
         text.append(f"\n{branch}", CUT_STYLE).append_text(_describe_node(node, windows))
@@ -80,7 +80,7 @@ def draw_tree(tree: SearchTree, plies: int | None = None, windows: bool = False)
 def _walk_rows(
     node: SearchNode, branch: str, below: str, ply: int, plies: int | None
 ) -> Iterator[tuple[SearchNode, str, int]]:
-    """Each node in order, with the branches to its left and its ply."""
+    """Yield each node with the branches to its left and its ply."""
     yield node, branch, ply
     children = _drawn_children(node, ply, plies)
     for child in children:
@@ -91,7 +91,7 @@ def _walk_rows(
 
 
 def _describe_node(node: SearchNode, windows: bool) -> Text:
-    """A node on its line: the move, who chooses, the value and the marks."""
+    """The line of a node: move, MAX or MIN, value and marks."""
     player = "MAX" if node.maximising else "MIN"
     words = [
         f"{node.name}:" if node.name else "",
@@ -108,7 +108,7 @@ def _describe_node(node: SearchNode, windows: bool) -> Text:
 
 @dataclass
 class NodeLayout:
-    """Where a node stands on the picture, and the width kept free for it and all below it."""
+    """The position of a node in the drawing, and the width of its subtree."""
 
     node: SearchNode
     children: "list[NodeLayout]"
@@ -118,20 +118,20 @@ class NodeLayout:
 
     @property
     def label(self) -> str:
-        """What stands there: the value, or on a cut branch at least the move."""
+        """The text of the node: the value, or the move if it was cut."""
         return format_node(self.node) or self.node.name
 
     def walk(self) -> "Iterator[NodeLayout]":
-        """This layout and all below it."""
+        """Yield this layout and its descendants."""
         yield self
         for child in self.children:
             yield from child.walk()
 
 
 def draw_tree_svg(tree: SearchTree, plies: int | None = None) -> str:
-    """The tree as an SVG picture: leaves evenly spaced, each parent centred above its children.
+    """Draw the tree as SVG: leaves evenly spaced, each parent centred above its children.
 
-    In a large tree the values of the leaves are rotated to stand closer.
+    In a large tree the leaf labels are rotated to save width.
     """
     lines, root = describe_tree(tree), _layout_node(tree.root, 0, plies)
     layouts = list(root.walk())
@@ -162,19 +162,19 @@ def draw_tree_svg(tree: SearchTree, plies: int | None = None) -> str:
 
 
 def _layout_node(node: SearchNode, ply: int, plies: int | None) -> NodeLayout:
-    """A layout for each node that is drawn."""
+    """Make the layouts of a node and its drawn descendants."""
     return NodeLayout(node, [_layout_node(child, ply + 1, plies) for child in _drawn_children(node, ply, plies)])
 
 
 def _measure_width(layout: NodeLayout, box_width: float, leaf: float) -> float:
-    """The width a layout needs, with all below it, if each box and each leaf need so much."""
+    """Compute the width of a subtree from the widths of boxes and leaves."""
     below = sum(_measure_width(child, box_width, leaf) for child in layout.children)
     layout.width = max(box_width if layout.node.children else leaf, below)
     return layout.width
 
 
 def _place(layout: NodeLayout, left: float, y: float, level: float) -> None:
-    """Put a layout and all below it where they belong, from this left edge and this height down."""
+    """Place a subtree, given its left edge and the height of its root."""
     left += (layout.width - sum(child.width for child in layout.children)) / 2
     layout.x, layout.y = left, y
     for child in layout.children:
@@ -185,7 +185,7 @@ def _place(layout: NodeLayout, left: float, y: float, level: float) -> None:
 
 
 def _draw_edge(parent: NodeLayout, child: NodeLayout) -> list[str]:
-    """The branch to a child, with the move's name near the child or, if the branch was cut, a bar across."""
+    """Draw the branch to a child with the move's name, or with a bar if it was cut."""
     node, rise = child.node, child.y - parent.y
     x, y, end_x, end_y = parent.x, parent.y, child.x, child.y - NODE_SIZE / 2
     colour, thickness = (GREY, 1.3) if node.cut else (GREEN, 4) if node.principal else (INK, 1.3)
@@ -200,14 +200,14 @@ def _draw_edge(parent: NodeLayout, child: NodeLayout) -> list[str]:
 
 
 def _draw_bar(x: float, y: float, along: float, down: float) -> str:
-    """A short bar across a branch that runs `along` and `down`."""
+    """Draw a short bar across a branch of direction (`along`, `down`)."""
     scale = 7 / math.hypot(along, down)
     right, up = scale * down, scale * along
     return _draw_line(x - right, y + up, x + right, y - up, GREY, 2)
 
 
 def _draw_node(layout: NodeLayout, box_width: float, rotated: bool) -> list[str]:
-    """A square for MAX, a circle for MIN, drawn long if values are; leaves and cut branches are bare values."""
+    """Draw a node: a box for MAX, a rounded box for MIN, only the value for leaves and cut branches."""
     node, x, y = layout.node, layout.x, layout.y
     colour = GREY if node.cut else GREEN if node.principal else INK
     if not node.children and rotated:
@@ -235,7 +235,7 @@ def _draw_text(
     bold: bool = False,
     rotated: bool = False,
 ) -> str:
-    """Words; a move's name has a rim of paper, so that the branch behind does not disturb."""
+    """Draw text; move names have an outline in the background colour to stay readable over branches."""
     style = f'dy="0.35em" font-size="{size}" fill="{colour}" text-anchor="{anchor}"'
     style += ' font-weight="bold"' if bold else ""
     style += f' transform="rotate(-90 {x:.1f} {y:.1f})"' if rotated else ""
@@ -244,14 +244,14 @@ def _draw_text(
 
 
 def _draw_legend(y: float, cut: bool) -> list[str]:
-    """What the signs mean."""
+    """Draw the legend."""
     x = MARGIN + NODE_SIZE / 2
     shapes = [_draw_shape(x, y, NODE_SIZE / 2, True, INK), _draw_text(x + 24, y, "MAX chooses", 14)]
     shapes += [_draw_shape(x + 150, y, NODE_SIZE / 2, False, INK), _draw_text(x + 174, y, "MIN chooses", 14)]
-    shapes += [_draw_line(x + 284, y, x + 314, y, GREEN, 4), _draw_text(x + 322, y, "principal line", 14)]
+    shapes += [_draw_line(x + 284, y, x + 314, y, GREEN, 4), _draw_text(x + 322, y, "principal variation", 14)]
     if cut:
-        shapes += [_draw_line(x + 436, y, x + 472, y, GREY, 1.3, DASHES), _draw_bar(x + 454, y, 1, 0)]
-        shapes.append(_draw_text(x + 480, y, "cut, never visited; ≥ ≤ only a bound is known", 14))
+        shapes += [_draw_line(x + 464, y, x + 500, y, GREY, 1.3, DASHES), _draw_bar(x + 482, y, 1, 0)]
+        shapes.append(_draw_text(x + 508, y, "cut, never visited; ≥ ≤ only a bound is known", 14))
     return shapes
 
 

@@ -1,10 +1,10 @@
-"""Otage against itself (report 4, sections II.5.1 and III.6.6): games that build its book and teach its patterns.
+"""Self-play of Otage (report 4, sections II.5.1 and III.6.6): games that build its book and train its patterns.
 
-First come all openings of so many plies, without which the book would only grow where it is thick already.  Then it
-perfects what it knows: where all moves that it remembers lost, the search finds another; now and then it explores.
+All openings of a given length are played first; otherwise the book would only grow where it is already dense.  Then
+Otage refines what it knows: where all known moves lost, the search finds another one, and some moves are random.
 
-Games are played in rounds.  The games of a round do not know of each other and are learnt from in order when all have
-been played, so the results do not depend on how many processes or machines play them.
+Games are played in rounds.  Otage learns from the games of a round, in order, after all of them have been played, so
+the results do not depend on the number of processes or machines.
 """
 
 import json
@@ -31,29 +31,30 @@ from awello.record import Record
 from awello.rules.game import Game
 
 AUTOPLAY_EVENT = "Autoplay"
-ROUND_GAMES = 20  # games that do not know of each other
-EXPLORATION_PERCENT = 15  # percent of the moves in the opening
-FIRST_MOVE = "c4"  # of the first moves, which are one by symmetry, the one that the report takes
+ROUND_GAMES = 20  # games between two updates of the memory
+EXPLORATION_PERCENT = 15  # of the moves in the opening
+FIRST_MOVE = "c4"  # all first moves are equivalent by symmetry; the report plays this one
 
 
 @dataclass(frozen=True)
 class AutoplayPlan(GamePlan):
-    """How Otage plays against itself up to the end of a round, and what it knows in that round."""
+    """How Otage plays against itself up to the end of a round, and its state in that round."""
 
     limit: Limit | None
-    """For each move; None if the clock decides."""
+    """Limit per move; None: the clock decides."""
     clock: Clock = field(default_factory=Clock)
     seed: int = 0
     opening_plies: int = 6
-    """Of the openings that are played first; 0 for none."""
+    """Length of the openings that are played first; 0: no openings."""
     repeats: int = 1
-    """How often each of them is played."""
+    """How often each opening is played."""
     games: int = 0
     snapshot: bytes = b""
+    """The memory and the games so far, packed for the workers."""
     kind: ClassVar[str] = "autoplay"
 
     def opening(self, number: int) -> tuple[int, ...]:
-        """The opening of a game; none when all of them have been played."""
+        """The opening of a game; empty after all openings have been played."""
         openings = list_openings(self.opening_plies)
         return openings[number % len(openings)] if number < len(openings) * self.repeats else ()
 
@@ -72,13 +73,13 @@ class AutoplayPlan(GamePlan):
         return replace(result, tags={DEPTHS: format_depths(result.record, depths)})
 
     def configuration(self) -> dict[str, Any]:
-        """Nothing: a folder may continue with another limit, seed or number of openings."""
+        """Empty: a folder may be continued with another limit, seed or number of openings."""
         return {}
 
 
 @lru_cache(1)
 def list_openings(plies: int) -> list[tuple[int, ...]]:
-    """All sequences of so many moves, the first move always the same: 2,050 of six plies."""
+    """All move sequences of a length that begin with `FIRST_MOVE`: 2,050 for six plies."""
     start = Position.start()
     lines = [((move := start.parse_move(FIRST_MOVE)),)] if plies else []
     return [extended for line in lines for extended in _extend(line, start.after(move), plies - 1)]
@@ -92,9 +93,9 @@ def _extend(line: tuple[int, ...], position: Position, plies: int) -> Iterator[t
         yield from _extend((*line, move), position.after(move), plies - 1)
 
 
-# ---- what it knows --------------------------------------------------------------------------------------------------
+# ---- snapshots ------------------------------------------------------------------------------------------------------
 def _pack_snapshot(memory: OtageMemory, games: Iterable[Record]) -> bytes:
-    """What is known, for workers wherever they are."""
+    """Pack the memory and the games for the workers."""
     return zlib.compress(json.dumps([memory.format(), [record.moves for record in games]]).encode(), 1)
 
 
@@ -112,20 +113,18 @@ def autoplay(
     archive_location: str = "",
     on_progress: Callable[[int], None] = lambda games: None,
 ) -> Iterator[tuple[Record, Lesson]]:
-    """Play until the plan's number of games has been played, round by round; yield each game with its lesson.
+    """Play up to the plan's number of games, round by round; yield each game with its lesson.
 
-    `on_progress` is called with the number of games played.  Games are also kept in the archive at
-    `archive_location`, by default in the folder.  Raises `KeyboardInterrupt` on Ctrl-C; the next call continues.
+    `on_progress` receives the number of games played.  The games are also added to the archive at `archive_location`
+    (default: in the folder).  Ctrl-C raises `KeyboardInterrupt`; the next call resumes.
     """
     if folder.exists() and not folder.is_dir():
-        raise ConfigError(f"{str(folder)!r} is a file: name a folder for what Otage learns")
+        raise ConfigError(f"{str(folder)!r} is a file: give a folder for what Otage learns")
     folder.mkdir(parents=True, exist_ok=True)
     memory = OtageMemory.read(folder / FILE)
     own_games = _read_own_games(folder, replace(plan, games=memory.autoplay))
     with closing(Archive(archive_location or folder / GAMES)) as archive, open_workers(jobs) as workers:
-        if len(archive.numbers(GameFilter(event=AUTOPLAY_EVENT))) < len(
-            own_games
-        ):  # it is at another place than before
+        if len(archive.numbers(GameFilter(event=AUTOPLAY_EVENT))) < len(own_games):  # another archive than before
             for record in own_games:
                 archive.add(record)
         archived = archive.records(archive.numbers(GameFilter()))
@@ -144,18 +143,18 @@ def autoplay(
 
 
 def _read_own_games(folder: Path, plan: AutoplayPlan) -> list[Record]:
-    """The games that a folder has learnt from."""
+    """Read the games that Otage has learnt from in a folder."""
     with Runner(plan, folder=folder) as runner:
         if missing := plan.games - len(runner.done):
             problem = f"{missing} of the {plan.games} games that {folder} has learnt from are missing"
-            raise ConfigError(f"{problem}: restore its games.jsonl, or begin in a new folder")
+            raise ConfigError(f"{problem}: restore its games.jsonl, or start in a new folder")
         return [_add_tags(number, result.record) for number, result in enumerate(runner.done)]
 
 
 def _play_round(
     plan: AutoplayPlan, first: int, workers: Jobs | OrderedMap, folder: Path, on_progress: Callable[[int], None]
 ) -> list[Record]:
-    """The games of a round, the first of which has the number `first`; those that the folder lacks are played."""
+    """The games of a round, from number `first` on; play those that are not in the folder yet."""
     with Runner(plan, workers, folder) as runner:
         on_progress(len(runner.done))
         if not runner.run(lambda: on_progress(len(runner.done))):
@@ -169,5 +168,5 @@ def _add_tags(number: int, record: Record) -> Record:
 
 
 def _loser(record: Record) -> int:
-    """The side that lost, or either after a draw."""
+    """The side that lost; after a draw, side 0."""
     return 0 if record.winner is None else 1 - record.winner

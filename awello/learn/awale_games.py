@@ -1,4 +1,4 @@
-"""Games of Awalé that the champion plays against itself, for learning: many, shallow and compiled."""
+"""Compiled kernels that play shallow self-play games of Awalé for training."""
 
 from typing import Any
 
@@ -11,23 +11,21 @@ from awello.layout import Layout
 from awello.rules.awale import BYTE, legal_moves, seeds_in, sow
 from awello.search.uct import random_move, shuffle
 
-MAX_PLIES = 200  # plies of a game, more than nearly all take; seeds in play after them go to neither side
-PRESEARCH_REDUCTION = (
-    4  # plies by which the search before the one that counts is shallower: it finds good first moves at little cost
-)
+MAX_PLIES = 200  # longer games are cut off, with the seeds in play going to neither side
+PRESEARCH_REDUCTION = 4  # a shallower search comes first, because it finds good first moves at little cost
 
 
 class PlayedPosition(Layout):
-    """A position of a game, and what is learnt of it."""
+    """A position of a game with its training target."""
 
     own: U
     opp: U
     value: float
-    """What the mover may expect, in seeds."""
+    """The expected result for the mover, in seeds."""
     captured: int
-    """The seeds that the best move captures."""
+    """Seeds captured by the best move."""
     td_lambda: float
-    """How far the rest of the game counts in the value, and not the search."""
+    """Weight of the rest of the game in the value; the search has the remaining weight."""
 
 
 PlayedPositions = npt.NDArray[Any]  # of PlayedPosition
@@ -35,7 +33,7 @@ PlayedPositions = npt.NDArray[Any]  # of PlayedPosition
 
 @kernel("void(uint64, uint64, PlayedPosition, int64, AwaleState)", inline=True)
 def search_position(own: U, opp: U, played: PlayedPosition, depth: int, state: AwaleState) -> None:
-    """Note a position with the value and the capture of its best move, which is left in the state."""
+    """Record a position with the value and the capture of its best move; the state keeps the best move."""
     moves = legal_moves(state.game, own, opp)
     state.best_pit = NONE
     search_root(own, opp, moves, -INFINITY, INFINITY, max(1, depth - PRESEARCH_REDUCTION), state)
@@ -47,7 +45,7 @@ def search_position(own: U, opp: U, played: PlayedPosition, depth: int, state: A
 
 @kernel("float64(uint64, uint64, AwaleState)", inline=True)
 def evaluate_end(own: U, opp: U, state: AwaleState) -> float:
-    """The value of the position in which a game ends: of a solved endgame, of the end by the rules, or nothing."""
+    """The value of the last position of a game: from the tablebase, by the rules if the game is over, else 0."""
     seeds = seeds_in(own + opp)
     if seeds <= state.tablebase_seeds:
         return float(probe(own, opp, seeds, state.tablebase))
@@ -58,7 +56,7 @@ def evaluate_end(own: U, opp: U, state: AwaleState) -> float:
 
 @kernel("void(PlayedPosition[::1], int64, float64)", inline=True)
 def mix_values(played: PlayedPositions, count: int, rest: float) -> None:
-    """Mix the value of each position with what the game brought, from the end back (TD(lambda))."""
+    """Mix the value of each position with the rest of the game, from the end backwards (TD(lambda))."""
     for index in range(count - 1, -1, -1):
         position = played[U(index)]
         position.value += position.td_lambda * (position.captured - rest - position.value)
@@ -77,10 +75,11 @@ def play_game(
     td_lambda: float,
     state: AwaleState,
 ) -> int:
-    """Play a game on from a position, first so many random moves; the number of positions that are noted after them.
+    """Play a game from a position, starting with random moves; return the number of positions recorded after them.
 
-    A value is that of a search, and as far as there is `trust` what the best move won and the value after it.  Of 256
-    moves `exploration` are random: there is no trust in what follows one.  A game ends where the solved endgames begin.
+    A value is that of the search, mixed by `td_lambda` with the capture of the best move and the value after it.  Of
+    256 moves, `exploration` are random; the value before a random move is the search's alone.  The game ends where the
+    tablebase begins.
     """
     random, count = random_state[0], 0
     moves = legal_moves(state.game, own, opp)

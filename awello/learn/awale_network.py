@@ -1,10 +1,10 @@
-"""What seeds in each pit are worth to Awalé's champion, learnt from games against itself.
+"""Train the small network of Awalé's champion by self-play.
 
 Each round plays games of every variant from random openings with the current network (`evaluate.awale_network`).
-Every position whose best move captures nothing becomes an example; captures are played out before a position is
-evaluated.  Its target is the value of a search, mixed with the outcome of the game (TD(lambda)).  The examples of the
-latest rounds then train the network (Adam).  A game is evaluated before it is learnt from, so the reported errors are
-those of unseen games.
+Every position whose best move captures nothing becomes an example, because the search plays captures out before it
+evaluates.  The target is the value of a search, mixed with the outcome of the game (TD(lambda)).  The latest examples
+then train the network (Adam).  Games are evaluated before the network is trained on them, so the reported errors are
+those on unseen games.
 """
 
 import math
@@ -45,19 +45,17 @@ from awello.learn.awale_games import MAX_PLIES, PlayedPosition, play_game
 from awello.rules.awale import START
 from awello.rules.game import VARIANTS, Game
 
-GAMES_PER_VARIANT, DEPTH, MAX_OPENING_PLIES = (
-    320,
-    8,
-    30,
-)  # games of a variant in a round, plies they look ahead, random moves at most
-EXPLORATION = 16  # moves of 256 that are random
-TD_LAMBDA = 0.7  # lambda: how far the rest of a game counts, and not the search
-TASKS_PER_VARIANT = 4  # of the games of a variant, for as many threads
-BUFFER_SIZE = 1_000_000  # the latest examples
-SAMPLES_PER_EXAMPLE, BATCH_SIZE = 8, 1024  # how often an example is shown, how many at once
-LEARNING_RATE, FINAL_LEARNING_RATE = 3e-3, 5e-5  # of learning, in the first round and in the last
-RATE_FACTORS = np.where(np.arange(ROWS)[:, None] == LAST, np.float32(5), np.float32(1))  # the last row learns faster
-ADAM_BETA1, ADAM_BETA2 = 0.9, 0.999  # of the means of gradients
+GAMES_PER_VARIANT = 320  # in a round
+DEPTH = 8
+MAX_OPENING_PLIES = 30  # random first moves
+EXPLORATION = 16  # random moves out of 256
+TD_LAMBDA = 0.7  # weight of the rest of the game in a target
+TASKS_PER_VARIANT = 4  # a round's games are split into tasks for the threads
+BUFFER_SIZE = 1_000_000  # examples
+SAMPLES_PER_EXAMPLE, BATCH_SIZE = 8, 1024
+LEARNING_RATE, FINAL_LEARNING_RATE = 3e-3, 5e-5
+RATE_FACTORS = np.where(np.arange(ROWS)[:, None] == LAST, np.float32(5), np.float32(1))  # the output learns faster
+ADAM_BETA1, ADAM_BETA2 = 0.9, 0.999
 
 Floats = npt.NDArray[np.float32]
 Indices = npt.NDArray[np.int64]
@@ -66,7 +64,7 @@ Examples = tuple[Words, Floats]
 
 
 def _initial_rows() -> Floats:
-    """A network that knows nothing, although its units differ."""
+    """An untrained network: random hidden units and a zero output."""
     rows = np.random.default_rng(1).normal(0, 0.12, (ROWS, UNITS)).astype(np.float32)
     rows[LAST] = 0
     return rows
@@ -74,7 +72,7 @@ def _initial_rows() -> Floats:
 
 @dataclass
 class AwaleNetworkTraining:
-    """A network in the making: its rows, what Adam remembers, the latest examples."""
+    """The state of a training: the network's rows, Adam's moments and the latest examples."""
 
     rows: Floats = field(default_factory=_initial_rows)
     mean: Floats = field(default_factory=lambda: np.zeros((ROWS, UNITS), np.float32))
@@ -86,24 +84,24 @@ class AwaleNetworkTraining:
     values: Floats = field(default_factory=lambda: np.zeros(0, np.float32))
 
     def weights(self) -> Weights:
-        """The rows in whole numbers, as the search reads them."""
+        """The rows, quantised as the search reads them."""
         weights: Weights = np.clip(np.rint(WHOLE * self.rows), -LARGEST, LARGEST).astype(np.int16)
         weights[LAST] = np.clip(np.rint(LAST_WHOLE * self.rows[LAST]), -LAST_LARGEST, LAST_LARGEST)
         return weights
 
     def predict(self, boards: Words) -> Floats:
-        """What positions are worth, in seeds."""
+        """Predict the values of positions, in seeds."""
         sums = sum(self.rows[indices] for indices in encode_boards(boards).T)
         predicted: Floats = np.square(np.clip(sums, 0, 1)) @ self.rows[LAST]
         return predicted
 
     def add(self, boards: Words, values: Floats) -> None:
-        """Keep examples, and forget the oldest."""
+        """Add examples to the buffer; the oldest ones are dropped."""
         self.boards = np.concatenate([self.boards, boards])[-BUFFER_SIZE:]
         self.values = np.concatenate([self.values, values])[-BUFFER_SIZE:]
 
     def step(self, indices: Indices, values: Floats, rate: float) -> None:
-        """Follow the gradient of the squared error of some examples, by Adam."""
+        """Take one step of Adam on the squared error of a batch."""
         inputs = np.zeros((len(indices), LAST), np.float32)
         np.put_along_axis(inputs, indices, np.float32(1), axis=1)
         sums = inputs @ self.rows[:LAST]
@@ -120,18 +118,18 @@ class AwaleNetworkTraining:
 
 @dataclass(frozen=True)
 class TrainingRound:
-    """What a round taught."""
+    """The result of a training round."""
 
     number: int
     examples: int
     error: float
-    """Seeds, root of the mean square, before these games were learnt from."""
+    """Root mean square error on the games of the round before training on them, in seeds."""
     baseline_error: float
-    """The error of knowing nothing."""
+    """The error of predicting 0."""
 
 
 def play_games(game: Game, weights: AwaleNetworkWeights, games: int, seed: str) -> Examples:
-    """The positions of some games whose best move captures nothing, and their values."""
+    """Play games; return the positions whose best move captures nothing, and their values."""
     rng, base = random.Random(seed), load_or_build(game)
     worker = AwaleWorker(0, base, TranspositionTable(1, bucket=ENTRY_BYTES), weights)
     worker.state.limit, worker.state.tablebase_seeds = NO_LIMIT, base.seeds
@@ -148,21 +146,21 @@ def play_games(game: Game, weights: AwaleNetworkWeights, games: int, seed: str) 
 
 
 def encode_boards(boards: Words) -> Indices:
-    """For each position the rows that describe it."""
+    """For each position, the indices of its rows."""
     seeds = np.stack([boards[:, pit // 6] >> U(8 * (pit % 6)) & U(0xFF) for pit in range(PITS)], 1).astype(np.int64)
     pits = SLOTS * np.arange(PITS) + seeds % SLOTS
     return np.concatenate([pits, IN_PLAY + seeds.sum(axis=1, keepdims=True)], axis=1)
 
 
 def learning_rate_at(done: float) -> float:
-    """The rate of learning when so much of the training is done: a half wave, from the first rate down to the last."""
+    """The learning rate after a share of the training: a cosine from the first rate down to the final one."""
     return FINAL_LEARNING_RATE + (LEARNING_RATE - FINAL_LEARNING_RATE) * (1 + math.cos(math.pi * done)) / 2
 
 
 def train(
     network: AwaleNetworkTraining, rounds: int, jobs: int, seed: int, on_progress: Callable[[float], object]
 ) -> Iterator[TrainingRound]:
-    """Rounds until there are so many, counting those of earlier calls; `on_progress` is told of each."""
+    """Train until `rounds` have been played, counting those of earlier calls; `on_progress` is called for each."""
     pool = ThreadPoolExecutor(jobs)
     try:
         while network.rounds < rounds:
@@ -182,11 +180,11 @@ def train(
             error, baseline = (float(np.sqrt(np.mean(np.square(wrong)))) for wrong in (errors, values))
             yield TrainingRound(network.rounds, len(values), error, baseline)
     finally:
-        pool.shutdown(cancel_futures=True)  # who interrupts a round does not wait for all its games
+        pool.shutdown(cancel_futures=True)  # an interrupt does not wait for the rest of the round
 
 
 def play_round(pool: ThreadPoolExecutor, weights: AwaleNetworkWeights, seed: str) -> Examples:
-    """The examples of a round's games."""
+    """Play the games of a round; return their examples."""
     parts = [(game, part) for game in VARIANTS.values() for part in range(TASKS_PER_VARIANT)]
     tasks = [
         pool.submit(play_games, game, weights, GAMES_PER_VARIANT // TASKS_PER_VARIANT, f"{seed}/{game}/{part}")
@@ -198,7 +196,7 @@ def play_round(pool: ThreadPoolExecutor, weights: AwaleNetworkWeights, seed: str
 
 
 def fit(network: AwaleNetworkTraining, batches: int, rate: float, seed: int) -> None:
-    """Show the network some of the examples that it keeps, drawn by rng."""
+    """Train on random batches of the buffer."""
     rng = np.random.default_rng([seed, network.rounds])
     indices = encode_boards(network.boards)
     for _ in range(max(1, batches)):
@@ -207,7 +205,7 @@ def fit(network: AwaleNetworkTraining, batches: int, rate: float, seed: int) -> 
 
 
 def load_training(file: Path) -> AwaleNetworkTraining:
-    """The network of a file that `save_training` wrote; a new one if there is none."""
+    """Load the training that `save_training` wrote; a new one if there is no file."""
     if not file.exists():
         return AwaleNetworkTraining()
     try:
@@ -221,11 +219,11 @@ def load_training(file: Path) -> AwaleNetworkTraining:
     except DAMAGED:
         valid = False
     if not valid:
-        raise ConfigError(f"{file} holds no weights in the making: remove it, or choose another --out")
+        raise ConfigError(f"{file} is not a file of this training: remove it, or choose another --out")
     return network
 
 
 def save_training(file: Path, network: AwaleNetworkTraining) -> None:
-    """Write weights, and all that is needed to resume."""
+    """Write the weights and everything needed to resume."""
     with replace_atomically(file) as content:
         np.savez(content, weights=network.weights(), **vars(network))

@@ -1,7 +1,7 @@
-"""Learn which kinds of moves to try first in Awalé, by games against oneself (on_progress 1, section 3.7).
+"""Learn move ordering scores for Awalé by self-play (report 1, section 3.7).
 
-The search learns while it searches: see `search/budget_kernels.py`.  So it only has to play; a few random moves at the
-start make the games differ.  What is shipped as `data/travers.npz` was made by
+The search updates the scores while it searches (`search/budget_kernels.py`), so it only has to play; random first moves
+make the games differ.  The shipped `data/travers.npz` was made by
 
     np.savez_compressed("travers.npz", scores=learn_scores(Heuristic("travers")))
 """
@@ -15,7 +15,7 @@ from awello.rules.game import Game
 from awello.search.budget_search import NODES, BudgetSearch, Scores
 
 DEFAULT_GAMES = 100
-OPENING_PLIES = 4  # moves at the start of a game
+OPENING_PLIES = 4  # random first moves of a game
 
 
 def learn_scores(
@@ -26,7 +26,7 @@ def learn_scores(
     on_progress: Callable[[int], None] = lambda games: None,
     game: Game = Game.TOURNAMENT,
 ) -> Scores:
-    """The scores of the kinds of moves after so many games, reported one by one."""
+    """Return the scores of the move categories after self-play; `on_progress` is called after each game."""
     searcher, rng = BudgetSearch(game, heuristic), random.Random(seed)
     for _ in range(games):
         position, ply = Position.start(game), 0

@@ -1,4 +1,4 @@
-"""Networks as files: those that training goes on from, and those that players read."""
+"""Network files: weights of PyTorch, and ONNX files for players."""
 
 import copy
 import importlib.util
@@ -19,39 +19,41 @@ from awello.learn.cnn_config import CnnConfig, rename_former_settings
 from awello.learn.cnn_models import make_network
 from awello.learn.cnn_positions import PLANES, CnnPositions, encode_planes
 
-SNAPSHOT_SHARES = (1 / 16, 1 / 8, 1 / 4, 1 / 2, 1.0)  # shares of a training after which its network is kept
-CALIBRATION_BOARDS = 512  # boards that tell the ranges of a network on the way
+SNAPSHOT_SHARES = (1 / 16, 1 / 8, 1 / 4, 1 / 2, 1.0)  # of a training, after which a snapshot is exported
+CALIBRATION_BOARDS = 512  # for quantising a snapshot
 
 
 def save_network(file: Path, config: CnnConfig, network: nn.Module) -> None:
-    """Write a network down in half precision, with its config."""
+    """Save a network in half precision, with its settings."""
     weights = {name: part.half() if part.is_floating_point() else part for name, part in network.state_dict().items()}
     torch.save({"plan": asdict(config), "weights": weights}, file)
 
 
 def load_state(file: Path, device: str = "cpu") -> dict[str, Any]:
-    """What PyTorch wrote to a file; nothing if it did not, or if the file is damaged."""
+    """Load a dictionary saved by PyTorch; empty if the file is damaged or not PyTorch's."""
     try:
         content = torch.load(file, map_location=device, weights_only=True)
-    except Exception:  # PyTorch has no class of its own for what is wrong with a file
+    except Exception:  # PyTorch has no exception class for invalid files
         return {}
     return content if isinstance(content, dict) else {}
 
 
 def load_network(file: Path) -> tuple[CnnConfig, nn.Module]:
-    """The network of a file, and its config."""
+    """Load the network of a file, and its settings."""
     try:
         content = load_state(file)
         config = CnnConfig(**rename_former_settings(content["plan"]))
         network = make_network(config).eval()
         network.load_state_dict(content["weights"])
     except (KeyError, TypeError, RuntimeError):
-        raise ConfigError(f"cannot read a network from {str(file)!r}: give the weights.pt of a training") from None
+        raise ConfigError(
+            f"cannot read a network from {str(file)!r}: give a weights.pt of 'awello train cnn'"
+        ) from None
     return config, network
 
 
 class ExportedNetwork(nn.Module):  # type: ignore[misc]
-    """What players need of a network: what winners play, and who wins."""
+    """The outputs that players need: the winners' logits and the value."""
 
     def __init__(self, network: nn.Module) -> None:
         super().__init__()
@@ -63,10 +65,10 @@ class ExportedNetwork(nn.Module):  # type: ignore[misc]
 
 
 def export_onnx(config: CnnConfig, network: nn.Module, boards: Tensor, file: Path) -> None:
-    """Write a network as ONNX: any number of boards in, `moves` and `value` out.
+    """Export a network to ONNX: a batch of boards in, `moves` and `value` out.
 
-    Weights, and what passes from layer to layer, become whole numbers of eight bits, which processors multiply some
-    three times as fast (Jacob and others 2018); some boards tell the range of each layer.
+    Weights and activations are quantised to eight bits, with which CPUs are about three times as fast (Jacob and others
+    2018); `boards` calibrate the range of each layer.
     """
     from onnxruntime.quantization import QuantType, quantize_static
 
@@ -81,27 +83,27 @@ def export_onnx(config: CnnConfig, network: nn.Module, boards: Tensor, file: Pat
         torch.onnx.export(exported, (board,), str(exact), opset_version=17, dynamo=False, **names)
         kinds = {"activation_type": QuantType.QUInt8, "weight_type": QuantType.QInt8, "per_channel": True}
         stack.callback(logging.disable, logging.root.manager.disable)
-        logging.disable(logging.WARNING)  # it advises to prepare networks otherwise, by which nothing was gained
+        logging.disable(logging.WARNING)  # it recommends preprocessing, which brought nothing
         quantize_static(exact, file, SimpleNamespace(get_next=lambda: next(parts, None)), **kinds)
 
 
 def can_export() -> bool:
-    """Whether what writes a network for players is installed."""
+    """Whether the libraries for ONNX are installed."""
     return all(importlib.util.find_spec(name) for name in ("onnx", "onnxruntime"))
 
 
 def save_snapshot(
     folder: Path, config: CnnConfig, network: nn.Module, positions: CnnPositions, step: int, progress: float
 ) -> None:
-    """Write a network as it is on the way, `network-STEP.onnx`, when another of the ages has passed.
+    """Export a snapshot of the network, `network-STEP.onnx`, when the next of `SNAPSHOT_SHARES` is reached.
 
-    It is for the experiment `awello lab learning`, so only networks that players can read are kept.
+    Snapshots are for the experiment `awello lab learning`, so only networks that players can read are exported.
     """
     if not (config.network == "residual" and config.view == "mover" and can_export()):
         return
     snapshots = {file: int(file.stem.rpartition("-")[2]) for file in folder.glob("network-*.onnx")}
     for file in [file for file in snapshots if snapshots[file] >= step]:
-        file.unlink()  # of a training before this one
+        file.unlink()  # of an earlier training
         del snapshots[file]
     if len(snapshots) >= sum(progress >= share for share in SNAPSHOT_SHARES):
         return

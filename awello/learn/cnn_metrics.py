@@ -1,4 +1,4 @@
-"""What a network says of positions: how far it is from what they teach, and how often it is right."""
+"""Predictions of a network, its losses and its accuracy."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -12,32 +12,32 @@ from awello.learn.cnn_positions import UNKNOWN, CnnPositions, encode_planes, sym
 
 Teacher = tuple[CnnConfig, nn.Module]
 SoftTargets = tuple[Tensor, Tensor]
-"""What a teacher says of positions: the share of each square, and the value."""
+"""A teacher's predictions: the probability of each square, and the value."""
 
-ILLEGAL_LOGIT = -1e4  # in place of a logit; finite, because infinities times nothing are no numbers
-CUDA_BATCH, CPU_BATCH = 16_384, 512  # positions at a time; on a processor so few that its cache holds them
+ILLEGAL_LOGIT = -1e4  # finite, because infinity times zero is not a number
+CUDA_BATCH, CPU_BATCH = 16_384, 512  # positions; on a CPU a batch should fit into the cache
 
 
 @dataclass(frozen=True)
 class CnnPredictions:
-    """What a network says of positions, beside what happened."""
+    """The predictions of a network, compared with the games."""
 
     top1: Tensor
-    """Whether the move it rates highest is the one that was played."""
+    """Whether the move played has the highest probability."""
     top3: Tensor
-    """Whether the move that was played is among the three it rates highest."""
+    """Whether the move played is among the three most probable ones."""
     value_errors: Tensor
-    """The value less the result, 0 where there is none of either."""
+    """The value minus the result; 0 for unfinished games."""
     value_correct: Tensor
     """Whether the value is on the winner's side."""
 
     def value_mse(self) -> float:
-        """The mean square error of the value."""
+        """Mean square error of the value."""
         return float(self.value_errors.square().mean())
 
 
 def evaluate(config: CnnConfig, network: nn.Module, positions: CnnPositions, symmetries: int = 1) -> CnnPredictions:
-    """Ask a network about positions, each turned in so many ways; what it says of them is averaged."""
+    """Compare the predictions of a network with the games, averaged over a number of symmetries."""
     parts = []
     with torch.no_grad():
         for batch in iterate_batches(positions):
@@ -50,13 +50,13 @@ def evaluate(config: CnnConfig, network: nn.Module, positions: CnnPositions, sym
 
 
 def iterate_batches(positions: CnnPositions) -> Iterator[CnnPositions]:
-    """Positions, some at a time."""
+    """Split positions into batches."""
     size = CUDA_BATCH if positions.own.device.type == "cuda" else CPU_BATCH
     return (positions.take(slice(start, start + size)) for start in range(0, len(positions), size))
 
 
 def predict(config: CnnConfig, network: nn.Module, batch: CnnPositions, symmetries: int) -> tuple[Tensor, Tensor]:
-    """The policies that winners give to each square, and the value, averaged over so many symmetries."""
+    """Predict the probabilities of winners' moves and the value, averaged over a number of symmetries."""
     device = batch.own.device
     policies, values = torch.zeros(len(batch), 64, device=device), torch.zeros(len(batch), device=device)
     illegal = unpack_bits(batch.legal, torch.zeros_like(batch.own)) == 0
@@ -71,7 +71,7 @@ def predict(config: CnnConfig, network: nn.Module, batch: CnnPositions, symmetri
 
 
 def compute_soft_targets(teacher: Teacher, positions: CnnPositions, symmetries: int) -> SoftTargets:
-    """What a network says of positions, each turned in so many ways."""
+    """Predict with a teacher, averaged over a number of symmetries."""
     with torch.no_grad():
         parts = [predict(*teacher, batch, symmetries) for batch in iterate_batches(positions)]
     policies, values = zip(*parts, strict=True)
@@ -85,14 +85,15 @@ def compute_losses(
     transforms: Tensor,
     soft_targets: SoftTargets | None = None,
 ) -> tuple[Tensor, Tensor]:
-    """How far a network is from what positions teach: the cross-entropy of the moves, the square error of the value.
+    """The cross-entropy of the moves and the mean square error of the value.
 
-    A teacher is believed to know what a winner would play where a loser moved, so that the first head learns from all.
+    With a teacher, the winners' head learns from all positions: where a loser moved, the teacher predicts the winner's
+    move.
     """
     won, device, transforms = batch.won, batch.own.device, transforms.masked_fill(batch.symmetric, 0)
     with torch.autocast(device.type, torch.bfloat16, enabled=device.type == "cuda"):
         logits, value = network(encode_planes(config.view, batch, transforms))
-    # Step 1. What is to be said of each board.
+    # Step 1. The targets.
     legal, squares = (
         unpack_bits(batch.legal, transforms) == 1,
         symmetry_tables(device)[1][transforms, batch.square.long()],
@@ -108,7 +109,7 @@ def compute_losses(
         )
         result = result.lerp(soft_targets[1], torch.where(has_result, config.teacher_weight, 1.0))
         heads, weights, has_result = torch.zeros_like(heads), torch.ones_like(weights), torch.ones_like(has_result)
-    # Step 2. How far from it the network is.
+    # Step 2. The losses.
     logits = logits.float()[torch.arange(len(batch), device=device), heads]
     log_policies = logits.masked_fill(~legal, ILLEGAL_LOGIT).log_softmax(1)
     moves = -(weights * (policies * log_policies).sum(1)).sum() / weights.sum()
@@ -119,7 +120,7 @@ def compute_losses(
 
 
 def compute_accuracy(predictions: CnnPredictions, selection: Tensor) -> dict[str, float]:
-    """How often a network finds the moves of some positions."""
+    """Top-1 and top-3 accuracy on selected positions."""
     count = int(selection.sum())
     hits = [float((hit & selection).sum()) / max(1, count) for hit in (predictions.top1, predictions.top3)]
     return {"positions": count, "top1": hits[0], "top3": hits[1]}
@@ -128,7 +129,7 @@ def compute_accuracy(predictions: CnnPredictions, selection: Tensor) -> dict[str
 def evaluate_test_set(
     config: CnnConfig, network: nn.Module, test: CnnPositions, repeated: Tensor, symmetries: int
 ) -> dict[str, Any]:
-    """The figures on held-out games, with and without those whose moves were played before, and by tens of empties."""
+    """Accuracy on the test set: in total, without repeated games, and by tens of empty squares."""
     predictions, won = evaluate(config, network, test, symmetries), test.won
     stage_of = torch.clamp(test.empties // 10, max=5)
     decided = (test.margin != UNKNOWN) & (test.margin != 0)

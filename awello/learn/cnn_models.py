@@ -1,4 +1,4 @@
-"""The networks that learn from tournament games, and the config of a training, which decides them."""
+"""The networks that learn from tournament games."""
 
 import torch
 from torch import Tensor, nn
@@ -8,8 +8,8 @@ from awello.learn.cnn_config import CnnConfig
 from awello.learn.cnn_positions import PLANES
 
 
-# Each gives what it promises of the 64 squares, by one head or by two (winners and losers), and the value or None.
-# What is promised of illegal moves means nothing.
+# Both return logits of the 64 squares, from one head or from two (winners and losers), and the value or None.  Logits
+# of illegal moves are meaningless.
 class ReportNetwork(nn.Module):  # type: ignore[misc]
     """The network of report 0, table 2.1: eight convolutions and two dense layers."""
 
@@ -27,7 +27,7 @@ class ReportNetwork(nn.Module):  # type: ignore[misc]
 
 
 class ResidualBlock(nn.Module):  # type: ignore[misc]
-    """Two convolutions beside a short cut; a look at the whole board weighs what they add (squeeze and excitation)."""
+    """Two convolutions with a skip connection, optionally with squeeze-and-excitation."""
 
     def __init__(self, width: int, squeeze_excitation: bool) -> None:
         super().__init__()
@@ -45,7 +45,7 @@ class ResidualBlock(nn.Module):  # type: ignore[misc]
 
 
 class ResidualNetwork(nn.Module):  # type: ignore[misc]
-    """A tower of residual blocks with three heads: the moves of winners and of losers, and who wins."""
+    """A tower of residual blocks with three heads: the moves of winners, the moves of losers, and the value."""
 
     def __init__(self, inputs: int, width: int, blocks: int, squeeze_excitation: bool) -> None:
         super().__init__()
@@ -61,17 +61,17 @@ class ResidualNetwork(nn.Module):  # type: ignore[misc]
 
 
 def make_convolution(inputs: int, outputs: int, size: int) -> nn.Sequential:
-    """A convolution that keeps the board's size, normalised."""
+    """A convolution with padding and batch normalisation."""
     return nn.Sequential(nn.Conv2d(inputs, outputs, size, padding=size // 2, bias=False), nn.BatchNorm2d(outputs))
 
 
 def make_network(config: CnnConfig) -> nn.Module:
-    """A network that knows nothing."""
+    """Make an untrained network."""
     if config.network == "report":
         return ReportNetwork(PLANES[config.view])
     return ResidualNetwork(PLANES[config.view], config.width, config.blocks, bool(config.squeeze_excitation))
 
 
 def count_parameters(network: nn.Module) -> int:
-    """The number of the weights that are learnt."""
+    """Count the trainable parameters."""
     return sum(weights.numel() for weights in network.parameters())

@@ -1,8 +1,8 @@
-"""Positions of tournament games as tensors: all games are played at once, and boards are turned into planes.
+"""Positions of tournament games as tensors: all games are replayed in parallel, and boards become input planes.
 
-Boards are turned by chance when a network learns, but for those that a symmetry leaves as they are: of their moves,
-which are equally good, people choose one by habit (the first is always f5), and nobody could guess it on a turned
-board.  Like all files of the network's training this one needs no compiler.
+Boards are transformed at random during training, except those that are symmetric themselves: among their equivalent
+moves people choose one by habit (the first move is always f5), which cannot be predicted on a transformed board.  Like
+all files of this training, this one needs no compiler.
 """
 
 from dataclasses import dataclass, fields
@@ -18,25 +18,19 @@ from torch import Tensor
 from awello.errors import ConfigError
 
 MISSING = 255  # no square, or no score, in the file of games
-UNKNOWN = -128  # the margin of a game that was not played to its end
-FIRST_TEST_YEAR = 2016  # the first year of the games that only measure
-MIN_TEST_SHARE, MAX_TEST_SHARE = (
-    0.01,
-    0.5,
-)  # shares of all games; if games of these years are fewer or more, chance holds games out
-RANDOM_TEST_SHARE = 0.1  # the share that it holds out
-VALIDATION_SHARE = 0.02  # share of the earlier games that tell when to stop
+UNKNOWN = -128  # the margin of an unfinished game
+FIRST_TEST_YEAR = 2016  # games from this year on are the test set
+MIN_TEST_SHARE, MAX_TEST_SHARE = 0.01, 0.5  # of all games; outside this range the test set is random
+RANDOM_TEST_SHARE = 0.1
+VALIDATION_SHARE = 0.02  # of the games before the test set
 BLACK, WHITE = 0x0000000810000000, 0x0000001008000000
 ALL, NOT_A, NOT_H = 0xFFFFFFFFFFFFFFFF, 0xFEFEFEFEFEFEFEFE, 0x7F7F7F7F7F7F7F7F
 DIRECTIONS = (
     *((1, NOT_A), (7, NOT_H), (8, ALL), (9, NOT_A)),
     *((-1, NOT_H), (-7, NOT_A), (-8, ALL), (-9, NOT_H)),
 )
-MAX_SYMMETRIC_PLIES = 12  # plies in which boards are asked whether a symmetry leaves them as they are
-QUICK_VALIDATION_POSITIONS, QUICK_TEST_POSITIONS = (
-    20_000,
-    100_000,
-)  # positions on which a quick training is measured, about
+MAX_SYMMETRIC_PLIES = 12  # boards are tested for symmetry up to this ply
+QUICK_VALIDATION_POSITIONS, QUICK_TEST_POSITIONS = 20_000, 100_000
 PLANES = {"mover": 4, "colours": 3, "one": 1}
 
 Bools = npt.NDArray[np.bool_]
@@ -45,7 +39,7 @@ Bools = npt.NDArray[np.bool_]
 # ---- games and positions --------------------------------------------------------------------------------------------
 @dataclass(frozen=True)
 class GameArrays:
-    """The arrays of a file of games, as `network_data` writes it."""
+    """The arrays of a file of games, as written by `cnn_games`."""
 
     moves: npt.NDArray[np.uint8]
     black: npt.NDArray[np.uint8]
@@ -54,59 +48,60 @@ class GameArrays:
 
     @staticmethod
     def load(file: Path) -> "GameArrays":
-        """The games of a file."""
+        """Load a file of games."""
         try:
             with np.load(file) as content:
                 return GameArrays(*(content[field.name] for field in fields(GameArrays)))
         except (OSError, KeyError, ValueError, EOFError, BadZipFile):
-            raise ConfigError(f"cannot read games from {str(file)!r}: 'awello train cnn' makes such a file") from None
+            raise ConfigError(
+                f"cannot read games from {str(file)!r}: create the file with 'awello train cnn'"
+            ) from None
 
 
 def split_games(games: GameArrays, seed: int) -> tuple[Bools, Bools, Bools]:
-    """Which games teach, which tell when to stop and which are held out; those with the same moves stay together.
+    """Split games into training, validation and test set; games with the same moves stay together.
 
-    Later games are held out.  Where nearly none or most are late, as in an archive of somebody's own games, or where
-    no years are known, a tenth by chance is.
+    The latest games are the test set.  If that is nearly none or most of the games, as in a personal archive or without
+    years, a random tenth is.
     """
     random_value = np.random.default_rng(seed).random(int(games.same.max()) + 1)[games.same]
     test = games.year >= FIRST_TEST_YEAR
     if not MIN_TEST_SHARE <= test.mean() <= MAX_TEST_SHARE:
         different, rank = np.unique(random_value, return_inverse=True)
         test = rank >= len(different) - max(1, round(RANDOM_TEST_SHARE * len(different)))
-    validation = ~test & (
-        random_value <= max(VALIDATION_SHARE, random_value.min(where=~test, initial=1))
-    )  # one at least
+    threshold = max(VALIDATION_SHARE, random_value.min(where=~test, initial=1))  # at least one game
+    validation = ~test & (random_value <= threshold)
     if not (training := ~test & ~validation).any():
-        raise ConfigError("too few different games: a network learns from thousands of them, and from three at least")
+        raise ConfigError("too few different games: give at least three, and thousands for a useful network")
     return training, validation, test
 
 
 @dataclass(frozen=True)
 class CnnPositions:
-    """Positions in which somebody moved, a row each: boards as words from the mover's view, the square played, ..."""
+    """Positions of games, one per row: the board from the mover's view, the square played, and so on."""
 
     own: Tensor
     opp: Tensor
     legal: Tensor
     square: Tensor
     black: Tensor
-    """Whether Black moves."""
+    """Whether Black is to move."""
     margin: Tensor
-    """The final score for the mover, `UNKNOWN` if there is none."""
+    """The final margin for the mover; `UNKNOWN` for unfinished games."""
     game: Tensor
     empties: Tensor
     symmetric: Tensor
-    """Whether some symmetry leaves the board as it is."""
+    """Whether the board is invariant under a symmetry."""
 
     def __len__(self) -> int:
         return len(self.own)
 
     def take(self, selection: Tensor | slice) -> "CnnPositions":
-        """Some of them."""
+        """Select positions."""
         return CnnPositions(*(getattr(self, field.name)[selection] for field in fields(self)))
 
     def subsample(self, max_positions: int) -> "CnnPositions":
-        """About so many of them at most, by whole games."""
+        """Keep about `max_positions` positions at most, by whole games."""
         if len(self) <= max_positions:
             return self
         _, number = self.game.unique(return_inverse=True)
@@ -114,24 +109,24 @@ class CnnPositions:
 
     @property
     def won(self) -> Tensor:
-        """Whether the mover won; a draw is won by both."""
+        """Whether the mover won or drew."""
         return self.margin >= 0
 
 
 def _shift(words: Tensor, amount: int, kept: int) -> Tensor:
-    """Move all discs by so many squares, backwards if it is negative; those that leave the board are gone."""
+    """Shift all discs by a number of squares, which may be negative; discs that leave the board are dropped."""
     if amount > 0:
         return words << amount & _to_signed(kept)
     return words >> -amount & _to_signed(kept & ALL >> -amount)
 
 
 def _to_signed(word: int) -> int:
-    """A word as the 64-bit number that PyTorch has for it."""
+    """Convert an unsigned word to the signed integer of PyTorch."""
     return word - (1 << 64) if word >= 1 << 63 else word
 
 
 def _find_run(start: Tensor, opp: Tensor, direction: tuple[int, int]) -> Tensor:
-    """The discs of the opponent in one line from some squares on."""
+    """The contiguous opponent discs in one direction from the start squares."""
     run = _shift(start, *direction) & opp
     for _ in range(5):
         run = run | _shift(run, *direction) & opp
@@ -139,7 +134,7 @@ def _find_run(start: Tensor, opp: Tensor, direction: tuple[int, int]) -> Tensor:
 
 
 def find_moves(own: Tensor, opp: Tensor) -> Tensor:
-    """The legal moves of many positions at once."""
+    """The legal moves of many positions."""
     moves = torch.zeros_like(own)
     for direction in DIRECTIONS:
         moves = moves | _shift(_find_run(own, opp, direction), *direction)
@@ -147,7 +142,7 @@ def find_moves(own: Tensor, opp: Tensor) -> Tensor:
 
 
 def find_flips(own: Tensor, opp: Tensor, placed: Tensor) -> Tensor:
-    """The discs that a disc placed in each of many positions turns."""
+    """The discs flipped by the disc placed in each position."""
     flips = torch.zeros_like(own)
     for direction in DIRECTIONS:
         run = _find_run(placed, opp, direction)
@@ -157,7 +152,7 @@ def find_flips(own: Tensor, opp: Tensor, placed: Tensor) -> Tensor:
 
 
 def replay_games(games: GameArrays, device: str) -> CnnPositions:
-    """All positions of all games, played move by move, all games at once; passes are put back."""
+    """Replay all games in parallel and return all their positions; passes are restored."""
     moves, discs = torch.from_numpy(games.moves).to(device), torch.from_numpy(games.black).to(device)
     final = torch.where(discs == MISSING, UNKNOWN, 2 * discs.int() - 64)
     own, opp = torch.full_like(final, BLACK, dtype=torch.int64), torch.full_like(final, WHITE, dtype=torch.int64)
@@ -182,31 +177,29 @@ def replay_games(games: GameArrays, device: str) -> CnnPositions:
         own, opp = torch.where(played, after[0], own), torch.where(played, after[1], opp)
         black = black ^ played
     if wrong.any():
-        raise ConfigError(f"game {int(wrong.nonzero()[0])} of the file has an illegal move: make the file again")
+        raise ConfigError(f"game {int(wrong.nonzero()[0])} of the file has an illegal move: create the file again")
     return CnnPositions(*(torch.cat(column) for column in zip(*plies, strict=True)))
 
 
 @dataclass(frozen=True)
 class DatasetSplit:
-    """The positions that teach, that tell when to stop, and that are held out."""
+    """Training, validation and test positions."""
 
     training: CnnPositions
     validation: CnnPositions
     test: CnnPositions
     repeated: Tensor
-    """Which of those held out are of games that were played before."""
+    """Which test positions are of games that also occur in the other sets."""
     games: dict[str, int]
-    """How many games there are in each set."""
+    """Number of games in each set."""
     positions: dict[str, int]
+    """Number of positions in each set, before subsampling."""
 
     @staticmethod
     def build(games: GameArrays, seed: int, device: str, quick: bool = False) -> "DatasetSplit":
-        """The positions of games; if that is enough, fewer of those that do not teach."""
-        names, parts, positions = (
-            ("training", "validation", "test"),
-            split_games(games, seed),
-            replay_games(games, device),
-        )
+        """Split the positions of games; `quick` subsamples the validation and test sets."""
+        names = "training", "validation", "test"
+        parts, positions = split_games(games, seed), replay_games(games, device)
         game_numbers = positions.game.long()
         training, validation, test = (positions.take(torch.from_numpy(part).to(device)[game_numbers]) for part in parts)
         counts = dict(zip(names, map(len, (training, validation, test)), strict=True))
@@ -217,10 +210,10 @@ class DatasetSplit:
         return DatasetSplit(training, validation, test, repeated[test.game.long()], totals, counts)
 
 
-# ---- what a network sees --------------------------------------------------------------------------------------------
+# ---- input planes ---------------------------------------------------------------------------------------------------
 @cache
 def symmetry_tables(device: torch.device) -> tuple[Tensor, Tensor]:
-    """For each symmetry the square whose disc comes to each square, and the square to which each square's disc goes."""
+    """For each symmetry, the source square of each square, and the target square of each square."""
     board = torch.arange(64).view(8, 8)
     rotations = [torch.rot90(board, turns) for turns in range(4)]
     squares = torch.stack([view.flatten() for view in [*rotations, *(view.flip(1) for view in rotations)]])
@@ -228,12 +221,12 @@ def symmetry_tables(device: torch.device) -> tuple[Tensor, Tensor]:
 
 
 def unpack_bits(words: Tensor, transforms: Tensor) -> Tensor:
-    """Boards as rows of 64 bits, each turned by a symmetry."""
+    """Unpack boards into rows of 64 bits, each transformed by a symmetry."""
     return words[:, None] >> symmetry_tables(words.device)[0][transforms] & 1
 
 
 def is_symmetric(own: Tensor, opp: Tensor) -> Tensor:
-    """Which positions some symmetry leaves as they are."""
+    """Which positions are invariant under a symmetry."""
     shifts = torch.arange(8, dtype=torch.uint8, device=own.device)
     bits = [(words.view(torch.uint8).view(-1, 8, 1) >> shifts & 1).flatten(1) for words in (own, opp)]
     discs, squares = bits[0] + 2 * bits[1], symmetry_tables(own.device)[0]
@@ -241,7 +234,7 @@ def is_symmetric(own: Tensor, opp: Tensor) -> Tensor:
 
 
 def encode_planes(view: str, positions: CnnPositions, transforms: Tensor) -> Tensor:
-    """The inputs of a network."""
+    """The input planes of a network."""
     own, opp = unpack_bits(positions.own, transforms), unpack_bits(positions.opp, transforms)
     if view == "mover":
         rows = [own, opp, unpack_bits(positions.legal, transforms), torch.ones_like(own)]

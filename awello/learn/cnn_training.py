@@ -1,15 +1,15 @@
-"""Train a network on tournament games: which move the winner plays in a position, and who wins (report 0, mended).
+"""Train a network on tournament games: the winner's move in a position, and who wins (report 0, corrected).
 
-The network is a tower of residual blocks that sees the board as the mover does, and the legal moves.  It learns from
-all moves, but winners and losers have a head each, so that bad moves form the tower and not the answer; a third head
-says who wins.  A small network learns more from a large one, its teacher, than from the moves alone (Hinton and others
-2015): what the teacher thinks of all moves of a position tells more than the one that was played.
+The network is a tower of residual blocks; its input is the board from the mover's view and the legal moves.  It learns
+from all moves, but winners and losers have separate heads, so that bad moves train the tower and not the answer; a
+third head predicts who wins.  A small network learns more from a large one, its teacher, than from the moves alone
+(Hinton and others 2015): the teacher's probabilities of all moves carry more information than the move played.
 
-Every number of a training is in its `Plan`.  Boards are turned by chance; the weights that count are a moving average,
-the best by the games set aside.  A training that was interrupted resumes from its checkpoint with the same results.
+All settings are in `CnnConfig`.  Boards are transformed at random; the resulting weights are an exponential moving
+average, the best on the validation set.  An interrupted training resumes from its checkpoint with the same results.
 
-This file and the `network_*` that it imports need PyTorch and NumPy and no compiler, so that they run wherever there is
-a fast machine.  `awello train cnn` does the same with fewer options, by default in minutes on a processor:
+This file and the `cnn_*` files that it imports need PyTorch and NumPy but no compiler, so they run on any GPU machine.
+`awello train cnn` does the same with fewer options, by default in minutes on a CPU:
 
     python3 -m awello.learn.cnn_training games.npz --out FOLDER --minutes 10
 """
@@ -46,27 +46,27 @@ from awello.learn.cnn_metrics import (
 from awello.learn.cnn_models import count_parameters, make_network
 from awello.learn.cnn_positions import PLANES, CnnPositions, DatasetSplit, GameArrays, encode_planes
 
-MAX_GRADIENT_NORM = 1.0  # the longest gradient
-WARMUP_STEPS = 300  # steps in which the rate rises
-LOSS_CHECK_STEPS = 50  # steps between two looks at the loss, for which the device is waited for
-TEACHER_SYMMETRIES = 4  # symmetries in which a teacher sees a position
-DEFAULT_EVALUATIONS = 10  # measures of a training that does not say how often
-CHECKPOINT_SECONDS = 15  # seconds between two checkpoints at most, if the steps are not longer
-CALIBRATION_BOARDS = 4096  # boards by which the range of every layer is measured
-CURVES_FILE, REPORT_FILE = "curves.jsonl", "report.json"  # files of a training's folder
+MAX_GRADIENT_NORM = 1.0
+WARMUP_STEPS = 300
+LOSS_CHECK_STEPS = 50  # a check waits for the device
+TEACHER_SYMMETRIES = 4  # over which a teacher's predictions are averaged
+DEFAULT_EVALUATIONS = 10  # if `eval_interval` is 0
+CHECKPOINT_SECONDS = 15
+CALIBRATION_BOARDS = 4096  # for quantising the final network
+CURVES_FILE, REPORT_FILE = "curves.jsonl", "report.json"
 
 Row = dict[str, float]
 
 
 # ---- learning -------------------------------------------------------------------------------------------------------
 def learning_rate_at(config: CnnConfig, step: int, progress: float) -> float:
-    """The rate of a step when a share of the training is done: it rises, for a tenth at most, and falls by a cosine."""
+    """The learning rate of a step: a linear warm-up, for at most a tenth of the training, then a cosine decay."""
     warmup = min(1.0, max((step + 1) / WARMUP_STEPS, 10 * progress))
     return config.learning_rate * warmup * (1 + math.cos(math.pi * min(1.0, progress))) / 2
 
 
 def draw_batch(config: CnnConfig, count: int, step: int, device: str) -> tuple[Tensor, Tensor]:
-    """Which positions are shown at a step, each once in an epoch, and how they are turned; chance follows from both."""
+    """The positions of a step, each once per epoch, and their symmetries; both follow from the seed and the step."""
     rng, batch = torch.Generator(device), min(config.batch_size, count)
     epoch, offset = divmod(step, count // batch)
     order = _shuffle(count, config.seed * 1000 + epoch, device)
@@ -77,12 +77,12 @@ def draw_batch(config: CnnConfig, count: int, step: int, device: str) -> tuple[T
 
 @lru_cache(maxsize=1)
 def _shuffle(count: int, seed: int, device: str) -> Tensor:
-    """An order by rng."""
+    """A random order of the positions."""
     return torch.randperm(count, generator=torch.Generator(device).manual_seed(seed), device=device)
 
 
 class CnnTraining:
-    """A network in the making, its moving average, and the best average so far."""
+    """The state of a training: the network, its moving average, and the best average so far."""
 
     def __init__(
         self, config: CnnConfig, training_set: CnnPositions, validation_set: CnnPositions, compiled: bool = False
@@ -92,7 +92,7 @@ class CnnTraining:
         self.training_set = training_set.take(training_set.won) if winners_only else training_set
         self.validation_set = validation_set
         if not len(self.training_set) or not self.training_set.won.any():
-            raise ConfigError("no game that teaches was played to its end: a network learns from winners' moves")
+            raise ConfigError("no training game was played to its end: give finished games")
         self.teacher, self.soft_targets = self.load_teacher()
         torch.manual_seed(config.seed)
         self.network = make_network(config).to(self.device, memory_format=torch.channels_last)
@@ -110,7 +110,7 @@ class CnnTraining:
         self.sums = torch.zeros(2, device=self.device)
 
     def load_teacher(self) -> tuple[Teacher | None, SoftTargets | None]:
-        """The teacher, if any, and its soft targets, if computed in advance: a fast device shows positions often."""
+        """Load the teacher, if any; on a GPU also compute its targets in advance, since positions are used often."""
         if not self.config.teacher:
             return None, None
         config, network = load_network(Path(self.config.teacher))
@@ -121,21 +121,21 @@ class CnnTraining:
 
     @property
     def progress(self) -> float:
-        """Which share of the training is done."""
+        """Share of the training that is done."""
         return self.step / self.config.steps if self.config.steps else self.seconds / (60 * self.config.minutes)
 
     @property
     def finished(self) -> bool:
-        """Whether all is done, or nothing gets better any more."""
+        """Whether the training is complete, or stopped early for lack of improvement."""
         return self.progress >= 1 or self.stale >= self.config.patience
 
     @property
     def epochs(self) -> float:
-        """How often each position has been shown."""
+        """How often each position has been used."""
         return self.step * min(self.config.batch_size, len(self.training_set)) / len(self.training_set)
 
     def train_step(self) -> None:
-        """Take a step towards what some positions teach."""
+        """Take a training step on a batch."""
         for group in self.optimiser.param_groups:
             group["lr"] = learning_rate_at(self.config, self.step, self.progress)
         selection, transforms = draw_batch(self.config, len(self.training_set), self.step, self.device)
@@ -154,19 +154,19 @@ class CnnTraining:
         self.update_average()
 
     def update_average(self) -> None:
-        """Let the average follow the weights; at first it is young and follows them closely."""
+        """Update the moving average; it follows the weights more closely in the first steps."""
         decay = min(self.config.ema_decay, (1 + self.step) / (10 + self.step))
         get_ema_multi_avg_fn(decay)(*self.averaged_tensors, self.step)
 
     def check_loss(self) -> None:
-        """Wait for the device and stop a training whose loss is not finite."""
+        """Wait for the device and raise `ConfigError` if the loss is not finite."""
         if not math.isfinite(float(self.sums.sum())):
             raise ConfigError(
                 f"the loss is not finite near step {self.step}: train again with a smaller --learning-rate"
             )
 
     def evaluate(self, last_step: int) -> Row:
-        """How the average fares on the games set aside; the losses are the mean of the steps last_step one."""
+        """Evaluate the average on the validation set; the losses are means since `last_step`."""
         predictions = evaluate(self.config, self.average, self.validation_set)
         row = {
             name: share
@@ -177,7 +177,7 @@ class CnnTraining:
         moves, value = (self.sums / max(1, self.step - last_step)).tolist()
         self.sums.zero_()
         self.stale += 1
-        if row["top1"] >= self.score:  # if no winners are known among them, the last average is the best
+        if row["top1"] >= self.score:  # without winners' moves in it, the latest average is the best
             self.score, self.stale = row["top1"], 0
             self.best.load_state_dict(self.average.state_dict())
         rate = learning_rate_at(self.config, self.step, self.progress)
@@ -194,7 +194,7 @@ class CnnTraining:
     COUNTERS = "step", "seconds", "score", "stale"
 
     def save_checkpoint(self, file: Path) -> None:
-        """Write all that is needed to resume."""
+        """Write everything needed to resume."""
         states = {name: getattr(self, name).state_dict() for name in self.STATE_DICTS}
         header = {"plan": asdict(self.config), "positions": self.fingerprint}
         with replace_atomically(file) as stream:
@@ -202,11 +202,11 @@ class CnnTraining:
 
     @property
     def fingerprint(self) -> list[int]:
-        """A sign of the positions that teach."""
+        """A fingerprint of the training set."""
         return [len(self.training_set), int(self.training_set.own.sum())]
 
     def load_checkpoint(self, file: Path) -> None:
-        """Go on from a checkpoint."""
+        """Resume from a checkpoint."""
         content = read_checkpoint(file, self.config, self.device)
         if content["positions"] != self.fingerprint:
             raise ConfigError(
@@ -219,7 +219,7 @@ class CnnTraining:
 
 
 def read_checkpoint(file: Path, config: CnnConfig, device: str) -> dict[str, Any]:
-    """What was kept of a training, whose config is this one."""
+    """Read a checkpoint; `ConfigError` if it is damaged or has other settings."""
     content = load_state(file, device)
     if not content.keys() >= {"plan", "positions", *CnnTraining.STATE_DICTS, *CnnTraining.COUNTERS}:
         raise ConfigError(f"{str(file)!r} is damaged: remove it to start the training anew")
@@ -242,15 +242,15 @@ def run(
     quick: bool = False,
     on_progress: Callable[[float], object] = lambda seconds: None,
 ) -> Iterator[Row]:
-    """Train until the config is done, or for so many minutes if `stop` says so, and write what came of it to a folder.
+    """Train, for at most `max_minutes` in this run (0: no limit), and write the results to a folder.
 
-    There `curves.jsonl` and `weights.pt` follow it; `report.json` and, with onnxruntime, `network.onnx` end it.  Yields
-    how training stands, and calls `passed` with the seconds spent.  A quick one is measured on fewer positions.  With
-    onnxruntime too, `epochs` holds the network as it was on the way.
+    During the training the folder receives `curves.jsonl` and `weights.pt`, at the end `report.json` and, with
+    onnxruntime, `network.onnx`; with onnxruntime, `epochs` receives snapshots of the network.  Yields the rows of the
+    evaluations and calls `on_progress` with the seconds spent.  `quick` evaluates on fewer positions.
     """
     started = time.monotonic()
     if config.teacher:
-        load_network(Path(config.teacher))  # what is wrong with files shows before all games are played
+        load_network(Path(config.teacher))  # errors should show before all games are replayed
     if checkpoint.exists():
         read_checkpoint(checkpoint, config, device)
     sets = DatasetSplit.build(games, config.seed, device, quick)
@@ -266,7 +266,7 @@ def run(
 def train(
     training: CnnTraining, out: Path, checkpoint: Path, deadline: float, on_progress: Callable[[float], object]
 ) -> Iterator[Row]:
-    """Take steps until the training is finished, or until a moment; yields how it stands."""
+    """Train until finished or until the deadline; yield the rows of evaluations."""
     if training.finished:
         return
     config, last_step, rows = training.config, training.step, int(DEFAULT_EVALUATIONS * training.progress)
@@ -275,14 +275,14 @@ def train(
     with (out / CURVES_FILE).open("a" if training.step else "w") as curves:
         stopped = False
         while not stopped:
-            # Step 1. Learn, if there is time.
+            # Step 1. Train, if there is time.
             now = time.monotonic()
             training.seconds = now - start
             on_progress(training.seconds)
             stopped = training.finished or now > deadline
             if not stopped:
                 training.train_step()
-            # Step 2. Look whether all is well, and keep it.
+            # Step 2. Check the loss, evaluate, and save a checkpoint.
             evaluations = int(DEFAULT_EVALUATIONS * training.progress)
             due = stopped or (training.step % config.eval_interval == 0 if config.eval_interval else evaluations > rows)
             save = due or now > last_saved + CHECKPOINT_SECONDS
@@ -292,7 +292,7 @@ def train(
             if save:
                 training.save_checkpoint(checkpoint)
                 last_saved = now
-            # Step 3. Tell.
+            # Step 3. Report.
             if row:
                 last_step, rows = training.step, evaluations
                 save_network(out / "weights.pt", config, training.best)
@@ -304,7 +304,7 @@ def train(
 
 
 def write_results(training: CnnTraining, sets: DatasetSplit, out: Path, quick: bool) -> None:
-    """Measure what was learnt on games that were held out, and write the report and the network."""
+    """Evaluate on the test set; write the report and, if finished, the network."""
     config, network = training.config, training.best
     report = {
         "finished": training.finished,
@@ -338,37 +338,37 @@ def write_results(training: CnnTraining, sets: DatasetSplit, out: Path, quick: b
 
 
 def write_report(out: Path, report: dict[str, Any]) -> None:
-    """Write the figures of a training down."""
+    """Write the report of a training."""
     (out / REPORT_FILE).write_text(json.dumps(report, indent=1) + "\n")
 
 
 def read_report(out: Path) -> dict[str, Any]:
-    """The figures of a training that has ended."""
+    """Read the report of a finished training."""
     report: dict[str, Any] = json.loads((out / REPORT_FILE).read_text())
     return report
 
 
 def read_curves(out: Path) -> list[Row]:
-    """How a training stood, from its beginning."""
+    """Read the evaluations of a training from its start."""
     return [json.loads(line) for line in (out / CURVES_FILE).read_text().splitlines()]
 
 
 def format_row(row: Row) -> str:
-    """How training stands, in a line."""
+    """Format an evaluation in one line."""
     done = f"{row['seconds']:6.0f} s: {row['step']:7,.0f} steps, {row['epochs']:5.2f} epochs"
     loss = f"loss {row['moves']:.4f} and {row['value']:.4f}"
-    return f"{done}, {loss}; aside {row['top1']:.2%} ({row['top3']:.2%} of three), all {row['top1_all']:.2%}"
+    return f"{done}, {loss}; validation {row['top1']:.2%} (top 3 {row['top3']:.2%}), all {row['top1_all']:.2%}"
 
 
 def main(words: Sequence[str] | None = None) -> int:
-    """Train by the command line."""
+    """Run the command line."""
     parser = argparse.ArgumentParser("network", description="Train a network on games of Othello.")
-    parser.add_argument("games", type=Path, help="the file that network_data.write_games wrote")
-    parser.add_argument("--out", type=Path, required=True, help="the folder for what comes of it")
-    parser.add_argument("--checkpoint", type=Path, help="the file to go on from; unless said, in that folder")
-    parser.add_argument("--max-minutes", type=float, default=0, help="pause after so many minutes of this run")
+    parser.add_argument("games", type=Path, help="file written by cnn_games.write_games")
+    parser.add_argument("--out", type=Path, required=True, help="output folder")
+    parser.add_argument("--checkpoint", type=Path, help="file to resume from; default: in the output folder")
+    parser.add_argument("--max-minutes", type=float, default=0, help="pause after this many minutes; 0: no limit")
     parser.add_argument("--device", default="cuda" if torch.cuda.is_available() else "cpu")
-    parser.add_argument("--compile", action="store_true", help="let PyTorch compile the network first")
+    parser.add_argument("--compile", action="store_true", help="compile the network with torch.compile")
     choices = {"network": ["residual", "report"], "view": list(PLANES), "moves": ["all", "winners"]}
     for field in fields(CnnConfig):
         kind = type(field.default)

@@ -1,9 +1,10 @@
 """Weights for Awalé's heuristics by a genetic algorithm (report 1, sections 3.6 and 3.7; after Daoud et al. 2004).
 
-An individual is a list of genes, the weights of a heuristic.  In each generation some of them are fighters; everybody
-plays two games against each fighter and against the boss, who counts double, and who has won most breeds.  Each random
-choice follows from the seed and the number of the generation, so the individuals are all that a file has to keep, and
-the results are the same for any number of worker processes.  The config in `factors` learns Otage's factors likewise.
+An individual is a list of genes, the weights of a heuristic.  In each generation some individuals are fighters; every
+individual plays two games against each fighter and against the boss, which counts double, and the best half breeds.
+All random choices follow from the seed and the number of the generation, so a file only has to keep the individuals,
+and the results are the same for any number of worker processes.  `otage_factors` learns Otage's factors in the same
+way.
 """
 
 import json
@@ -29,7 +30,7 @@ try:
 except ImportError:
     raise ConfigError("the genetic algorithm needs deap: pip install 'awello[learn]'") from None
 
-MANUAL_WEIGHTS = {  # a person's choice
+MANUAL_WEIGHTS = {  # chosen by hand
     "h1": (10, -10),
     "h2": (10, -10, -1, 1, -1, 1),
     "h3": (10, -10, -1, 1, -1, 1, 1, -1),
@@ -38,31 +39,31 @@ MANUAL_WEIGHTS = {  # a person's choice
     "h6": (1, -1, 1, -1, 1, -1, 2, -2, 10, -10, -1, 1),
     "travers": (10, -10, -1, 1, -1, 1, 3, -3),
 }
-FIXED_WEIGHTS = {"travers": 2}  # how many weights, the first ones, are not learnt
+FIXED_WEIGHTS = {"travers": 2}  # number of leading weights that are not learnt
 WIN_POINTS, DRAW_POINTS = 200, 100
-BOSS_FACTOR = 2  # times the points of another game
-ORDERING_NODES = 5000  # nodes for a move of the games that teach the order of moves
-MAX_PLIES = 300  # plies of a game: those who do not want seeds would go on for thousands
+BOSS_FACTOR = 2  # games against the boss count this many times
+ORDERING_NODES = 5000  # nodes per move in the games that learn move ordering
+MAX_PLIES = 300  # of a game; players that avoid seeds would play for thousands of plies
 
 Genes = tuple[int, ...]
-MoveSearch = Callable[[Position], Sequence[int]]  # the moves that are equally good, and the best
+MoveSearch = Callable[[Position], Sequence[int]]  # returns the best moves, which are equally good
 
 
 class Individual(list[int]):
-    """Genes, and how well they did in the present generation."""
+    """Genes and their fitness in the current generation."""
 
     fitness = 0
 
 
 @dataclass(frozen=True)
 class GeneticConfig:
-    """What is learnt, and how: unless said, as in the report."""
+    """Settings of the genetic algorithm; the defaults are those of the report."""
 
     heuristic: str
     variant: str = "tournament"
     seed: int = 0
     nodes: int = 1000
-    """The budget of an individual for a move."""
+    """Nodes per move of an individual."""
     population: int = 42
     fighters: int = 5
     mutation: float = 0.2
@@ -71,47 +72,47 @@ class GeneticConfig:
 
     @property
     def game(self) -> Game:
-        """The rules played by."""
+        """The rules of the games."""
         return find_game("awale", variant=self.variant)
 
     @property
     def initial(self) -> Individual:
-        """The genes that a person chose."""
+        """The genes chosen by hand, with which the evolution starts."""
         return Individual(MANUAL_WEIGHTS[self.heuristic][FIXED_WEIGHTS.get(self.heuristic, 0) :])
 
     @property
     def smallest(self) -> int:
-        """A gene lies between this and the largest."""
+        """The lower bound of a gene; `largest` is the upper bound."""
         return -self.largest
 
     def make_heuristic(self, genes: Sequence[int]) -> Heuristic:
-        """The heuristic of genes: its weights are those that are not learnt, then the genes."""
+        """Make the heuristic of an individual: the fixed weights, then the genes."""
         return Heuristic(
             self.heuristic, weights=(*MANUAL_WEIGHTS[self.heuristic][: FIXED_WEIGHTS.get(self.heuristic, 0)], *genes)
         )
 
     def weights(self, genes: Sequence[int]) -> tuple[float, ...]:
-        """What is learnt if these genes are the best."""
+        """The learnt weights of an individual."""
         return self.make_heuristic(genes).weights
 
     def start_position(self, seed: str) -> Position:
-        """Where the two games against a rival begin."""
+        """The start of both games against an opponent."""
         return Position.start(self.game)
 
     def make_search(self, genes: Sequence[int]) -> MoveSearch:
-        """How an individual searches: on a budget of nodes."""
+        """Make the search of an individual: with a budget of nodes."""
         search = BudgetSearch(self.game, self.make_heuristic(genes))
         return lambda position: search.on_budget(position, self.nodes).best_moves
 
     def make_boss_search(self) -> MoveSearch:
-        """How the boss searches: to a depth, counting only the seeds taken."""
+        """Make the search of the boss: to a fixed depth, by captured seeds alone."""
         search = BudgetSearch(self.game, Heuristic("diffscore"))
         return lambda position: search.to_depth(position, self.boss_depth).best_moves
 
 
 @dataclass
 class Generation:
-    """What is kept of a generation; fitness is that of the best there has been, and the mean of the population."""
+    """Statistics of a generation: the fitness of the best individual so far and the mean of the population."""
 
     best: int
     mean: float
@@ -120,7 +121,7 @@ class Generation:
 
 @dataclass
 class Evolution:
-    """Where the learning stands: who is to play_game next, the best so far, and what has been."""
+    """The state of the evolution: the population to be tested next, the best so far, and the history."""
 
     population: list[Individual]
     best: Individual
@@ -130,7 +131,7 @@ class Evolution:
 
 # ---- games ----------------------------------------------------------------------------------------------------------
 def play_game(position: Position, searches: Sequence[MoveSearch], seed: str) -> tuple[int, int]:
-    """Play a game between two searches; the score at the end.  Chance decides among best moves."""
+    """Play a game between two searches, choosing randomly among best moves; return the final score."""
     rng, ply = random.Random(seed), 0
     while not position.over and ply < MAX_PLIES:
         ply += 1
@@ -139,7 +140,7 @@ def play_game(position: Position, searches: Sequence[MoveSearch], seed: str) -> 
 
 
 def score_game(own: int, opp: int) -> int:
-    """What a game is worth: for the result, and the seeds or discs held."""
+    """Points for a game: for the result, plus the seeds or discs held."""
     return own + (WIN_POINTS if own > opp else DRAW_POINTS if own == opp else 0)
 
 
@@ -147,7 +148,7 @@ MapFunction = Callable[[Callable[[Genes], int], Iterable[Genes]], Iterable[int]]
 
 
 def compute_fitness(config: GeneticConfig, generation: int, fighters: Sequence[Genes], genes: Genes) -> int:
-    """The points of an individual: a game with either colour against each fighter, and against the boss."""
+    """Points of an individual: one game with each colour against each fighter and the boss."""
     own, total = config.make_search(genes), 0
     for number, rival in enumerate((config.make_boss_search(), *map(config.make_search, fighters))):
         seed = f"{config.seed}/{generation}/{number}"  # the same for all individuals
@@ -165,7 +166,7 @@ def mutate(individual: Individual, smallest: int, largest: int) -> None:
 
 @contextmanager
 def seeded_random(*words: object) -> Iterator[None]:
-    """Let what deap draws from the shared stream of chance follow from some words."""
+    """Seed the global random generator, which deap uses, from some words; restore it afterwards."""
     before = random.getstate()
     random.seed("/".join(map(str, words)))
     try:
@@ -175,7 +176,7 @@ def seeded_random(*words: object) -> Iterator[None]:
 
 
 def breed(config: GeneticConfig, population: list[Individual]) -> list[Individual]:
-    """The children of the best half: random pairs share out their genes, and some children mutate."""
+    """Breed the best half: random pairs exchange genes (uniform crossover), and some children mutate."""
     parents, children = tools.selBest(population, (config.population + 1) // 2), list[Individual]()
     while len(children) < config.population:
         children += tools.cxUniform(*map(Individual, random.sample(parents, 2)), indpb=0.5)
@@ -188,7 +189,7 @@ def breed(config: GeneticConfig, population: list[Individual]) -> list[Individua
 
 # ---- generations ----------------------------------------------------------------------------------------------------
 def start_evolution(config: GeneticConfig) -> Evolution:
-    """Population 0: one individual is a person's choice and counts as the best, the others are random."""
+    """Create population 0: one individual is chosen by hand and is the best so far; the others are random."""
     with seeded_random(config.seed, "begin"):
         others = [
             Individual(random.randint(config.smallest, config.largest) for _ in config.initial)
@@ -198,22 +199,22 @@ def start_evolution(config: GeneticConfig) -> Evolution:
 
 
 def run_generation(config: GeneticConfig, evolution: Evolution, map_jobs: MapFunction = map) -> Evolution:
-    """Live through one generation."""
+    """Test a population, update the best individual and breed the next population."""
     started, number = time.perf_counter(), len(evolution.history)
     population, best = evolution.population, evolution.best
     with seeded_random(config.seed, number):
-        # Step 1. The fighters: the best of the last generation is always among them.
+        # Step 1. Choose the fighters; the best individual so far is always one of them.
         fighters = tuple(map(tuple, (best, *random.sample(population, config.fighters - 1))))
-        # Step 2. Everybody is candidates, the last best once more; twins do equally well.
+        # Step 2. Test all individuals, the best so far included; duplicates are tested once.
         candidates = list(dict.fromkeys(map(tuple, (best, *population))))
         fitnesses = dict(
             zip(candidates, map_jobs(partial(compute_fitness, config, number, fighters), candidates), strict=True)
         )
         for individual in (best, *population):
             individual.fitness = fitnesses[tuple(individual)]
-        # Step 3. The best is replaced only by a better one.
+        # Step 3. Replace the best only by a better one.
         best = max((best, *population), key=lambda individual: individual.fitness)
-        # Step 4. The best half breeds.
+        # Step 4. Breed the best half.
         children = breed(config, population)
     mean = sum(individual.fitness for individual in population) / len(population)
     generation = Generation(best.fitness, mean, list(config.weights(best)))
@@ -224,7 +225,7 @@ def run_generation(config: GeneticConfig, evolution: Evolution, map_jobs: MapFun
 def evolve(
     config: GeneticConfig, evolution: Evolution, seconds: float, map_jobs: MapFunction = map
 ) -> Iterator[Evolution]:
-    """Generation after generation, as long as one more can be expected to end before so many seconds are spent."""
+    """Run generations as long as another one is expected to finish within `seconds`, counting earlier runs."""
     while evolution.seconds * (1 + 1 / max(1, len(evolution.history))) < seconds:
         evolution = run_generation(config, evolution, map_jobs)
         yield evolution
@@ -237,14 +238,14 @@ def learn_ordering(
     games: int = DEFAULT_GAMES,
     nodes: int = ORDERING_NODES,
 ) -> list[int]:
-    """Which kinds of moves to try first with the best weights, from games that are reported one by one."""
+    """Learn move ordering scores with the best weights; `on_progress` is called after each game."""
     scores = learn_scores(config.make_heuristic(evolution.best), games, nodes, config.seed, on_progress, config.game)
     return [int(score) for score in scores]
 
 
 # ---- the file -------------------------------------------------------------------------------------------------------
 def save_evolution(file: Path, config: GeneticConfig, evolution: Evolution, scores: Sequence[int] = ()) -> None:
-    """Write what was learnt, and all that is needed to resume."""
+    """Write the weights and everything needed to resume."""
     content = {
         "weights": {config.heuristic: config.weights(evolution.best)},
         "scores": scores,
@@ -255,7 +256,7 @@ def save_evolution(file: Path, config: GeneticConfig, evolution: Evolution, scor
 
 
 def resume_evolution(file: Path, config: GeneticConfig) -> Evolution:
-    """Where a file stands, or the beginning if there is none; a file of another config is refused."""
+    """Load an evolution, or start one if there is no file; other settings raise `ConfigError`."""
     if not file.exists():
         return start_evolution(config)
     try:
@@ -265,7 +266,7 @@ def resume_evolution(file: Path, config: GeneticConfig) -> Evolution:
         history = [Generation(**entry) for entry in content["history"]]
         evolution = Evolution(population, Individual(content["best"]), history, content["seconds"])
     except (ValueError, KeyError, TypeError):
-        raise ConfigError(f"{file} is no file of 'awello train': choose another --out, or remove it") from None
+        raise ConfigError(f"{file} is not a file of 'awello train': choose another --out, or remove it") from None
     if not same:
-        raise ConfigError(f"{file} holds another learning: choose another --out, or remove it")
+        raise ConfigError(f"{file} belongs to a training with other settings: choose another --out, or remove it")
     return evolution

@@ -1,8 +1,8 @@
-"""What positions are worth, found by searching: labels in which chance plays no batch, unlike results of games.
+"""Label positions with searched values, which are free of the noise of game results.
 
-With few empty squares a position is solved; with some more it is searched to the end with probable cuts; else to a
-depth, by the weights that later stages have learnt.  Whomever these favour, the mover or the opponent, they favour the
-other one after one ply more: so a value is the mean of two depths, and no such error grows from stage to stage.
+Positions with few empty squares are solved; with some more, they are searched to the end with ProbCut; all others are
+searched to a depth with the weights that later stages have learnt.  A bias of these weights for or against the mover
+changes sign with each ply, so a label is the mean of two depths and the bias does not grow from stage to stage.
 """
 
 from collections.abc import Callable
@@ -23,18 +23,13 @@ from awello.learn.pattern_kernels import search_positions
 from awello.learn.ridge import Floats
 from awello.rules.game import Game
 
-MAX_SOLVED_EMPTIES, MAX_ENDGAME_EMPTIES = (
-    12,
-    15,
-)  # empty squares up to which a position is solved, and searched to its end
+MAX_SOLVED_EMPTIES, MAX_ENDGAME_EMPTIES = 12, 15  # solved, and searched to the end with ProbCut
 ENDGAME_SELECTIVITY = 2
-BATCH_POSITIONS = (
-    500  # positions that a thread searches at a time, beginning with an empty table: any number of threads will do
-)
+BATCH_POSITIONS = 500  # each batch starts with an empty table, so results do not depend on the number of threads
 
 
 class PositionLabeller:
-    """Threads that search positions by the same weights, which may change between two questions."""
+    """Threads that search positions with the same weights, which may change between two calls."""
 
     def __init__(self, weights: npt.NDArray[np.int16], jobs: int) -> None:
         self.weights, self.jobs, self.idle_workers = weights, jobs, SimpleQueue[OthelloWorker]()
@@ -45,7 +40,7 @@ class PositionLabeller:
             self.idle_workers.put(worker)
 
     def label(self, own: Words, opp: Words, depth: int, on_progress: Callable[[int], object]) -> Floats:
-        """The values of positions of one number of empty squares; `on_progress` is told how many have been found."""
+        """The values of positions with equal numbers of empty squares; `on_progress` receives the number of labels."""
         empties = 64 - int(np.bitwise_count(own[0] | opp[0])) if len(own) else 0
         selectivity = ENDGAME_SELECTIVITY if MAX_SOLVED_EMPTIES < empties <= MAX_ENDGAME_EMPTIES else SURE
         depths = [empties] if empties <= MAX_ENDGAME_EMPTIES else [max(1, depth - 1), depth]

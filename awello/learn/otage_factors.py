@@ -1,7 +1,7 @@
-"""The factors of Otage's judgement by the genetic algorithm (report 4, section I.2.2): its clones play each other.
+"""Learn the factors of Otage's evaluation by the genetic algorithm (report 4, section I.2.2).
 
-An individual judges by the patterns of a memory and by factors of its own.  A gene is a factor in parts of the one that
-a person chose, so that the same number means as much for each of them.  The memory's own factors begin as the best.
+Individuals share the patterns of a memory and differ in their factors.  A gene is a factor relative to the one chosen
+by hand, so equal genes have equal effect.  The factors of the memory are the first best individual.
 """
 
 from collections.abc import Sequence
@@ -21,13 +21,13 @@ from awello.rules.game import Game
 from awello.search.iterative_deepening import IterativeDeepening
 from awello.search.root import AlphaBetaEvaluator, analyse
 
-FACTOR_STEPS = 8  # of a factor: those that the kernels tell apart for the smallest ones
-OPENING_PLIES = 8  # random moves before the individuals take over: without them all their games would be the same
+FACTOR_STEPS = 8  # a gene counts this fraction of a factor; the kernels do not resolve less
+OPENING_PLIES = 8  # random first moves, without which all games would be the same
 
 
 @dataclass(frozen=True)
 class OtageGeneticConfig(GeneticConfig):
-    """How Otage's factors are learnt: clones are close, so there are few and nearly all fight; see `make_config`."""
+    """Settings for learning Otage's factors: individuals differ little, so they are few and nearly all are fighters."""
 
     heuristic: str = "otage"
     variant: str = "othello"
@@ -36,9 +36,9 @@ class OtageGeneticConfig(GeneticConfig):
     largest: int = 40
     boss_depth: int = 6
     memory: str = ""
-    """The folder whose patterns count."""
+    """The folder of the memory."""
     games: int = 0
-    """Those that the memory had learnt from, so that nobody goes on with other patterns."""
+    """Games that the memory had learnt from; training is not resumed with other patterns."""
 
     @property
     def game(self) -> Game:
@@ -46,7 +46,7 @@ class OtageGeneticConfig(GeneticConfig):
 
     @property
     def initial(self) -> Individual:
-        """The genes nearest to the factors that the memory has."""
+        """The genes nearest to the factors of the memory."""
         genes = [
             round(FACTOR_STEPS * own / usual) for own, usual in zip(load_memory(self).factors, FACTORS, strict=True)
         ]
@@ -54,17 +54,17 @@ class OtageGeneticConfig(GeneticConfig):
 
     @property
     def smallest(self) -> int:
-        return 1  # a factor of nothing could not grow again when Otage learns
+        return 1  # a factor of 0 could not grow again when Otage learns
 
     def weights(self, genes: Sequence[int]) -> tuple[float, ...]:
-        """The factors of genes."""
+        """The factors of an individual."""
         return tuple(gene * factor / FACTOR_STEPS for gene, factor in zip(genes, FACTORS, strict=True))
 
     def start_position(self, seed: str) -> Position:
         return Record(Position.start(), random_opening(self.game, OPENING_PLIES, seed)).final
 
     def make_search(self, genes: Sequence[int]) -> MoveSearch:
-        """How an individual searches: as Otage does, with its own factors."""
+        """Make the search of an individual: Otage's, with its own factors."""
         search, limit = (
             IterativeDeepening(replace(load_memory(self), factors=self.weights(genes))),
             Limit(nodes=self.nodes),
@@ -72,30 +72,30 @@ class OtageGeneticConfig(GeneticConfig):
         return lambda position: (search.choose(position, limit).move,)
 
     def make_boss_search(self) -> MoveSearch:
-        """How the boss searches: to a depth by squares, mobility and discs, as `alphabeta:mixed` does."""
+        """Make the search of the boss: `alphabeta:mixed` to a fixed depth."""
         evaluator = AlphaBetaEvaluator(self.game, Heuristic("mixed"), memory=1 << 16, sort=True, mirror=False)
         return lambda position: analyse(position, "alphabeta_tt", self.boss_depth, evaluator).best_moves
 
 
 @lru_cache(1)
 def load_memory(config: OtageGeneticConfig) -> OtageMemory:
-    """The memory whose patterns count."""
+    """The memory of the settings, cached."""
     return read_memory(Path(config.memory))
 
 
 def read_memory(folder: Path) -> OtageMemory:
-    """The memory in a folder; there must be one."""
+    """Read the memory in a folder; `ConfigError` if there is none."""
     if not (folder / FILE).exists():
-        raise ConfigError(f"no {FILE} in {str(folder)!r}: 'awello autoplay {folder}' makes it")
+        raise ConfigError(f"no {FILE} in {str(folder)!r}: create it with 'awello autoplay {folder}'")
     return OtageMemory.read(folder / FILE)
 
 
 def make_config(folder: Path, seed: int = 0, nodes: int = 1000) -> OtageGeneticConfig:
-    """The plan to learn factors for the memory in a folder."""
+    """Make the settings for the memory in a folder."""
     return OtageGeneticConfig(seed=seed, nodes=nodes, memory=str(folder), games=read_memory(folder).games)
 
 
 def write_factors(folder: Path, factors: Sequence[float]) -> Path:
-    """Replace the factors of the memory in a folder, and nothing else; the file."""
+    """Replace the factors of the memory in a folder, and nothing else; return the file."""
     replace(read_memory(folder), factors=tuple(factors)).write(folder / FILE)
     return folder / FILE

@@ -1,4 +1,4 @@
-"""Boards of Othello as learning sees them: the weights that each names, and what a search finds it to be worth."""
+"""Kernels for training Othello's patterns: the weights that a position uses, and searched values as labels."""
 
 import numpy as np
 import numpy.typing as npt
@@ -16,7 +16,7 @@ ZERO_INDEX = np.repeat(np.array(CENTRES, np.int64), VIEWS)
 
 @kernel("void(uint64, uint64, PatternRow)", inline=True)
 def fill_pattern_row(own: U, opp: U, row: PatternRow) -> None:
-    """Write the row of a board."""
+    """Write the pattern indices of a board."""
     for lane in range(INDICES):
         row.indices[U(lane)] = 0
     while own != U(0):
@@ -33,9 +33,9 @@ def fill_pattern_row(own: U, opp: U, row: PatternRow) -> None:
 def find_weight_indices(
     owns: Words, opps: Words, ties: npt.NDArray[np.int32], indices: Indices, row: PatternRow
 ) -> None:
-    """The indices of each position's weights in a file, of its 48 patterns and of both sides' moves.
+    """Write the indices of each position's weights: of its 48 patterns and of both sides' mobility.
 
-    `row` is room to work in.
+    `row` is working memory.
     """
     for position in range(owns.size):
         own, opp = owns[position], opps[position]
@@ -48,7 +48,7 @@ def find_weight_indices(
 
 @kernel("void(uint64[::1], uint64[::1], int64, int64, float32[::1], OthelloState)")
 def search_positions(owns: Words, opps: Words, depth: int, certainty: int, values: Floats, state: OthelloState) -> None:
-    """Search positions in which there is a move; their values in discs for the mover."""
+    """Search positions with a legal move; write their values for the mover, in discs."""
     for position in range(owns.size):
         own, opp = owns[position], opps[position]
         empties = 64 - popcount(own | opp)

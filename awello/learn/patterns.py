@@ -1,9 +1,9 @@
-"""Learn what Othello's patterns are worth.
+"""Train the weights of Othello's patterns.
 
-First from results: each position of a finished game should come out at its final score, stage by stage from the
-beginning of the game to its end.  Results are full of rng, so if a depth is given, positions are then searched and
-the weights learnt again from what is found, now from the end of the game to its beginning: a search of some plies
-judges by stages that have been learnt already.  Some games are held out: their positions only measure the error.
+The weights are first fitted to game results: the value of each position of a finished game should be the final score,
+stage by stage from the opening to the endgame.  Results are noisy, so if a depth is given, positions are then searched
+and the weights fitted to the searched values, now from the endgame to the opening: a search evaluates positions of
+later stages, which are already trained.  The positions of held-out games only measure the error.
 """
 
 import hashlib
@@ -27,16 +27,16 @@ from awello.learn.pattern_kernels import find_weight_indices
 from awello.learn.positions import Games, PositionSet, sample_positions
 from awello.learn.ridge import Floats, Ridge
 
-MAX_EMPTIES = 60  # empty squares of the positions that are learnt from
+MAX_EMPTIES = 60  # of the positions that are learnt from
 CG_ITERATIONS = 14
 HELD_OUT_SHARE = 0.02  # share of the games
-PRIOR_DEVIATION = 2.5  # discs: how far a weight is expected to be from where it begins, given nothing else
+PRIOR_DEVIATION = 2.5  # discs: expected deviation of a weight from its initial value
 MAX_WEIGHT = 32_000
 
 
 @dataclass(frozen=True)
 class PatternExamples:
-    """Positions of one number of empty squares, what they are worth to the mover, and which measure the error."""
+    """Positions with equal numbers of empty squares, their values for the mover, and which of them are held out."""
 
     own: Words
     opp: Words
@@ -46,25 +46,25 @@ class PatternExamples:
 
 @dataclass(frozen=True)
 class StageResult:
-    """A stage that has been learnt."""
+    """The result of fitting a stage."""
 
     labels: str
-    """What it was learnt from: results or searches."""
+    """What the weights were fitted to: `results` or `searches`."""
     empties: int
-    """The fewest empty squares of the stage."""
+    """Smallest number of empty squares of the stage."""
     examples: int
     held_out: int
     before: float
-    """The root of the mean square error on held-out positions, in discs, with the weights that the fit began with."""
+    """Root mean square error on held-out positions before the fit, in discs."""
     error: float
-    """And after it."""
+    """The same error after the fit."""
     results: float
-    """The same, after it, against the final scores of held-out games."""
+    """Root mean square error after the fit against the final scores of held-out games."""
 
 
 @dataclass(frozen=True)
 class PatternTrainingConfig:
-    """What decides the weights."""
+    """Everything that determines the weights."""
 
     games: int
     contents: str
@@ -75,19 +75,19 @@ class PatternTrainingConfig:
 
     @staticmethod
     def of(games: Games, seed: int, depth: int, positions: int) -> "PatternTrainingConfig":
-        """To learn from some games."""
+        """Settings for training on the given games."""
         return PatternTrainingConfig(
             len(games), hashlib.sha256(games.tobytes()).hexdigest()[:16], seed, depth, positions
         )
 
     def steps(self) -> list[tuple[str, int]]:
-        """What is learnt from and which stage, in order."""
+        """The labels and the stage of each step, in order."""
         results = [("results", stage) for stage in reversed(range(STAGES))]
         return results + ([("searches", stage) for stage in range(STAGES)] if self.depth else [])
 
 
 class PatternTraining:
-    """Weights in the making: after each step they are in the file, and so is what it takes to go on."""
+    """A training: after each step, the file holds the weights and everything needed to resume."""
 
     def __init__(self, file: Path, config: PatternTrainingConfig, positions: PositionSet, jobs: int) -> None:
         self.file, self.config, self.positions = file, config, positions
@@ -98,7 +98,7 @@ class PatternTraining:
         self.held = rng.random(config.games) < HELD_OUT_SHARE
 
     def run(self, on_progress: Callable[[int], object]) -> Iterator[StageResult]:
-        """The steps that are left; `on_progress` is told how many positions of a set have been searched."""
+        """Run the remaining steps; `on_progress` receives the number of positions searched so far in a set."""
         for labels, stage in self.config.steps()[len(self.completed) :]:
             window = range(max(FIRST, _empties_of(stage).start - 1), min(MAX_EMPTIES, _empties_of(stage).stop) + 1)
             examples = self.label_by_results if labels == "results" else partial(self.label_by_search, on_progress)
@@ -107,14 +107,14 @@ class PatternTraining:
             yield self.completed[-1]
 
     def make_weights(self) -> PatternWeights:
-        """The weights so far, with their card."""
+        """The current weights, with a card of the training."""
         return PatternWeights(
             self.weights, {"plan": asdict(self.config), "steps": [asdict(step) for step in self.completed]}
         )
 
     # ---- examples ---------------------------------------------------------------------------------------------------
     def label_by_results(self, empties: int) -> PatternExamples:
-        """All positions of so many empty squares, with the results of their games."""
+        """All positions with a number of empty squares, labelled with the results of their games."""
         selected = np.flatnonzero(self.positions.empties == empties)
         positions = self.positions
         scores = positions.scores[selected].astype(np.float32)
@@ -123,7 +123,7 @@ class PatternTraining:
         )
 
     def label_by_search(self, on_progress: Callable[[int], object], empties: int) -> PatternExamples:
-        """Some positions of so many empty squares, with what a search finds; cached in a folder beside the weights."""
+        """Sampled positions with a number of empty squares, labelled by search; cached beside the weights."""
         folder = self.file.with_suffix(".labels")
         cached, config = folder / f"{empties}.npz", json.dumps(asdict(self.config))
         if cached.exists():
@@ -142,7 +142,7 @@ class PatternTraining:
 
     # ---- a fit ------------------------------------------------------------------------------------------------------
     def fit(self, labels: str, stage: int, labelled: Sequence[PatternExamples]) -> StageResult:
-        """Learn a stage from examples, of which those of its own numbers of empty squares measure the error."""
+        """Fit a stage to examples; held-out examples with its own numbers of empty squares measure the error."""
         columns = zip(*(vars(part).values() for part in labelled), strict=True)
         combined = PatternExamples(*map(np.concatenate, columns))
         start = self.weights[min(stage + 1, STAGES - 1) if labels == "results" else stage] / np.float32(UNIT)
@@ -166,7 +166,7 @@ class PatternTraining:
         )
 
     def make_ridge(self, examples: PatternExamples, selected: npt.NDArray[np.bool_]) -> Ridge:
-        """Some examples as a regression sees them."""
+        """Make the regression problem of selected examples."""
         own, opp = examples.own[selected], examples.opp[selected]
         indices = np.empty((len(own), INDICES + 2), np.int32)
         find_weight_indices(own, opp, ties(), indices, PatternRow.new())
@@ -174,19 +174,19 @@ class PatternTraining:
 
 
 def _empties_of(stage: int) -> range:
-    """The numbers of empty squares that a stage is learnt for; it serves smaller ones too if it is the first."""
+    """The numbers of empty squares that a stage is fitted to."""
     low = FIRST + WIDTH * stage
     return range(low, MAX_EMPTIES + 1 if stage == STAGES - 1 else low + WIDTH)
 
 
 def _rms_error(parts: Sequence[Ridge], weights: Floats) -> float:
-    """The root of the mean square error; 0 without examples."""
+    """Root mean square error; 0 without examples."""
     residuals = np.concatenate([part.targets - part.predict(weights) for part in parts])
     return float(np.sqrt(np.mean(np.square(residuals)))) if len(residuals) else 0.0
 
 
 def _resume(file: Path, config: PatternTrainingConfig) -> tuple[Weights, list[StageResult]]:
-    """The weights of a file in the making and the steps they took, or a beginning."""
+    """The weights and completed steps of a file, or initial weights if there is no file."""
     if not file.exists():
         return np.zeros((STAGES, int(ties().max()) + 1), np.int16), []
     patterns = load_patterns(file)
@@ -196,4 +196,6 @@ def _resume(file: Path, config: PatternTrainingConfig) -> tuple[Weights, list[St
 
 
 def _mismatch(path: Path) -> ConfigError:
-    return ConfigError(f"{str(path)!r} was begun with other games or settings: choose another --out, or remove it")
+    return ConfigError(
+        f"{str(path)!r} belongs to a training with other games or settings: choose another --out, or remove it"
+    )

@@ -1,9 +1,9 @@
-"""Train a perceptron by games against itself, from nothing (AlphaZero in small; report 1's network, mended).
+"""Train a perceptron by self-play from scratch (a small AlphaZero; report 1's network, corrected).
 
-Play some games, put their positions into a buffer of the latest ones, show positions drawn from it, and repeat until
-the time is spent.  The loss is the cross-entropy of the moves, plus the square error of the value, plus a little of the
-squared weights.  No number can grow without bound: inputs are normalised, logits are compared with the largest before
-they become shares, gradients are clipped, and weights end at `MAX_WEIGHT`; every step is checked all the same.
+Play some games, add their positions to a replay buffer, train on samples from it, and repeat until the time is spent.
+The loss is the cross-entropy of the moves, plus the square error of the value, plus a little of the squared weights.
+Everything is bounded: inputs are normalised, the largest logit is subtracted before the softmax, gradients are clipped,
+and weights are clipped at `MAX_WEIGHT`; every step is checked nevertheless.
 """
 
 import math
@@ -28,22 +28,20 @@ from awello.rules.game import PASS, Game
 from awello.search.montecarlo import PerceptronTree
 from awello.search.uct import MAX_MOVES, MAX_PLAYOUT_PLIES
 
-SIMULATIONS = 100  # of the tree at each move
-ROOT_NOISE_SHARE = 0.25  # the share of rng in the priors of the root
-SAMPLED_PLIES = 16  # plies at the start of a game that are left to rng
-GAMES_PER_ITERATION = 16  # between two lessons
-BUFFER_SIZE = 200_000  # the latest positions
-SAMPLES_PER_POSITION = 6  # times that a position is shown
+SIMULATIONS = 100  # per move
+ROOT_NOISE_SHARE = 0.25  # share of noise in the priors of the root
+SAMPLED_PLIES = 16  # first plies of a game, in which moves are sampled by visits
+GAMES_PER_ITERATION = 16  # between two rounds of training
+BUFFER_SIZE = 200_000  # positions
+SAMPLES_PER_POSITION = 6
 BATCH_SIZE = 256
 LEARNING_RATE, FINAL_LEARNING_RATE = 2e-3, 1e-4
-WEIGHT_DECAY = 1e-5  # of squared weights, in the loss
-MAX_GRADIENT_NORM = 1.0  # the longest gradient
-MAX_WEIGHT = 4.0  # weight
+WEIGHT_DECAY = 1e-5
+MAX_GRADIENT_NORM = 1.0
+MAX_WEIGHT = 4.0
 REPORT_COUNT = 10
-MATCH_GAMES, UCT_SIMULATION_FACTOR = (
-    20,
-    10,
-)  # games against UCT for each report, in which it has so many times the rounds
+MATCH_GAMES = 20  # against UCT, for each report
+UCT_SIMULATION_FACTOR = 10  # UCT has this many times the simulations
 
 Floats = npt.NDArray[np.floating]
 
@@ -51,7 +49,7 @@ Floats = npt.NDArray[np.floating]
 # ---- examples -------------------------------------------------------------------------------------------------------
 @dataclass(frozen=True)
 class PerceptronExamples:
-    """What positions teach: own, opp and legal moves of each; the share of each move; the value for the mover."""
+    """Training examples: words (own, opp, legal moves), policy targets and values for the mover."""
 
     words: Words
     policies: npt.NDArray[np.float32]
@@ -62,7 +60,7 @@ class PerceptronExamples:
 
 
 class ReplayBuffer:
-    """The latest examples."""
+    """The latest training examples."""
 
     def __init__(self, moves: int) -> None:
         self.count = 0
@@ -70,20 +68,20 @@ class ReplayBuffer:
         self.policies = np.zeros((BUFFER_SIZE, moves), np.float32)
 
     def add(self, examples: PerceptronExamples) -> None:
-        """Remember examples, in the place of the oldest."""
+        """Add examples, overwriting the oldest ones."""
         slots = np.arange(self.count, self.count + len(examples)) % BUFFER_SIZE
         self.words[slots], self.values[slots] = examples.words, examples.values
         self.policies[slots] = examples.policies
         self.count += len(examples)
 
     def sample(self, rng: np.random.Generator) -> PerceptronExamples:
-        """A batch, drawn by rng."""
+        """Draw a random batch."""
         chosen = rng.integers(min(self.count, BUFFER_SIZE), size=BATCH_SIZE)
         return PerceptronExamples(self.words[chosen], self.policies[chosen], self.values[chosen])
 
 
 def encode_inputs(name: str, words: Words) -> npt.NDArray[np.float32]:
-    """The inputs of the network of a name, as `evaluate.perceptron` reads them, a row for each position."""
+    """The inputs of the named network, as in `evaluate.perceptron`; one row per position."""
     each = np.ascontiguousarray(words[:, :2]).astype("<u8").view(np.uint8).reshape(len(words), 2, 8)
     if name == "awale":
         return (each[:, :, :7].reshape(len(words), 14) - USUAL) / USUAL
@@ -92,17 +90,17 @@ def encode_inputs(name: str, words: Words) -> npt.NDArray[np.float32]:
 
 @dataclass(frozen=True)
 class Batch:
-    """Examples as a network sees them, a row each."""
+    """Examples as inputs and targets of a network, one row per example."""
 
     inputs: Floats
     legal: npt.NDArray[np.bool_]
-    """Which moves are legal."""
+    """Mask of the legal moves."""
     policies: Floats
     values: Floats
 
 
 def make_batch(network: Perceptron, examples: PerceptronExamples, transforms: npt.NDArray[np.int64]) -> Batch:
-    """Examples for a network; boards of Othello are turned by the symmetry given for each."""
+    """Encode examples for a network; boards of Othello are transformed by the given symmetries."""
     inputs, policies = encode_inputs(network.name, examples.words), examples.policies
     legal = (examples.words[:, 2:] >> np.arange(network.moves, dtype=np.uint64) & U(1)).astype(bool)
     if network.name != "awale":
@@ -114,17 +112,17 @@ def make_batch(network: Perceptron, examples: PerceptronExamples, transforms: np
 
 
 class PerceptronSelfPlay:
-    """Games of a network against itself."""
+    """Self-play games of a network."""
 
     def __init__(self, game: Game, network: Perceptron, simulations: int = SIMULATIONS) -> None:
         self.game, self.network, self.simulations = game, network, simulations
         self.tree = PerceptronTree(MAX_MOVES * (simulations + 1), network=network)
 
     def play(self, rng: np.random.Generator) -> PerceptronExamples:
-        """The positions of one game: the shares of the visits that moves got, and values.
+        """Play a game; return its positions with the visit shares of the moves and the values.
 
-        A value is halfway between the one that the tree found and the result.  The most visited move is played; in the
-        first plies, where every move has its own temperature_noise, each is as log_probabilities as its share.
+        A value is the mean of the tree's value and the result.  The most visited move is played, except in the first
+        plies, where moves are sampled in proportion to their visits.
         """
         size = MAX_PLAYOUT_PLIES, self.network.moves
         noise, temperature_noise = rng.standard_exponential(size), np.ones(size)
@@ -133,7 +131,7 @@ class PerceptronSelfPlay:
         words, values, sides = list[tuple[int, int, int]](), list[float](), list[int]()
         while not position.over and (ply := len(words)) < MAX_PLAYOUT_PLIES:
             legal = position.legal_moves()
-            if legal == (PASS,):  # it teaches nothing
+            if legal == (PASS,):  # a pass is not a training example
                 position = position.after(PASS)
                 continue
             moves, visits, value = self.search(position, noise[ply])
@@ -148,9 +146,9 @@ class PerceptronSelfPlay:
         return PerceptronExamples(np.array(words, np.uint64), policies[: len(words)], means.astype(np.float32))
 
     def search(self, position: Position, noise: Floats) -> tuple[npt.NDArray[np.int16], Floats, float]:
-        """The moves of a position, how often each was visited, and the position's value for the mover.
+        """Search a position; return its moves, their visits and the value for the mover.
 
-        Chance has a share in the priors of the moves, so that games differ and no good move stays unseen.
+        Noise is mixed into the priors of the root, so that games differ and all moves are explored.
         """
         tree, root = self.tree, self.tree.nodes[0]
         tree.begin(position)
@@ -165,28 +163,28 @@ class PerceptronSelfPlay:
 # ---- learning -------------------------------------------------------------------------------------------------------
 @dataclass(frozen=True)
 class TrainingLoss:
-    """How far a network is from what it is taught."""
+    """The parts of the training loss."""
 
     moves: float
     """The cross-entropy of the moves, in nats."""
     value: float
     """The mean square error of the value."""
     penalty: float
-    """What its weights cost."""
+    """The weight decay term."""
 
     @property
     def total(self) -> float:
-        """What is made small."""
+        """The loss that training minimises."""
         return self.moves + self.value + self.penalty
 
 
 def compute_gradient(
     network: Perceptron, weights: Floats, batch: Batch, dropout: float = 0.0, rng: np.random.Generator | None = None
 ) -> tuple[TrainingLoss, Floats]:
-    """The loss of weights on a batch, and its gradient; rng drops units."""
+    """Compute the loss on a batch and its gradient; `rng` is used for dropout."""
     matrices, gradient = network.matrices(weights), np.zeros_like(weights)
     gradients, count = network.matrices(gradient), len(batch.inputs)
-    # Step 1. Forward; each layer keeps what was positive in it, and not dropped.
+    # Step 1. Forward; the masks combine ReLU and dropout.
     activations, masks = [batch.inputs], []
     for matrix, biases in matrices[:-1]:
         sums = activations[-1] @ matrix + biases
@@ -196,7 +194,7 @@ def compute_gradient(
         masks.append(mask)
         activations.append(sums * mask)
     outputs = activations[-1] @ matrices[-1][0] + matrices[-1][1]
-    # Step 2. The loss, and how it changes with each output.
+    # Step 2. The loss and its gradient with respect to the outputs.
     logits = np.where(batch.legal, outputs[:, :-1], -np.inf)
     logits -= logits.max(axis=1, keepdims=True)
     totals = np.exp(logits).sum(axis=1, keepdims=True)
@@ -219,14 +217,14 @@ def compute_gradient(
 
 
 class PerceptronLearner:
-    """A network and what Adam remembers of its gradients."""
+    """A network and the state of Adam."""
 
     def __init__(self, network: Perceptron, dropout: float = 0.0) -> None:
         self.network, self.dropout, self.steps = network, dropout, 0
         self.mean, self.square = np.zeros_like(network.weights), np.zeros_like(network.weights)
 
     def train_step(self, examples: PerceptronExamples, rate: float, rng: np.random.Generator) -> TrainingLoss:
-        """Take a step towards what examples teach; `ConfigError` if a number is not finite."""
+        """Take a training step; `ConfigError` if a number is not finite."""
         batch = make_batch(self.network, examples, rng.integers(8, size=len(examples)))
         weights = self.network.weights
         loss, gradient = compute_gradient(self.network, weights, batch, self.dropout, rng)
@@ -248,21 +246,21 @@ class PerceptronLearner:
 # ---- training -------------------------------------------------------------------------------------------------------
 @dataclass(frozen=True)
 class TrainingProgress:
-    """How training stands."""
+    """The state of the training at a report."""
 
     seconds: float
     games: int
     steps: int
     loss: TrainingLoss
-    """The mean since the last report."""
+    """Mean since the last report."""
     points: float
-    """The share of the points that it takes from UCT."""
+    """Share of the points won against UCT."""
 
 
 def train(
     game: Game, budget: float, out: Path, seed: int, layers: int, dropout: float, on_progress: Callable[[float], object]
 ) -> Iterator[TrainingProgress]:
-    """Train until the time is spent, calling `on_progress` with the seconds that passed; resumes an interrupted run."""
+    """Train for `budget` seconds, resuming from a checkpoint; `on_progress` receives the seconds elapsed."""
     checkpoint = out.with_name(out.name + ".checkpoint")
     learner, spent, games = load_checkpoint(checkpoint, game, layers, dropout, seed)
     selfplay, buffer = PerceptronSelfPlay(game, learner.network), ReplayBuffer(learner.network.moves)
@@ -293,7 +291,7 @@ def train(
 
 
 def save_checkpoint(checkpoint: Path, learner: PerceptronLearner, spent: float, games: int) -> None:
-    """Write down all that is needed to go on."""
+    """Write everything needed to resume."""
     adam = {"mean": learner.mean, "square": learner.square, "steps": learner.steps}
     learner.network.save(checkpoint, **adam, spent=spent, games=games)
 
@@ -301,12 +299,12 @@ def save_checkpoint(checkpoint: Path, learner: PerceptronLearner, spent: float, 
 def load_checkpoint(
     checkpoint: Path, game: Game, layers: int, dropout: float, seed: int
 ) -> tuple[PerceptronLearner, float, int]:
-    """The learner of a checkpoint, the seconds spent and the games played; a new one if there is none."""
+    """Load the learner, the seconds spent and the games played; start anew if there is no checkpoint."""
     if not checkpoint.exists():
         return PerceptronLearner(new_perceptron(game, layers, np.random.default_rng(seed)), dropout), 0.0, 0
     network = load_perceptron(checkpoint)
     if (network.name, network.layers) != (game.adapter.board, layers):
-        raise ConfigError(f"{checkpoint} is of another training: remove it, or choose another --out")
+        raise ConfigError(f"{checkpoint} belongs to another training: remove it, or choose another --out")
     learner = PerceptronLearner(network, dropout)
     try:
         with np.load(checkpoint) as content:
@@ -318,7 +316,7 @@ def load_checkpoint(
 
 
 def measure_strength(game: Game, file: Path, seed: int) -> float:
-    """The share of the points that the network of a file, with few rounds, takes from UCT with many random games."""
+    """The share of the points that the network wins against UCT with more simulations."""
     options = {"memory": "65536"}
     puct = PlayerSpec("puct", None, Limit(nodes=SIMULATIONS), options | {"file": str(file)})
     uct = PlayerSpec("uct", None, Limit(nodes=UCT_SIMULATION_FACTOR * SIMULATIONS), options)

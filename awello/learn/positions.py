@@ -1,7 +1,7 @@
-"""Positions of Othello to learn from: those of played games, and those a few random moves beside them.
+"""Training positions of Othello: those of played games, and positions reached from them by a few random moves.
 
-A search spends most of its time on positions that no good game shows.  So some positions are taken a little earlier
-from a game, and random moves follow.
+A search spends most of its time on positions that do not occur in good games.  So some positions are taken a few plies
+earlier and followed by random moves.
 """
 
 import gzip
@@ -22,14 +22,14 @@ from awello.search.uct import random_move, shuffle
 MAX_GAME_MOVES = 60
 NO_MOVE = 64
 BLACK, WHITE = U(BLACK_START), U(WHITE_START)
-RANDOM_PLY_SHARES = (0.4, 0.3, 0.2, 0.1)  # the shares of positions with so many random moves
+RANDOM_PLY_SHARES = (0.4, 0.3, 0.2, 0.1)  # shares of the positions with 0, 1, 2 and 3 random moves
 
 Games = npt.NDArray[np.uint8]
 
 
 # ---- games: 60 squares each, 64 where there is none, passes left out ------------------------------------------------
 def read_games(source: Path) -> Games:
-    """The games of a file, or of a folder: that of a run (`games.jsonl`), or WTHOR files and transcripts in folders."""
+    """Read the games of a file or folder: `games.jsonl` of a run, wthor/*.wtb and games/*.gz."""
     if source.is_dir():
         files = [*source.glob("games.jsonl"), *sorted(source.glob("wthor/*.wtb")), *sorted(source.glob("games/*.gz"))]
         games = [read_games(file) for file in files if "csv" not in file.name]
@@ -39,7 +39,7 @@ def read_games(source: Path) -> Games:
         except (OSError, UnicodeDecodeError, struct.error, ValueError):
             raise ConfigError(f"cannot read games from {str(source)!r}: give transcripts or a WTHOR file") from None
     if not sum(map(len, games)):
-        raise ConfigError(f"no games in {source}: a folder needs wthor/*.wtb or games/*.gz, a text a game on each line")
+        raise ConfigError(f"no games in {source}: give a folder with wthor/*.wtb or games/*.gz, or one game per line")
     return np.concatenate(games)
 
 
@@ -67,7 +67,7 @@ def _read_texts(file: Path) -> Games:
 # ---- positions ------------------------------------------------------------------------------------------------------
 @dataclass(frozen=True)
 class PositionSet:
-    """Positions in which somebody moved, the final score for the mover, and the number of their game."""
+    """Positions of games (passes excluded), with the final score for the mover and the number of the game."""
 
     own: Words
     opp: Words
@@ -80,7 +80,7 @@ class PositionSet:
 def replay_games(
     games: Games, owns: Words, opps: Words, scores: npt.NDArray[np.int8], numbers: npt.NDArray[np.int32]
 ) -> int:
-    """Write down all positions of the finished games; how many there are.  A game with an illegal move gives none."""
+    """Write all positions of finished games; return their number.  Games with an illegal move are skipped."""
     count = 0
     for game in range(games.shape[0]):
         own, opp, black, first, legal = BLACK, WHITE, True, count, True
@@ -110,7 +110,7 @@ def replay_games(
 
 
 def collect_positions(games: Games) -> PositionSet:
-    """The positions of games."""
+    """Collect the positions of games."""
     size = len(games) * MAX_GAME_MOVES
     own, opp = np.empty(size, np.uint64), np.empty(size, np.uint64)
     scores, numbers = np.empty(size, np.int8), np.empty(size, np.int32)
@@ -121,7 +121,7 @@ def collect_positions(games: Games) -> PositionSet:
 
 @kernel("void(uint64[::1], uint64[::1], int64, uint64)")
 def play_random_moves(owns: Words, opps: Words, plies: int, random_state: U) -> None:
-    """Play so many random moves from each position, which is emptied where the mover has none on the way or after."""
+    """Play random moves from each position; clear the board if the mover has no move on the way or at the end."""
     for position in range(owns.size):
         own, opp = owns[position], opps[position]
         moves = moves_of(own, opp)
@@ -139,7 +139,7 @@ def play_random_moves(owns: Words, opps: Words, plies: int, random_state: U) -> 
 def sample_positions(
     positions: PositionSet, empties: int, count: int, rng: np.random.Generator
 ) -> tuple[Words, Words, Words]:
-    """At most so many different positions with so many empty squares: own, opp, and the numbers of their games."""
+    """Sample at most `count` distinct positions with a number of empty squares: own, opp and game numbers."""
     samples = []
     for plies, share in enumerate(RANDOM_PLY_SHARES):
         pool = np.flatnonzero(positions.empties == empties + plies)

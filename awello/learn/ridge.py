@@ -1,8 +1,8 @@
-"""Ridge regression over tables of weights: what each place must hold so that the sums come close to given values.
+"""Ridge regression for weight tables: find weights whose sums come close to given values.
 
-The fit minimises the squared residuals and, `strength` times, the squared distance of the weights from their start: a
-weight that n examples know goes n / (n + strength) of its way.  The conjugate gradient method (Hestenes and Stiefel
-1952), scaled by how often a weight is used, needs a dozen rounds of two passes over the examples.
+The fit minimises the squared residuals plus `strength` times the squared distance of the weights from their start: a
+weight used by n examples moves n / (n + strength) of the way.  The conjugate gradient method (Hestenes and Stiefel
+1952), preconditioned by how often a weight is used, needs a dozen iterations of two passes over the examples.
 """
 
 from collections.abc import Sequence
@@ -14,7 +14,7 @@ import numpy.typing as npt
 
 from awello.kernel import kernel
 
-CHUNKS = 8  # of the examples, for as many threads; always the same, so that sums are
+CHUNKS = 8  # of the examples; constant, so that results do not depend on the number of threads
 
 Indices = npt.NDArray[np.int32]
 Floats = npt.NDArray[np.float32]
@@ -22,7 +22,7 @@ Floats = npt.NDArray[np.float32]
 
 @kernel("void(int32[:, ::1], float32[::1], float32[::1])")
 def sum_weights(indices: Indices, weights: Floats, values: Floats) -> None:
-    """The value of each example."""
+    """Compute the value of each example: the sum of its weights."""
     for example in range(indices.shape[0]):
         value = np.float32(0)
         for column in range(indices.shape[1]):
@@ -32,7 +32,7 @@ def sum_weights(indices: Indices, weights: Floats, values: Floats) -> None:
 
 @kernel("void(int32[:, ::1], float32[::1], float32[::1])")
 def scatter_values(indices: Indices, values: Floats, sums: Floats) -> None:
-    """Add each example's value to all its indices."""
+    """Add the value of each example to the sums of all its weights."""
     for example in range(indices.shape[0]):
         value = values[example]
         for column in range(indices.shape[1]):
@@ -40,7 +40,7 @@ def scatter_values(indices: Indices, values: Floats, sums: Floats) -> None:
 
 
 class Ridge:
-    """Examples to be fitted, by some threads."""
+    """A regression problem, solved by several threads."""
 
     def __init__(self, indices: Indices, targets: Floats, size: int, pool: ThreadPoolExecutor) -> None:
         self.indices, self.targets, self.size, self.pool = indices, targets, size, pool
@@ -48,13 +48,13 @@ class Ridge:
         self.chunks: Sequence[slice] = [slice(*pair) for pair in pairwise(bounds)]
 
     def predict(self, weights: Floats) -> Floats:
-        """What the weights make of the examples."""
+        """Predict the values of the examples."""
         values = np.empty(len(self.indices), np.float32)
         list(self.pool.map(lambda chunk: sum_weights(self.indices[chunk], weights, values[chunk]), self.chunks))
         return values
 
     def sum_per_weight(self, values: Floats) -> Floats:
-        """At each place the sum of the values of the examples that name it."""
+        """For each weight, sum the values of the examples that use it."""
         shares = np.zeros((CHUNKS, self.size), np.float32)
         tasks = enumerate(self.chunks)
         list(self.pool.map(lambda task: scatter_values(self.indices[task[1]], values[task[1]], shares[task[0]]), tasks))
@@ -62,7 +62,7 @@ class Ridge:
         return total
 
     def fit(self, start: Floats, strength: float, iterations: int) -> Floats:
-        """The weights after so many rounds of conjugate gradients."""
+        """Fit by conjugate gradients, starting at `start`; return the weights."""
         weights, counts = start.copy(), self.sum_per_weight(np.ones(len(self.indices), np.float32))
         scale: Floats = np.reciprocal(counts + np.float32(strength))
         residuals = self.targets - self.predict(weights)
