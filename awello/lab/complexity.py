@@ -191,10 +191,8 @@ def _savings(report: Report, game: str, depth: int, results: ComplexityResults) 
         for name, text in OPTIONS.items():
             spec = spec_of(heuristic, depth, text)
             if spec in results.games:
-                fewer_nodes, less_time = (
-                    statistics.fmean(results.nodes_of(spec)),
-                    statistics.fmean(results.seconds_of(spec)),
-                )
+                fewer_nodes = statistics.fmean(results.nodes_of(spec))
+                less_time = statistics.fmean(results.seconds_of(spec))
                 rows.append(
                     [heuristic, name, fewer_nodes, 100 * (1 - fewer_nodes / nodes), 100 * (1 - less_time / seconds)]
                 )

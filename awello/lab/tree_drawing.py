@@ -136,10 +136,8 @@ def draw_tree_svg(tree: SearchTree, plies: int | None = None) -> str:
     lines, root = describe_tree(tree), _layout_node(tree.root, 0, plies)
     layouts = list(root.walk())
     longest = LETTER_WIDTH * max(len(layout.label) for layout in layouts) + 14
-    box_width, rotated = (
-        max(NODE_SIZE, longest),
-        sum(not layout.node.children for layout in layouts) > MAX_UPRIGHT_LEAVES,
-    )
+    box_width = max(NODE_SIZE, longest)
+    rotated = sum(not layout.node.children for layout in layouts) > MAX_UPRIGHT_LEAVES
     tree_width = _measure_width(root, box_width + GAP, ROTATED_LEAF_WIDTH if rotated else box_width + GAP)
     width = max(MIN_WIDTH, LETTER_WIDTH * max(map(len, lines)) + 2 * MARGIN, tree_width + 2 * MARGIN)
     _place(

@@ -62,4 +62,4 @@ class CnnConfig:
 
 def rename_former_settings(settings: Mapping[str, Any]) -> dict[str, Any]:
     """Settings as they are called today, from a file of any age."""
-    return {FORMER_NAMES.get(name, name): value for name, value in settings.items()}
+    return {FORMER_NAMES.get(name, name): value for name, value in {**settings}.items()}

@@ -94,19 +94,17 @@ def compute_losses(
     with torch.autocast(device.type, torch.bfloat16, enabled=device.type == "cuda"):
         logits, value = network(encode_planes(config.view, batch, transforms))
     # Step 1. The targets.
-    legal, squares = (
-        unpack_bits(batch.legal, transforms) == 1,
-        symmetry_tables(device)[1][transforms, batch.square.long()],
-    )
+    legal = unpack_bits(batch.legal, transforms) == 1
+    sources, targets = symmetry_tables(device)
+    squares = targets[transforms, batch.square.long()]
     policies = torch.zeros(legal.shape, device=device).scatter_(1, squares[:, None], 1.0)
     policies = policies.lerp(legal / legal.sum(1, keepdim=True), config.label_smoothing)
     result, has_result = batch.margin.sign().float(), batch.margin != UNKNOWN
     heads, weights = torch.where(won, 0, logits.shape[1] - 1), torch.where(won, 1.0, config.loser_weight)
     if soft_targets:
         teacher_weight = torch.where(won, config.teacher_weight, 1.0)
-        policies = policies.lerp(
-            soft_targets[0].float().gather(1, symmetry_tables(device)[0][transforms]), teacher_weight[:, None]
-        )
+        teacher_policies = soft_targets[0].float().gather(1, sources[transforms])
+        policies = policies.lerp(teacher_policies, teacher_weight[:, None])
         result = result.lerp(soft_targets[1], torch.where(has_result, config.teacher_weight, 1.0))
         heads, weights, has_result = torch.zeros_like(heads), torch.ones_like(weights), torch.ones_like(has_result)
     # Step 2. The losses.

@@ -65,10 +65,8 @@ class OtageGeneticConfig(GeneticConfig):
 
     def make_search(self, genes: Sequence[int]) -> MoveSearch:
         """Make the search of an individual: Otage's, with its own factors."""
-        search, limit = (
-            IterativeDeepening(replace(load_memory(self), factors=self.weights(genes))),
-            Limit(nodes=self.nodes),
-        )
+        search = IterativeDeepening(replace(load_memory(self), factors=self.weights(genes)))
+        limit = Limit(nodes=self.nodes)
         return lambda position: (search.choose(position, limit).move,)
 
     def make_boss_search(self) -> MoveSearch:
