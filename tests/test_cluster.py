@@ -211,11 +211,8 @@ def test_a_worker_that_dies_loses_nothing(address: str, own_players: None, tmp_p
 
 def test_otage_learns_the_same_although_a_worker_is_killed(address: str, tmp_path: Path) -> None:
     """Every game is in the one archive exactly once, on PostgreSQL where there is a server."""
-    plan, here, there = (
-        AutoplayPlan(Limit(depth=2), seed=5, opening_plies=0, games=12),
-        tmp_path / "here",
-        tmp_path / "there",
-    )
+    plan = AutoplayPlan(Limit(depth=2), seed=5, opening_plies=0, games=12)
+    here, there = tmp_path / "here", tmp_path / "there"
     with nullcontext("") if find_programs() is None else postgres() as server:
         place = new_database(server, "otage") if server else str(tmp_path / "games.sqlite")
         with distributed.Client(address, set_as_default=False) as client:
