@@ -9,7 +9,7 @@ from awello.errors import IllegalMoveError, NotationError
 from awello.kernel import U
 from awello.rules import game
 from awello.rules.awale import MAJORITY
-from awello.rules.game import DEFAULT_GAMES, PASS, Game
+from awello.rules.game import DEFAULT_BY_FAMILY, PASS, Game
 
 if TYPE_CHECKING:
     from rich.text import Text
@@ -221,7 +221,7 @@ def format_position(position: Position) -> str:
 def parse_position(text: str, game: Game | None = None) -> Position:
     """Parse a position; without `game`, the format determines the game (Awalé positions are abapa)."""
     if (expected := game) is None:
-        expected = next(usual for usual in reversed(DEFAULT_GAMES.values()) if usual.adapter.is_position(text))
+        expected = next(usual for usual in reversed(DEFAULT_BY_FAMILY.values()) if usual.adapter.is_position(text))
     first, second, side, number = expected.adapter.parse_position(text)
     if game not in (None, number):
         raise NotationError(f"the board has size {Game(number).size}, not {expected.size}: choose the matching size")

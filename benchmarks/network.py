@@ -1,4 +1,4 @@
-"""How often the shipped network finds the moves of games that training never saw, and how many positions it judges.
+"""Accuracy of the shipped network on held-out games, and its speed in positions per second.
 
 python benchmarks/network.py FOLDER_OF_WTHOR_FILES [--games 2000] [--file network.onnx] [--symmetries 8]
 """
@@ -19,8 +19,8 @@ from awello.record import Record
 from awello.rules.game import PASS, Game
 from awello.rules.othello import apply_symmetry
 
-HELD_OUT = 2016  # the first year that training does not see
-BATCH, THREADS = 256, 2
+FIRST_TEST_YEAR = 2016  # games from this year on are not trained on
+BATCH_SIZE, THREADS = 256, 2
 
 Rows = npt.NDArray[np.int64]
 
@@ -29,40 +29,42 @@ def main() -> None:
     """Measure and print."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("folder", type=Path)
-    parser.add_argument("--games", type=int, default=0, help="so many games, drawn by chance; unless said, all")
-    parser.add_argument("--file", type=Path, help="another network than the one that is shipped")
+    parser.add_argument("--games", type=int, default=0, help="number of random games; default: all")
+    parser.add_argument("--file", type=Path, help="network to measure; default: the shipped one")
     parser.add_argument("--symmetries", type=int, default=1)
     options = parser.parse_args()
-    files = [file for file in sorted(options.folder.glob("*.wtb")) if int(file.stem[-4:]) >= HELD_OUT]
+    files = [file for file in sorted(options.folder.glob("*.wtb")) if int(file.stem[-4:]) >= FIRST_TEST_YEAR]
     records = [record for file in files for record in read_records(file)]
     if options.games:
         records = random.Random(1).sample(records, options.games)
-    rows = np.array([row for record in records for row in rows_of(record)], object)
+    rows = np.array([row for record in records for row in encode_record(record)], object)
     words, facts = rows[:, :2].astype(np.uint64), rows[:, 2:].astype(np.int64)
-    network, seconds, found = load_cnn(Game.OTHELLO, options.file, THREADS), 0.0, []
+    network, seconds, results = load_cnn(Game.OTHELLO, options.file, THREADS), 0.0, []
     with progress("network", len(words)) as step:
-        for place in range(0, len(words), BATCH):
-            some, begun = words[place : place + BATCH], perf_counter()
-            shares, values = np.zeros((len(some), 64), np.float32), np.zeros(len(some), np.float32)
-            for turn in range(options.symmetries):
-                turned = np.array(
-                    [[apply_symmetry(U(own), turn), apply_symmetry(U(opp), turn)] for own, opp in some], np.uint64
+        for start in range(0, len(words), BATCH_SIZE):
+            batch, started = words[start : start + BATCH_SIZE], perf_counter()
+            probabilities, values = np.zeros((len(batch), 64), np.float32), np.zeros(len(batch), np.float32)
+            for transform in range(options.symmetries):
+                transformed = np.array(
+                    [[apply_symmetry(U(own), transform), apply_symmetry(U(opp), transform)] for own, opp in batch],
+                    np.uint64,
                 )
-                promises, value = network.predict(turned)
-                shares += softmax(promises)[:, SYMMETRY_SQUARES[turn]] / options.symmetries
+                logits, value = network.predict(transformed)
+                probabilities += softmax(logits)[:, SYMMETRY_SQUARES[transform]] / options.symmetries
                 values += value / options.symmetries
-            seconds += perf_counter() - begun
-            best = np.argsort(-shares, axis=1)[:, :3] == facts[place : place + BATCH, :1]
-            found.append(np.column_stack([best[:, 0], best.any(1), values]))
-            step(len(some))
-    show(np.concatenate(found), facts, len(records))
-    print(f"{len(words) * options.symmetries / seconds:,.0f} positions a second, {BATCH} at a time, {THREADS} threads")
+            seconds += perf_counter() - started
+            best = np.argsort(-probabilities, axis=1)[:, :3] == facts[start : start + BATCH_SIZE, :1]
+            results.append(np.column_stack([best[:, 0], best.any(1), values]))
+            step(len(batch))
+    print_accuracy(np.concatenate(results), facts, len(records))
+    rate = len(words) * options.symmetries / seconds
+    print(f"{rate:,.0f} positions per second, {BATCH_SIZE} per batch, {THREADS} threads")
 
 
-def rows_of(record: Record) -> list[tuple[int, ...]]:
-    """The positions of a game in which somebody moves: the words, the move, the mover's score less the other, empties.
+def encode_record(record: Record) -> list[tuple[int, ...]]:
+    """The positions of a game, without passes: own, opp, move, margin for the mover, empty squares.
 
-    The score of a game that was not played to its end is -100: nobody won it.
+    The margin of an unfinished game is -100.
     """
     rows, score = list[tuple[int, ...]](), record.final.score()
     for position, move in zip(record.positions(), record.moves, strict=False):
@@ -72,17 +74,17 @@ def rows_of(record: Record) -> list[tuple[int, ...]]:
     return rows
 
 
-def show(found: npt.NDArray[np.float64], facts: Rows, games: int) -> None:
-    """Print the shares of moves that were found."""
+def print_accuracy(results: npt.NDArray[np.float64], facts: Rows, games: int) -> None:
+    """Print the accuracy on moves and values."""
     margin, stage = facts[:, 1], np.minimum(facts[:, 2] // 10, 5)
     winners, decided = margin >= 0, (margin != 0) & (margin != -100)
     print(f"{games:,d} games")
     sets = {"moves of winners": winners, "all moves": np.ones_like(winners)}
     sets |= {f"winners, {10 * ten} to {10 * ten + 9} empty": winners & (stage == ten) for ten in range(6)}
     for name, chosen in sets.items():
-        top1, top3 = found[chosen, :2].mean(axis=0)
+        top1, top3 = results[chosen, :2].mean(axis=0)
         print(f"{name:26s} {chosen.sum():9,d} positions: top 1 {top1:.2%}, top 3 {top3:.2%}")
-    right = (found[decided, 2] > 0) == (margin[decided] > 0)
+    right = (results[decided, 2] > 0) == (margin[decided] > 0)
     print(f"the value is on the winner's side in {right.mean():.2%} of the positions of decided games")
 
 

@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from awello.lab.trees import draw_tree_svg
+from awello.lab.tree_drawing import draw_tree_svg
 from awello.search.search_tree import parse_lists, search_tree
 
 

@@ -1,4 +1,4 @@
-"""What the champion of Awalé learns from its own games: a network that is read right, true examples, resumption."""
+"""Training of the Awalé network: evaluation, examples, gradient steps and resuming."""
 
 import threading
 from concurrent.futures import ThreadPoolExecutor
@@ -38,37 +38,44 @@ from awello.evaluate.awale_network import (
 from awello.evaluate.weights import load_awale_network_weights, to_awale_network_weights
 from awello.kernel import U, Words
 from awello.learn import awale_network
-from awello.learn.awale_games import LONGEST, PlayedPosition, play_one
-from awello.learn.awale_network import AwaleNetworkTraining, learn, load_network, places_of, play_games, save_network
+from awello.learn.awale_games import MAX_PLIES, PlayedPosition, play_game
+from awello.learn.awale_network import (
+    AwaleNetworkTraining,
+    encode_boards,
+    load_training,
+    play_games,
+    save_training,
+    train,
+)
 from awello.limits import Clock
 from awello.players.player import make_player
 from awello.rules.awale import ROW, START, pits_of
 
 
 @pytest.fixture(autouse=True)
-def small(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Small tables of endgames, few games, short lessons."""
+def use_small_settings(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Use a use_small_settings tablebase, few games and use_small_settings batches."""
     monkeypatch.setattr(tablebase, "user_cache_folder", lambda: tmp_path)
     monkeypatch.setattr(tablebase, "DEFAULT_SEEDS", 7)
-    monkeypatch.setattr(awale_network, "GAMES", 8)
+    monkeypatch.setattr(awale_network, "GAMES_PER_VARIANT", 8)
     monkeypatch.setattr(awale_network, "DEPTH", 2)
-    monkeypatch.setattr(awale_network, "BATCH", 256)
+    monkeypatch.setattr(awale_network, "BATCH_SIZE", 256)
 
 
 def some_boards(count: int) -> Words:
-    """Positions with any number of seeds in any pit, 48 at most in all."""
-    chance = np.random.default_rng(4)
-    held = np.array([chance.multinomial(chance.integers(49), chance.dirichlet([0.5] * PITS)) for _ in range(count)])
+    """Random positions with at most 48 seeds."""
+    rng = np.random.default_rng(4)
+    held = np.array([rng.multinomial(rng.integers(49), rng.dirichlet([0.5] * PITS)) for _ in range(count)])
     rows = held.reshape(count, 2, 6).astype(np.uint64) << np.arange(0, 48, 8, dtype=np.uint64)
     boards: Words = rows.sum(axis=2, dtype=np.uint64)
     return boards
 
 
-def test_the_network_is_read_right() -> None:
-    chance = np.random.default_rng(3)
+def test_the_evaluation_agrees_with_plain_python() -> None:
+    rng = np.random.default_rng(3)
     for reach, last in ((60, 300), (MAX_WEIGHT, MAX_OUTPUT_WEIGHT)):
-        rows = chance.integers(-reach, reach + 1, (ROWS, UNITS)).astype(np.int16)
-        rows[OUTPUT_ROW] = chance.integers(-last, last + 1, UNITS)
+        rows = rng.integers(-reach, reach + 1, (ROWS, UNITS)).astype(np.int16)
+        rows[OUTPUT_ROW] = rng.integers(-last, last + 1, UNITS)
         for own, opp in some_boards(50):
             found = estimate(own, opp, sum(pits_of(int(own)) + pits_of(int(opp))), to_awale_network_weights(rows))
             assert found == evaluate_pits(int(own), int(opp), rows)
@@ -80,21 +87,21 @@ def test_no_sum_leaves_its_type() -> None:
     assert estimate(U(START), U(START), 48, to_awale_network_weights(rows)) == SEED_VALUE * 48
 
 
-def test_whole_numbers_say_what_the_network_says() -> None:
+def test_quantised_weights_agree_with_the_network() -> None:
     network, boards = AwaleNetworkTraining(), some_boards(200)
     network.rows[OUTPUT_ROW] = np.random.default_rng(2).normal(0, 0.5, UNITS)
     weights = to_awale_network_weights(network.weights())
-    for (own, opp), judged in zip(boards, network.judge(boards), strict=True):
+    for (own, opp), predicted in zip(boards, network.predict(boards), strict=True):
         seeds = sum(pits_of(int(own))) + sum(pits_of(int(opp)))
         found = estimate(own, opp, seeds, weights) / SEED_VALUE
-        assert abs(found - max(-seeds, min(seeds, judged))) < 0.25
+        assert abs(found - max(-seeds, min(seeds, predicted))) < 0.25
 
 
-def test_places_are_those_that_the_search_reads() -> None:
+def test_encoded_boards_are_what_the_search_reads() -> None:
     position = Position.start(Game.ABAPA).play("A").play("c")
-    places = places_of(np.array([[position.own, position.opp]], np.uint64))
+    indices = encode_boards(np.array([[position.own, position.opp]], np.uint64))
     seeds = [*pits_of(position.own), *pits_of(position.opp)]
-    assert places[0].tolist() == [*(PIT_SLOTS * pit + count for pit, count in enumerate(seeds)), IN_PLAY_ROW + 48]
+    assert indices[0].tolist() == [*(PIT_SLOTS * pit + count for pit, count in enumerate(seeds)), IN_PLAY_ROW + 48]
 
 
 @pytest.mark.parametrize("game", [Game.ABAPA, Game.TOURNAMENT, Game.ROMEIN])
@@ -104,15 +111,15 @@ def test_values_mix_searches_with_the_rest_of_the_game(game: Game) -> None:
     worker.state.max_nodes, worker.state.tablebase_seeds = NO_NODE_LIMIT, base.seeds
     worker.state.reduce_from_depth = NO_REDUCTIONS
     games = []
-    for trust in (0.0, 0.6):
-        played = PlayedPosition.new_array(LONGEST)
+    for td_lambda in (0.0, 0.6):
+        played = PlayedPosition.new_array(MAX_PLIES)
         worker.tt.clear()
         worker.clear()
-        start, chance = U(START), np.array([9], np.uint64)
-        games.append(played[: play_one(start, start, played, chance, 5, 2, 40, trust, worker.state)])
+        start, rng = U(START), np.array([9], np.uint64)
+        games.append(played[: play_game(start, start, played, rng, 5, 2, 40, td_lambda, worker.state)])
     searched, mixed = games
-    assert (searched[["own", "opp"]] == mixed[["own", "opp"]]).all() and 20 < len(mixed) < LONGEST
-    followed = mixed["trust"] > 0
+    assert (searched[["own", "opp"]] == mixed[["own", "opp"]]).all() and 20 < len(mixed) < MAX_PLIES
+    followed = mixed["td_lambda"] > 0
     assert 0.5 < followed.mean() < 1 and (mixed["value"][~followed] == searched["value"][~followed]).all()
     for place in np.flatnonzero(followed):
         position = Position(game, int(mixed[place].own), int(mixed[place].opp))
@@ -121,75 +128,75 @@ def test_values_mix_searches_with_the_rest_of_the_game(game: Game) -> None:
         if place + 1 < len(mixed):
             following = mixed[place + 1]
             child, rest = won[int(following.own), int(following.opp)], {float(following.value)}
-            assert mixed[place].prize == seeds_on_board(position) - seeds_on_board(child)
-        else:  # the last position of a game: the endgame, or the end, follows
+            assert mixed[place].captured == seeds_on_board(position) - seeds_on_board(child)
+        else:  # the last position of a game: the tablebase or the end follows
             rest = {float(base.value(child)) for child in children if base.covers(child)} or {0.0}
-        wanted = [0.4 * searched[place].value + 0.6 * (mixed[place].prize - value) for value in rest]
+        wanted = [0.4 * searched[place].value + 0.6 * (mixed[place].captured - value) for value in rest]
         assert np.isclose(mixed[place].value, wanted).any()
 
 
 def test_no_example_has_a_capture_for_its_best_move(monkeypatch: pytest.MonkeyPatch) -> None:
     def play(own: U, opp: U, played: npt.NDArray[Any], *settings: object) -> int:
-        played["own"][:3], played["value"][:3], played["prize"][:3] = (5, 6, 7), (1, 2, 3), (0, 4, 0)
+        played["own"][:3], played["value"][:3], played["captured"][:3] = (5, 6, 7), (1, 2, 3), (0, 4, 0)
         return 3
 
-    monkeypatch.setattr(awale_network, "play_one", play)
+    monkeypatch.setattr(awale_network, "play_game", play)
     boards, values = play_games(Game.TOURNAMENT, to_awale_network_weights(AwaleNetworkTraining().weights()), 2, "1")
     assert boards[:, 0].tolist() == [5, 7, 5, 7] and values.tolist() == [1, 3, 1, 3]
 
 
 def test_a_step_follows_the_gradient() -> None:
-    network, chance = AwaleNetworkTraining(), np.random.default_rng(5)
-    network.rows[OUTPUT_ROW] = chance.normal(0, 1, UNITS)
-    boards, values = some_boards(64), chance.normal(0, 5, 64).astype(np.float32)
+    network, rng = AwaleNetworkTraining(), np.random.default_rng(5)
+    network.rows[OUTPUT_ROW] = rng.normal(0, 1, UNITS)
+    boards, values = some_boards(64), rng.normal(0, 5, 64).astype(np.float32)
     before = network.rows.copy()
 
     def loss(row: int, unit: int, change: float) -> float:
         network.rows = before.astype(np.float64)
         network.rows[row, unit] += change
-        return float(np.mean(np.square(network.judge(boards) - values)))
+        return float(np.mean(np.square(network.predict(boards) - values)))
 
-    network.step(places_of(boards), values, 1e-3)
-    gradient = network.mean / (1 - awale_network.FORGET)
+    network.step(encode_boards(boards), values, 1e-3)
+    gradient = network.mean / (1 - awale_network.ADAM_BETA1)
     for row in (0, 1, PIT_SLOTS * 7, IN_PLAY_ROW + 20, OUTPUT_ROW):
         for unit in range(4):
             measured = (loss(row, unit, 1e-4) - loss(row, unit, -1e-4)) / 2e-4
             assert gradient[row, unit] == pytest.approx(measured, rel=0.02, abs=0.01)
 
 
-def test_it_learns_what_two_pits_are_worth_together() -> None:
+def test_it_learns_the_value_of_two_pits_together() -> None:
     network, boards = AwaleNetworkTraining(), some_boards(4000)
-    places = places_of(boards)
-    values = np.where((places[:, 0] == 0) & (places[:, 6] != 6 * PIT_SLOTS), 4, -2).astype(np.float32)
+    indices = encode_boards(boards)
+    values = np.where((indices[:, 0] == 0) & (indices[:, 6] != 6 * PIT_SLOTS), 4, -2).astype(np.float32)
     for start in range(0, 4000 * 10, 100):
         chosen = np.arange(start, start + 100) % 4000
-        network.step(places[chosen], values[chosen], 5e-3)
-    assert np.sqrt(np.mean(np.square(network.judge(boards) - values))) < 0.3 * values.std()
+        network.step(indices[chosen], values[chosen], 5e-3)
+    assert np.sqrt(np.mean(np.square(network.predict(boards) - values))) < 0.3 * values.std()
 
 
-def test_learning_goes_on_where_it_stopped(tmp_path: Path) -> None:
+def test_a_training_is_resumed(tmp_path: Path) -> None:
     file = tmp_path / "awale_network.npz"
     whole = AwaleNetworkTraining()
-    rounds = list(learn(whole, 3, 2, 3, lambda done: None))
-    assert rounds[0].error == rounds[0].spread, "the first round knows nothing"
+    rounds = list(train(whole, 3, 2, 3, lambda done: None))
+    assert rounds[0].error == rounds[0].baseline_error, "the first round starts untrained"
     for stop in (1, 2, 3):
-        network = load_network(file)
-        next(learn(network, 3, 1, 3, lambda done: None))
-        save_network(file, network)
+        network = load_training(file)
+        next(train(network, 3, 1, 3, lambda done: None))
+        save_training(file, network)
         assert network.rounds == stop
     assert (np.asarray(load_awale_network_weights(file).rows) == whole.weights()).all() and whole.weights().any(
         axis=1
     ).sum() > 100
-    assert list(learn(load_network(file), 3, 1, 3, lambda done: None)) == []
+    assert list(train(load_training(file), 3, 1, 3, lambda done: None)) == []
 
 
 def test_a_file_of_something_else_is_refused(tmp_path: Path) -> None:
     file = tmp_path / "awale_network.npz"
-    save_network(file, AwaleNetworkTraining())
+    save_training(file, AwaleNetworkTraining())
     for wrong in (b"", file.read_bytes()[:300], b"nothing"):
         file.write_bytes(wrong)
         with pytest.raises(ConfigError, match="remove it"):
-            load_network(file)
+            load_training(file)
         with pytest.raises(ConfigError, match="train awale-network"):
             load_awale_network_weights(file)
     done = awello("train", "awale-network", "--rounds", "1", "--out", str(file))
@@ -214,18 +221,18 @@ def test_an_interruption_does_not_wait_for_the_round(monkeypatch: pytest.MonkeyP
     monkeypatch.setattr(awale_network, "ThreadPoolExecutor", Pool)
     monkeypatch.setattr(awale_network, "play_games", interrupted)
     with pytest.raises(KeyboardInterrupt):
-        next(learn(AwaleNetworkTraining(), 1, 1, 1, lambda done: None))
-    assert len(calls) < 3, "at most the games that had begun"
+        next(train(AwaleNetworkTraining(), 1, 1, 1, lambda done: None))
+    assert len(calls) < 3, "only games that had started"
 
 
 def test_the_champion_plays_by_a_file_of_weights(tmp_path: Path) -> None:
     for pit in range(6):
         network = AwaleNetworkTraining()
         network.rows[:] = 0
-        network.rows[PIT_SLOTS * (6 + pit)] = 1  # one does not like the opponent's pit to be empty
+        network.rows[PIT_SLOTS * (6 + pit)] = 1  # an empty opponent's pit is bad
         network.rows[OUTPUT_ROW] = -8 / UNITS
         file = tmp_path / f"{pit}.npz"
-        save_network(file, network)
+        save_training(file, network)
         player = make_player(f"champion@1,book=false,hash=1,weights={file}")
         player.begin(Game.ABAPA, 1)
         choice = player.choose(Position.start(Game.ABAPA), Clock())
@@ -240,5 +247,5 @@ def test_the_shipped_weights_see_both_sides() -> None:
     weights = np.asarray(load_awale_network_weights().rows)
     network.rows[:] = weights / WEIGHT_SCALE
     network.rows[OUTPUT_ROW] = weights[OUTPUT_ROW] / OUTPUT_SCALE
-    mine, theirs = network.judge(boards), network.judge(boards[:, ::-1].copy())
-    assert np.corrcoef(mine, -theirs)[0, 1] > 0.7  # what helps one side hurts the other
+    mine, theirs = network.predict(boards), network.predict(boards[:, ::-1].copy())
+    assert np.corrcoef(mine, -theirs)[0, 1] > 0.7  # good for one side, bad for the other

@@ -205,7 +205,7 @@ def test_an_exact_result_ends_the_search() -> None:
 def test_self_play_learns_scores() -> None:
     heuristic = Heuristic("diffscore")
     reports: list[int] = []
-    scores = learn_scores(heuristic, games=3, nodes=300, seed=2, report=reports.append)
+    scores = learn_scores(heuristic, games=3, nodes=300, seed=2, on_progress=reports.append)
     assert len(reports) == 3
     assert (scores == learn_scores(heuristic, games=3, nodes=300, seed=2)).all()
     assert (scores != learn_scores(heuristic, games=3, nodes=300, seed=3)).any()

@@ -31,7 +31,7 @@ from awello.arena.workers import Jobs, worker_pool
 from awello.errors import ConfigError, IllegalMoveError, SpecError
 from awello.evaluate.otage_memory import MEMORY_FILE
 from awello.learn.autoplay import AutoplayPlan, autoplay
-from awello.learn.genetic import GeneticConfig, advance, begin
+from awello.learn.genetic import GeneticConfig, run_generation, start_evolution
 from awello.learn.selfplay import SelfplayPlan
 from awello.limits import Limit
 from awello.players.player import find_player, register, unregister_user_players
@@ -175,7 +175,7 @@ def test_a_duel_is_the_same(address: str) -> None:
 def test_selfplay_is_the_same(address: str) -> None:
     found = []
     for jobs in (address, 1):
-        with Runner(SelfplayPlan(Game.OTHELLO4, 1, 40, plies=(1, 4)), jobs) as runner:
+        with Runner(SelfplayPlan(Game.OTHELLO4, 1, 40, opening_plies=(1, 4)), jobs) as runner:
             runner.run()
             found.append(runner.results)
     assert found[0] == found[1] and len(found[0]) == 40
@@ -183,10 +183,10 @@ def test_selfplay_is_the_same(address: str) -> None:
 
 def test_generations_are_the_same(address: str) -> None:
     plan = GeneticConfig("h2", nodes=1, population=6, fighters=2, boss_depth=1)
-    here = there = begin(plan)
+    here = there = start_evolution(plan)
     with worker_pool(address) as each:
         for _ in range(2):
-            here, there = advance(plan, here), advance(plan, there, each)
+            here, there = run_generation(plan, here), run_generation(plan, there, each)
     assert (there.population, there.best, there.history) == (here.population, here.best, here.history)
 
 
@@ -216,7 +216,8 @@ def test_a_worker_that_dies_loses_nothing(address: str, user_players: None, tmp_
 
 def test_otage_learns_the_same_although_a_worker_is_killed(address: str, tmp_path: Path) -> None:
     """Every game is archived exactly once, in PostgreSQL if available."""
-    plan, here, there = AutoplayPlan(Limit(depth=2), seed=5, plies=0, games=12), tmp_path / "here", tmp_path / "there"
+    plan = AutoplayPlan(Limit(depth=2), seed=5, opening_plies=0, games=12)
+    here, there = tmp_path / "here", tmp_path / "there"
     with nullcontext("") if find_programs() is None else postgres() as server:
         place = new_database(server, "otage") if server else str(tmp_path / "games.sqlite")
         with distributed.Client(address, set_as_default=False) as client:

@@ -13,54 +13,55 @@ from games import play_random_moves
 
 from awello import PASS, Game, Position, Record
 from awello.errors import ConfigError
-from awello.learn.cnn_games import NONE, pack, write_games
+from awello.learn.cnn_games import MISSING, pack_games, write_games
 
 torch = pytest.importorskip("torch", reason="PyTorch is not installed")
 
 from awello.learn import cnn_files  # noqa: E402
 from awello.learn import cnn_training as learning  # noqa: E402
-from awello.learn.cnn_files import export, keep_age, load_network, save_network  # noqa: E402
-from awello.learn.cnn_metrics import ask_teacher, figures, judge, losses, promise  # noqa: E402
-from awello.learn.cnn_models import CnnConfig, count_parameters, make_network  # noqa: E402
+from awello.learn.cnn_config import CnnConfig  # noqa: E402
+from awello.learn.cnn_files import export_onnx, load_network, save_network, save_snapshot  # noqa: E402
+from awello.learn.cnn_metrics import compute_accuracy, compute_losses, compute_soft_targets, evaluate, predict  # noqa: E402
+from awello.learn.cnn_models import count_parameters, make_network  # noqa: E402
 from awello.learn.cnn_positions import (  # noqa: E402
     PLANES,
     UNKNOWN,
     CnnPositions,
     GameArrays,
+    encode_planes,
     find_moves,
-    planes,
-    replay,
-    split,
-    turned,
-    unpack,
+    replay_games,
+    split_games,
+    symmetry_tables,
+    unpack_bits,
 )
 from awello.learn.cnn_training import CnnTraining  # noqa: E402
 
 torch.set_num_threads(1)
-TINY = CnnConfig(width=16, blocks=1, batch=64, steps=12, every=4, rate=1e-2)
+TINY = CnnConfig(width=16, blocks=1, batch_size=64, steps=12, eval_interval=4, learning_rate=1e-2)
 
 
-def some_records(count: int) -> list[Record]:
-    """Games of random moves from 2006 on, every fifth cut short, every seventh the same as the first."""
+def make_records(count: int) -> list[Record]:
+    """Random games from 2006 on; every fifth is unfinished, every seventh equals the first."""
     games = [play_random_moves(Game.OTHELLO, 0 if n % 7 == 0 else n, 40 if n % 5 == 4 else 200) for n in range(count)]
     return [replace(game, tags={"Date": str(2006 + n % 20)}) for n, game in enumerate(games)]
 
 
-def some_games(count: int) -> GameArrays:
-    return GameArrays(**pack(some_records(count)))  # type: ignore[arg-type]
+def make_games(count: int) -> GameArrays:
+    return GameArrays(**pack_games(make_records(count)))  # type: ignore[arg-type]
 
 
-def positions_of(count: int) -> CnnPositions:
-    return replay(some_games(count), "cpu")
+def make_positions(count: int) -> CnnPositions:
+    return replay_games(make_games(count), "cpu")
 
 
-def word(number: int) -> int:
-    """A word as PyTorch holds it."""
+def to_signed(number: int) -> int:
+    """Convert a word to a signed integer."""
     return number - (1 << 64) if number >= 1 << 63 else number
 
 
 def is_even(position: Position) -> bool:
-    """Whether a symmetry leaves a board as it is."""
+    """Whether a board is invariant under a symmetry."""
     own, opp = int(position.own), int(position.opp)
     discs = [(own >> square & 1) - (opp >> square & 1) for square in range(64)]
     rows = [discs[place : place + 8] for place in range(0, 64, 8)]
@@ -72,13 +73,13 @@ def is_even(position: Position) -> bool:
 
 # ---- data -----------------------------------------------------------------------------------------------------------
 def test_games_keep_their_moves_scores_and_years() -> None:
-    records = some_records(20)
-    packed = pack([*records, Record(play_random_moves(Game.OTHELLO, 1, 9).final, ())])
+    records = make_records(20)
+    packed = pack_games([*records, Record(play_random_moves(Game.OTHELLO, 1, 9).final, ())])
     assert len(packed["year"]) == 20
     for number, record in enumerate(records):
         squares = [move for move in record.moves if move != PASS]
-        assert packed["moves"][number].tolist() == squares + [NONE] * (60 - len(squares))
-        assert packed["black"][number] == (record.final.score()[0] if record.final.over else NONE)
+        assert packed["moves"][number].tolist() == squares + [MISSING] * (60 - len(squares))
+        assert packed["black"][number] == (record.final.score()[0] if record.final.over else MISSING)
         assert packed["year"][number] == 2006 + number % 20
     same = packed["same"].tolist()
     assert same[0] == same[7] and len(set(same)) == len({record.moves for record in records})
@@ -96,19 +97,19 @@ def test_a_file_of_games_comes_from_wthor_and_from_an_archive(tmp_path: Path) ->
     archive.close()
     for place in (tmp_path, tmp_path / "games.sqlite"):
         assert write_games([place], tmp_path / "games.npz") == 3
-        games = GameArrays.read(tmp_path / "games.npz")
+        games = GameArrays.load(tmp_path / "games.npz")
         assert games.year.tolist() == [2001] * 3
         assert games.black.tolist() == [record.final.score()[0] for record in records]
-    with pytest.raises(ConfigError, match="there is no"):
+    with pytest.raises(ConfigError, match="does not exist"):
         write_games([tmp_path / "none"], tmp_path / "games.npz")
     with pytest.raises(ConfigError, match="cannot read games"):
-        GameArrays.read(tmp_path / "none.npz")
+        GameArrays.load(tmp_path / "none.npz")
 
 
-def test_replay_finds_what_positions_say() -> None:
-    records = some_records(40)
+def test_replay_agrees_with_positions() -> None:
+    records = make_records(40)
     assert any(PASS in record.moves for record in records)
-    found = replay(GameArrays(**pack(records)), "cpu")  # type: ignore[arg-type]
+    found = replay_games(GameArrays(**pack_games(records)), "cpu")  # type: ignore[arg-type]
     rows = zip(*(getattr(found, name).tolist() for name in vars(found)), strict=True)
     expected = set()
     for number, record in enumerate(records):
@@ -117,17 +118,17 @@ def test_replay_finds_what_positions_say() -> None:
                 continue
             scores, legal = record.final.score(), sum(1 << square for square in position.legal_moves())
             margin = scores[position.side] - scores[1 - position.side] if record.final.over else UNKNOWN
-            words = word(int(position.own)), word(int(position.opp)), word(legal)
+            words = to_signed(int(position.own)), to_signed(int(position.opp)), to_signed(legal)
             empties = 64 - (int(position.own) | int(position.opp)).bit_count()
             expected.add((*words, move, position.side == 0, margin, number, empties, is_even(position)))
     assert set(rows) == expected and len(found) == len(expected)
 
 
 def test_an_illegal_move_is_refused() -> None:
-    games = some_games(2)
+    games = make_games(2)
     games.moves[1, 5] = games.moves[1, 4]
     with pytest.raises(ConfigError, match="game 1 of the file has an illegal move"):
-        replay(games, "cpu")
+        replay_games(games, "cpu")
 
 
 def test_no_game_is_in_two_sets() -> None:
@@ -135,50 +136,50 @@ def test_no_game_is_in_two_sets() -> None:
     same = chance.integers(300, size=2000).astype(np.uint32)
     years = chance.integers(1977, 2026, size=2000).astype(np.uint16)
     games = GameArrays(np.zeros((2000, 60), np.uint8), np.zeros(2000, np.uint8), years, same)
-    train, aside, held = split(games, 1)
+    train, aside, held = split_games(games, 1)
     assert (train.astype(int) + aside + held == 1).all() and train.any() and aside.any()
     assert (held == (years >= 2016)).all()
     assert not set(same[train]) & set(same[aside])
-    assert (split(games, 2)[1] != aside).any()
+    assert (split_games(games, 2)[1] != aside).any()
 
 
 # ---- symmetries -----------------------------------------------------------------------------------------------------
-def pack_words(bits: Any) -> Any:
+def pack_bits(bits: Any) -> Any:
     return (bits << torch.arange(64)).sum(1)
 
 
-@pytest.mark.parametrize("turn", range(8))
-def test_a_turned_board_has_turned_moves(turn: int) -> None:
-    positions = positions_of(4)
-    turns = torch.full_like(positions.own, turn)
-    own, opp, legal = (unpack(words, turns) for words in (positions.own, positions.opp, positions.legal))
-    assert (find_moves(pack_words(own), pack_words(opp)) == pack_words(legal)).all()
-    squares = turned(torch.device("cpu"))[1][turns, positions.square.long()]
+@pytest.mark.parametrize("transform", range(8))
+def test_a_transformed_board_has_transformed_moves(transform: int) -> None:
+    positions = make_positions(4)
+    transforms = torch.full_like(positions.own, transform)
+    own, opp, legal = (unpack_bits(words, transforms) for words in (positions.own, positions.opp, positions.legal))
+    assert (find_moves(pack_bits(own), pack_bits(opp)) == pack_bits(legal)).all()
+    squares = symmetry_tables(torch.device("cpu"))[1][transforms, positions.square.long()]
     assert (legal.gather(1, squares[:, None]) == 1).all()
-    assert ((pack_words(own) == positions.own).all()) == (turn == 0)
+    assert ((pack_bits(own) == positions.own).all()) == (transform == 0)
 
 
-def point(board: Any) -> Any:
-    """A network that promises the squares of its first plane alone."""
+def predict_first_plane(board: Any) -> Any:
+    """A network whose logits are its first input plane."""
     return 30 * board[:, :1].flatten(2), board[:, 0, 0, 0]
 
 
-def test_what_is_said_of_turned_boards_is_turned_back() -> None:
+def test_predictions_of_transformed_boards_are_transformed_back() -> None:
     squares = torch.arange(64)
     full, none = torch.full_like(squares, -1), torch.zeros_like(squares)
     columns = torch.ones_like(squares) << squares, none, full, squares.to(torch.uint8), none == 0
     pointing = CnnPositions(*columns, torch.ones_like(squares).to(torch.int8), none, none, none == 1)
-    shares, _ = promise(TINY, point, pointing, 8)
+    shares, _ = predict(TINY, predict_first_plane, pointing, 8)
     assert (shares.argmax(1) == squares).all() and (shares.max(1).values > 0.99).all()
     for seed in range(4):
-        turns = torch.randint(8, (64,), generator=torch.Generator().manual_seed(seed))
-        assert losses(replace(TINY, smoothing=0.0), point, pointing, turns)[0] < 1e-6
+        transforms = torch.randint(8, (64,), generator=torch.Generator().manual_seed(seed))
+        assert compute_losses(replace(TINY, label_smoothing=0.0), predict_first_plane, pointing, transforms)[0] < 1e-6
 
 
 def test_each_view_shows_the_board() -> None:
-    positions = positions_of(3)
-    turns = torch.zeros_like(positions.own)
-    mover, colours, one = (planes(view, positions, turns).flatten(2) for view in PLANES)
+    positions = make_positions(3)
+    transforms = torch.zeros_like(positions.own)
+    mover, colours, one = (encode_planes(view, positions, transforms).flatten(2) for view in PLANES)
     assert [board.shape[1] for board in (mover, colours, one)] == list(PLANES.values())
     assert (mover[:, 0] - mover[:, 1] == one[:, 0]).all() and (mover[:, 3] == 1).all()
     black = positions.black
@@ -187,19 +188,19 @@ def test_each_view_shows_the_board() -> None:
     assert Position.start().own == sum(1 << int(square) for square in one[0, 0].eq(1).nonzero())
 
 
-def test_even_boards_are_not_turned() -> None:
-    start = positions_of(3).take(slice(0, 3))
-    assert start.even.all()
+def test_symmetric_boards_are_not_transformed() -> None:
+    start = make_positions(3).take(slice(0, 3))
+    assert start.symmetric.all()
     seen = []
 
     def network(board: Any) -> Any:
         seen.append(board)
-        return point(board)
+        return predict_first_plane(board)
 
-    shares, _ = promise(TINY, network, start, 8)
-    losses(TINY, network, start, torch.arange(1, 4))
+    shares, _ = predict(TINY, network, start, 8)
+    compute_losses(TINY, network, start, torch.arange(1, 4))
     assert len(seen) == 9 and all(torch.equal(board, seen[0]) for board in seen)
-    assert torch.allclose(shares, promise(TINY, point, start, 1)[0])
+    assert torch.allclose(shares, predict(TINY, predict_first_plane, start, 1)[0])
 
 
 # ---- networks -------------------------------------------------------------------------------------------------------
@@ -208,59 +209,59 @@ def test_the_networks_have_their_sizes() -> None:
     assert count_parameters(report) == 4_432_768  # table 2.1 of report 0
     assert report(torch.zeros(2, 1, 8, 8))[0].shape == (2, 1, 64)
     ours = make_network(CnnConfig())
-    assert count_parameters(ours) < 4_950_000  # two bytes each, 10 MB with all that surrounds them
+    assert count_parameters(ours) < 4_950_000  # two bytes each, less than 10 MB
     moves, value = ours(torch.zeros(2, 4, 8, 8))
     assert moves.shape == (2, 2, 64) and value.shape == (2,)
 
 
-def test_losers_move_the_other_head_alone() -> None:
-    positions = positions_of(3)
+def test_losers_train_only_their_own_head() -> None:
+    positions = make_positions(3)
     network = make_network(TINY)
     last = network.moves[2]
     for won, head in ((True, 0), (False, 1)):
         some = positions.take(positions.won == won)
         network.zero_grad()
-        losses(TINY, network, some, torch.zeros_like(some.own))[0].backward()
+        compute_losses(TINY, network, some, torch.zeros_like(some.own))[0].backward()
         assert last.weight.grad[head].abs().sum() > 0 and last.weight.grad[1 - head].abs().sum() == 0
 
 
-def test_a_teacher_is_followed() -> None:
-    positions = positions_of(6)
+def test_a_teacher_is_the_target() -> None:
+    positions = make_positions(6)
     with torch.no_grad():
-        shares, values = promise(TINY, make_network(TINY).eval(), positions, 1)
-    plan, lessons = replace(TINY, taught=1.0), (shares.half(), values)
-    sayings = torch.log(shares + 1e-9)
+        shares, values = predict(TINY, make_network(TINY).eval(), positions, 1)
+    plan, soft_targets = replace(TINY, teacher_weight=1.0), (shares.half(), values)
+    log_policies = torch.log(shares + 1e-9)
 
-    def same(turns: Any) -> Any:
-        """A network that says of turned boards what the teacher says of them."""
-        return lambda board: (sayings.gather(1, turned(board.device)[0][turns])[:, None], values)
+    def same(transforms: Any) -> Any:
+        """A network that predicts what the teacher predicts."""
+        return lambda board: (log_policies.gather(1, symmetry_tables(board.device)[0][transforms])[:, None], values)
 
-    entropy = -(shares * sayings).sum(1).mean()
-    for turn in range(8):
-        turns = torch.full_like(positions.own, turn).masked_fill(positions.even, 0)
-        moves, value = losses(plan, same(turns), positions, turns, lessons)
+    entropy = -(shares * log_policies).sum(1).mean()
+    for transform in range(8):
+        transforms = torch.full_like(positions.own, transform).masked_fill(positions.symmetric, 0)
+        moves, value = compute_losses(plan, same(transforms), positions, transforms, soft_targets)
         assert moves == pytest.approx(float(entropy), abs=1e-3) and value == pytest.approx(0, abs=1e-6)
-    played = replace(TINY, taught=0.0, smoothing=0.0)
+    played = replace(TINY, teacher_weight=0.0, label_smoothing=0.0)
     some = positions.take(positions.won & (positions.margin != UNKNOWN))
     network, chosen = make_network(TINY).eval(), positions.won & (positions.margin != UNKNOWN)
-    alone = losses(played, network, some, torch.zeros_like(some.own))
-    beside = losses(played, network, some, torch.zeros_like(some.own), (shares.half()[chosen], values[chosen]))
+    alone = compute_losses(played, network, some, torch.zeros_like(some.own))
+    beside = compute_losses(played, network, some, torch.zeros_like(some.own), (shares.half()[chosen], values[chosen]))
     assert torch.allclose(torch.stack(alone), torch.stack(beside))
 
 
 def test_a_student_learns_from_the_file_of_its_teacher(tmp_path: Path) -> None:
     save_network(tmp_path / "teacher.pt", TINY, make_network(TINY))
-    positions = positions_of(3)
-    plan = replace(TINY, width=8, whole=0, teacher=str(tmp_path / "teacher.pt"))
-    training, asked = CnnTraining(plan, positions, positions), CnnTraining(plan, positions, positions)
-    assert training.teacher and not training.lessons
-    asked.lessons = ask_teacher(training.teacher, positions, 1)  # as on a device that shows positions often
-    assert len(asked.lessons[0]) == len(positions)
+    positions = make_positions(3)
+    plan = replace(TINY, width=8, squeeze_excitation=0, teacher=str(tmp_path / "teacher.pt"))
+    training, precomputed = CnnTraining(plan, positions, positions), CnnTraining(plan, positions, positions)
+    assert training.teacher and not training.soft_targets
+    precomputed.soft_targets = compute_soft_targets(training.teacher, positions, 1)  # as on a GPU
+    assert len(precomputed.soft_targets[0]) == len(positions)
     for _ in range(3):
-        training.show()
-        asked.show()
-    training.look()
-    assert torch.allclose(training.sums, asked.sums, atol=1e-2)
+        training.train_step()
+        precomputed.train_step()
+    training.check_loss()
+    assert torch.allclose(training.sums, precomputed.sums, atol=1e-2)
     assert count_parameters(training.network) < count_parameters(make_network(TINY))
     (tmp_path / "teacher.pt").write_bytes(b"none")
     for name in ("teacher.pt", "nobody.pt"):
@@ -269,30 +270,30 @@ def test_a_student_learns_from_the_file_of_its_teacher(tmp_path: Path) -> None:
 
 
 # ---- training -------------------------------------------------------------------------------------------------------
-def test_training_that_was_interrupted_comes_out_the_same(tmp_path: Path) -> None:
-    positions = positions_of(8)
+def test_a_resumed_training_gives_the_same_weights(tmp_path: Path) -> None:
+    positions = make_positions(8)
     whole, first, second = (CnnTraining(TINY, positions, positions) for _ in range(3))
     for _ in range(10):
-        whole.show()
+        whole.train_step()
     for _ in range(5):
-        first.show()
-    first.keep(tmp_path / "checkpoint.pt")
-    second.resume(tmp_path / "checkpoint.pt")
+        first.train_step()
+    first.save_checkpoint(tmp_path / "checkpoint.pt")
+    second.load_checkpoint(tmp_path / "checkpoint.pt")
     assert second.step == 5
     for _ in range(5):
-        second.show()
+        second.train_step()
     for part in ("network", "average"):
         pairs = zip(getattr(whole, part).parameters(), getattr(second, part).parameters(), strict=True)
         assert all(torch.equal(one, other) for one, other in pairs)
-    with pytest.raises(ConfigError, match="another plan"):
-        CnnTraining(replace(TINY, width=32), positions, positions).resume(tmp_path / "checkpoint.pt")
+    with pytest.raises(ConfigError, match="other settings"):
+        CnnTraining(replace(TINY, width=32), positions, positions).load_checkpoint(tmp_path / "checkpoint.pt")
 
 
 def test_the_average_follows_the_weights() -> None:
-    training = CnnTraining(replace(TINY, average=0.5), positions_of(2), positions_of(2))
+    training = CnnTraining(replace(TINY, ema_decay=0.5), make_positions(2), make_positions(2))
     before = copy.deepcopy(training.average.state_dict())
     training.step = 100
-    training.show()
+    training.train_step()
     for name, mean in training.average.state_dict().items():
         if mean.is_floating_point():
             assert torch.allclose(mean, (before[name] + training.network.state_dict()[name]) / 2, atol=1e-6)
@@ -300,11 +301,11 @@ def test_the_average_follows_the_weights() -> None:
 
 def test_a_loss_that_is_not_finite_ends_training(tmp_path: Path) -> None:
     with pytest.raises(ConfigError, match="the loss is not finite near step"):
-        list(learning.run(replace(TINY, rate=1e20), some_games(60), tmp_path, tmp_path / "checkpoint.pt"))
+        list(learning.run(replace(TINY, learning_rate=1e20), make_games(60), tmp_path, tmp_path / "checkpoint.pt"))
 
 
-def greedy(seed: int, year: int) -> Record:
-    """A game in which both play the last of their squares, but for some random moves at the start."""
+def play_largest_square(seed: int, year: int) -> Record:
+    """A game in which both sides play their last legal square, after six random moves."""
     opening = play_random_moves(Game.OTHELLO, seed, 6)
     position, moves = opening.final, list(opening.moves)
     while legal := position.legal_moves():
@@ -315,19 +316,19 @@ def greedy(seed: int, year: int) -> Record:
 
 def test_a_network_learns_and_is_written_down(tmp_path: Path) -> None:
     chance = random.Random(0)
-    packed = pack([greedy(seed, 2015 if chance.random() < 0.8 else 2020) for seed in range(150)])
+    packed = pack_games([play_largest_square(seed, 2015 if chance.random() < 0.8 else 2020) for seed in range(150)])
     np.savez(tmp_path / "games.npz", **packed)  # type: ignore[arg-type]
     words = [str(tmp_path / "games.npz"), "--out", str(tmp_path / "out"), "--width", "16", "--blocks", "2"]
     words += [
-        "--batch",
+        "--batch-size",
         "256",
-        "--rate",
+        "--learning-rate",
         "1e-2",
         "--steps",
         "60",
-        "--every",
+        "--eval-interval",
         "20",
-        "--average",
+        "--ema-decay",
         "0.9",
         "--device",
         "cpu",
@@ -335,16 +336,18 @@ def test_a_network_learns_and_is_written_down(tmp_path: Path) -> None:
     assert learning.main(words) == 0
     report = json.loads((tmp_path / "out" / "report.json").read_text())
     assert report["finished"] and report["step"] == 60
-    assert report["games"]["held_out"] == int((packed["year"] == 2020).sum())
+    assert report["games"]["test"] == int((packed["year"] == 2020).sum())
     rows = [json.loads(line) for line in (tmp_path / "out" / "curves.jsonl").read_text().splitlines()]
     assert [row["step"] for row in rows] == [20, 40, 60]
-    untrained = CnnTraining(TINY, positions_of(1), replay(GameArrays.read(tmp_path / "games.npz"), "cpu")).measure(0)
+    untrained = CnnTraining(
+        TINY, make_positions(1), replay_games(GameArrays.load(tmp_path / "games.npz"), "cpu")
+    ).evaluate(0)
     assert report["test"]["winners"]["top1"] > untrained["top1"] + 0.1
     assert report["test"]["winners"]["top3"] >= report["test"]["winners"]["top1"]
     plan, network = load_network(tmp_path / "out" / "weights.pt")
-    positions = replay(GameArrays.read(tmp_path / "games.npz"), "cpu")
+    positions = replay_games(GameArrays.load(tmp_path / "games.npz"), "cpu")
     held = positions.take(torch.from_numpy(packed["year"] == 2020)[positions.game.long()])
-    found = figures(judge(plan, network, held), held.won)
+    found = compute_accuracy(evaluate(plan, network, held), held.won)
     assert found["top1"] == pytest.approx(report["test"]["winners"]["top1"], abs=0.01)
 
     if find_spec("onnx") and find_spec("onnxruntime"):
@@ -355,46 +358,48 @@ def test_a_network_learns_and_is_written_down(tmp_path: Path) -> None:
 def test_a_network_is_exported(tmp_path: Path) -> None:
     pytest.importorskip("onnx")
     onnxruntime = pytest.importorskip("onnxruntime")
-    training = CnnTraining(TINY, positions_of(8), positions_of(1))
+    training = CnnTraining(TINY, make_positions(8), make_positions(1))
     for _ in range(8):
-        training.show()
-    network, positions = training.network.eval(), positions_of(2)
-    board = planes("mover", positions, torch.zeros_like(positions.own))
-    export(TINY, network, board, tmp_path / "network.onnx")
+        training.train_step()
+    network, positions = training.network.eval(), make_positions(2)
+    board = encode_planes("mover", positions, torch.zeros_like(positions.own))
+    export_onnx(TINY, network, board, tmp_path / "network.onnx")
     with torch.no_grad():
         moves, value = network(board)
     session = onnxruntime.InferenceSession(str(tmp_path / "network.onnx"))
     found = session.run(["moves", "value"], {"board": board.numpy()})
     spread = float(moves[:, 0].std()), float(value.std())
-    assert abs(found[0] - moves[:, 0].numpy()).mean() < 0.1 * spread[0]  # whole numbers of eight bits
+    assert abs(found[0] - moves[:, 0].numpy()).mean() < 0.1 * spread[0]  # quantised to eight bits
     assert abs(found[1] - value.numpy()).mean() < 0.1 * spread[1]
 
 
-def test_networks_are_kept_on_the_way(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_snapshots_are_exported(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     shown = []
 
     def write(plan: CnnConfig, network: Any, boards: Any, file: Path) -> None:
         shown.append(boards)
         file.write_text("a network")
 
-    monkeypatch.setattr(cnn_files, "export", write)
+    monkeypatch.setattr(cnn_files, "export_onnx", write)
     monkeypatch.setattr("importlib.util.find_spec", lambda name: name)
-    folder, positions = tmp_path / "epochs", positions_of(40)
+    folder, positions = tmp_path / "epochs", make_positions(40)
 
     def keep(step: int, done: float, plan: CnnConfig = TINY) -> list[str]:
-        keep_age(folder, plan, make_network(plan), positions, step, done)
+        save_snapshot(folder, plan, make_network(plan), positions, step, done)
         return sorted(file.name for file in folder.iterdir()) if folder.exists() else []
 
     assert keep(1, 0.06) == []
     for view in (replace(TINY, view="one"), CnnConfig(network="report", view="one")):
-        assert keep(1, 1.0, view) == [], "no player could read it"
+        assert keep(1, 1.0, view) == [], "players cannot read it"
     assert keep(2, 0.07) == keep(3, 0.1) == ["network-2.onnx"]
-    assert 256 < len(shown[0]) <= 512 and shown[0][:, :2].sum((1, 2, 3)).float().std() > 10, "from all of the game"
+    assert 256 < len(shown[0]) <= 512 and shown[0][:, :2].sum((1, 2, 3)).float().std() > 10, (
+        "from all stages of the game"
+    )
     assert keep(4, 0.3) == ["network-2.onnx", "network-4.onnx"]
-    assert keep(3, 0.3) == ["network-2.onnx", "network-3.onnx"], "training began again before step 4"
+    assert keep(3, 0.3) == ["network-2.onnx", "network-3.onnx"], "the training was restarted before step 4"
     assert keep(9, 1.0) == ["network-2.onnx", "network-3.onnx", "network-9.onnx"]
     monkeypatch.setattr("importlib.util.find_spec", lambda name: None)
-    assert len(keep(10, 1.0)) == 3, "nothing is kept where nothing can be written"
+    assert len(keep(10, 1.0)) == 3, "nothing is exported without the libraries"
 
 
 def test_training_needs_no_compiler() -> None:

@@ -11,7 +11,7 @@ from awello import PASS, Game, Position, format_position, parse_position
 from awello.errors import IllegalMoveError
 from awello.kernel import U
 from awello.rules import game as kernels
-from awello.rules.game import ADAPTERS, DEFAULT_GAMES
+from awello.rules.game import ADAPTERS, DEFAULT_BY_FAMILY
 
 POSITIONS = 3400  # for each of the six games: more than 20,000 in total
 
@@ -151,7 +151,7 @@ def test_adapters_have_the_same_members(game: Game) -> None:
     members = [{name for name in dir(other.adapter) if not name.startswith("_")} for other in (game, Game.OTHELLO)]
     assert members[0] == members[1]
     assert game.adapter is ADAPTERS[int(game)] and game.adapter.number == int(game)
-    assert DEFAULT_GAMES[game.family].adapter.title == game.adapter.title
+    assert DEFAULT_BY_FAMILY[game.family].adapter.title == game.adapter.title
 
 
 def test_facts_of_a_game_are_true(game: Game) -> None:

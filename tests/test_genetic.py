@@ -1,4 +1,4 @@
-"""The genetic algorithm: each step against its definition, and the same generations however it is run."""
+"""The genetic algorithm: each step against its definition, and reproducible generations."""
 
 import json
 import random
@@ -18,8 +18,18 @@ from awello.evaluate.awale import FEATURES
 from awello.evaluate.otage_memory import DEFAULT_FACTORS, MAX_FACTOR, MEMORY_FILE, OtageMemory
 from awello.evaluate.settings import Evaluator, Heuristic, read_trained_numbers, weight_count
 from awello.learn import genetic
-from awello.learn.factors import OtageGeneticConfig, plan_for, put_factors
-from awello.learn.genetic import Evolution, Generation, Genes, GeneticConfig, Individual, advance, begin, breed, evolve
+from awello.learn.genetic import (
+    Evolution,
+    Generation,
+    Genes,
+    GeneticConfig,
+    Individual,
+    breed,
+    evolve,
+    run_generation,
+    start_evolution,
+)
+from awello.learn.otage_factors import OtageGeneticConfig, make_config, write_factors
 from awello.limits import Clock
 from awello.players.budget import BudgetPlayer
 from awello.players.player import make_player
@@ -34,7 +44,7 @@ OWN = (10.0, 2.0, 0.25, 0.75)  # factors of a memory
 
 
 @pytest.fixture(autouse=True)
-def seeded() -> None:
+def seed_random() -> None:
     random.seed(1)
 
 
@@ -45,28 +55,28 @@ def with_fitness(genes: Iterable[int], fitness: int) -> Individual:
 
 
 def content(evolution: Evolution) -> tuple[list[Individual], Individual, list[Generation]]:
-    """All but the time."""
+    """Everything but the time."""
     return evolution.population, evolution.best, evolution.history
 
 
 def weights_in(evaluator: Evaluator) -> list[int]:
-    """The weights that kernels read, in the order of the settings."""
+    """The weights in the kernel state, in the order of the settings."""
     state, names = evaluator.state.weights, FEATURES[evaluator.heuristic]
     return [int(getattr(side, name)) for name in names for side in (state.own, state.opp)]
 
 
-def by_sum(function: Callable[[Genes], int], tried: Iterable[Genes]) -> Iterator[int]:
-    """Instead of games: who has the larger genes is fitter."""
+def sum_fitness(function: Callable[[Genes], int], tried: Iterable[Genes]) -> Iterator[int]:
+    """Fitness without games: the sum of the genes."""
     return map(sum, tried)
 
 
-@pytest.mark.parametrize("name", genetic.NAIVE)
+@pytest.mark.parametrize("name", genetic.MANUAL_WEIGHTS)
 def test_population_zero(name: str) -> None:
     plan = GeneticConfig(name, seed=3)
-    evolution = begin(plan)
+    evolution = start_evolution(plan)
     assert len(evolution.population) == 42
-    assert evolution.best == evolution.population[0] == plan.naive
-    assert plan.weights(plan.naive) == genetic.NAIVE[name]
+    assert evolution.best == evolution.population[0] == plan.initial
+    assert plan.weights(plan.initial) == genetic.MANUAL_WEIGHTS[name]
     genes = [gene for individual in evolution.population[1:] for gene in individual]
     assert {len(plan.weights(individual)) for individual in evolution.population} == {weight_count(name)}
     assert set(genes) <= set(range(-20, 21)) and len(set(genes)) > 30
@@ -79,33 +89,35 @@ def test_the_seeds_taken_are_fixed_for_travers() -> None:
 
 @pytest.mark.parametrize(("own", "opp", "worth"), [(25, 20, 225), (20, 25, 20), (21, 21, 121), (0, 30, 0)])
 def test_points_of_a_game(own: int, opp: int, worth: int) -> None:
-    assert genetic.points(own, opp) == worth
+    assert genetic.score_game(own, opp) == worth
 
 
 def test_fitness_of_constructed_results(monkeypatch: pytest.MonkeyPatch) -> None:
     seeds = []
 
-    def fight(start: object, searches: tuple[str, str], seed: str) -> tuple[int, int]:
+    def play_game(start: object, searches: tuple[str, str], seed: str) -> tuple[int, int]:
         seeds.append(seed)
         first, second = searches
         strength = {"boss": 2, "own": 1, "weak": 0}
         return (26, 10) if strength[first] > strength[second] else (10, 26) if first != second else (20, 20)
 
-    monkeypatch.setattr(genetic, "fight", fight)
-    monkeypatch.setattr(GeneticConfig, "boss", lambda plan: "boss")
-    monkeypatch.setattr(GeneticConfig, "search_with", lambda plan, genes: "own" if genes == (1,) else "weak")
+    monkeypatch.setattr(genetic, "play_game", play_game)
+    monkeypatch.setattr(GeneticConfig, "make_boss_search", lambda plan: "boss")
+    monkeypatch.setattr(GeneticConfig, "make_search", lambda plan, genes: "own" if genes == (1,) else "weak")
     against_boss, against_weak, against_self = 2 * (10 + 10), 226 + 226, 120 + 120
-    assert genetic.fitness(PLAN, 5, ((2,), (1,)), (1,)) == against_boss + against_weak + against_self
+    assert genetic.compute_fitness(PLAN, 5, ((2,), (1,)), (1,)) == against_boss + against_weak + against_self
     assert len(seeds) == len(set(seeds)) == 6
     again = list(seeds)
     seeds.clear()
-    assert genetic.fitness(PLAN, 5, ((2,), (1,)), (2,)) == against_boss + 240 + 20
-    assert seeds == again  # the same chance for everybody
+    assert genetic.compute_fitness(PLAN, 5, ((2,), (1,)), (2,)) == against_boss + 240 + 20
+    assert seeds == again  # the same seeds for all individuals
 
 
 def test_games_are_those_of_their_seed() -> None:
-    searches = PLAN.search_with(PLAN.naive), PLAN.boss()
-    results = {seed: [genetic.fight(PLAN.start(seed), searches, seed) for _ in range(2)] for seed in "abcdef"}
+    searches = PLAN.make_search(PLAN.initial), PLAN.make_boss_search()
+    results = {
+        seed: [genetic.play_game(PLAN.start_position(seed), searches, seed) for _ in range(2)] for seed in "abcdef"
+    }
     assert all(first == second and sum(first) <= 48 for first, second in results.values())
     assert len({first for first, _ in results.values()}) > 1
 
@@ -121,7 +133,7 @@ def test_crossover_shares_out_the_genes_of_both_parents() -> None:
             [[index + 100 * a, index + 100 * b] for index in range(12)] for a, b in ((0, 0), (0, 1), (1, 1))
         )
     kept = [sum(gene < 100 for gene in child) for child in children]
-    assert {0, 12} < set(kept)  # twins' children are twins, others are mixed
+    assert {0, 12} < set(kept)  # children of equal parents are equal
 
 
 def test_only_the_best_half_breeds() -> None:
@@ -160,33 +172,34 @@ def test_the_best_is_among_the_fighters_and_tried_again() -> None:
     def spy(function: Any, tried: Iterable[Genes]) -> Iterator[int]:
         seen.extend(tried)
         fighters.extend(function.args[2])
-        return by_sum(function, seen)
+        return sum_fitness(function, seen)
 
     evolution = Evolution([Individual([index] * 6) for index in range(6)], Individual([9] * 6))
-    advance(PLAN, evolution, spy)
+    run_generation(PLAN, evolution, spy)
     assert seen == [(9,) * 6, *((index,) * 6 for index in range(6))]
     assert fighters[0] == (9,) * 6 and len(fighters) == 2
 
 
 def test_only_a_better_one_replaces_the_best() -> None:
-    bests = [generation.best for generation in islice(evolve(PLAN, begin(PLAN), inf, by_sum), 30)]
+    bests = [generation.best for generation in islice(evolve(PLAN, start_evolution(PLAN), inf, sum_fitness), 30)]
     assert all(sum(after) >= sum(before) for before, after in pairwise(bests))
     assert sum(bests[-1]) > sum(bests[0]) > 0
     even = [
-        generation.best for generation in islice(evolve(PLAN, begin(PLAN), inf, lambda f, t: [0] * len(list(t))), 5)
+        generation.best
+        for generation in islice(evolve(PLAN, start_evolution(PLAN), inf, lambda f, t: [0] * len(list(t))), 5)
     ]
-    assert all(best == PLAN.naive for best in even)
+    assert all(best == PLAN.initial for best in even)
 
 
 def test_generations_are_counted() -> None:
     population = [Individual([index] * 6) for index in range(6)]
-    lived = advance(PLAN, Evolution(population, Individual([3] * 6)), by_sum).history
+    lived = run_generation(PLAN, Evolution(population, Individual([3] * 6)), sum_fitness).history
     assert lived == [Generation(30, 15.0, [5] * 6)]
 
 
 @pytest.fixture
 def folder(tmp_path: Path) -> Path:
-    """A folder with a memory that has learnt from some random games."""
+    """A folder with a memory that has learnt from random games."""
     memory = OtageMemory(games=5, autoplay_games=3, factors=OWN)
     for number in range(5):
         memory.learn_patterns(random_record(Game.OTHELLO, number))
@@ -197,49 +210,49 @@ def folder(tmp_path: Path) -> Path:
 
 @pytest.fixture(params=["h2", "otage"])
 def plan(request: pytest.FixtureRequest, folder: Path) -> GeneticConfig:
-    """A plan of little work for either game."""
-    return PLAN if request.param == "h2" else small(folder)
+    """Settings for a quick run of either game."""
+    return PLAN if request.param == "h2" else make_small_config(folder)
 
 
-def small(folder: Path) -> OtageGeneticConfig:
-    return replace(plan_for(folder, seed=1, nodes=20), population=5, fighters=2, boss_depth=1)
+def make_small_config(folder: Path) -> OtageGeneticConfig:
+    return replace(make_config(folder, seed=1, nodes=20), population=5, fighters=2, boss_depth=1)
 
 
-def test_an_interrupted_learning_goes_on(plan: GeneticConfig, tmp_path: Path) -> None:
-    whole = list(islice(evolve(plan, begin(plan), inf), 4))
+def test_an_interrupted_evolution_is_resumed(plan: GeneticConfig, tmp_path: Path) -> None:
+    whole = list(islice(evolve(plan, start_evolution(plan), inf), 4))
     file = tmp_path / "weights.json"
-    for generation in islice(evolve(plan, genetic.resume(file, plan), inf), 2):
-        genetic.save(file, plan, generation)
-    random.seed(77)  # whatever else has drawn from it
-    parts = list(islice(evolve(plan, genetic.resume(file, plan), inf), 2))
+    for generation in islice(evolve(plan, genetic.resume_evolution(file, plan), inf), 2):
+        genetic.save_evolution(file, plan, generation)
+    random.seed(77)  # other code may use the global generator
+    parts = list(islice(evolve(plan, genetic.resume_evolution(file, plan), inf), 2))
     assert [content(generation) for generation in whole[2:]] == [content(generation) for generation in parts]
-    assert parts[-1].seconds > parts[0].seconds > genetic.resume(file, plan).seconds > 0
+    assert parts[-1].seconds > parts[0].seconds > genetic.resume_evolution(file, plan).seconds > 0
     assert {each.name for each in tmp_path.iterdir()} == {"memory", "weights.json"}
 
 
 def test_the_number_of_workers_makes_no_difference(plan: GeneticConfig) -> None:
-    alone = list(islice(evolve(plan, begin(plan), inf), 2))
+    alone = list(islice(evolve(plan, start_evolution(plan), inf), 2))
     with worker_pool(2) as each:
-        together = list(islice(evolve(plan, begin(plan), inf, each), 2))
+        together = list(islice(evolve(plan, start_evolution(plan), inf, each), 2))
     assert [content(generation) for generation in alone] == [content(generation) for generation in together]
 
 
-def test_time_ends_it() -> None:
+def test_it_stops_when_the_time_is_spent() -> None:
     assert list(evolve(PLAN, Evolution([], Individual(), [], 10.0), 10.0)) == []
-    fresh = Evolution(begin(PLAN).population, PLAN.naive, [Generation(0, 0, [])] * 9, 9.0)
-    assert list(evolve(PLAN, fresh, 9.9)) == []  # another one would take a second
+    fresh = Evolution(start_evolution(PLAN).population, PLAN.initial, [Generation(0, 0, [])] * 9, 9.0)
+    assert list(evolve(PLAN, fresh, 9.9)) == []  # another generation would take a second
     assert next(evolve(PLAN, fresh, 10.1)).seconds > 9.0
 
 
 def test_other_plans_and_other_files_are_refused(tmp_path: Path) -> None:
     file = tmp_path / "weights.json"
-    genetic.save(file, PLAN, begin(PLAN))
-    with pytest.raises(ConfigError, match="holds another learning"):
-        genetic.resume(file, GeneticConfig("h2", nodes=2, population=6, fighters=2, boss_depth=1))
+    genetic.save_evolution(file, PLAN, start_evolution(PLAN))
+    with pytest.raises(ConfigError, match="other settings"):
+        genetic.resume_evolution(file, GeneticConfig("h2", nodes=2, population=6, fighters=2, boss_depth=1))
     for text in ("", "[]", '{"weights": {}}', "\0"):
         file.write_text(text)
-        with pytest.raises(ConfigError, match="no file of 'awello train'"):
-            genetic.resume(file, PLAN)
+        with pytest.raises(ConfigError, match="not a file of 'awello train'"):
+            genetic.resume_evolution(file, PLAN)
 
 
 @pytest.mark.parametrize(
@@ -267,14 +280,14 @@ def test_weights_out_of_bounds_are_refused() -> None:
 def test_travers_reads_its_weights_and_its_order(tmp_path: Path) -> None:
     file, plan = tmp_path / "travers.json", GeneticConfig("travers", nodes=1)
     evolution = Evolution([], Individual([1, 2, 3, 4, 5, 6]))
-    genetic.save(file, plan, evolution)
+    genetic.save_evolution(file, plan, evolution)
     player = make_player(f"travers@1,weights={file}")
     assert isinstance(player, BudgetPlayer)
     player.begin(Game.TOURNAMENT, 0)
     assert list(player.searcher.category_scores) == list(load_scores(Game.TOURNAMENT))
     games: list[int] = []
-    scores = genetic.learn_order(plan, evolution, games.append, games=2, nodes=10)
-    genetic.save(file, plan, evolution, scores)
+    scores = genetic.learn_ordering(plan, evolution, games.append, games=2, nodes=10)
+    genetic.save_evolution(file, plan, evolution, scores)
     player.begin(Game.TOURNAMENT, 0)
     assert weights_in(player.searcher) == [10, -10, 1, 2, 3, 4, 5, 6]
     assert list(player.searcher.category_scores) == scores and any(scores) and games == [1, 1]
@@ -285,12 +298,12 @@ def test_travers_reads_its_weights_and_its_order(tmp_path: Path) -> None:
 
 # ---- Otage's factors ------------------------------------------------------------------------------------------------
 def test_factors_begin_with_those_of_the_memory_and_stay_in_bounds(folder: Path) -> None:
-    plan = replace(small(folder), population=40)
-    assert begin(plan).best == [5, 16, 4, 12] and plan.weights([5, 16, 4, 12]) == OWN
+    plan = replace(make_small_config(folder), population=40)
+    assert start_evolution(plan).best == [5, 16, 4, 12] and plan.weights([5, 16, 4, 12]) == OWN
     assert plan.weights([8, 8, 8, 8]) == DEFAULT_FACTORS
-    put_factors(folder, (15.5, 0.05, 0.05, 50.0))
-    assert replace(plan, seed=2).naive == [8, 1, 1, 40]
-    lived = list(islice(evolve(plan, begin(plan), inf, by_sum), 20))
+    write_factors(folder, (15.5, 0.05, 0.05, 50.0))
+    assert replace(plan, seed=2).initial == [8, 1, 1, 40]
+    lived = list(islice(evolve(plan, start_evolution(plan), inf, sum_fitness), 20))
     genes = {gene for generation in lived for individual in generation.population for gene in individual}
     assert (min(genes), max(genes)) == (1, 40)
     factors = [factor for gene in genes for factor in plan.weights([gene] * 4)]
@@ -302,39 +315,39 @@ def test_games_of_otage_begin_differently_and_equally_for_both_colours(
 ) -> None:
     starts = []
 
-    def fight(start: Position, searches: object, seed: str) -> tuple[int, int]:
+    def play_game(start: Position, searches: object, seed: str) -> tuple[int, int]:
         starts.append(start)
         return 32, 32
 
-    monkeypatch.setattr(genetic, "fight", fight)
-    plan = small(folder)
+    monkeypatch.setattr(genetic, "play_game", play_game)
+    plan = make_small_config(folder)
     fighters = (1, 2, 3, 4), (4, 3, 2, 1)
-    genetic.fitness(plan, 0, fighters, (1, 1, 1, 1))
+    genetic.compute_fitness(plan, 0, fighters, (1, 1, 1, 1))
     once = list(starts)
     assert once[::2] == once[1::2] and len(set(once)) == 3
-    assert {sum(start.counts()) for start in once} <= {10, 11, 12}  # eight plies, a few of them passes at most
-    genetic.fitness(plan, 0, fighters, (2, 2, 2, 2))
+    assert {sum(start.counts()) for start in once} <= {10, 11, 12}  # eight plies, at most two passes
+    genetic.compute_fitness(plan, 0, fighters, (2, 2, 2, 2))
     assert starts[6:] == once
-    genetic.fitness(plan, 1, fighters, (1, 1, 1, 1))
+    genetic.compute_fitness(plan, 1, fighters, (1, 1, 1, 1))
     assert not {*starts[12:]} & {*once}
 
 
 def test_an_individual_and_the_boss_play_as_their_players_do(folder: Path) -> None:
-    plan = replace(small(folder), nodes=300, boss_depth=2)
-    put_factors(folder, plan.weights([3, 20, 1, 16]))
-    own, boss = plan.search_with([3, 20, 1, 16]), plan.boss()
+    plan = replace(make_small_config(folder), nodes=300, boss_depth=2)
+    write_factors(folder, plan.weights([3, 20, 1, 16]))
+    own, boss = plan.make_search([3, 20, 1, 16]), plan.make_boss_search()
     otage, alphabeta = make_player(f"otage@300n,book=false,memory={folder}"), make_player("alphabeta:mixed@2")
     otage.begin(Game.OTHELLO, 0)
     alphabeta.begin(Game.OTHELLO, 0)
     for number in range(30):
-        position = list(random_record(Game.OTHELLO, number).positions())[10 + number]  # before endgames are solved
+        position = list(random_record(Game.OTHELLO, number).positions())[10 + number]  # before the endgame solver
         assert own(position) == (otage.choose(position, Clock()).move,)
         assert alphabeta.choose(position, Clock()).move in boss(position)
 
 
 def test_only_the_factors_of_a_memory_are_replaced(folder: Path) -> None:
     before = (folder / MEMORY_FILE).read_text().splitlines()
-    put_factors(folder, (1.0, 2.5, 3.0, 4.5))
+    write_factors(folder, (1.0, 2.5, 3.0, 4.5))
     after = (folder / MEMORY_FILE).read_text().splitlines()
     changed = [new for old, new in zip(before, after, strict=True) if old != new]
     assert changed == ["liberties = 1.000000", "squares = 2.500000", "edges = 3.000000", "corners = 4.500000"]
@@ -347,7 +360,7 @@ def train_otage(folder: Path, *words: str) -> Any:
 def test_the_command_puts_the_factors_into_the_memory(
     folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(genetic, "fitness", lambda plan, generation, fighters, genes: sum(genes))
+    monkeypatch.setattr(genetic, "compute_fitness", lambda plan, generation, fighters, genes: sum(genes))
     file = tmp_path / "otage.json"
     done = train_otage(folder, "--out", str(file), "--json")
     assert done.returncode == 0, done.stderr
@@ -355,11 +368,11 @@ def test_the_command_puts_the_factors_into_the_memory(
     assert told["heuristic"] == "otage" and told["generations"]
     assert told["weights"] == json.loads(file.read_text())["weights"]["otage"] != list(OWN)
     assert OtageMemory.load(folder / MEMORY_FILE).factors == tuple(told["weights"])
-    again = train_otage(folder, "--out", str(file))  # other factors are no other plan
+    again = train_otage(folder, "--out", str(file))  # the factors are not part of the settings
     assert again.returncode == 0 and again.stdout.endswith(f"these are the factors in {folder / MEMORY_FILE} now\n")
     replace(OtageMemory.load(folder / MEMORY_FILE), games=6).save(folder / MEMORY_FILE)
     other = train_otage(folder, "--out", str(file))
-    assert other.returncode == 2 and other.stderr.count("\n") == 1 and "another learning" in other.stderr
+    assert other.returncode == 2 and other.stderr.count("\n") == 1 and "other settings" in other.stderr
 
 
 @pytest.mark.parametrize(
@@ -379,7 +392,7 @@ def train(*words: str, command: Callable[..., Any] = awello) -> Any:
     return command("train", "h1", "--nodes", "1", *words)
 
 
-def test_the_command_learns_and_goes_on(tmp_path: Path) -> None:
+def test_the_command_learns_and_resumes(tmp_path: Path) -> None:
     file, plot = tmp_path / "h1.json", tmp_path / "h1.svg"
     first = train("--budget", "1ms", "--out", str(file), "--json", command=fresh_awello)
     assert first.returncode == 0, first.stderr
@@ -393,7 +406,7 @@ def test_the_command_learns_and_goes_on(tmp_path: Path) -> None:
     assert isinstance(player, TextbookPlayer)
     assert weights_in(player.evaluator) == told["weights"]
     other = train("--budget", "1ms", "--out", str(file), "--seed", "8")
-    assert other.returncode == 2 and other.stderr.count("\n") == 1 and "another learning" in other.stderr
+    assert other.returncode == 2 and other.stderr.count("\n") == 1 and "other settings" in other.stderr
 
 
 @pytest.mark.parametrize(

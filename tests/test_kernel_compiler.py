@@ -58,7 +58,7 @@ def test_modules_are_planned_after_stages() -> None:
     server, engines = (collect_imports(stage, imports) for stage in (SERVER_KERNELS, ENGINE_KERNELS))
     assert set(planned[: len(server)]) == server
     assert set(planned[: len(server | engines)]) == server | engines
-    assert "awello.learn.boards" not in engines and "awello.rules.awale" in server
+    assert "awello.learn.pattern_kernels" not in engines and "awello.rules.awale" in server
 
 
 def test_no_module_is_started_before_what_it_imports(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -1,4 +1,4 @@
-"""Experiments: complete folders, safe to interrupt, honest about what is missing."""
+"""Experiments: complete folders, resuming, and errors."""
 
 import csv
 import json
@@ -50,10 +50,10 @@ def test_awale_has_the_same_experiments(name: str, tmp_path: Path) -> None:
 
 
 def test_orders_of_moves_are_compared_in_the_same_games(tmp_path: Path) -> None:
-    plan = ordering.plan("awale", None, 2, (4,), 1)
+    plan = ordering.make_plan("awale", None, 2, (4,), 1)
     played = run_experiment(plan, tmp_path)
     assert len({tuple(map(tuple, (game.score, game.moves))) for game in played if game.number == 1}) == 1
-    ordering.write(plan, played, (4,), tmp_path)
+    ordering.write_report(plan, played, (4,), tmp_path)
     with (tmp_path / "ordering-4.csv").open() as file:
         rows = {row["search"]: row for row in csv.DictReader(file)}
     assert plan.variant == "tournament"
@@ -64,52 +64,54 @@ def test_orders_of_moves_are_compared_in_the_same_games(tmp_path: Path) -> None:
 
 
 def test_the_tournament_of_report_1(tmp_path: Path) -> None:
-    plan = heuristics.plan("awale", None, 1, (1,), 1)
+    plan = heuristics.make_plan("awale", None, 1, (1,), 1)
     assert (plan.games, plan.variant, len(plan.pairings)) == (2, "tournament", 36)
     played = run_experiment(plan, tmp_path)
-    points, names = heuristics.round_points(plan, played), heuristics.entrants(1)
+    points, names = heuristics.mean_round_points(plan, played), heuristics.list_players(1)
     for pairing, (one, other) in enumerate(plan.pairings):
         first, second = ([game.score[place] for game in played if game.pairing == pairing] for place in (0, 1))
         expected = 3 if sum(first) > sum(second) else 1 if sum(first) == sum(second) else 0
         assert points[one, other] == expected and points[other, one] == (1 if expected == 1 else 3 - expected)
-    heuristics.write(plan, played, (1,), tmp_path)
+    heuristics.write_report(plan, played, (1,), tmp_path)
     with (tmp_path / "ranks.csv").open() as file:
         rows = {row["program"]: row for row in csv.DictReader(file)}
     assert rows.keys() == names.keys() == published.HEURISTICS.keys()
     assert float(rows["MinMaxH3.2"]["report 1: points"]) == 20.63
     assert sum(float(row["points"]) for row in rows.values()) == sum(points.values())
     with pytest.raises(ConfigError, match="for Awalé"):
-        heuristics.plan("othello", None, 1, (1,), 1)
+        heuristics.make_plan("othello", None, 1, (1,), 1)
 
 
 # ---- Otage ----------------------------------------------------------------------------------------------------------
 def test_the_tree_of_report_4() -> None:
-    tree = example_trees.report_tree()
-    assert otage.count_leaves(tree) == published.BRANCHES
+    tree = example_trees.make_report_tree()
+    assert otage.count_leaves(tree) == published.TREE_LEAVES
     before, last = example_trees.deepen(tree, (2, 3))
     assert before.variations == {"1": ("1", "1.3"), "2": ("2", "2.2"), "3": ("3", "3.2")}
     assert (before.move, last.move) == ("3", "3")
 
 
-def test_the_more_is_known_the_fewer_leaves() -> None:
+def test_more_hints_mean_fewer_leaves() -> None:
     counts = otage.count_random_leaves(60, 1)
-    assert list(counts) == list(published.BRANCHES)
+    assert list(counts) == list(published.TREE_LEAVES)
     assert all(more > fewer for more, fewer in pairwise(counts.values())), counts
 
 
-def grow(position: Position, depth: int, judgement: OtageEvaluator) -> example_trees.ExampleNode:
-    """The tree of a position, as deep as it is searched."""
+def build_example_tree(position: Position, depth: int, judgement: OtageEvaluator) -> example_trees.ExampleNode:
+    """Build the tree of a position to a depth."""
     if position.over:
         black, white = position.score()
         return example_trees.ExampleNode(EXACT_SCALE * (white - black if position.side else black - white))
     moves = position.legal_moves() if depth else ()
-    children = {position.format_move(move): grow(position.after(move), depth - 1, judgement) for move in moves}
+    children = {
+        position.format_move(move): build_example_tree(position.after(move), depth - 1, judgement) for move in moves
+    }
     return example_trees.ExampleNode(int(estimate(U(position.own), U(position.opp), judgement.otage)), children)
 
 
-def middles_and_ends() -> Iterator[Position]:
-    """Positions of a game's middle, and some near its end, where sides pass and games finish."""
-    yield from (otage.sample(2, number) for number in range(3))
+def sample_positions() -> Iterator[Position]:
+    """Midgame positions, and some near the end with passes and finished games."""
+    yield from (otage.sample_position(2, number) for number in range(3))
     for seed in range(12):
         late = list(random_record(Game.OTHELLO, seed).positions())[-5]
         if len(late.legal_moves()) > 1:
@@ -119,8 +121,8 @@ def middles_and_ends() -> Iterator[Position]:
 @pytest.mark.parametrize("order", [False, True])
 def test_the_kernels_search_as_the_plain_trees(order: bool) -> None:
     searched = 0
-    for position in middles_and_ends():
-        tree = grow(position, 4, OtageEvaluator(OtageMemory()))
+    for position in sample_positions():
+        tree = build_example_tree(position, 4, OtageEvaluator(OtageMemory()))
         for hints in HINTS:
             search = IterativeDeepening(OtageMemory(), OtageOptions(hints, order, aspiration=False))
             plain = example_trees.deepen(tree, range(1, 5), hints, SQUARE_ORDER.split() if order else ())
@@ -143,55 +145,53 @@ def test_the_experiment_about_otage(tmp_path: Path) -> None:
     for name in ("trees", "positions-3", "positions-4", "game", "variations"):
         with (tmp_path / "out" / f"{name}.csv").open() as file:
             tables[name] = list(csv.DictReader(file))
-    assert [int(row["one tree: leaves"]) for row in tables["trees"]] == list(published.BRANCHES.values())
+    assert [int(row["one tree: leaves"]) for row in tables["trees"]] == list(published.TREE_LEAVES.values())
     assert {row["search"] for row in tables["positions-4"]} == set(otage.SEARCHES)
     *moves, total = tables["game"]
     assert len(moves) == 17 and int(total["report 4: saved"]) == sum(published.OTAGE_SAVED)
     assert int(total["saved"]) == sum(int(row["without variations"]) - int(row["with variations"]) for row in moves)
     *ours, theirs = tables["variations"]
     assert len(ours) == 11 and theirs["depth 5"] == "g5 h4 h5 g4 h3"
-    assert {len(row["depth 5"].split()) for row in ours} == {2, 5}, (
-        "an answer refutes, or the line is searched to its end"
-    )
+    assert {len(row["depth 5"].split()) for row in ours} == {2, 5}, "a refutation, or a full variation"
     lines = [json.loads(line) for line in (tmp_path / "out" / "games.jsonl").read_text().splitlines()]
     depth4 = sum(line["leaves"]["best move"][3] for line in lines if line["kind"] == "sample")
     row = next(row for row in tables["positions-4"] if row["search"] == "best move")
     assert int(row["leaves of this depth"]) == depth4
     assert int(row["leaves of all depths to it"]) > depth4
-    assert json.loads(awello(*words, "--json").stdout)["positions"] == 20, "the same command goes on"
+    assert json.loads(awello(*words, "--json").stdout)["positions"] == 20, "the same command resumes"
     assert "holds another experiment (seed)" in awello(*words, "--seed", "1").stderr
     assert "is for Othello" in awello("lab", "otage", "--game", "awale").stderr
 
 
-def test_searches_that_disagree_are_no_experiment(monkeypatch: pytest.MonkeyPatch) -> None:
-    position = otage.sample(1, 1)
-    assert 14 <= (position.own | position.opp).bit_count() <= 30 and position == otage.sample(1, 1)
+def test_searches_that_disagree_raise(monkeypatch: pytest.MonkeyPatch) -> None:
+    position = otage.sample_position(1, 1)
+    assert 14 <= (position.own | position.opp).bit_count() <= 30 and position == otage.sample_position(1, 1)
     clever = OtageMemory(factors=(1.0, 2.0, 3.0, 4.0))
     monkeypatch.setattr(
         otage,
-        "_searcher",
+        "_make_search",
         lambda name: IterativeDeepening(clever if name == "best move" else OtageMemory(), OtageOptions()),
     )
     with pytest.raises(AssertionError, match="disagree"):
-        otage.search_position(position, "sample", 1, tuple(otage.LADDER), 2)
+        otage.search_position(position, "sample", 1, tuple(otage.HINT_LEVELS), 2)
 
 
-def quick_plan(games: int = 4) -> ExperimentPlan:
+def make_quick_plan(games: int = 4) -> ExperimentPlan:
     return ExperimentPlan(
         "quick", "othello", None, (("alphabeta@1", "random"), ("minimax@1", "greedy")), games, 3, opening_plies=2
     )
 
 
-def without_times(folder: Path) -> list[dict[str, object]]:
+def read_games_without_times(folder: Path) -> list[dict[str, object]]:
     games = [json.loads(line) for line in (folder / "games.jsonl").read_text().splitlines()]
     for game in games:
         del game["seconds"]
     return games
 
 
-def test_an_interrupted_experiment_goes_on(tmp_path: Path) -> None:
+def test_an_interrupted_experiment_is_resumed(tmp_path: Path) -> None:
     whole, parts = tmp_path / "whole", tmp_path / "parts"
-    run_experiment(quick_plan(), whole)
+    run_experiment(make_quick_plan(), whole)
     reports = []
 
     def interrupt(count: int) -> None:
@@ -200,23 +200,23 @@ def test_an_interrupted_experiment_goes_on(tmp_path: Path) -> None:
             raise KeyboardInterrupt
 
     with pytest.raises(KeyboardInterrupt):
-        run_experiment(quick_plan(), parts, 1, interrupt)
+        run_experiment(make_quick_plan(), parts, 1, interrupt)
     with (parts / "games.jsonl").open("a") as file:
-        file.write('{"game": "oth')  # cut short in the middle of a line
+        file.write('{"game": "oth')  # a torn line
     again: list[int] = []
-    run_experiment(quick_plan(), parts, 1, again.append)
+    run_experiment(make_quick_plan(), parts, 1, again.append)
     assert again == [3, 4, 5, 6, 7, 8]
-    assert without_times(whole) == without_times(parts)
+    assert read_games_without_times(whole) == read_games_without_times(parts)
 
 
 def test_experiments_are_not_mixed(tmp_path: Path) -> None:
-    run_experiment(quick_plan(2), tmp_path)
+    run_experiment(make_quick_plan(2), tmp_path)
     with pytest.raises(ConfigError, match="another experiment"):
-        run_experiment(quick_plan(4), tmp_path)
+        run_experiment(make_quick_plan(4), tmp_path)
 
 
 def test_searches_that_agree_play_the_same_games(tmp_path: Path) -> None:
-    plan = complexity.plan("othello", None, 4, (2, 3), 1)
+    plan = complexity.make_plan("othello", None, 4, (2, 3), 1)
     games = run_experiment(plan, tmp_path)
     by_heuristic: dict[tuple[str, int], set[tuple[int, ...]]] = {}
     for game in games:
@@ -230,12 +230,12 @@ def test_published_figures_stand_beside_ours(tmp_path: Path) -> None:
         (complexity, "ratios.csv", "57.52"),
         (championship, "strategies.csv", "35.46"),
     ):
-        plan = experiment.plan("othello", None, 2, (2,), 1)
+        plan = experiment.make_plan("othello", None, 2, (2,), 1)
         folder = tmp_path / plan.name
-        experiment.write(plan, run_experiment(plan, folder), (2,), folder)
+        experiment.write_report(plan, run_experiment(plan, folder), (2,), folder)
         with (folder / file).open() as lines:
             assert any(figure in row for row in csv.reader(lines))
-    assert benchmark.plan("othello", None, 2, (8,), 1).pairings[0] == ("alphabeta:positional@8", "random")
+    assert benchmark.make_plan("othello", None, 2, (8,), 1).pairings[0] == ("alphabeta:positional@8", "random")
 
 
 @pytest.mark.parametrize(

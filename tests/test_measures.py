@@ -1,4 +1,4 @@
-"""What the champion is measured by and learns from: its signature, probable cuts, the weights of patterns."""
+"""The bench signature, ProbCut measurements and the training of pattern weights."""
 
 import gzip
 import json
@@ -22,8 +22,8 @@ from awello.formats.transcript import parse_transcript
 from awello.kernel import U
 from awello.lab import probcut
 from awello.learn import positions
-from awello.learn.boards import find_places
 from awello.learn.labels import PositionLabeller
+from awello.learn.pattern_kernels import find_weight_indices
 from awello.learn.patterns import PatternTraining, PatternTrainingConfig
 from awello.learn.ridge import Ridge
 from awello.limits import Limit
@@ -32,7 +32,7 @@ from awello.rules.game import PASS, Game
 from awello.rules.othello import mirror
 
 
-def test_the_signature_is_that_of_the_readme() -> None:
+def test_the_signature_is_in_the_readme() -> None:
     done = fresh_awello("bench", "--json")
     assert done.returncode == 0, done.stderr
     found = json.loads(done.stdout)
@@ -42,16 +42,16 @@ def test_the_signature_is_that_of_the_readme() -> None:
     assert found["searches"] == 3 * len(GAMES)
 
 
-def test_a_linear_deviation_is_found_again() -> None:
+def test_a_linear_deviation_is_recovered() -> None:
     true = dict(zip(DEVIATION_TERMS, (2.0, -0.02, 0.25, 0.1), strict=True))
     pairs = [(empties, deep, shallow) for empties in (20, 30) for deep in (4, 6, 8) for shallow in (0, 2)]
     line = {(e, d, s): 2.0 - 0.02 * e + 0.25 * (d - s) + 0.1 * s for e, d, s in pairs}
-    found = probcut.fit(line)
+    found = probcut.fit_deviations(line)
     assert found.coefficients == pytest.approx(true, abs=1e-3) and found.error < 1e-6
-    assert found.at((24, 8, 2)) == pytest.approx(2.0 - 0.48 + 1.5 + 0.2, abs=1e-2)
+    assert found.predict((24, 8, 2)) == pytest.approx(2.0 - 0.48 + 1.5 + 0.2, abs=1e-2)
 
 
-def test_probable_cuts_are_measured(tmp_path: Path) -> None:
+def test_probcut_is_measured(tmp_path: Path) -> None:
     done = awello("probcut", "--positions", "2", "--out", str(tmp_path / "cuts"), "--json")
     assert done.returncode == 0, done.stderr
     written = json.loads((tmp_path / "cuts/probcut.json").read_text())
@@ -63,7 +63,7 @@ def test_probable_cuts_are_measured(tmp_path: Path) -> None:
 
 @pytest.fixture
 def archive(tmp_path: Path) -> Path:
-    """A folder with the games of the bench, as texts and as WTHOR files."""
+    """A folder with the games of the bench, as transcripts and as a WTHOR file."""
     (tmp_path / "games").mkdir()
     with gzip.open(tmp_path / "games/bench.gz", "wt") as file:
         file.writelines(f"{game}: +2\n" for game in GAMES)
@@ -80,7 +80,7 @@ def test_both_formats_give_the_same_examples(archive: Path) -> None:
     games = positions.read_games(archive)
     half = len(GAMES)
     assert games.shape == (2 * half, 60) and (games[:half] == games[half:]).all()
-    examples = positions.collect(games[:half])
+    examples = positions.collect_positions(games[:half])
     for number, text in enumerate(GAMES):
         played = [position for position in parse_transcript(text).positions() if position.legal_moves() != ()]
         final = parse_transcript(text).final.score()
@@ -91,17 +91,17 @@ def test_both_formats_give_the_same_examples(archive: Path) -> None:
         assert mine.sum() == sum(position.legal_moves() != (PASS,) for position in played)
 
 
-def test_a_game_with_an_illegal_move_teaches_nothing() -> None:
+def test_games_with_illegal_moves_are_skipped() -> None:
     games = np.full((2, 60), positions.NO_MOVE, np.uint8)
     squares = [8 * (int(row) - 1) + ord(column) - ord("a") for column, row in re.findall("([a-h])([1-8])", GAMES[0])]
     games[:, : len(squares)] = squares
     games[1, 1] = 0
-    assert set(positions.collect(games).game) == {0}
+    assert set(positions.collect_positions(games).game) == {0}
 
 
-def test_positions_beside_the_games_are_legal_and_different(archive: Path) -> None:
-    examples = positions.collect(positions.read_games(archive))
-    own, opp, game = positions.draw(examples, 30, 20, np.random.default_rng(1))
+def test_sampled_positions_are_legal_and_distinct(archive: Path) -> None:
+    examples = positions.collect_positions(positions.read_games(archive))
+    own, opp, game = positions.sample_positions(examples, 30, 20, np.random.default_rng(1))
     boards = list(zip(own.tolist(), opp.tolist(), strict=True))
     assert len(set(boards)) == len(boards) > len(GAMES) and set(game) <= set(range(2 * len(GAMES)))
     played = set(zip(examples.own.tolist(), examples.opp.tolist(), strict=True))
@@ -121,20 +121,20 @@ def test_ridge_regression_against_its_closed_form() -> None:
     assert found == pytest.approx(wanted, abs=1e-4)
 
 
-def test_mirrored_boards_name_the_same_weights() -> None:
+def test_mirrored_boards_use_the_same_weights() -> None:
     position = parse_transcript(GAMES[0][:60]).final
     own, opp = (np.array([word, mirror(U(word))], np.uint64) for word in (position.own, position.opp))
     places = np.empty((2, patterns.LANE_COUNT + 2), np.int32)
-    find_places(own, opp, tied_indices(), places, patterns.PatternRow.new())
+    find_weight_indices(own, opp, tied_indices(), places, patterns.PatternRow.new())
     assert sorted(places[0]) == sorted(places[1])
     assert len(np.unique(tied_indices())) == tied_indices().max() + 1 < patterns.STAGE_WEIGHTS
 
 
-def test_places_name_what_the_engine_adds_up(archive: Path) -> None:
-    examples = positions.collect(positions.read_games(archive))
+def test_indices_are_the_weights_that_the_engine_adds_up(archive: Path) -> None:
+    examples = positions.collect_positions(positions.read_games(archive))
     chosen = slice(30, 40)
     places = np.empty((10, patterns.LANE_COUNT + 2), np.int32)
-    find_places(examples.own[chosen], examples.opp[chosen], tied_indices(), places, patterns.PatternRow.new())
+    find_weight_indices(examples.own[chosen], examples.opp[chosen], tied_indices(), places, patterns.PatternRow.new())
     for own, opp, named in zip(examples.own[chosen], examples.opp[chosen], places, strict=True):
         row, learnt = patterns.PatternRow.new(), load_pattern_file(data_file("patterns.npz"))
         stage = stage_of(64 - int(own | opp).bit_count())
@@ -157,9 +157,9 @@ def test_weights_are_learnt(archive: Path) -> None:
 
 
 @pytest.mark.slow
-def test_weights_are_learnt_from_searches_and_a_training_goes_on(archive: Path) -> None:
+def test_weights_are_learnt_from_searches_and_training_is_resumed(archive: Path) -> None:
     games = positions.read_games(archive)
-    examples, plan = positions.collect(games), PatternTrainingConfig.of(games, 1, 1, 100)
+    examples, plan = positions.collect_positions(games), PatternTrainingConfig.of(games, 1, 1, 100)
     whole = PatternTraining(archive / "whole.npz", plan, examples, 2)
     steps = list(whole.run(lambda found: None))
     assert [step.labels for step in steps] == ["results"] * STAGE_COUNT + ["searches"] * STAGE_COUNT
@@ -167,25 +167,25 @@ def test_weights_are_learnt_from_searches_and_a_training_goes_on(archive: Path) 
     for _ in zip(range(STAGE_COUNT + 3), part.run(lambda found: None), strict=False):
         pass
     rest = PatternTraining(archive / "part.npz", plan, examples, 1)
-    assert len(rest.done) in (STAGE_COUNT + 3, STAGE_COUNT + 4)
+    assert len(rest.completed) in (STAGE_COUNT + 3, STAGE_COUNT + 4)
     list(rest.run(lambda found: None))
-    assert (rest.weights == whole.weights).all() and rest.done == whole.done
+    assert (rest.weights == whole.weights).all() and rest.completed == whole.completed
     games[0] = positions.NO_MOVE
     other = PatternTrainingConfig.of(games, 1, 1, 100)
-    with pytest.raises(ConfigError, match=r"part.npz' was begun with other games"):
+    with pytest.raises(ConfigError, match=r"part.npz' belongs to a training with other games"):
         PatternTraining(archive / "part.npz", other, examples, 1)
     (archive / "part.npz").unlink()
-    with pytest.raises(ConfigError, match=r"part.labels' was begun with other games"):
+    with pytest.raises(ConfigError, match=r"part.labels' belongs to a training with other games"):
         list(PatternTraining(archive / "part.npz", other, examples, 1).run(lambda found: None))
 
 
 def test_labels_are_what_the_engine_finds(archive: Path) -> None:
-    examples = positions.collect(positions.read_games(archive))
+    examples = positions.collect_positions(positions.read_games(archive))
     with Engine(hash=1) as engine:
-        judge = PositionLabeller(load_pattern_weights(), 2)
+        labeller = PositionLabeller(load_pattern_weights(), 2)
         for empties, depth in ((10, 3), (30, 3)):
-            own, opp, _ = positions.draw(examples, empties, 10, np.random.default_rng(1))
-            values = judge.values(own, opp, depth, lambda found: None)
+            own, opp, _ = positions.sample_positions(examples, empties, 10, np.random.default_rng(1))
+            values = labeller.label(own, opp, depth, lambda found: None)
             for mine, theirs, value in zip(own.tolist(), opp.tolist(), values, strict=True):
                 position = Position(Game.OTHELLO, mine, theirs, 0)
                 if empties == 10:
@@ -198,7 +198,7 @@ def test_labels_are_what_the_engine_finds(archive: Path) -> None:
                 assert sum(found) / 2 == value
 
 
-def test_nothing_to_learn_from(tmp_path: Path) -> None:
+def test_a_folder_without_games_is_refused(tmp_path: Path) -> None:
     with pytest.raises(ConfigError, match="no games"):
         positions.read_games(tmp_path)
     wrong = awello("train", "foo", "--data", str(tmp_path))

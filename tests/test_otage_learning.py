@@ -14,7 +14,7 @@ from awello.archive.archive import Archive, GameFilter
 from awello.arena.match import Match, first_side, play_match
 from awello.engine.engine import Engine
 from awello.evaluate.otage_memory import MEMORY_FILE, OtageMemory
-from awello.learn.autoplay import EVENT, ROUND, AutoplayPlan, all_openings, autoplay
+from awello.learn.autoplay import AUTOPLAY_EVENT, ROUND_GAMES, AutoplayPlan, autoplay, list_openings
 from awello.limits import Clock, Limit
 from awello.players.otage import EVENT as LEARNING_EVENT
 from awello.players.otage import GAMES_FILE, OtagePlayer, load_game_tree
@@ -28,7 +28,7 @@ from awello.players.otage_learning import (
 )
 from awello.players.player import make_player
 
-PLAN = AutoplayPlan(Limit(depth=2), seed=3, plies=0)
+PLAN = AutoplayPlan(Limit(depth=2), seed=3, opening_plies=0)
 
 
 def lost_games(opponent: str, count: int) -> Iterator[tuple[Record, int]]:
@@ -118,11 +118,11 @@ def test_a_game_that_was_lost_for_a_while() -> None:
 
 # ---- against itself -------------------------------------------------------------------------------------------------
 def test_openings_of_six_plies() -> None:
-    openings = all_openings(6)
+    openings = list_openings(6)
     assert len(openings) == len(set(openings)) == 2050
     positions = {Record(Position.start(), opening).final.canonical() for opening in openings}
     assert len(positions) == 1773, "some of them lead to the same positions"
-    assert all_openings(0) == [] and len(all_openings(2)) == 3
+    assert list_openings(0) == [] and len(list_openings(2)) == 3
 
 
 def play_until(folder: Path, games: int, stop: int = 1 << 20, plan: AutoplayPlan = PLAN, jobs: int = 1) -> None:
@@ -133,23 +133,23 @@ def play_until(folder: Path, games: int, stop: int = 1 << 20, plan: AutoplayPlan
             raise KeyboardInterrupt
 
     with suppress(KeyboardInterrupt):
-        list(autoplay(folder, replace(plan, games=games), jobs, report=interrupt))
+        list(autoplay(folder, replace(plan, games=games), jobs, on_progress=interrupt))
 
 
 def read_folder(folder: Path) -> tuple[list[tuple[int, ...]], str]:
     """The games in order, and the memory file."""
     with closing(Archive(folder / GAMES_FILE)) as archive:
-        records = list(archive.records(archive.numbers(GameFilter(event=EVENT))))
+        records = list(archive.records(archive.numbers(GameFilter(event=AUTOPLAY_EVENT))))
     ordered = sorted(records, key=lambda record: int(record.tags["Round"]))
     assert [int(record.tags["Round"]) for record in ordered] == list(range(1, len(records) + 1))
     return [record.moves for record in ordered], (folder / MEMORY_FILE).read_text()
 
 
 def test_it_resumes_where_it_stopped(tmp_path: Path) -> None:
-    whole, parts, plan = tmp_path / "whole", tmp_path / "parts", AutoplayPlan(Limit(depth=1), seed=3, plies=0)
-    play_until(whole, ROUND + 5, plan=plan)
-    for stop in (3, 9, ROUND + 2, 1 << 20):
-        play_until(parts, ROUND + 5, stop, plan)
+    whole, parts, plan = tmp_path / "whole", tmp_path / "parts", AutoplayPlan(Limit(depth=1), seed=3, opening_plies=0)
+    play_until(whole, ROUND_GAMES + 5, plan=plan)
+    for stop in (3, 9, ROUND_GAMES + 2, 1 << 20):
+        play_until(parts, ROUND_GAMES + 5, stop, plan)
     assert read_folder(parts) == read_folder(whole)
     assert len(load_game_tree(str(whole / GAMES_FILE))) > 500
 
@@ -162,9 +162,9 @@ def test_any_number_of_processes_plays_the_same_games(tmp_path: Path) -> None:
 
 
 def test_openings_come_first(tmp_path: Path) -> None:
-    play_until(tmp_path, 5, plan=AutoplayPlan(Limit(depth=1), plies=2))
+    play_until(tmp_path, 5, plan=AutoplayPlan(Limit(depth=1), opening_plies=2))
     moves, _ = read_folder(tmp_path)
-    assert [game[:2] for game in moves[:3]] == all_openings(2) and len(moves) == 5
+    assert [game[:2] for game in moves[:3]] == list_openings(2) and len(moves) == 5
 
 
 def test_the_book_grows_and_is_played_by(tmp_path: Path) -> None:
@@ -212,11 +212,11 @@ def test_missing_or_damaged_files_are_one_line_errors(tmp_path: Path) -> None:
     done = awello("autoplay", str(folder), *words)
     assert done.returncode == 2 and f"{folder / MEMORY_FILE}, line 1: expected games or" in done.stderr
     done = awello("autoplay", str(folder / MEMORY_FILE), *words)
-    assert done.returncode == 2 and "is a file: name a folder" in done.stderr
+    assert done.returncode == 2 and "is a file: give a folder" in done.stderr
 
 
 @pytest.mark.parametrize(
-    ("words", "said"),
+    ("words", "message"),
     [
         (("--limit", "level=3"), "is not for Otage"),
         (("--limit", "soon"), "is not a limit"),
@@ -227,6 +227,6 @@ def test_missing_or_damaged_files_are_one_line_errors(tmp_path: Path) -> None:
         (("--limit", "4", "--clock", "3m"), "leave one of both out"),
     ],
 )
-def test_invalid_options_are_one_line_errors(words: tuple[str, ...], said: str, tmp_path: Path) -> None:
+def test_invalid_options_are_one_line_errors(words: tuple[str, ...], message: str, tmp_path: Path) -> None:
     done = awello("autoplay", str(tmp_path / "x"), *words)
-    assert done.returncode == 2 and said in done.stderr and done.stderr.count("\n") == 1
+    assert done.returncode == 2 and message in done.stderr and done.stderr.count("\n") == 1

@@ -77,7 +77,7 @@ def test_the_kernel_agrees_with_plain_numpy(game: Game, layers: int) -> None:
         assert state.outputs[: len(expected)] == pytest.approx(expected, abs=1e-5)
         assert value == pytest.approx(np.tanh(expected[-1]), abs=1e-5)
         words = np.array([[position.own, position.opp, 0]], np.uint64)
-        assert learning.features(made.board, words)[0] == pytest.approx(plain_inputs(position))
+        assert learning.encode_inputs(made.board, words)[0] == pytest.approx(plain_inputs(position))
 
 
 def test_network_files(tmp_path: Path) -> None:
@@ -111,16 +111,16 @@ def batch(made: Perceptron, examples: learning.PerceptronExamples, turn: int = 0
 @pytest.mark.parametrize("game", GAMES)
 def test_gradients_agree_with_differences(game: Game) -> None:
     made, chance = network(game, 3), np.random.default_rng(2)
-    shown = batch(made, learning.PerceptronSelfPlay(game, made, rounds=20).play(chance))
+    shown = batch(made, learning.PerceptronSelfPlay(game, made, simulations=20).play(chance))
     reals = (each.astype(float) for each in (shown.inputs, shown.policies, shown.values))
     inputs, policies, values = reals
-    doubles, weights = learning.Batch(inputs, shown.allowed, policies, values), made.weights.astype(float)
-    _, slope = learning.gradient(made, weights, doubles)
+    doubles, weights = learning.Batch(inputs, shown.legal, policies, values), made.weights.astype(float)
+    _, slope = learning.compute_gradient(made, weights, doubles)
     busy = np.argsort(-abs(slope))[:200]
     for place in [*chance.choice(busy, 20), *chance.integers(made.weight_count, size=20)]:
         step = np.zeros(made.weight_count)
         step[place] = 1e-6
-        up, down = (learning.gradient(made, weights + sign * step, doubles)[0].total for sign in (1, -1))
+        up, down = (learning.compute_gradient(made, weights + sign * step, doubles)[0].total for sign in (1, -1))
         assert (up - down) / 2e-6 == pytest.approx(slope[place], rel=1e-3, abs=1e-7)
 
 
@@ -142,10 +142,10 @@ def test_training_stays_finite_on_hostile_examples(layers: int, dropout: float) 
     learner = learning.PerceptronLearner(network(Game.ABAPA, layers), dropout)
     for rate in (0.002, 0.1, 1e4):
         for _ in range(100):
-            loss = learner.show(hostile(chance), rate, chance)
+            loss = learner.train_step(hostile(chance), rate, chance)
             assert np.isfinite(loss.total)
     assert np.isfinite(learner.network.weights).all() and learner.steps == 300
-    assert abs(learner.network.weights).max() == learning.LARGEST, "the examples push the weights to their bound"
+    assert abs(learner.network.weights).max() == learning.MAX_WEIGHT, "the examples push the weights to their bound"
     position, state = Position.start(Game.ABAPA), PerceptronState.new()
     state.layers = layers
     assert abs(forward(3, U(position.own), U(position.opp), learner.network.weights, state)) <= 1
@@ -154,24 +154,24 @@ def test_training_stays_finite_on_hostile_examples(layers: int, dropout: float) 
 @pytest.mark.slow
 def test_a_hundred_thousand_steps_of_the_network_of_the_report_stay_finite(monkeypatch: pytest.MonkeyPatch) -> None:
     """Eight hidden layers with dropout 0.5, as in report 1, trained on games and on hostile examples."""
-    monkeypatch.setattr(learning, "BATCH", 64)  # so that it takes minutes
+    monkeypatch.setattr(learning, "BATCH_SIZE", 64)  # so that it takes minutes
     chance = np.random.default_rng(7)
     learner = learning.PerceptronLearner(new_perceptron(Game.TOURNAMENT, MAX_LAYERS, chance), 0.5)
-    memory = learning.ReplayBuffer(learner.network.move_count)
+    buffer = learning.ReplayBuffer(learner.network.move_count)
     for step in range(100_000):
         if step % 1000 == 0:
-            selfplay = learning.PerceptronSelfPlay(Game.TOURNAMENT, learner.network, rounds=16)
+            selfplay = learning.PerceptronSelfPlay(Game.TOURNAMENT, learner.network, simulations=16)
             for _ in range(5):
-                memory.add(selfplay.play(chance))
-        examples = hostile(chance) if step % 100 == 99 else memory.some(chance)
-        assert np.isfinite(learner.show(examples, learning.RATE, chance).total)
+                buffer.add(selfplay.play(chance))
+        examples = hostile(chance) if step % 100 == 99 else buffer.sample(chance)
+        assert np.isfinite(learner.train_step(examples, learning.LEARNING_RATE, chance).total)
     assert learner.steps == 100_000 and np.isfinite(learner.network.weights).all()
 
 
 def test_no_product_of_layers_can_overflow() -> None:
     """The largest possible sum: all weights at their bound, equal signs, and half of the units dropped."""
-    largest = max(abs((TOTAL_SEEDS - TYPICAL_SEEDS) / TYPICAL_SEEDS)) * 128 * learning.LARGEST
-    assert largest * (2 * HIDDEN_WIDTH * learning.LARGEST) ** MAX_LAYERS < np.finfo(np.float32).max
+    largest = max(abs((TOTAL_SEEDS - TYPICAL_SEEDS) / TYPICAL_SEEDS)) * 128 * learning.MAX_WEIGHT
+    assert largest * (2 * HIDDEN_WIDTH * learning.MAX_WEIGHT) ** MAX_LAYERS < np.finfo(np.float32).max
 
 
 @pytest.mark.filterwarnings("ignore::RuntimeWarning")
@@ -181,14 +181,14 @@ def test_without_these_bounds_training_diverges(monkeypatch: pytest.MonkeyPatch)
     monkeypatch.setattr(learning, "TYPICAL_SEEDS", np.ones(14, np.float32))
     weights = made.weights.copy()
     for _ in range(100):
-        weights -= 0.1 * learning.gradient(made, weights, batch(made, hostile(chance)), 0.5, chance)[1]
+        weights -= 0.1 * learning.compute_gradient(made, weights, batch(made, hostile(chance)), 0.5, chance)[1]
     assert not np.isfinite(weights).all()
-    monkeypatch.setattr(learning, "CLIP", np.inf)
-    monkeypatch.setattr(learning, "LARGEST", np.inf)
+    monkeypatch.setattr(learning, "MAX_GRADIENT_NORM", np.inf)
+    monkeypatch.setattr(learning, "MAX_WEIGHT", np.inf)
     learner = learning.PerceptronLearner(made)
     with pytest.raises(ConfigError, match="not finite"):
         for _ in range(100):
-            learner.show(hostile(chance), 1e4, chance)
+            learner.train_step(hostile(chance), 1e4, chance)
 
 
 def test_it_learns_a_simple_rule() -> None:
@@ -202,7 +202,7 @@ def test_it_learns_a_simple_rule() -> None:
     policies[range(256), [(int(moves) & -int(moves)).bit_length() - 1 for moves in words[:, 2]]] = 1
     examples = learning.PerceptronExamples(words, policies, np.sign(taken[:, 0] - taken[:, 1]).astype(np.float32))
     learner = learning.PerceptronLearner(network(Game.ABAPA))
-    losses = [learner.show(examples, 0.003, chance) for _ in range(300)]
+    losses = [learner.train_step(examples, 0.003, chance) for _ in range(300)]
     assert losses[0].moves > 0.5 and losses[-1].moves < 0.1
     assert losses[0].value > 0.5 and losses[-1].value < 0.1
 
@@ -224,7 +224,7 @@ def replay(game: Game, examples: learning.PerceptronExamples) -> list[Position]:
 
 
 def test_games_give_valid_examples(game: Game) -> None:
-    selfplay, chance = learning.PerceptronSelfPlay(game, network(game), rounds=16), np.random.default_rng(5)
+    selfplay, chance = learning.PerceptronSelfPlay(game, network(game), simulations=16), np.random.default_rng(5)
     for _ in range(3):
         examples = selfplay.play(chance)
         *positions, _ = replay(game, examples)
@@ -239,7 +239,7 @@ def test_values_average_the_tree_and_the_result() -> None:
     """With a network that predicts draws, values are half of the result for the side to move, also after passes."""
     made, chance, passes = network(Game.OTHELLO4, 1), np.random.default_rng(2), 0
     made.weights[:] = 0
-    selfplay = learning.PerceptronSelfPlay(Game.OTHELLO4, made, rounds=2)
+    selfplay = learning.PerceptronSelfPlay(Game.OTHELLO4, made, simulations=2)
     while passes < 5:
         examples = selfplay.play(chance)
         *positions, end = replay(Game.OTHELLO4, examples)
@@ -253,13 +253,13 @@ def test_values_average_the_tree_and_the_result() -> None:
 
 
 def test_the_buffer_keeps_the_latest_examples(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(learning, "KEPT", 10)
-    memory = learning.ReplayBuffer(6)
+    monkeypatch.setattr(learning, "BUFFER_SIZE", 10)
+    buffer = learning.ReplayBuffer(6)
     for number in range(4):
         words = np.full((4, 3), number, np.uint64)
-        memory.add(learning.PerceptronExamples(words, np.zeros((4, 6), np.float32), np.zeros(4, np.float32)))
-    assert sorted(memory.words[:, 0].tolist()) == [1, 1, 2, 2, 2, 2, 3, 3, 3, 3]
-    drawn = memory.some(np.random.default_rng(1))
+        buffer.add(learning.PerceptronExamples(words, np.zeros((4, 6), np.float32), np.zeros(4, np.float32)))
+    assert sorted(buffer.words[:, 0].tolist()) == [1, 1, 2, 2, 2, 2, 3, 3, 3, 3]
+    drawn = buffer.sample(np.random.default_rng(1))
     assert set(drawn.words[:, 0].tolist()) == {1, 2, 3}
 
 
@@ -267,18 +267,18 @@ def test_the_buffer_keeps_the_latest_examples(monkeypatch: pytest.MonkeyPatch) -
 def test_symmetries_map_boards_and_policies_alike(turn: int) -> None:
     """After a symmetry, the legal moves match the board and keep their probabilities."""
     made = network(Game.OTHELLO)
-    examples = learning.PerceptronSelfPlay(Game.OTHELLO, made, rounds=8).play(np.random.default_rng(6))
+    examples = learning.PerceptronSelfPlay(Game.OTHELLO, made, simulations=8).play(np.random.default_rng(6))
     turned = batch(made, examples, turn)
     for row, policy in enumerate(examples.policies):
         own, opp = (sum(1 << int(at) for at in np.flatnonzero(half)) for half in np.split(turned.inputs[row], 2))
         legal = Position(Game.OTHELLO, own, opp).legal_moves()
-        assert tuple(np.flatnonzero(turned.allowed[row])) == legal
+        assert tuple(np.flatnonzero(turned.legal[row])) == legal
         assert sorted(turned.policies[row]) == sorted(policy) and turned.policies[row, legal].sum() == pytest.approx(1)
 
 
 def test_training_can_be_interrupted(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(learning, "MATCH", 2)
-    monkeypatch.setattr(learning, "GAMES", 1)
+    monkeypatch.setattr(learning, "MATCH_GAMES", 2)
+    monkeypatch.setattr(learning, "GAMES_PER_ITERATION", 1)
     monkeypatch.setattr(learning, "time", SteppingTime(0.2))
     out = tmp_path / "made.npz"
     passed: list[float] = []

@@ -18,7 +18,7 @@ from awello.cli.analyse import analyse, read_record
 from awello.engine.engine import Engine
 from awello.engine.tablebase import load_or_build
 from awello.errors import AwelloError, ConfigError
-from awello.lab.reviews import draw_chart, format_summary, legend
+from awello.lab.review_charts import draw_chart, format_legend, format_summary
 from awello.limits import Limit
 from awello.review.review import MoveReview, review_game, summarise
 
@@ -196,8 +196,8 @@ def test_a_loss_of_seeds_weighs_twice_that_of_discs() -> None:
     reviews = [MoveReview(2 * at + 1, start, 0, 0.0, loss, 1, loss, True, ()) for at, loss in enumerate(losses)]
     assert [review.mark for review in reviews] == ["", "?!", "?", "??"]
     assert summarise(reviews, 0).accuracy == pytest.approx(100 * 2 ** (-8.9 / 4 / 2.5))
-    assert legend(Game.ABAPA) == "in seeds; = exact; lost: ?! 1 (inaccuracy), ? 2 (mistake), ?? 5 (blunder)"
-    assert legend(Game.OTHELLO) == "in discs; = exact; lost: ?! 2 (inaccuracy), ? 4 (mistake), ?? 10 (blunder)"
+    assert format_legend(Game.ABAPA) == "in seeds; = exact; lost: ?! 1 (inaccuracy), ? 2 (mistake), ?? 5 (blunder)"
+    assert format_legend(Game.OTHELLO) == "in discs; = exact; lost: ?! 2 (inaccuracy), ? 4 (mistake), ?? 10 (blunder)"
 
 
 def awale_game(diagram: str, moves: str, game: Game = Game.ABAPA) -> Record:

@@ -20,7 +20,7 @@ from awello.cli import app, perft
 from awello.cli.streams import to_ascii
 from awello.engine import tablebase
 from awello.engine.engine import Engine
-from awello.lab.reviews import draw_chart
+from awello.lab.review_charts import draw_chart
 from awello.limits import Limit, parse_limit
 from awello.review.review import MoveReview
 from awello.web import http_server

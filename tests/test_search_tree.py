@@ -19,7 +19,7 @@ from awello.errors import ConfigError, NotationError
 from awello.evaluate.heuristics import EXACT_SCALE
 from awello.evaluate.settings import Evaluator, Heuristic, heuristics_for
 from awello.kernel import U
-from awello.lab.trees import draw_tree, draw_tree_svg, format_node, format_value
+from awello.lab.tree_drawing import draw_tree, draw_tree_svg, format_node, format_value
 from awello.search import negamax
 from awello.search.negamax import INFINITY, NO_CUTS
 from awello.search.root import TEXTBOOK_ALGORITHMS
@@ -213,8 +213,8 @@ def test_the_lesson_as_text() -> None:
     assert draw_tree(search_lesson("alphabeta")).plain.splitlines() == [
         "alphabeta: value 1 for MAX",
         "nodes visited: 12, leaves evaluated: 7, branches cut: 2 (plain minimax: 14 nodes, 9 leaves)",
-        "pv: 1 2 2; values from the view of MAX",
-        "* principal line; cut: never visited; ≥ ≤: a cut left only a bound",
+        "principal variation: 1 2 2; values from the view of MAX",
+        "* principal variation; cut: never visited; ≥ ≤: a cut left only a bound",
         "MAX 1 *",
         "└─ MIN 1 *",
         "   ├─ MAX 9",
@@ -233,7 +233,7 @@ def test_the_lesson_as_text() -> None:
 
 
 def test_text_states_the_view_and_shows_windows_and_plies() -> None:
-    assert "view of whoever moves at the node" in draw_tree(search_lesson("negamax")).plain
+    assert "view of the side to move at each node" in draw_tree(search_lesson("negamax")).plain
     assert "MAX ≥4 (-∞, 1)" in draw_tree(search_lesson("alphabeta"), windows=True).plain
     assert draw_tree(search_lesson("alphabeta"), plies=2).plain.splitlines()[-3:] == [
         "   ├─ MAX 9 …",

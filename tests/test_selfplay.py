@@ -1,4 +1,4 @@
-"""Games of the champion against itself: legal to the end, the same however they are played, resumed or torn."""
+"""Self-play of the champion: legal, reproducible and resumable games."""
 
 import json
 from dataclasses import replace
@@ -22,7 +22,7 @@ from awello.formats.detection import detect_game
 from awello.formats.transcript import parse_transcript
 from awello.kernel import U
 from awello.learn.positions import read_games
-from awello.learn.selfplay import SelfplayPlan, play_alone
+from awello.learn.selfplay import SelfplayPlan, play_game
 from awello.limits import Clock, Limit
 from awello.position import Position
 from awello.record import Record
@@ -40,7 +40,7 @@ def transcripts(plan: SelfplayPlan, folder: Path | None = None, jobs: int = 1) -
 
 
 def test_games_are_legal_and_finished_and_have_the_right_result(game: Game) -> None:
-    with Runner(SelfplayPlan(game, 1, 6, seed=3, plies=(2, 4))) as runner:
+    with Runner(SelfplayPlan(game, 1, 6, seed=3, opening_plies=(2, 4))) as runner:
         runner.run()
     assert len({result.moves for result in runner.results}) == 6
     for result in runner.results:
@@ -65,8 +65,8 @@ def test_the_engine_decides_as_the_champion_of_the_level_does(game: Game) -> Non
                 assert moves[0] == moves[1]
 
 
-def prepared(engine: Engine, position: Position) -> list[int]:
-    """What a thread knows of a position and its past before it searches it."""
+def prepare_state(engine: Engine, position: Position) -> list[int]:
+    """The state of a thread after it was prepare_state for a position, before the search."""
     worker, empties = engine.search_threads.workers[0], 64 - (position.own | position.opp).bit_count()
     engine.search_threads.start()
     question = SearchRequest(position, U(sum(1 << move for move in position.legal_moves())), -3, 3, 5, NO_SELECTIVITY)
@@ -86,25 +86,25 @@ def prepared(engine: Engine, position: Position) -> list[int]:
 
 
 @pytest.mark.parametrize("game", BOTH)
-def test_what_a_thread_knows_of_its_position_outlives_the_search(game: Game) -> None:
+def test_a_search_restores_the_state_of_its_thread(game: Game) -> None:
     start = Record(Position.start(game), random_opening(game, 15, "1")).final
     with Engine(game, hash=1) as engine:
         for position in (start, start, start.after(start.legal_moves()[0]), start, start):
             with Engine(game, hash=1) as fresh:
-                assert prepared(engine, position) == prepared(fresh, position)
-            assert any(prepared(engine, position))
+                assert prepare_state(engine, position) == prepare_state(fresh, position)
+            assert any(prepare_state(engine, position))
         engine.clear()
         with Engine(game, hash=1) as fresh:
-            assert prepared(engine, start) == prepared(fresh, start)
+            assert prepare_state(engine, start) == prepare_state(fresh, start)
 
 
 @pytest.mark.parametrize("game", BOTH)
 def test_any_number_of_jobs_gives_the_same_games(game: Game) -> None:
-    plan = SelfplayPlan(game, 1, 37, seed=5, plies=(4, 8))
+    plan = SelfplayPlan(game, 1, 37, seed=5, opening_plies=(4, 8))
     assert transcripts(plan, jobs=2) == transcripts(plan)
 
 
-class Counting(Engine):
+class CountingEngine(Engine):
     """An engine that counts the positions it visits in all its searches."""
 
     visited = 0
@@ -117,17 +117,17 @@ class Counting(Engine):
 
 @pytest.mark.parametrize("game", BOTH)
 def test_a_game_does_not_depend_on_those_before_it(game: Game) -> None:
-    plan, searches = SelfplayPlan(game, 4, 9, plies=(4, 8)), []
-    with Counting(game, hash=1) as engine:
+    plan, searches = SelfplayPlan(game, 4, 9, opening_plies=(4, 8)), []
+    with CountingEngine(game, hash=1) as engine:
         for number in (3, 1, 3, 3):
             engine.visited = 0
-            searches.append((play_alone(engine, Limit(level=4), plan.opening(number)), engine.visited))
+            searches.append((play_game(engine, Limit(level=4), plan.opening(number)), engine.visited))
     assert searches[0] == searches[2] == searches[3] != searches[1]
 
 
 @pytest.mark.parametrize("cut", [0, 1, 30, 150, 400, -1, -2])
-def test_a_journal_that_ends_anywhere_is_continued(cut: int, tmp_path: Path) -> None:
-    plan = SelfplayPlan(Game.OTHELLO6, 1, 8, seed=2, plies=(3, 9))
+def test_a_torn_journal_is_continued(cut: int, tmp_path: Path) -> None:
+    plan = SelfplayPlan(Game.OTHELLO6, 1, 8, seed=2, opening_plies=(3, 9))
     whole, journal = transcripts(plan, tmp_path / "out"), tmp_path / "out" / "games.jsonl"
     torn = journal.read_bytes()[:cut]
     journal.write_bytes(torn)
@@ -144,13 +144,13 @@ def test_a_journal_that_ends_anywhere_is_continued(cut: int, tmp_path: Path) -> 
         {"level": 2},
         {"seed": 1},
         {"game": Game.OTHELLO6},
-        {"plies": (4, 9)},
+        {"opening_plies": (4, 9)},
         {"openings": ((19,),)},
     ],
     ids=str,
 )
 def test_a_folder_of_another_plan_is_refused_and_left_alone(other: dict[str, Any], tmp_path: Path) -> None:
-    plan = SelfplayPlan(Game.OTHELLO, 1, 1, openings=((37,),), plies=(4, 8))
+    plan = SelfplayPlan(Game.OTHELLO, 1, 1, openings=((37,),), opening_plies=(4, 8))
     transcripts(plan, tmp_path)
     before = (tmp_path / "games.jsonl").read_text()
     with pytest.raises(ConfigError, match=r"holds another selfplay .*: choose another --out"):
@@ -158,8 +158,8 @@ def test_a_folder_of_another_plan_is_refused_and_left_alone(other: dict[str, Any
     assert (tmp_path / "games.jsonl").read_text() == before
 
 
-def test_games_can_be_learnt_from(tmp_path: Path) -> None:
-    moves = transcripts(SelfplayPlan(Game.OTHELLO, 1, 5, plies=(4, 8)), tmp_path)
+def test_games_are_read_for_training(tmp_path: Path) -> None:
+    moves = transcripts(SelfplayPlan(Game.OTHELLO, 1, 5, opening_plies=(4, 8)), tmp_path)
     for place in (tmp_path, tmp_path / "games.jsonl"):
         games = read_games(place)
         assert ["".join(format_square(int(s), 8) for s in row if s < 64) for row in games] == moves
@@ -172,7 +172,7 @@ def test_games_begin_with_the_openings_of_a_file(tmp_path: Path) -> None:
     assert {plan.opening(number) for number in range(20)} == {*openings}
     lengths = set()
     for number in range(60):
-        opening = SelfplayPlan(Game.OTHELLO, 1, 1, openings=openings, plies=(1, 3)).opening(number)
+        opening = SelfplayPlan(Game.OTHELLO, 1, 1, openings=openings, opening_plies=(1, 3)).opening(number)
         line = next(line for line in openings if opening[: len(line)] == line)
         lengths.add(len(opening) - len(line))
     assert lengths == {1, 2, 3}
@@ -182,8 +182,8 @@ def test_games_begin_with_the_openings_of_a_file(tmp_path: Path) -> None:
 def test_the_command(tmp_path: Path) -> None:
     file = tmp_path / "games"
     words = ("selfplay", "awale", "--level", "1", "--opening-plies", "4-8", "--out", str(file), "--jobs", "1")
-    told = awello(*words, "--games", "3")
-    assert told.returncode == 0 and told.stdout.startswith("3 games of ") and "3 of them new" in told.stdout
+    done = awello(*words, "--games", "3")
+    assert done.returncode == 0 and done.stdout.startswith("3 games of ") and "3 of them new" in done.stdout
     assert (file / "games.jsonl").read_text().startswith('{"game": "abapa", "players": ["champion@level=1",')
     report = json.loads(awello(*words, "--games", "5", "--json").stdout)
     assert (report["games"], report["new"], report["folder"]) == (5, 2, str(file))

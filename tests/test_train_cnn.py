@@ -1,4 +1,4 @@
-"""`awello train cnn`: what it refuses, what it says, how games are shared out, and that it goes on."""
+"""`awello train cnn`: errors, output, the split of the games, and resuming."""
 
 import json
 from collections.abc import Iterator
@@ -16,14 +16,15 @@ from games import play_random_moves
 from awello import Game, Position, Record
 from awello.cli.train_cnn import BATCH, describe, draw_curves, format_report
 from awello.errors import ConfigError
-from awello.learn.cnn_games import pack
+from awello.learn.cnn_config import CnnConfig, rename_former_settings
+from awello.learn.cnn_games import pack_games
 
 FIGURES = {"positions": 1200, "top1": 0.5, "top3": 0.75}
 REPORT = {
-    "plan": {"network": "residual", "view": "mover", "moves": "all", "batch": 256},
+    "plan": {"network": "residual", "view": "mover", "moves": "all", "batch_size": 256},
     "parameters": 127_315,
-    "games": {"teaching": 900, "aside": 20, "held_out": 100},
-    "positions": {"teaching": 54_000, "aside": 1200, "held_out": 6000},
+    "games": {"training": 900, "validation": 20, "test": 100},
+    "positions": {"training": 54_000, "validation": 1200, "test": 6000},
     "step": 1000,
     "epochs": 4.74,
     "seconds": 60.4,
@@ -31,26 +32,26 @@ REPORT = {
         **dict.fromkeys(("winners", "all", "winners_new"), FIGURES),
         "all_new": {"positions": 0, "top1": 0.0, "top3": 0.0},
         "stages": {str(low): FIGURES | {"positions": low} for low in (50, 0, 10)},
-        "value": {"square_error": 0.7, "right": 0.625},
+        "value": {"mse": 0.7, "sign_accuracy": 0.625},
     },
 }
 
 
-def some_records(number: int, year: str = "") -> list[Record]:
-    """Games of random moves."""
+def make_records(number: int, year: str = "") -> list[Record]:
+    """Random games."""
     tags = {"Date": year} if year else {}
     return [replace(play_random_moves(Game.OTHELLO, seed, 200), tags=tags) for seed in range(number)]
 
 
-def some_file(folder: Path, number: int, year: str = "") -> str:
-    """A file of such games, ready to learn from."""
-    np.savez(folder / "games.npz", **pack(some_records(number, year)))  # type: ignore[arg-type]
+def make_file(folder: Path, number: int, year: str = "") -> str:
+    """A file of random games for the training."""
+    np.savez(folder / "games.npz", **pack_games(make_records(number, year)))  # type: ignore[arg-type]
     return str(folder / "games.npz")
 
 
 # ---- without PyTorch ------------------------------------------------------------------------------------------------
 def test_without_torch_one_line_says_what_to_install(tmp_path: Path) -> None:
-    words = ["train", "cnn", some_file(tmp_path, 3), "--out", str(tmp_path / "out")]
+    words = ["train", "cnn", make_file(tmp_path, 3), "--out", str(tmp_path / "out")]
     code = f"import sys; sys.modules['torch'] = None; sys.argv[1:] = {words}; import awello.cli.app as a; a.main()"
     done = run("-c", code)
     assert done.returncode == 2 and done.stdout == ""
@@ -69,19 +70,26 @@ def test_without_torch_one_line_says_what_to_install(tmp_path: Path) -> None:
         ([], "Missing argument"),
     ],
 )
-def test_wrong_input_is_refused_at_once(words: list[str], message: str) -> None:
+def test_wrong_input_is_refused_early(words: list[str], message: str) -> None:
     done = awello("train", "cnn", *words)
     assert done.returncode == 2 and done.stderr.startswith("awello: ") and done.stderr.count("\n") == 1
     assert message in done.stderr
 
 
 def test_a_file_of_games_stands_alone(tmp_path: Path) -> None:
-    done = awello("train", "cnn", some_file(tmp_path, 3), "README.md")
+    done = awello("train", "cnn", make_file(tmp_path, 3), "README.md")
     assert done.returncode == 2 and "stands alone" in done.stderr
 
 
-def test_a_game_without_a_move_teaches_nothing() -> None:
-    assert len(pack([*some_records(2), Record(Position.start(), ())])["year"]) == 2
+def test_games_without_moves_are_left_out() -> None:
+    assert len(pack_games([*make_records(2), Record(Position.start(), ())])["year"]) == 2
+
+
+def test_settings_of_older_files_are_renamed() -> None:
+    older = {"width": 8, "whole": 0, "taught": 0.5, "every": 10}
+    newer = {"width": 8, "squeeze_excitation": 0, "teacher_weight": 0.5, "eval_interval": 10}
+    assert rename_former_settings(older) == rename_former_settings(newer) == newer
+    assert CnnConfig(**newer).eval_interval == 10  # type: ignore[arg-type]
 
 
 def test_the_report_is_a_table() -> None:
@@ -106,8 +114,8 @@ def test_the_curves_are_drawn() -> None:
 
 
 # ---- games that are held out ----------------------------------------------------------------------------------------
-def some_games(years: list[int], same: list[int] | None = None) -> Any:
-    """Games of which only the years, and which are the same, count."""
+def make_games(years: list[int], same: list[int] | None = None) -> Any:
+    """Games without moves, with years and numbers of equal games."""
     pytest.importorskip("torch", reason="PyTorch is not installed")
     from awello.learn.cnn_positions import GameArrays
 
@@ -118,14 +126,14 @@ def some_games(years: list[int], same: list[int] | None = None) -> Any:
 def split(games: Any, seed: int = 1) -> Any:
     from awello.learn import cnn_positions
 
-    return cnn_positions.split(games, seed)
+    return cnn_positions.split_games(games, seed)
 
 
 @pytest.mark.parametrize(
     ("late", "years"), [(0, 1999), (0, 0), (1000, 0), (600, 1999), (9, 1999)], ids=["old", "none", "all", "most", "few"]
 )
-def test_chance_holds_games_out_where_years_do_not(late: int, years: int) -> None:
-    games = some_games([2020] * late + [years] * (1000 - late))
+def test_the_test_set_is_random_without_enough_years(late: int, years: int) -> None:
+    games = make_games([2020] * late + [years] * (1000 - late))
     parts = split(games)
     assert (sum(part.astype(int) for part in parts) == 1).all()
     assert [round(float(part.mean()), 1) for part in parts] == [0.9, 0.0, 0.1] and parts[1].sum() > 5
@@ -134,32 +142,32 @@ def test_chance_holds_games_out_where_years_do_not(late: int, years: int) -> Non
 
 
 @pytest.mark.parametrize("late", [10, 150, 500])
-def test_later_games_are_held_out(late: int) -> None:
+def test_the_latest_games_are_the_test_set(late: int) -> None:
     years = [2015] * (1000 - late) + [2016] * late
-    assert split(some_games(years))[2].tolist() == [year == 2016 for year in years]
+    assert split(make_games(years))[2].tolist() == [year == 2016 for year in years]
 
 
-def test_the_same_games_stay_together() -> None:
+def test_equal_games_stay_together() -> None:
     same = [number % 30 for number in range(300)]
-    parts = [{same[number] for number in part.nonzero()[0]} for part in split(some_games([0] * 300, same))]
+    parts = [{same[number] for number in part.nonzero()[0]} for part in split(make_games([0] * 300, same))]
     assert all(parts) and sum(map(len, parts)) == 30
 
 
 @pytest.mark.parametrize("seed", range(20))
 def test_three_games_are_enough_and_two_are_not(seed: int) -> None:
-    assert [part.sum() for part in split(some_games([0] * 3), seed)] == [1, 1, 1]
+    assert [part.sum() for part in split(make_games([0] * 3), seed)] == [1, 1, 1]
     for years, same in (([0, 0], None), ([0] * 9, [0, 1, 0] * 3), ([2001, 2020], None)):
         with pytest.raises(ConfigError, match="too few different games"):
-            split(some_games(years, same), seed)
+            split(make_games(years, same), seed)
 
 
-def test_fewer_positions_are_of_whole_games() -> None:
+def test_subsampling_keeps_whole_games() -> None:
     pytest.importorskip("torch", reason="PyTorch is not installed")
-    from awello.learn.cnn_positions import GameArrays, replay
+    from awello.learn.cnn_positions import GameArrays, replay_games
 
-    positions = replay(GameArrays(**pack(some_records(29))), "cpu")  # type: ignore[arg-type]
-    some = positions.thin(600)
-    assert 400 < len(some) <= 620 and positions.thin(len(positions)) is positions
+    positions = replay_games(GameArrays(**pack_games(make_records(29))), "cpu")  # type: ignore[arg-type]
+    some = positions.subsample(600)
+    assert 400 < len(some) <= 620 and positions.subsample(len(positions)) is positions
     for game in some.game.unique().tolist():
         assert (some.game == game).sum() == (positions.game == game).sum()
 
@@ -167,7 +175,7 @@ def test_fewer_positions_are_of_whole_games() -> None:
 # ---- training -------------------------------------------------------------------------------------------------------
 @pytest.fixture
 def learning(monkeypatch: pytest.MonkeyPatch) -> Iterator[Any]:
-    """The module that trains, on one thread, where a step takes an eighth of a second by the clock."""
+    """The training module, on one thread, with a clock that advances an eighth of a second per reading."""
     torch = pytest.importorskip("torch", reason="PyTorch is not installed")
     pytest.importorskip("onnx")
     pytest.importorskip("onnxruntime")
@@ -181,7 +189,7 @@ def learning(monkeypatch: pytest.MonkeyPatch) -> Iterator[Any]:
 
 
 def train(*words: str) -> Any:
-    """Train a network that is as small as can be."""
+    """Train the smallest possible network."""
     return awello("train", "cnn", *words, "--budget", "1s", "--width", "8", "--blocks", "1", "--device", "cpu")
 
 
@@ -192,10 +200,10 @@ def test_a_network_is_trained_and_plays(learning: Any, tmp_path: Path) -> None:
 
     (tmp_path / "wthor").mkdir()
     for year in (2001, 2019):
-        games = write_wthor(some_records(8), WthorHeader(year=year))
+        games = write_wthor(make_records(8), WthorHeader(year=year))
         (tmp_path / "wthor" / f"WTH_{year}.wtb").write_bytes(b"".join(games))
     archive = Archive(tmp_path / "games.sqlite")
-    for record in some_records(12, "2003.05.01"):
+    for record in make_records(12, "2003.05.01"):
         archive.add(record)
     archive.close()
     out = tmp_path / "deep" / "out"
@@ -206,7 +214,7 @@ def test_a_network_is_trained_and_plays(learning: Any, tmp_path: Path) -> None:
         rows[0]
     )
     report = learning.read_report(out)
-    assert report["games"]["held_out"] == 8 and sum(report["games"].values()) == 28
+    assert report["games"]["test"] == 8 and sum(report["games"].values()) == 28
     assert report["finished"] and report["step"] == rows[-1]["step"]
     assert report["test"]["all"]["positions"] > 300 and report["test"]["all_new"]["positions"] == 0
     spec = done.stdout.splitlines()[-1].split()[2]
@@ -215,24 +223,24 @@ def test_a_network_is_trained_and_plays(learning: Any, tmp_path: Path) -> None:
     from awello.limits import Clock
 
     assert player.choose(position, Clock()).move in position.legal_moves()
-    again = train(str(out / "games.npz"), "--out", str(out), "--json")  # nothing is left to do
+    again = train(str(out / "games.npz"), "--out", str(out), "--json")  # already finished
     assert again.returncode == 0
     found = json.loads(again.stdout)
     assert found == json.loads(json.dumps(report | {"file": str(out / "network.onnx")}))
 
 
-def test_interrupted_it_says_so_and_goes_on(learning: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    file, out, show = some_file(tmp_path, 20), tmp_path / "out", learning.Training.show
+def test_an_interrupted_training_is_resumed(learning: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    file, out, show = make_file(tmp_path, 20), tmp_path / "out", learning.CnnTraining.train_step
     words = file, "--out", str(out)
 
-    def interrupted(training: Any) -> None:
+    def interrupt(training: Any) -> None:
         if training.step == 5:
             raise KeyboardInterrupt
         show(training)
 
-    monkeypatch.setattr(learning, "KEEP", 0)
+    monkeypatch.setattr(learning, "CHECKPOINT_SECONDS", 0)
     with monkeypatch.context() as patch:
-        patch.setattr(learning.Training, "show", interrupted)
+        patch.setattr(learning.CnnTraining, "train_step", interrupt)
         done = train(*words)
     assert done.returncode == 130
     assert done.stderr == f"awello: interrupted: run the same command again to resume from {out}\n"
@@ -242,11 +250,11 @@ def test_interrupted_it_says_so_and_goes_on(learning: Any, tmp_path: Path, monke
         first.append((training.step, training.seconds))
         show(training)
 
-    monkeypatch.setattr(learning.Training, "show", watched)
+    monkeypatch.setattr(learning.CnnTraining, "train_step", watched)
     other = train(*words, "--seed", "2")
-    assert other.returncode == 2 and "another plan" in other.stderr
+    assert other.returncode == 2 and "other settings" in other.stderr
     (tmp_path / "other").mkdir()
-    other = train(some_file(tmp_path / "other", 19), "--out", str(out))
+    other = train(make_file(tmp_path / "other", 19), "--out", str(out))
     assert other.returncode == 2 and "other games" in other.stderr and not first
     done = train(*words)
     assert done.returncode == 0 and first[0] == (5, 0.75)
@@ -256,25 +264,25 @@ def test_interrupted_it_says_so_and_goes_on(learning: Any, tmp_path: Path, monke
     assert torn.returncode == 2 and "is damaged" in torn.stderr
 
 
-def test_what_cannot_teach_is_refused(learning: Any, tmp_path: Path) -> None:
+def test_invalid_input_is_refused(learning: Any, tmp_path: Path) -> None:
     cut = [replace(play_random_moves(Game.OTHELLO, seed, 20)) for seed in range(9)]
-    np.savez(tmp_path / "cut.npz", **pack(cut))  # type: ignore[arg-type]
+    np.savez(tmp_path / "cut.npz", **pack_games(cut))  # type: ignore[arg-type]
     for moves in ("all", "winners"):
         done = train(str(tmp_path / "cut.npz"), "--out", str(tmp_path / "out"), "--moves", moves)
-        assert done.returncode == 2 and "no game that teaches was played to its end" in done.stderr
+        assert done.returncode == 2 and "no training game was played to its end" in done.stderr
     (tmp_path / "text.npz").write_text("no games")
     done = train(str(tmp_path / "text.npz"), "--out", str(tmp_path / "out"))
     assert done.returncode == 2 and "cannot read games" in done.stderr
-    done = train(some_file(tmp_path, 9), "--teacher", str(tmp_path / "nobody.pt"), "--out", str(tmp_path / "out"))
+    done = train(make_file(tmp_path, 9), "--teacher", str(tmp_path / "nobody.pt"), "--out", str(tmp_path / "out"))
     assert done.returncode == 2 and "cannot read a network" in done.stderr
     done = train(str(tmp_path / "text.npz"), "--device", "cuda")
     assert done.returncode == 2
     assert not (tmp_path / "out").exists()
 
 
-def test_report_0_and_a_student(learning: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_network_of_report_0_and_a_student(learning: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(BATCH, "cpu", 16)
-    file, out = some_file(tmp_path, 12, "2022"), tmp_path / "out"
+    file, out = make_file(tmp_path, 12, "2022"), tmp_path / "out"
     done = train(file, "--network", "report", "--view", "one", "--moves", "winners", "--out", str(out))
     assert done.returncode == 0 and "no player sees boards in this way" in done.stdout
     student = tmp_path / "student"

@@ -23,7 +23,7 @@ from awello.evaluate.perceptron_weights import new_perceptron
 from awello.evaluate.settings import Evaluator, Heuristic, heuristics_for
 from awello.evaluate.weights import load_awale_network_weights
 from awello.kernel import U
-from awello.learn.awale_games import LONGEST, PlayedPosition, play_one
+from awello.learn.awale_games import MAX_PLIES, PlayedPosition, play_game
 from awello.learn.perceptron import PerceptronSelfPlay
 from awello.limits import Limit
 from awello.record import restore_passes
@@ -113,8 +113,8 @@ def trace_awale() -> None:
             for depth in (2, 4):
                 found = team.search(SearchRequest(position, U(63), -INFINITY, INFINITY, depth, 3))
                 print(found, team.nodes, team.probe_best_move(position.after(found.move)))
-        played, row = PlayedPosition.new_array(LONGEST), U(0x010201)
-        count = play_one(row, row, played, np.array([7], np.uint64), 1, 1, 64, 0.5, worker.state)
+        played, row = PlayedPosition.new_array(MAX_PLIES), U(0x010201)
+        count = play_game(row, row, played, np.array([7], np.uint64), 1, 1, 64, 0.5, worker.state)
         print(played[:count].tolist())
 
 

@@ -14,7 +14,7 @@ from awello.engine.engine import Engine
 from awello.errors import ConfigError, NotationError
 from awello.formats.detection import detect_game
 from awello.lab.report import check_plot, write_plot
-from awello.lab.reviews import draw_chart, draw_table, format_summary, legend, plot_review
+from awello.lab.review_charts import draw_chart, draw_table, format_legend, format_summary, plot_review
 from awello.limits import Limit, parse_limit
 from awello.players.player import make_player
 from awello.protocols.external_engine import ExternalEnginePlayer
@@ -103,7 +103,7 @@ def print_review(record: Record, judgements: Sequence[MoveReview]) -> None:
         table = draw_table(judgements)
         value = next(str(column.header) for column in table.columns if str(column.header).startswith("value"))
         print_table(console, table, (value, "best line"), ("best line", "side"))
-        console.print(legend(record.start.game), style="dim", soft_wrap=True)
+        console.print(format_legend(record.start.game), style="dim", soft_wrap=True)
         console.print(draw_chart(judgements, len(record.moves), console.width), soft_wrap=True)
     if len(judgements) < len(record.moves):
         console.print(f"the last {len(judgements)} of {len(record.moves)} moves were judged")

@@ -42,15 +42,15 @@ def add(name: str) -> None:
         plot: Plot = None,
         json: Json = False,
     ) -> None:
-        from awello.learn.categories import GAMES
-        from awello.learn.genetic import GeneticConfig, learn_order, save
+        from awello.learn.categories import DEFAULT_GAMES
+        from awello.learn.genetic import GeneticConfig, learn_ordering, save_evolution
 
         game, seconds = find_game("awale", variant=variant), parse_budget(budget)
         plan = GeneticConfig(name, str(game), seed, nodes)
         evolution = learn(plan, seconds, out, chosen_jobs(jobs, cluster), plot, json)
         if name == "travers":
-            with progress("order of moves", GAMES) as step:
-                save(out, plan, evolution, learn_order(plan, evolution, step))
+            with progress("order of moves", DEFAULT_GAMES) as step:
+                save_evolution(out, plan, evolution, learn_ordering(plan, evolution, step))
         report(plan, evolution, out, json)
 
 
@@ -75,11 +75,11 @@ def otage(
     Nothing but the factors of the memory is replaced, and only at the end. Can be interrupted; run the same command
     again to resume from the last whole generation for the time that is left.
     """
-    from awello.learn.factors import plan_for, put_factors
+    from awello.learn.otage_factors import make_config, write_factors
 
-    seconds, plan = parse_budget(budget), plan_for(memory, seed, nodes)
+    seconds, plan = parse_budget(budget), make_config(memory, seed, nodes)
     evolution = learn(plan, seconds, out, chosen_jobs(jobs, cluster), plot, json)
-    file = put_factors(memory, plan.weights(evolution.best))
+    file = write_factors(memory, plan.weights(evolution.best))
     report(plan, evolution, out, json)
     if not json:
         print(f"these are the factors in {file} now")
@@ -87,13 +87,13 @@ def otage(
 
 def learn(plan: "GeneticConfig", seconds: float, out: Path, jobs: Jobs, plot: Path | None, json: bool) -> "Evolution":
     """Let generations pass until the time is spent, each written down, and draw their fitness if asked to."""
-    from awello.learn.genetic import evolve, resume, save
+    from awello.learn.genetic import evolve, resume_evolution, save_evolution
 
     if plot:
         check_plot(plot)
     lines = not json and not sys.stdout.isatty()
-    evolution = resume(out, plan)
-    save(out, plan, evolution)  # what is wrong with the file shows here
+    evolution = resume_evolution(out, plan)
+    save_evolution(out, plan, evolution)  # what is wrong with the file shows here
     begun = time.perf_counter() - evolution.seconds
     with (
         resumable(out),
@@ -108,7 +108,7 @@ def learn(plan: "GeneticConfig", seconds: float, out: Path, jobs: Jobs, plot: Pa
 
         for generation in evolve(plan, evolution, seconds, watched):
             evolution = generation
-            save(out, plan, evolution)
+            save_evolution(out, plan, evolution)
             show(0, description=describe(evolution, "\n"))
             if lines:
                 print(describe(evolution), flush=True)

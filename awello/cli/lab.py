@@ -11,7 +11,7 @@ from awello.cli.running import Seed, resumable, show_progress
 from awello.errors import ConfigError
 from awello.lab import benchmark, championship, complexity, heuristics, learning, ordering, otage
 from awello.lab.experiment import run_experiment
-from awello.lab.report import need_plots
+from awello.lab.report import require_matplotlib
 from awello.rules.game import find_game
 
 
@@ -47,19 +47,19 @@ def lab(
     experiments = {module.__name__.rpartition(".")[2]: module for module in modules}
     if name not in experiments:
         raise ConfigError(f"no experiment {name!r}: choose {', '.join(experiments)}")
-    need_plots()
+    require_matplotlib()
     experiment = experiments[name]
-    game = game or str(experiment.GAME)
+    game = game or str(experiment.DEFAULT_GAME)
     find_game(game, variant=variant)
-    plies = parse_depths(depths) if depths is not None else experiment.DEPTHS
+    plies = parse_depths(depths) if depths is not None else experiment.DEFAULT_DEPTHS
     if training and experiment is not learning:
         raise ConfigError("--training is for the experiment learning: leave it out")
     own = {"training": training} if training else {}
-    plan: Any = experiment.plan(game, variant, games or experiment.GAMES, plies, seed, **own)
+    plan: Any = experiment.make_plan(game, variant, games or experiment.DEFAULT_GAMES, plies, seed, **own)
     folder = out or Path(f"lab-{name}-{game}")
     with resumable(folder), show_progress(f"lab {name}", plan.total) as update:
         done = run_experiment(plan, folder, chosen_jobs(jobs, cluster), update)
-    experiment.write(plan, done, plies, folder)
+    experiment.write_report(plan, done, plies, folder)
     text = f"{len(done)} {plan.unit} done; the report is {folder / 'report.html'} (and report.md)"
     print_result({"experiment": name, plan.unit: len(done), "folder": str(folder)}, text, json)
 

@@ -6,8 +6,8 @@ from typing import Annotated
 import typer
 
 from awello.cli.app import Json, app, print_json, progress
-from awello.lab.probcut import EMPTIES, measure, write
-from awello.lab.report import need_plots
+from awello.lab.probcut import EMPTIES, measure_differences, write_report
+from awello.lab.report import require_matplotlib
 
 
 @app.command()
@@ -18,11 +18,11 @@ def probcut(
     json: Json = False,
 ) -> None:
     """Measure the errors behind probable cuts, and write a report and the probcut.json that the engine reads."""
-    need_plots()
+    require_matplotlib()
     out.mkdir(parents=True, exist_ok=True)
     with progress("probcut", positions * len(EMPTIES)) as step:
-        differences = measure(positions, seed, step)
-    fits = write(differences, out)
+        differences = measure_differences(positions, seed, step)
+    fits = write_report(differences, out)
     if json:
         print_json({kind: found.coefficients | {"error": found.error} for kind, found in fits.items()})
         return

@@ -12,11 +12,12 @@ from awello.cli.app import Json, Size, Variant, app, check_output, print_result,
 from awello.cli.running import resumable
 from awello.errors import ConfigError
 from awello.lab.report import check_plot, write_plot
-from awello.learn.awale_network import learn, load_network, save_network
+from awello.learn.awale_network import load_training, save_training
+from awello.learn.awale_network import train as train_awale_network
 from awello.learn.patterns import PatternTraining, PatternTrainingConfig, StageResult
 from awello.learn.perceptron import TrainingProgress
 from awello.learn.perceptron import train as train_perceptron
-from awello.learn.positions import collect, read_games
+from awello.learn.positions import collect_positions, read_games
 from awello.limits import parse_duration
 from awello.rules.game import find_game
 
@@ -62,18 +63,18 @@ def patterns(
         check_plot(plot)
     games = np.concatenate([read_games(place) for place in data])
     plan = PatternTrainingConfig.of(games, seed, depth, positions if depth else 0)
-    training = PatternTraining(out, plan, collect(games), jobs)
-    for step in () if json else training.done:
+    training = PatternTraining(out, plan, collect_positions(games), jobs)
+    for step in () if json else training.completed:
         print(format_step(step))
     with progress("train patterns", len(plan.steps())) as show:
-        show(len(training.done))
-        for step in training.run(lambda found: show(0, description=f"{found:,d} positions searched")):
+        show(len(training.completed))
+        for step in training.run(lambda searched: show(0, description=f"{searched:,d} positions searched")):
             show()
             if not json:
                 print(format_step(step), flush=True)
     if plot:
-        write_plot(plot, lambda axes: draw_errors(axes, training.done))
-    steps = [asdict(step) for step in training.done]
+        write_plot(plot, lambda axes: draw_errors(axes, training.completed))
+    steps = [asdict(step) for step in training.completed]
     print_result({"plan": asdict(plan), "steps": steps, "file": str(out)}, f"written to {out}", json)
 
 
@@ -110,16 +111,16 @@ def awale_network(
     """
 
     check_output(out)
-    network, rows = load_network(out), []
+    network, rows = load_training(out), []
     with progress("train awale-network", rounds) as step:
         step(network.rounds)
-        for lesson in learn(network, rounds, jobs, seed, step):
-            save_network(out, network)
+        for lesson in train_awale_network(network, rounds, jobs, seed, step):
+            save_training(out, network)
             rows.append({"round": lesson.number, "examples": lesson.examples, "error": lesson.error})
             if not json:
                 print(
                     f"round {lesson.number:3d}: {lesson.examples:8,d} examples, error {lesson.error:.2f} seeds, "
-                    f"{lesson.spread:.2f} without weights",
+                    f"{lesson.baseline_error:.2f} without weights",
                     flush=True,
                 )
     text = f"{network.rounds} rounds in {network.seconds:.0f} s, written to {out}"

@@ -14,7 +14,7 @@ from awello.errors import ConfigError
 from awello.lab.report import check_plot, write_plot
 
 if TYPE_CHECKING:  # needs PyTorch, which other trainings do without
-    from awello.learn.cnn_models import CnnConfig
+    from awello.learn.cnn_config import CnnConfig
     from awello.learn.cnn_positions import GameArrays
 
 NETWORK = "network.onnx"
@@ -63,11 +63,11 @@ def cnn(
     if plot:
         check_plot(plot)
     chosen = find_device(device, jobs)
-    from awello.learn.cnn_models import CnnConfig
+    from awello.learn.cnn_config import CnnConfig
     from awello.learn.cnn_training import read_curves, read_report
 
-    plan = CnnConfig(network, width, blocks, 0, view, moves, str(teacher or ""), batch=BATCH[chosen], seed=seed)
-    learn(replace(plan, minutes=seconds / 60, every=0), places, out, chosen, json)
+    plan = CnnConfig(network, width, blocks, 0, view, moves, str(teacher or ""), batch_size=BATCH[chosen], seed=seed)
+    learn(replace(plan, minutes=seconds / 60, eval_interval=0), places, out, chosen, json)
     report = read_report(out)
     if plot:
         write_plot(plot, lambda axes: draw_curves(axes, read_curves(out)))
@@ -87,8 +87,8 @@ def learn(plan: "CnnConfig", places: Sequence[Path], out: Path, device: str, jso
             out,
             checkpoint,
             device,
-            brief=device == "cpu",
-            passed=lambda spent: show(0, completed=spent, description="train cnn"),
+            quick=device == "cpu",
+            on_progress=lambda spent: show(0, completed=spent, description="train cnn"),
         )
         for row in rows:
             if not json:
@@ -129,7 +129,7 @@ def read_places(places: Sequence[Path], out: Path) -> "GameArrays":
     if file.suffix != READY:
         file = out / f"games{READY}"
         write_games(places, file)
-    return GameArrays.read(file)
+    return GameArrays.load(file)
 
 
 def format_report(report: dict[str, Any]) -> list[str]:
@@ -141,9 +141,8 @@ def format_report(report: dict[str, Any]) -> list[str]:
     lines += ["winners' moves by empty squares"]
     lines += [f"{f'  {int(low)} to {int(low) + 9}':40}{format_figures(found)}" for low, found in stages]
     if report["plan"]["network"] == "residual" and report["plan"]["moves"] == "all":
-        lines += [
-            f"the value is on the winner's side in {test['value']['right']:.1%} of the positions of decided games"
-        ]
+        right = test["value"]["sign_accuracy"]
+        lines += [f"the value is on the winner's side in {right:.1%} of the positions of decided games"]
     return lines
 
 
@@ -157,10 +156,10 @@ def format_figures(found: dict[str, float]) -> str:
 def describe(report: dict[str, Any], out: Path) -> list[str]:
     """What was trained, and who plays by it."""
     games, positions, plan = report["games"], report["positions"], report["plan"]
-    seen = f"{report['step']:,d} steps of {plan['batch']} positions, {report['epochs']:.2f} epochs"
-    others = f"{games['aside']:,d} told when to stop, {games['held_out']:,d} were held out"
+    seen = f"{report['step']:,d} steps of {plan['batch_size']} positions, {report['epochs']:.2f} epochs"
+    others = f"{games['validation']:,d} told when to stop, {games['test']:,d} were held out"
     lines = [
-        f"{games['teaching']:,d} games taught it, {positions['teaching']:,d} positions; {others}",
+        f"{games['training']:,d} games taught it, {positions['training']:,d} positions; {others}",
         f"{report['parameters']:,d} weights, {seen}, {report['seconds']:.0f} s; written to {out}",
     ]
     if plan["network"] == "residual" and plan["view"] == "mover":

@@ -10,7 +10,7 @@ from awello.cli.app import Json, PositionText, Size, Variant, app, print_json
 from awello.cli.positions import start_position
 from awello.errors import ConfigError, SpecError
 from awello.folders import write_atomically
-from awello.lab.trees import draw_tree, draw_tree_svg
+from awello.lab.tree_drawing import draw_tree, draw_tree_svg
 from awello.players.spec import PlayerSpec, parse_spec
 from awello.players.tree import build_search_tree
 from awello.rules.game import find_game

@@ -16,7 +16,7 @@ from awello.formats.ogn import parse_ogn
 from awello.formats.transcript import play_names, split_transcript
 from awello.position import Position, parse_position
 from awello.record import Record
-from awello.rules.game import DEFAULT_GAMES, GAMES_BY_SIZE, PASS, Game
+from awello.rules.game import DEFAULT_BY_FAMILY, GAMES_BY_SIZE, PASS, Game
 from awello.rules.othello import DISCS
 
 MAX_TEXT_CHARS = 1 << 16
@@ -224,7 +224,7 @@ def _detect_game(text: str, game: Game | None) -> DetectedGame:
 
 def _guess_game(text: str) -> Game:
     """Guess the rules: those for which the text has only moves, or else those with more moves in the text."""
-    for game in DEFAULT_GAMES.values():
+    for game in DEFAULT_BY_FAMILY.values():
         names, rest = split_transcript(text, game)
         if names and not rest:
             return game

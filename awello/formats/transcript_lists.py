@@ -16,7 +16,7 @@ from awello.formats.common import MAX_GAME_CHARS, ReadResults, describe_extra_mo
 from awello.formats.transcript import format_transcript, play_names, split_transcript
 from awello.position import Position, format_position, parse_position
 from awello.record import Record, restore_passes
-from awello.rules.game import DEFAULT_GAMES, PASS, Game
+from awello.rules.game import DEFAULT_BY_FAMILY, PASS, Game
 
 GAMES_BY_NAME = {str(game): game for game in Game}
 JOINED_SQUARES = re.compile(r"(?:[a-h][1-8])+", re.A)
@@ -83,7 +83,7 @@ def _parse_start(text: str, game: Game) -> tuple[Position, str]:
     diagram, letters = DIAGRAM.match(text), AWALE_START.match(text)
     family = "awale" if diagram or letters else "othello"
     if game.family != family:
-        game = DEFAULT_GAMES[family]
+        game = DEFAULT_BY_FAMILY[family]
     return (parse_position(diagram[0], game), text[diagram.end() :]) if diagram else (Position.start(game), text)
 
 

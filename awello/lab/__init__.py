@@ -1,1 +1,1 @@
-"""Experiments that make tables and plots, and pictures that explain."""
+"""Experiments with tables and plots, and drawings of games and search trees."""

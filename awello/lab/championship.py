@@ -1,7 +1,7 @@
-"""Who is better: every configuration against every other of the same depth, by strategy, table, depth and colour.
+"""A round robin: every configuration against every other of the same depth, by strategy, table, depth and colour.
 
-Games start from random openings that all pairings share, each played with both colours, because searches without chance
-would repeat one game.
+Games start from random openings that all pairings share, each played with both colours; without them, deterministic
+searches would repeat one game.
 """
 
 import statistics
@@ -13,31 +13,31 @@ from awello.lab import published
 from awello.lab.experiment import ExperimentGame, ExperimentPlan
 from awello.lab.report import Report
 
-GAME, GAMES, DEPTHS = "othello", 20, (2, 4, 6)
-TABLED = ("positional", "mixed")
-STRATEGIES = {  # by game, with their settings: those with a table of square values once with either
-    "othello": [*product(TABLED, (",table=1", ",table=2")), ("absolute", ""), ("mobility", "")],
+DEFAULT_GAME, DEFAULT_GAMES, DEFAULT_DEPTHS = "othello", 20, (2, 4, 6)
+TABLE_STRATEGIES = ("positional", "mixed")
+STRATEGIES = {  # by game, with player settings; strategies with a square table occur once per table
+    "othello": [*product(TABLE_STRATEGIES, (",table=1", ",table=2")), ("absolute", ""), ("mobility", "")],
     "awale": [("diffscore", "")],
 }
-ORDER = ("mixed", "positional", "mobility", "absolute")
+VERDICT_ORDER = ("mixed", "positional", "mobility", "absolute")
 
 
-def entrants(game: str, depth: int) -> list[str]:
-    """The players of a depth: each strategy."""
+def list_players(game: str, depth: int) -> list[str]:
+    """List the players of a depth, one per strategy."""
     return [f"alphabeta:{name}@{depth}{table}" for name, table in STRATEGIES[game]]
 
 
-def groups(game: str, depths: Sequence[int]) -> dict[str, list[str]]:
-    """The players who meet each other, by depth; a game with one strategy compares the depths instead."""
-    found = {str(depth): entrants(game, depth) for depth in depths}
+def group_players(game: str, depths: Sequence[int]) -> dict[str, list[str]]:
+    """Group the players that meet, by depth; a game with one strategy compares the depths instead."""
+    groups = {str(depth): list_players(game, depth) for depth in depths}
     if len(STRATEGIES[game]) > 1 or len(depths) == 1:
-        return found
-    return {"all": [spec for specs in found.values() for spec in specs]}
+        return groups
+    return {"all": [spec for specs in groups.values() for spec in specs]}
 
 
-def plan(game: str, variant: str | None, games: int, depths: Sequence[int], seed: int) -> ExperimentPlan:
-    """All pairs of the same depth, or of all depths if there is one strategy."""
-    specs = groups(game, depths).values()
+def make_plan(game: str, variant: str | None, games: int, depths: Sequence[int], seed: int) -> ExperimentPlan:
+    """All pairs of the same depth, or of all depths if the game has one strategy."""
+    specs = group_players(game, depths).values()
     pairings = tuple(pair for group in specs for pair in combinations([*group, "random"], 2))
     return ExperimentPlan("championship", game, variant, pairings, games, seed, opening_plies=4)
 
@@ -52,36 +52,38 @@ class ChampionshipResults:
             one, other = game.score
             self.scores += [(first, second, game.side, one, other), (second, first, 1 - game.side, other, one)]
 
-    def of(self, specs: Sequence[str], side: int | None = None, rivals: Sequence[str] = ()) -> list[int]:
-        """The scores of players in their games, with one colour and against some rivals if said; not against random."""
+    def find_scores(self, specs: Sequence[str], side: int | None = None, opponents: Sequence[str] = ()) -> list[int]:
+        """The scores of players, filtered by side and opponents; by default without games against random."""
         return [
             score
-            for spec, rival, at, score, _ in self.scores
-            if spec in specs and (side is None or at == side) and (rival in rivals if rivals else rival != "random")
+            for spec, opponent, played_side, score, _ in self.scores
+            if spec in specs
+            and (side is None or played_side == side)
+            and (opponent in opponents if opponents else opponent != "random")
         ]
 
-    def points(self, spec: str, rival: str) -> float:
-        """The share of the points (a draw is half) that a player won against another."""
-        results = [(one, other) for name, against, _, one, other in self.scores if (name, against) == (spec, rival)]
+    def points_share(self, spec: str, opponent: str) -> float:
+        """The share of the points that a player won against another; a draw is half a point."""
+        results = [(one, other) for name, against, _, one, other in self.scores if (name, against) == (spec, opponent)]
         return statistics.fmean((one > other) + (one == other) / 2 for one, other in results)
 
 
-def write(plan: ExperimentPlan, games: Sequence[ExperimentGame], depths: Sequence[int], folder: Path) -> None:
+def write_report(plan: ExperimentPlan, games: Sequence[ExperimentGame], depths: Sequence[int], folder: Path) -> None:
     """Write the report of the experiment."""
     results, report = ChampionshipResults(plan, games), Report(folder, f"Championship: {plan.game}")
-    report.text(
+    report.add_text(
         f"{plan.games} games for each pair, from {(plan.games + 1) // 2} random openings of {plan.opening_plies} plies "
-        f"that all pairs share, each played with both colours; seed {plan.seed}. A score is what a player holds "
-        "officially at the end; a draw is half a point."
+        f"that all pairs share, each played with both colours; seed {plan.seed}. Scores are official; "
+        "a draw is half a point."
     )
-    compared = len(STRATEGIES[plan.game]) > 1
-    if compared:
+    several_strategies = len(STRATEGIES[plan.game]) > 1
+    if several_strategies:
         _table_scores(report, depths, results)
         _strategy_scores(report, depths, results)
-    for label, names in groups(plan.game, depths).items():
+    for label, names in group_players(plan.game, depths).items():
         _pairwise(report, label, names, results)
-    if compared and 6 in depths:
-        report.text("## Is mixed the best at depth 6?", *_verdict(results))
+    if several_strategies and 6 in depths:
+        report.add_text("## Is mixed the best at depth 6?", *_judge_mixed(results))
     report.write()
 
 
@@ -92,62 +94,69 @@ def _mean(values: Sequence[float]) -> float:
 def _table_scores(report: Report, depths: Sequence[int], results: ChampionshipResults) -> None:
     rows: list[list[object]] = []
     for depth in depths:
-        for name in TABLED:
+        for name in TABLE_STRATEGIES:
             for side, colour in enumerate(("Black", "White")):
-                two, one = (_mean(results.of([f"alphabeta:{name}@{depth},table={table}"], side)) for table in (2, 1))
-                theirs = published.TABLE_SCORES.get(depth, {}).get(name, ((None, None), (None, None)))[side]
-                rows.append([depth, name, colour, two, one, 100 * two / one, *theirs])
+                two, one = (
+                    _mean(results.find_scores([f"alphabeta:{name}@{depth},table={table}"], side)) for table in (2, 1)
+                )
+                published_row = published.TABLE_SCORES.get(depth, {}).get(name, ((None, None), (None, None)))[side]
+                rows.append([depth, name, colour, two, one, 100 * two / one, *published_row])
     header = ["depth", "strategy", "colour", "table 2", "table 1", "ratio, %", "report 0: table 2", "report 0: table 1"]
-    report.text("## Which table of square values")
-    report.table("tables", "Mean score with table 2 and with table 1", header, rows)
+    report.add_text("## Which table of square values")
+    report.add_table("tables", "Mean score with table 2 and with table 1", header, rows)
 
 
 def _strategy_scores(report: Report, depths: Sequence[int], results: ChampionshipResults) -> None:
     rows: list[list[object]] = []
     for depth in depths:
         for name in published.STRATEGIES:
-            specs = [spec for spec in entrants("othello", depth) if f":{name}@" in spec]
-            black, white = (results.of(specs, side) for side in (0, 1))
+            specs = [spec for spec in list_players("othello", depth) if f":{name}@" in spec]
+            black, white = (results.find_scores(specs, side) for side in (0, 1))
             both = [*black, *white]
-            theirs = published.SCORES.get(depth, {}).get(name, (None, None))
+            published_row = published.SCORES.get(depth, {}).get(name, (None, None))
             rows.append(
-                [depth, name, min(both), max(both), _mean(black), _mean(white), statistics.pstdev(both), *theirs]
+                [depth, name, min(both), max(both), _mean(black), _mean(white), statistics.pstdev(both), *published_row]
             )
     header = ["depth", "strategy", "min", "max", "Black", "White", "std", "report 0: Black", "report 0: White"]
-    report.text("## Scores by strategy and colour")
-    report.table("strategies", "Mean score over all opponents of the same depth", header, rows)
+    report.add_text("## Scores by strategy and colour")
+    report.add_table("strategies", "Mean score over all opponents of the same depth", header, rows)
 
 
 def _pairwise(report: Report, label: str, names: Sequence[str], results: ChampionshipResults) -> None:
-    rivals = [*names, "random"]
+    opponents = [*names, "random"]
     rows = [
-        [f"`{name}`", *("" if name == r else f"{100 * results.points(name, r):.0f}" for r in rivals)] for name in names
+        [f"`{name}`", *("" if name == r else f"{100 * results.points_share(name, r):.0f}" for r in opponents)]
+        for name in names
     ]
-    header = ["", *(f"`{rival}`" for rival in rivals)]
-    report.text(f"## Pair by pair, depth {label}")
-    report.table(f"pairs-{label}", "Points won by the player of the row, percent", header, rows)
+    header = ["", *(f"`{opponent}`" for opponent in opponents)]
+    report.add_text(f"## Pair by pair, depth {label}")
+    report.add_table(f"pairs-{label}", "Points won by the player of the row, percent", header, rows)
 
 
-def _verdict(results: ChampionshipResults) -> list[str]:
-    """Whether mixed beats the others at depth 6, as report 0 says, and why it may look so."""
-    mixed, *rivals = ([spec for spec in entrants("othello", 6) if f":{name}@" in spec] for name in ORDER)
+def _judge_mixed(results: ChampionshipResults) -> list[str]:
+    """Compare mixed with the others at depth 6, where report 0 finds it the best."""
+    mixed, *opponents = ([spec for spec in list_players("othello", 6) if f":{name}@" in spec] for name in VERDICT_ORDER)
     lines, shares, scores = [], {}, {}
-    for name, specs in zip(ORDER[1:], rivals, strict=True):
-        shares[name] = _mean([results.points(one, other) for one in mixed for other in specs])
-        scores[name] = _mean(results.of(mixed, rivals=specs)), _mean(results.of(specs, rivals=mixed))
+    for name, specs in zip(VERDICT_ORDER[1:], opponents, strict=True):
+        shares[name] = _mean([results.points_share(one, other) for one in mixed for other in specs])
+        scores[name] = (
+            _mean(results.find_scores(mixed, opponents=specs)),
+            _mean(results.find_scores(specs, opponents=mixed)),
+        )
         verb = "beats" if shares[name] > 0.5 else "does not beat"
         mean = "{:.1f} to {:.1f}".format(*scores[name])
         lines.append(f"- mixed {verb} {name}: {100 * shares[name]:.0f} % of the points, mean score {mean}")
-    text = ["Report 0 says so, by mean scores over all opponents. Here, in their own games:", "\n".join(lines)]
+    text = ["Report 0 finds so, by mean scores over all opponents. In direct games:", "\n".join(lines)]
     if shares["positional"] <= 0.5:
         by_table = [
-            100 * _mean([results.points(one, f"alphabeta:positional@6,table={t}") for one in mixed]) for t in (1, 2)
+            100 * _mean([results.points_share(one, f"alphabeta:positional@6,table={t}") for one in mixed])
+            for t in (1, 2)
         ]
-        overall = [_mean(results.of(specs)) for specs in (mixed, rivals[0])]
+        overall = [_mean(results.find_scores(specs)) for specs in (mixed, opponents[0])]
         text += [
-            "This differs from the report. Looking for the reason: against positional with table 1, mixed takes "
-            f"{by_table[0]:.0f} % of the points, with table 2 {by_table[1]:.0f} %; report 0 puts both together, and "
-            "what mixed gives up at 30 discs is worth the more the better the table is. Over all opponents the mean "
+            "This differs from the report. A reason: against positional with table 1, mixed scores "
+            f"{by_table[0]:.0f} % of the points, with table 2 {by_table[1]:.0f} %; report 0 does not separate them, "
+            "and the table that mixed gives up at 30 discs matters more the better it is. Over all opponents the mean "
             f"scores are {overall[0]:.1f} for mixed and {overall[1]:.1f} for positional: a mean score also counts the "
             "discs of games won anyway."
         ]

@@ -1,6 +1,6 @@
-"""How much a search costs: time of a game, nodes of a move, with alpha-beta and without, and what options save.
+"""The cost of search: time per game and nodes per move, with and without alpha-beta, and the effect of options.
 
-Searches of the same heuristic and depth agree on every move, so with one seed they play the very same games, and their
+Searches with the same heuristic and depth choose the same moves, so with one seed they play the same games, and their
 nodes can be compared move by move.
 """
 
@@ -13,11 +13,11 @@ from typing import Any
 from awello.lab import published
 from awello.lab.experiment import ExperimentGame, ExperimentPlan
 from awello.lab.report import Report
-from awello.rules.game import DEFAULT_GAMES
+from awello.rules.game import DEFAULT_BY_FAMILY
 
-GAME, GAMES, DEPTHS = "othello", 100, (2, 4, 6)
-BOOK = "tt_entries=0,move_ordering=false"
-EQUALS = f"{BOOK},strict_cutoff=true"  # report 0's alpha-beta, which searches on among equals
+DEFAULT_GAME, DEFAULT_GAMES, DEFAULT_DEPTHS = "othello", 100, (2, 4, 6)
+TEXTBOOK_OPTIONS = "tt_entries=0,move_ordering=false"
+REPORT_OPTIONS = f"{TEXTBOOK_OPTIONS},strict_cutoff=true"  # report 0's alpha-beta, which does not cut at equality
 OPTIONS = {
     "memory": "tt_entries=65536,move_ordering=false",
     "sorted": "tt_entries=0,move_ordering=true",
@@ -27,65 +27,67 @@ OPTIONS = {
 
 
 def heuristics_of(game: str) -> tuple[str, ...]:
-    """The heuristics that are compared in a game."""
+    """The heuristics compared in a game."""
     return {"othello": published.STRATEGIES, "awale": ("diffscore",)}[game]
 
 
 def spec_of(heuristic: str, depth: int, options: str | None) -> str:
-    """The spec of a searching player: alpha-beta with these options, or plain negamax; table 2, as in report 0."""
+    """The spec of a player: alpha-beta with options, or plain negamax (`None`); with table 2, as in report 0."""
     table = "table=2" if heuristic in ("positional", "mixed") else ""
     name = "negamax" if options is None else "negamax-alphabeta"
     return ",".join(filter(None, [f"{name}:{heuristic}@{depth}", table, options]))
 
 
-def plan(game: str, variant: str | None, games: int, depths: Sequence[int], seed: int) -> ExperimentPlan:
-    """Every heuristic and depth: plain, with alpha-beta, with report 0's; at the greatest depth with each option."""
-    options = [text for name, text in OPTIONS.items() if DEFAULT_GAMES[game].adapter.has_symmetries or name != "mirror"]
+def make_plan(game: str, variant: str | None, games: int, depths: Sequence[int], seed: int) -> ExperimentPlan:
+    """Every heuristic and depth: plain, alpha-beta and report 0's alpha-beta; each option at the greatest depth."""
+    options = [
+        text for name, text in OPTIONS.items() if DEFAULT_BY_FAMILY[game].adapter.has_symmetries or name != "mirror"
+    ]
     specs = []
     for heuristic in heuristics_of(game):
         for depth in depths:
-            specs += [spec_of(heuristic, depth, text) for text in (None, BOOK, EQUALS)]
+            specs += [spec_of(heuristic, depth, text) for text in (None, TEXTBOOK_OPTIONS, REPORT_OPTIONS)]
         specs += [spec_of(heuristic, max(depths), text) for text in options]
     return ExperimentPlan("complexity", game, variant, tuple((spec, "random") for spec in specs), games, seed)
 
 
 class ComplexityResults:
-    """The games of each searching player, by its spec."""
+    """The games of each player, by spec."""
 
     def __init__(self, plan: ExperimentPlan, games: Sequence[ExperimentGame]) -> None:
         specs = (spec for spec, _ in plan.pairings)
-        self.games = dict(zip(specs, plan.by_pairing(games), strict=True))
+        self.games = dict(zip(specs, plan.group_by_pairing(games), strict=True))
 
-    def nodes(self, spec: str) -> list[int]:
-        """The nodes of every move that a player made."""
+    def nodes_of(self, spec: str) -> list[int]:
+        """The nodes of every move of a player."""
         return [nodes for game in self.games[spec] for nodes in game.nodes[0]]
 
-    def seconds(self, spec: str) -> list[float]:
-        """The time of each of a player's games."""
+    def seconds_of(self, spec: str) -> list[float]:
+        """The time that a player used in each game."""
         return [game.seconds[0] for game in self.games[spec]]
 
-    def curve(self, spec: str) -> list[float]:
-        """The mean nodes of a player's first move, second move, and so on."""
+    def mean_nodes_by_move(self, spec: str) -> list[float]:
+        """The mean nodes of a player's first move, second move and so on."""
         return means_by_move([game.nodes[0] for game in self.games[spec]])
 
 
 def means_by_move(games: Sequence[Sequence[int]]) -> list[float]:
-    """The mean of the first numbers of all games, of the second, and so on."""
+    """The mean of the first numbers of all games, of the second ones and so on."""
     columns = zip_longest(*games)
     return [statistics.fmean(number for number in column if number is not None) for column in columns]
 
 
-def spread(values: Sequence[float]) -> tuple[float, float, float]:
+def max_mean_std(values: Sequence[float]) -> tuple[float, float, float]:
     """The maximum, the mean and the standard deviation."""
     return max(values), statistics.fmean(values), statistics.pstdev(values)
 
 
-def write(plan: ExperimentPlan, games: Sequence[ExperimentGame], depths: Sequence[int], folder: Path) -> None:
+def write_report(plan: ExperimentPlan, games: Sequence[ExperimentGame], depths: Sequence[int], folder: Path) -> None:
     """Write the report of the experiment."""
     results, report = ComplexityResults(plan, games), Report(folder, f"Complexity of search: {plan.game}")
-    report.text(
+    report.add_text(
         f"{plan.games} games for each configuration against `random`, seed {plan.seed}, colours alternating. With one "
-        "seed, all searches of a heuristic and depth play the same games. A node is every position visited, the root "
+        "seed, all searches of a heuristic and depth play the same games. Every visited position is a node, the root "
         "included."
     )
     _time_table(report, plan.game, depths, results)
@@ -103,20 +105,23 @@ def _rows(game: str, depths: Sequence[int]) -> list[tuple[int, str]]:
 def _time_table(report: Report, game: str, depths: Sequence[int], results: ComplexityResults) -> None:
     rows = []
     for depth, heuristic in _rows(game, depths):
-        pruned, plain = (statistics.fmean(results.seconds(spec_of(heuristic, depth, text))) for text in (BOOK, None))
+        pruned, plain = (
+            statistics.fmean(results.seconds_of(spec_of(heuristic, depth, text))) for text in (TEXTBOOK_OPTIONS, None)
+        )
         theirs = published.SECONDS.get(depth, {}).get(heuristic, (None, None))
         rows.append([depth, heuristic, 1000 * pruned, 1000 * plain, 100 * pruned / plain, *theirs])
     header = ["depth", "heuristic", "alpha-beta, ms", "plain, ms", "ratio, %"]
-    report.text("## Time of a game")
+    report.add_text("## Time of a game")
     header += ["report 0: alpha-beta, s", "report 0: plain, s"]
-    report.table("time", "Time that the searching player needs for a whole game", header, rows)
+    report.add_table("time", "Time that the searching player needs for a whole game", header, rows)
 
 
 def _node_tables(report: Report, game: str, depths: Sequence[int], results: ComplexityResults) -> None:
     ratios, counts, remarks = [], [], []
     for depth, heuristic in _rows(game, depths):
         pruned, equals, plain = (
-            spread(results.nodes(spec_of(heuristic, depth, text))) for text in (BOOK, EQUALS, None)
+            max_mean_std(results.nodes_of(spec_of(heuristic, depth, text)))
+            for text in (TEXTBOOK_OPTIONS, REPORT_OPTIONS, None)
         )
         ours, theirs = 100 * pruned[1] / plain[1], [100 * one / other for one, other in zip(equals, plain, strict=True)]
         known = published.RATIOS.get(depth, {}).get(heuristic, (None, None, None))
@@ -124,67 +129,75 @@ def _node_tables(report: Report, game: str, depths: Sequence[int], results: Comp
         means = published.MEAN_NODES.get(depth, {}).get(heuristic)
         counts.append([depth, heuristic, *pruned, *plain, *([1e4 * mean for mean in means] if means else (None, None))])
         if means and known[1] is not None:
-            remarks += _remark(depth, heuristic, (ours, theirs[1], known[1]), (equals[1], plain[1]), means)
-    report.text("## Nodes of a move")
-    header = ["depth", "heuristic", "mean, %", *(f"among equals: {kind}, %" for kind in KINDS)]
-    header += [f"report 0: {kind}, %" for kind in KINDS]
-    report.table("ratios", "Nodes with alpha-beta in percent of those without", header, ratios)
+            remarks += _describe_difference(depth, heuristic, (ours, theirs[1], known[1]), (equals[1], plain[1]), means)
+    report.add_text("## Nodes of a move")
+    header = ["depth", "heuristic", "mean, %", *(f"among equals: {statistic}, %" for statistic in STATISTICS)]
+    header += [f"report 0: {statistic}, %" for statistic in STATISTICS]
+    report.add_table("ratios", "Nodes with alpha-beta in percent of those without", header, ratios)
     if remarks:
-        report.text(EXPLANATION, "\n".join(remarks))
-    header = ["depth", "heuristic", *(f"alpha-beta: {kind}" for kind in KINDS), *(f"plain: {kind}" for kind in KINDS)]
+        report.add_text(EXPLANATION, "\n".join(remarks))
+    header = [
+        "depth",
+        "heuristic",
+        *(f"alpha-beta: {statistic}" for statistic in STATISTICS),
+        *(f"plain: {statistic}" for statistic in STATISTICS),
+    ]
     header += ["report 0: alpha-beta, mean", "report 0: plain, mean"]
-    report.table("nodes", "Nodes of a move", header, counts)
+    report.add_table("nodes", "Nodes of a move", header, counts)
 
 
-KINDS = ("max", "mean", "std")
+STATISTICS = ("max", "mean", "std")
 EXPLANATION = (
-    "Report 0's alpha-beta leaves a branch only when alpha *exceeds* beta, so it searches on among equals, most of all "
-    'where a heuristic knows few values. The columns "among equals" do the same; the first column leaves a branch as '
+    "Report 0's alpha-beta cuts only when alpha *exceeds* beta and does not cut at equality, which costs most "
+    'where a heuristic has few values. The columns "among equals" do the same; the first column cuts as '
     "soon as alpha reaches beta, which gives the same values. Means that differ from report 0's by more than a factor "
     "of two:"
 )
 
 
-def _remark(
+def _describe_difference(
     depth: int,
     heuristic: str,
     ratios: tuple[float, float, float],
     nodes: tuple[float, float],
     known: tuple[float, float],
 ) -> list[str]:
-    """A line for a mean ratio that is not near report 0's: the ratio among equals, and which mean differs."""
+    """A line if a mean ratio differs from report 0's by more than a factor of two; empty otherwise."""
     ours, equals, theirs = ratios
     if theirs / 2 <= ours <= 2 * theirs:
         return []
     line = f"- depth {depth}, {heuristic}: {ours:.2f} % against {theirs} %; among equals {equals:.2f} %"
     if theirs / 2 <= equals <= 2 * theirs:
         return [f"{line}, which is near."]
-    here, there = (f"{one:,.0f} and {other:,.0f}" for one, other in (nodes, [1e4 * mean for mean in known]))
-    means = f"Mean nodes with alpha-beta and without are {here} here, {there} there"
+    our_means, report_means = (f"{one:,.0f} and {other:,.0f}" for one, other in (nodes, [1e4 * mean for mean in known]))
+    means = f"Mean nodes with alpha-beta and without are {our_means} here, {report_means} there"
     return [f"{line}, not near either. {means}: wider positions, where alpha-beta saves more."]
 
 
 def _curves(report: Report, game: str, depth: int, results: ComplexityResults) -> None:
     def draw(axes: Any) -> None:
         for number, heuristic in enumerate(heuristics_of(game)):
-            for text, style, name in ((BOOK, "-", "alpha-beta"), (None, "--", "plain")):
-                curve = results.curve(spec_of(heuristic, depth, text))
+            for text, style, name in ((TEXTBOOK_OPTIONS, "-", "alpha-beta"), (None, "--", "plain")):
+                curve = results.mean_nodes_by_move(spec_of(heuristic, depth, text))
                 axes.plot(range(1, len(curve) + 1), curve, style, color=f"C{number}", label=f"{heuristic}, {name}")
         axes.set(xlabel="move of the player", ylabel="nodes", yscale="log", title=f"depth {depth}")
 
-    report.plot(f"nodes-depth-{depth}", f"Mean nodes of each move at depth {depth}", draw)
+    report.add_plot(f"nodes-depth-{depth}", f"Mean nodes of each move at depth {depth}", draw)
 
 
 def _savings(report: Report, game: str, depth: int, results: ComplexityResults) -> None:
     rows = []
     for heuristic in heuristics_of(game):
-        book = spec_of(heuristic, depth, BOOK)
-        nodes, seconds = statistics.fmean(results.nodes(book)), statistics.fmean(results.seconds(book))
+        textbook = spec_of(heuristic, depth, TEXTBOOK_OPTIONS)
+        nodes, seconds = statistics.fmean(results.nodes_of(textbook)), statistics.fmean(results.seconds_of(textbook))
         for name, text in OPTIONS.items():
             spec = spec_of(heuristic, depth, text)
             if spec in results.games:
-                less, quicker = statistics.fmean(results.nodes(spec)), statistics.fmean(results.seconds(spec))
-                rows.append([heuristic, name, less, 100 * (1 - less / nodes), 100 * (1 - quicker / seconds)])
-    report.text("## What options save", "Against alpha-beta without them, in the same games.")
+                fewer_nodes = statistics.fmean(results.nodes_of(spec))
+                less_time = statistics.fmean(results.seconds_of(spec))
+                rows.append(
+                    [heuristic, name, fewer_nodes, 100 * (1 - fewer_nodes / nodes), 100 * (1 - less_time / seconds)]
+                )
+    report.add_text("## What options save", "Against alpha-beta without them, in the same games.")
     header = ["heuristic", "option", "nodes of a move", "nodes saved, %", "time saved, %"]
-    report.table("savings", f"Savings at depth {depth}", header, rows)
+    report.add_table("savings", f"Savings at depth {depth}", header, rows)

@@ -1,8 +1,8 @@
 """Iterative deepening on small explicit trees: `search/iterative_kernels.py` in plain Python (report 4, section II.3).
 
-The search of one depth finds a *variation* for each move of the root: the principal one, or the answers that refute the
-move.  The *hints* of the next depth are nothing, the best move, the best branch (its whole variation), or the
-variations of all moves (the refutation tables): the moves that they name come first wherever they are legal.
+The search of one depth finds a *variation* for each move of the root: the principal variation, or the replies that
+refute the move.  The *hints* for the next depth are none, the best move, the best branch (its whole variation), or the
+variations of all moves (the refutation tables): the hinted moves are tried first wherever they are legal.
 """
 
 import math
@@ -10,24 +10,24 @@ import random
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
-Line = tuple[str, ...]
+Variation = tuple[str, ...]
 
-# The report draws its tree of 27 leaves, and no words tell its values.  This one is ours, made to have the report's
-# counts of leaves and its variations (3 3.2, 1 1.3, 2 2.2); all values are those for the root's mover.
-SHALLOW = [[18, 10, 9], [15, 8, 17], [15, 10, 11]]
-DEEP = [
+# The report draws its tree of 27 leaves without giving the values.  This tree is ours, made to reproduce the report's
+# leaf counts and variations (3 3.2, 1 1.3, 2 2.2); all values are from the view of the root's mover.
+SHALLOW_VALUES = [[18, 10, 9], [15, 8, 17], [15, 10, 11]]
+DEEP_VALUES = [
     [[18, 17, 12], [9, 4, 10], [11, 4, 6]],
     [[11, 16, 8], [10, 6, 8], [12, 5, 14]],
     [[15, 12, 6], [8, 11, 7], [11, 4, 11]],
 ]
 
-LARGEST, NOISE = 99, 20  # of random trees: the values of leaves, and what the depth before is wrong by
+MAX_LEAF_VALUE, MAX_NOISE = 99, 20  # of random trees; noise is the error of the shallow values
 BRANCHING = (3, 5)
 
 
 @dataclass(frozen=True)
 class ExampleNode:
-    """A position of a tree: what it is judged to be worth for its mover, and where its moves lead."""
+    """A position of a tree: its static value for its mover, and its children by move."""
 
     value: float
     children: Mapping[str, "ExampleNode"] = field(default_factory=dict)
@@ -35,45 +35,45 @@ class ExampleNode:
 
 @dataclass(frozen=True)
 class DepthResult:
-    """What the search of one depth found."""
+    """The result of the search of one depth."""
 
     depth: int
     move: str
     value: float
-    variations: dict[str, Line]
-    """By the moves of the root, each with its move first."""
+    variations: dict[str, Variation]
+    """By root move; each variation begins with that move."""
     leaves: int
 
 
 # ---- the searches ---------------------------------------------------------------------------------------------------
-def minimax(branch: ExampleNode, depth: int) -> tuple[float, int]:
-    """The value of a tree to a depth, and all its leaves."""
-    if depth == 0 or not branch.children:
-        return branch.value, 1
-    found = [minimax(child, depth - 1) for child in branch.children.values()]
-    return max(-value for value, _ in found), sum(leaves for _, leaves in found)
+def minimax(node: ExampleNode, depth: int) -> tuple[float, int]:
+    """The value of a tree at a depth, and the number of its leaves."""
+    if depth == 0 or not node.children:
+        return node.value, 1
+    results = [minimax(child, depth - 1) for child in node.children.values()]
+    return max(-value for value, _ in results), sum(leaves for _, leaves in results)
 
 
 def deepen(
     root: ExampleNode, depths: Iterable[int], hints: str = "tables", order: Sequence[str] = ()
 ) -> Iterator[DepthResult]:
-    """What each depth finds by the hints of the depth before; without a hint moves are tried by an order of names."""
-    last = None
+    """Search each depth with the hints of the previous one; moves without a hint follow `order`."""
+    previous = None
     for depth in depths:
-        last = search_depth(root, depth, hints, order, last)
-        yield last
+        previous = search_depth(root, depth, hints, order, previous)
+        yield previous
 
 
 def search_depth(
-    root: ExampleNode, depth: int, hints: str, order: Sequence[str], last: DepthResult | None
+    root: ExampleNode, depth: int, hints: str, order: Sequence[str], previous: DepthResult | None
 ) -> DepthResult:
-    """Search the moves of the root to a depth by what the depth before found."""
+    """Search the moves of the root to a depth, using the result of the previous depth."""
     best, best_move, leaves = -math.inf, "", 0
-    variations: dict[str, Line] = {}
-    first = [last.move] if last and hints != "none" else []
+    variations: dict[str, Variation] = {}
+    first = [previous.move] if previous and hints != "none" else []
     for move in sort_moves(root.children, [*first, *order]):
-        hinted = last and (hints == "tables" or (hints == "branch" and move == last.move))
-        search = ExampleSearch([*last.variations[move], *order] if last and hinted else order)
+        hinted = previous and (hints == "tables" or (hints == "branch" and move == previous.move))
+        search = ExampleSearch([*previous.variations[move], *order] if previous and hinted else order)
         found, answers = search.search(root.children[move], -math.inf, -best, depth - 1)
         variations[move], leaves = (move, *answers), leaves + search.leaves
         if -found > best:
@@ -82,55 +82,55 @@ def search_depth(
 
 
 class ExampleSearch:
-    """Alpha-beta by one order of moves; counts its leaves."""
+    """Alpha-beta with a fixed move order; counts leaves."""
 
     def __init__(self, order: Sequence[str]) -> None:
         self.order, self.leaves = order, 0
 
-    def search(self, branch: ExampleNode, alpha: float, beta: float, depth: int) -> tuple[float, Line]:
-        """The value, fail-soft, and the line that the moves which raised alpha make."""
-        if depth == 0 or not branch.children:
+    def search(self, node: ExampleNode, alpha: float, beta: float, depth: int) -> tuple[float, Variation]:
+        """The fail-soft value, and the variation of the moves that raised alpha."""
+        if depth == 0 or not node.children:
             self.leaves += 1
-            return branch.value, ()
-        best, line = -math.inf, Line()
-        for move in sort_moves(branch.children, self.order):
-            found, answers = self.search(branch.children[move], -beta, -alpha, depth - 1)
+            return node.value, ()
+        best, variation = -math.inf, Variation()
+        for move in sort_moves(node.children, self.order):
+            found, answers = self.search(node.children[move], -beta, -alpha, depth - 1)
             best = max(best, -found)
             if -found > alpha:
-                alpha, line = -found, (move, *answers)
+                alpha, variation = -found, (move, *answers)
                 if alpha >= beta:
                     break
-        return best, line
+        return best, variation
 
 
 def sort_moves(moves: Iterable[str], order: Sequence[str]) -> list[str]:
-    """Moves as an order names them, those that it does not name after them as they come."""
+    """Sort moves by an order; moves that are not in it come last, in their original order."""
     return sorted(moves, key=lambda move: order.index(move) if move in order else len(order))
 
 
 # ---- trees ----------------------------------------------------------------------------------------------------------
-def report_tree() -> ExampleNode:
-    """The tree of 27 leaves."""
-    return plant(DEEP, SHALLOW)
+def make_report_tree() -> ExampleNode:
+    """Make the tree with 27 leaves."""
+    return build_tree(DEEP_VALUES, SHALLOW_VALUES)
 
 
-def random_tree(chance: random.Random) -> ExampleNode:
-    """Three levels of random numbers; the depth before judges by the true values with some noise."""
+def make_random_tree(rng: random.Random) -> ExampleNode:
+    """Make a tree of three levels with random leaves; shallow values are the true values plus noise."""
 
     def moves() -> range:
-        return range(chance.randint(*BRANCHING))
+        return range(rng.randint(*BRANCHING))
 
-    deep = [[[chance.randint(-LARGEST, LARGEST) for _ in moves()] for _ in moves()] for _ in moves()]
-    return plant(deep, [[max(leaves) + chance.randint(-NOISE, NOISE) for leaves in part] for part in deep])
+    deep = [[[rng.randint(-MAX_LEAF_VALUE, MAX_LEAF_VALUE) for _ in moves()] for _ in moves()] for _ in moves()]
+    return build_tree(deep, [[max(leaves) + rng.randint(-MAX_NOISE, MAX_NOISE) for leaves in part] for part in deep])
 
 
-def plant(deep: Sequence[Sequence[Sequence[int]]], shallow: Sequence[Sequence[int]]) -> ExampleNode:
-    """A tree of three levels from values for the root's mover: the leaves, and the positions above them."""
+def build_tree(deep: Sequence[Sequence[Sequence[int]]], shallow: Sequence[Sequence[int]]) -> ExampleNode:
+    """Build a tree of three levels from the values of its leaves and of their parents, for the root's mover."""
     root: dict[str, ExampleNode] = {}
     for one, (part, values) in enumerate(zip(deep, shallow, strict=True), 1):
         replies = {}
         for two, (leaves, value) in enumerate(zip(part, values, strict=True), 1):
-            last = {f"{one}.{two}.{three}": ExampleNode(-leaf) for three, leaf in enumerate(leaves, 1)}
-            replies[f"{one}.{two}"] = ExampleNode(value, last)
+            leaf_nodes = {f"{one}.{two}.{three}": ExampleNode(-leaf) for three, leaf in enumerate(leaves, 1)}
+            replies[f"{one}.{two}"] = ExampleNode(value, leaf_nodes)
         root[f"{one}"] = ExampleNode(0, replies)
     return ExampleNode(0, root)

@@ -1,4 +1,4 @@
-"""Experiments: games between pairings of players, from which tables and plots are made."""
+"""Experiments: games between pairings of players, evaluated in tables and plots."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass
@@ -17,7 +17,7 @@ from awello.rules.game import Game, find_game
 
 @dataclass(frozen=True)
 class ExperimentPlan(GamePlan):
-    """What an experiment plays: so many games per pairing of specs, the colours alternating."""
+    """The games of an experiment: a number of games per pairing of specs, with alternating colours."""
 
     name: str
     game: str
@@ -26,87 +26,87 @@ class ExperimentPlan(GamePlan):
     games: int
     seed: int
     opening_plies: int = 0
-    """Random moves before the players take over; two games in a row share them."""
+    """Random first moves; two consecutive games share them."""
     kind: ClassVar[str] = "experiment"
     unit: ClassVar[str] = "games"
 
     @cached_property
-    def wanted(self) -> list[tuple[int, int]]:
-        """The pairing of each game and its number within the pairing, in the order of play."""
+    def schedule(self) -> list[tuple[int, int]]:
+        """The pairing of each game and its number within the pairing, in playing order."""
         return [(pairing, number) for number in range(self.games) for pairing in range(len(self.pairings))]
 
     @property
     def total(self) -> int:
-        return len(self.wanted)
+        return len(self.schedule)
 
-    def chosen_game(self) -> Game:
-        """The game with its variant."""
+    def find_rules(self) -> Game:
+        """The rules of the game and variant."""
         return find_game(self.game, variant=self.variant)
 
     def opening(self, pair: int) -> tuple[int, ...]:
-        """The opening of two games in a row; all pairings play the same ones."""
-        return random_opening(self.chosen_game(), self.opening_plies, f"{self.seed}/{pair}")
+        """The opening of a pair of games; the same for all pairings."""
+        return random_opening(self.find_rules(), self.opening_plies, f"{self.seed}/{pair}")
 
     def job(self, number: int) -> GameJob:
-        pairing, game = self.wanted[number]
-        return make_pair_job(self.chosen_game(), self.pairings[pairing], game, self.seed, self.opening(game // 2))
+        pairing, game = self.schedule[number]
+        return make_pair_job(self.find_rules(), self.pairings[pairing], game, self.seed, self.opening(game // 2))
 
     def configuration(self) -> dict[str, Any]:
         return asdict(self)
 
-    def by_pairing(self, games: "Sequence[ExperimentGame]") -> "list[list[ExperimentGame]]":
+    def group_by_pairing(self, games: "Sequence[ExperimentGame]") -> "list[list[ExperimentGame]]":
         """The games of each pairing."""
         return [[game for game in games if game.pairing == number] for number in range(len(self.pairings))]
 
 
 @dataclass(frozen=True)
 class ExperimentGame:
-    """A game of an experiment; of two entries the first is that of the pairing's first player."""
+    """A game of an experiment; the first entry of a pair belongs to the first player of the pairing."""
 
     pairing: int
     number: int
     side: int
-    """The side that the first player had."""
+    """The side of the first player."""
     score: tuple[int, int]
-    held: tuple[int, int]
+    final_counts: tuple[int, int]
     """Discs or seeds held at the end."""
-    throughout: tuple[float, float]
-    """The mean of what was held after each move."""
+    mean_counts: tuple[float, float]
+    """Mean of the discs or seeds held after each move."""
     seconds: tuple[float, float]
     moves: tuple[int, int]
     nodes: tuple[list[int], list[int]]
-    """The nodes of each move, for players that search and tell them."""
+    """The nodes of each move, for players that report them."""
 
 
 def run_experiment(
-    plan: RunPlan[Any], folder: Path, jobs: Jobs = 1, report: Callable[[int], None] = lambda done: None
+    plan: RunPlan[Any], folder: Path, jobs: Jobs = 1, on_progress: Callable[[int], None] = lambda done: None
 ) -> list[Any]:
-    """Run what is missing in a folder, calling `report` with the jobs done; all results.  Ctrl-C is raised."""
+    """Run the missing jobs of a folder; return all results.  `on_progress` receives the number of finished jobs."""
     if isinstance(plan, ExperimentPlan):
         check_experiment(plan)
     with Runner(plan, jobs, folder) as runner:
-        report(len(runner.results))
-        if not runner.run(lambda: report(len(runner.results))):
+        on_progress(len(runner.results))
+        if not runner.run(lambda: on_progress(len(runner.results))):
             raise KeyboardInterrupt
     return describe_games(plan, runner.results) if isinstance(plan, ExperimentPlan) else runner.results
 
 
 def check_experiment(plan: ExperimentPlan) -> None:
-    """Refuse players that cannot play the game at once, not hours later when it is their turn."""
+    """Check before the first game that all players can play the game."""
     for spec in {spec for pair in plan.pairings for spec in pair}:
         player = make_player(spec)
-        player.begin(plan.chosen_game(), plan.seed)
+        player.begin(plan.find_rules(), plan.seed)
         player.end()
 
 
 def describe_games(plan: ExperimentPlan, results: Sequence[GameResult]) -> list[ExperimentGame]:
-    """The games of an experiment, by pairing and number."""
-    games = [describe_game(*at, result) for at, result in zip(plan.wanted, results, strict=True)]
+    """Convert results to games, ordered by pairing and number."""
+    games = [describe_game(*at, result) for at, result in zip(plan.schedule, results, strict=True)]
     return sorted(games, key=attrgetter("pairing", "number"))
 
 
 def describe_game(pairing: int, number: int, result: GameResult) -> ExperimentGame:
-    """What an experiment looks at in a game."""
+    """Convert a result to a game."""
     side = first_side(number)
     _, *positions = (position.counts() for position in result.record.positions())
     after_moves = positions[result.opening :]
@@ -118,6 +118,6 @@ def describe_game(pairing: int, number: int, result: GameResult) -> ExperimentGa
     return ExperimentGame(pairing, number, side, *((column[side], column[1 - side]) for column in by_side))
 
 
-def mean_ms(games: Sequence[ExperimentGame], place: int) -> float:
-    """The mean time of the moves of a pairing's first or second player."""
-    return 1000 * sum(game.seconds[place] for game in games) / max(1, sum(game.moves[place] for game in games))
+def mean_ms(games: Sequence[ExperimentGame], player: int) -> float:
+    """Mean time per move of the first or second player, in milliseconds."""
+    return 1000 * sum(game.seconds[player] for game in games) / max(1, sum(game.moves[player] for game in games))

@@ -1,9 +1,9 @@
-"""Which heuristic is best: report 1's figure 3, a tournament of nine programs for Awalé.
+"""A tournament of nine programs for Awalé: report 1's figure 3.
 
-Every pair plays rounds of two games with the first player exchanged; the larger summed score wins the round: 3 points,
-1 each for a draw.  A rank is the sum over all opponents of the mean points of a round, 24 at most.  The heuristics
-search on a budget of nodes with learnt weights, which a lesser depth shrinks; `MinMax` is alpha-beta with DiffScore.
-The report only names two of the nine: in their places stand the finished agent and the greedy player.
+Every pair plays rounds of two games with the first player exchanged; the larger sum of both scores wins the round: 3
+points, 1 for a draw.  The total of a program is the sum over all opponents of its mean points per round, at most 24.
+The heuristics search with a budget of nodes, reduced for lower depths, and learnt weights; `MinMax` is alpha-beta with
+DiffScore.  The report does not describe two of the nine; the finished agent and the greedy player replace them.
 """
 
 from collections.abc import Sequence
@@ -18,9 +18,9 @@ from awello.lab.experiment import ExperimentGame, ExperimentPlan
 from awello.lab.report import Report
 from awello.search.budget_search import DEFAULT_NODES
 
-GAME, GAMES, DEPTHS = "awale", 20, (8,)
+DEFAULT_GAME, DEFAULT_GAMES, DEFAULT_DEPTHS = "awale", 20, (8,)
 OPENING_PLIES = 4
-SEARCHING = {
+SEARCH_SPECS = {
     "MinMaxH1": "budget:h1",
     "MinMaxH2": "budget:h2",
     "MinMaxH3.2": "budget:h3",
@@ -29,29 +29,29 @@ SEARCHING = {
     "MinMaxH6": "budget:h6",
     "Awariness": "travers",
 }
-WEAKEST = {"Le crocodile crétin": "greedy"}
-STAND_INS = {"Awariness": SEARCHING["Awariness"], **WEAKEST}
+GREEDY = {"Le crocodile crétin": "greedy"}
+STAND_INS = {"Awariness": SEARCH_SPECS["Awariness"], **GREEDY}
 
 
-def entrants(depth: int) -> dict[str, str]:
-    """The nine programs by their published names."""
-    nodes = max(1, int(DEFAULT_NODES * 4.0 ** (depth - DEPTHS[0])))
-    specs = {name: f"{spec}@{nodes}n" for name, spec in SEARCHING.items()}
-    return {**specs, "MinMax": f"alphabeta:diffscore@{depth}", **WEAKEST}
+def list_players(depth: int) -> dict[str, str]:
+    """The specs of the nine programs, by published name."""
+    nodes = max(1, int(DEFAULT_NODES * 4.0 ** (depth - DEFAULT_DEPTHS[0])))
+    specs = {name: f"{spec}@{nodes}n" for name, spec in SEARCH_SPECS.items()}
+    return {**specs, "MinMax": f"alphabeta:diffscore@{depth}", **GREEDY}
 
 
-def plan(game: str, variant: str | None, games: int, depths: Sequence[int], seed: int) -> ExperimentPlan:
-    """All pairs of the nine, by report 1's rules unless said; games come in rounds of two."""
+def make_plan(game: str, variant: str | None, games: int, depths: Sequence[int], seed: int) -> ExperimentPlan:
+    """All pairs of the nine; default variant: report 1's.  The number of games is rounded up to pairs."""
     if game != "awale":
-        raise ConfigError("these heuristics are for Awalé: leave --game out")
-    pairings = tuple(combinations(entrants(depths[-1]).values(), 2))
+        raise ConfigError("the experiment heuristics is for Awalé: omit --game")
+    pairings = tuple(combinations(list_players(depths[-1]).values(), 2))
     return ExperimentPlan("heuristics", game, variant or "tournament", pairings, games + games % 2, seed, OPENING_PLIES)
 
 
-def round_points(plan: ExperimentPlan, games: Sequence[ExperimentGame]) -> dict[tuple[str, str], float]:
-    """The mean points of a round that the first of two specs took from the second."""
+def mean_round_points(plan: ExperimentPlan, games: Sequence[ExperimentGame]) -> dict[tuple[str, str], float]:
+    """Mean points per round, by pair of specs: of the first against the second."""
     points = {}
-    for (one, other), played in zip(plan.pairings, plan.by_pairing(games), strict=True):
+    for (one, other), played in zip(plan.pairings, plan.group_by_pairing(games), strict=True):
         leads = [game.score[0] - game.score[1] for game in played]
         rounds = [first + second for first, second in zip(leads[::2], leads[1::2], strict=True)]
         points[one, other] = fmean(_points(lead) for lead in rounds)
@@ -60,38 +60,38 @@ def round_points(plan: ExperimentPlan, games: Sequence[ExperimentGame]) -> dict[
 
 
 def _points(lead: int) -> int:
-    """The points for a round won by so many seeds."""
+    """The points of a round by its lead in seeds."""
     return WIN_POINTS if lead > 0 else DRAW_POINTS if lead == 0 else 0
 
 
-def write(plan: ExperimentPlan, games: Sequence[ExperimentGame], depths: Sequence[int], folder: Path) -> None:
+def write_report(plan: ExperimentPlan, games: Sequence[ExperimentGame], depths: Sequence[int], folder: Path) -> None:
     """Write the report of the experiment."""
-    report, names = Report(folder, "Awalé's heuristics: the tournament of report 1"), entrants(depths[-1])
-    points = round_points(plan, games)
+    report, names = Report(folder, "Awalé's heuristics: the tournament of report 1"), list_players(depths[-1])
+    points = mean_round_points(plan, games)
     ranks = {
         name: sum(points[spec, rival] for rival in names.values() if rival != spec) for name, spec in names.items()
     }
-    report.text(
+    report.add_text(
         f"{plan.games // 2} rounds for each pair, rules of {plan.variant}, each round from {plan.opening_plies} random "
-        f"moves that all pairs share; seed {plan.seed}. A rank is the sum over all opponents of the mean points of a "
+        f"moves that all pairs share; seed {plan.seed}. Points are the sum over all opponents of the mean points per "
         "round: 3 for the larger summed score of its two games, 1 for a draw.",
         "The report names "
         + " and ".join(f"*{name}* (here `{spec}`)" for name, spec in STAND_INS.items())
         + " without a description.",
     )
     order = sorted(ranks, key=lambda name: -ranks[name])
-    theirs = sorted(published.HEURISTICS, key=lambda name: -published.HEURISTICS[name])
+    published_order = sorted(published.HEURISTICS, key=lambda name: -published.HEURISTICS[name])
     rows = [
-        [place, name, f"`{names[name]}`", ranks[name], published.HEURISTICS[name], theirs.index(name) + 1]
-        for place, name in enumerate(order, 1)
+        [rank, name, f"`{names[name]}`", ranks[name], published.HEURISTICS[name], published_order.index(name) + 1]
+        for rank, name in enumerate(order, 1)
     ]
     header = ["rank", "program", "here", "points", "report 1: points", "report 1: rank"]
-    report.table("ranks", "Points of each program, 24 at most", header, rows)
-    report.text("## Pair by pair")
+    report.add_table("ranks", "Points of each program, 24 at most", header, rows)
+    report.add_text("## Pair by pair")
     pairs = [
         [name, *(None if name == rival else points[names[name], names[rival]] for rival in order)] for name in order
     ]
-    report.table("pairs", "Mean points of a round, of the row against the column", ["", *order], pairs)
+    report.add_table("pairs", "Mean points of a round, of the row against the column", ["", *order], pairs)
     better = "beats" if points[names["MinMaxH3.2"], names["MinMax"]] > 1.5 else "does not beat"
-    report.text(f"H3 {better} DiffScore, which the report finds it does.")
+    report.add_text(f"H3 {better} DiffScore, which the report finds it does.")
     report.write()

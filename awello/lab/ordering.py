@@ -1,8 +1,8 @@
-"""What an order of moves saves: report 1's figure 2.
+"""The effect of move ordering: report 1's figure 2.
 
 The textbook's alpha-beta and `search/budget_kernels.py` search to the same depth.  The latter tries moves unordered,
-ordered by scores learnt before, or by scores that it keeps adjusting.  Each plays against itself.  All choose the same
-moves, so with one seed they play the same games, and their nodes and times can be compared.
+ordered by scores learnt before, or by scores that it keeps updating.  Each search plays against itself.  All choose the
+same moves, so with one seed they play the same games, and their nodes and times can be compared.
 """
 
 from collections.abc import Sequence
@@ -12,84 +12,82 @@ from typing import Any
 
 from awello.evaluate.settings import heuristics_for
 from awello.lab import published
-from awello.lab.complexity import BOOK, means_by_move
+from awello.lab.complexity import TEXTBOOK_OPTIONS, means_by_move
 from awello.lab.experiment import ExperimentGame, ExperimentPlan
 from awello.lab.report import Report
-from awello.rules.game import DEFAULT_GAMES
+from awello.rules.game import DEFAULT_BY_FAMILY
 from awello.search.budget_search import SHIPPED_SCORES
 
-GAME, GAMES, DEPTHS = "awale", 1, (12,)
+DEFAULT_GAME, DEFAULT_GAMES, DEFAULT_DEPTHS = "awale", 1, (12,)
 SEARCHES = {
-    "textbook": f"alphabeta:HEURISTIC@DEPTH,{BOOK}",
+    "textbook": f"alphabeta:HEURISTIC@DEPTH,{TEXTBOOK_OPTIONS}",
     "without order": "budget:HEURISTIC@DEPTH,move_ordering=none",
     "frozen order": "budget:HEURISTIC@DEPTH,move_ordering=frozen",
     "live order": "budget:HEURISTIC@DEPTH,move_ordering=live",
 }
-RULES = {"awale": "tournament"}
+DEFAULT_VARIANTS = {"awale": "tournament"}
 REMARKS = (
-    "Nodes saved are those of the textbook that a search does without. Report 1's first line is the program that it "
-    "was given, with another representation of the board; its times are of another machine and language, so only the "
-    "savings compare.",
-    "A kind of moves that is tried first can only lose score, and one that is tried late gains much when it proves "
-    "right. So scores stay near each other and follow the positions at hand: scores that go on learning save more than "
-    "frozen ones.",
+    "Nodes saved are relative to the textbook. Report 1's first row is the program that it started from, with another "
+    "board representation; its times are from another machine and language, so only the savings can be compared.",
+    "A move category that is tried first can only lose score, and one that is tried late gains much when it succeeds. "
+    "So scores stay close to each other and follow the current positions: live scores save more than frozen ones.",
 )
 
 
 def searches_of(game: str) -> dict[str, str]:
-    """The searches that are compared; an order that was learnt before only where one is shipped."""
+    """The searches compared; the frozen order needs shipped scores."""
     return {name: spec for name, spec in SEARCHES.items() if game in SHIPPED_SCORES or name != "frozen order"}
 
 
 def heuristic_of(game: str) -> str:
-    """The heuristic that all searches use."""
-    return heuristics_for(DEFAULT_GAMES[game])[0]
+    """The heuristic of all searches."""
+    return heuristics_for(DEFAULT_BY_FAMILY[game])[0]
 
 
-def plan(game: str, variant: str | None, games: int, depths: Sequence[int], seed: int) -> ExperimentPlan:
-    """Every search to every depth against itself, by report 1's rules unless said."""
+def make_plan(game: str, variant: str | None, games: int, depths: Sequence[int], seed: int) -> ExperimentPlan:
+    """Every search to every depth against itself; default variant: report 1's."""
     specs = [
         spec.replace("HEURISTIC", heuristic_of(game)).replace("DEPTH", str(depth))
         for depth in depths
         for spec in searches_of(game).values()
     ]
-    rules = variant or RULES.get(game)
+    rules = variant or DEFAULT_VARIANTS.get(game)
     return ExperimentPlan("ordering", game, rules, tuple((spec, spec) for spec in specs), games, seed)
 
 
 def nodes_by_ply(game: ExperimentGame) -> list[int]:
-    """The nodes of each move of a game, both players taking turns."""
+    """The nodes of each move of a game, in order."""
     first, second = game.nodes[game.side], game.nodes[1 - game.side]
     return [nodes for pair in zip_longest(first, second) for nodes in pair if nodes is not None]
 
 
-def write(plan: ExperimentPlan, games: Sequence[ExperimentGame], depths: Sequence[int], folder: Path) -> None:
+def write_report(plan: ExperimentPlan, games: Sequence[ExperimentGame], depths: Sequence[int], folder: Path) -> None:
     """Write the report of the experiment."""
-    report, names = Report(folder, f"The order of moves: {plan.game}"), list(searches_of(plan.game))
+    report, names = Report(folder, f"Move ordering: {plan.game}"), list(searches_of(plan.game))
     rules = f", rules of {plan.variant}" if plan.variant else ""
-    report.text(
+    report.add_text(
         f"Each search, with `{heuristic_of(plan.game)}`, plays against itself: games {plan.games}, seed {plan.seed}"
-        f"{rules}. With one seed, all play the same games. A node is every position visited, the root included."
+        f"{rules}. With one seed, all play the same games. Every visited position is a node, the root included."
     )
-    played = iter(plan.by_pairing(games))
+    played = iter(plan.group_by_pairing(games))
     for depth in depths:
         _compare(report, depth, {name: next(played) for name in names})
-    report.text(*REMARKS)
+    report.add_text(*REMARKS)
     report.write()
 
 
 def _compare(report: Report, depth: int, played: dict[str, list[ExperimentGame]]) -> None:
-    """The table and the plot of the searches to one depth."""
+    """Write the table and the plot of one depth."""
     curves = {name: [nodes_by_ply(game) for game in games] for name, games in played.items()}
     totals = {name: sum(map(sum, lists)) for name, lists in curves.items()}
     rows: list[list[object]] = []
     for name, games in played.items():
         mean = 1000 * sum(sum(game.seconds) for game in games) / sum(sum(game.moves) for game in games)
         saved = 100 * (1 - totals[name] / totals["textbook"])
-        theirs = published.ORDERING.get(depth, {}).get(name, (None, None))
-        rows.append([name, mean, totals[name], saved, *theirs])
+        published_row = published.ORDERING.get(depth, {}).get(name, (None, None))
+        rows.append([name, mean, totals[name], saved, *published_row])
     header = ["search", "mean time of a move, ms", "nodes", "nodes saved, %", "report 1: ms", "report 1: saved, %"]
-    report.table(f"ordering-{depth}", f"Searches to depth {depth}", header, rows)
+    report.add_table(f"ordering-{depth}", f"Searches to depth {depth}", header, rows)
 
     def draw(axes: Any) -> None:
         for name in [name for name in curves if name != "textbook"]:
@@ -97,4 +95,4 @@ def _compare(report: Report, depth: int, played: dict[str, list[ExperimentGame]]
             axes.plot(range(1, len(means) + 1), means, label=name)
         axes.set(xlabel="move of the game", ylabel="nodes", yscale="log", title=f"depth {depth}")
 
-    report.plot(f"nodes-depth-{depth}", f"Mean nodes of each move at depth {depth}", draw)
+    report.add_plot(f"nodes-depth-{depth}", f"Mean nodes of each move at depth {depth}", draw)

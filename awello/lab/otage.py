@@ -1,8 +1,8 @@
-"""What the variations of one depth save at the next: report 4's tables, on trees and on Othello.
+"""The effect of variations from the previous depth: report 4's tables, on trees and on Othello.
 
-Plain alpha-beta, then with more and more of what the depth before found.  All searches find the same values, which is
-checked, so their leaves can be compared.  The order of squares and the aspiration window are each switched off alone to
-see what they save.  The judgement is that of an Otage that has learnt nothing.
+Plain alpha-beta is compared with searches that use more and more hints from the previous depth.  All searches must find
+the same values, which is checked, so their leaves can be compared.  The square order and the aspiration window are each
+switched off separately to measure their effect.  The evaluation is that of an untrained Otage.
 """
 
 import random
@@ -23,25 +23,25 @@ from awello.record import Record
 from awello.rules.game import Game, find_game
 from awello.search.iterative_deepening import IterativeDeepening, OtageOptions
 
-GAME, GAMES, DEPTHS = "othello", 50, (8,)
-LADDER = {"alpha-beta": "none", "best move": "move", "best branch": "branch", "refutation tables": "tables"}
-ALL, NO_ORDER, NO_WINDOW = "refutation tables", "tables, no order", "tables, no window"
+DEFAULT_GAME, DEFAULT_GAMES, DEFAULT_DEPTHS = "othello", 50, (8,)
+HINT_LEVELS = {"alpha-beta": "none", "best move": "move", "best branch": "branch", "refutation tables": "tables"}
+ALL_TECHNIQUES, NO_ORDER, NO_WINDOW = "refutation tables", "tables, no order", "tables, no window"
 SEARCHES = {
-    **{name: OtageOptions(hints) for name, hints in LADDER.items()},
+    **{name: OtageOptions(hints) for name, hints in HINT_LEVELS.items()},
     NO_ORDER: OtageOptions(move_ordering=False),
     NO_WINDOW: OtageOptions(aspiration=False),
     "alpha-beta alone": OtageOptions("none", move_ordering=False, aspiration=False),
 }
-IN_THE_GAME = ("best move", ALL)  # without variations, and with them
-TREES = 200
-DISCS = (14, 30)
-GLANCE, STRAY = 2, 0.25  # sensible play: the depth of a short search, and the share of random moves
-BEGUN = 8  # moves of the report's game after which it shows variations
+GAME_SEARCHES = ("best move", ALL_TECHNIQUES)  # without and with variations
+RANDOM_TREES = 200
+DISC_RANGE = (14, 30)
+PLAY_DEPTH, RANDOM_MOVE_SHARE = 2, 0.25  # play that leads to the positions
+VARIATIONS_PLY = 8  # plies of the report's game after which it shows variations
 
 
 @dataclass(frozen=True)
 class SearchedPosition:
-    """What the searches of a position found, at each depth."""
+    """The results of the searches of a position, at each depth."""
 
     kind: str
     number: int
@@ -52,7 +52,7 @@ class SearchedPosition:
 
 @dataclass(frozen=True)
 class SearchPlan(RunPlan[SearchedPosition]):
-    """What is searched: so many positions, and those of the report's game in which Otage was to move."""
+    """The positions to search: random ones, and those of the report's game with Otage to move."""
 
     name: str
     game: str
@@ -64,26 +64,26 @@ class SearchPlan(RunPlan[SearchedPosition]):
     result_type: ClassVar[type[Any]] = SearchedPosition
 
     @property
-    def wanted(self) -> list[tuple[str, int]]:
-        """The kind and the number of each position."""
-        return [*(("sample", number) for number in range(self.positions)), *(("game", at) for at in _turns())]
+    def schedule(self) -> list[tuple[str, int]]:
+        """The kind and number of each position."""
+        return [*(("sample", number) for number in range(self.positions)), *(("game", ply) for ply in _otage_plies())]
 
     @property
     def total(self) -> int:
-        return len(self.wanted)
+        return len(self.schedule)
 
     def configuration(self) -> dict[str, Any]:
         return asdict(self)
 
     def run_job(self, number: int, cache: PlayerCache) -> SearchedPosition:
-        kind, at = self.wanted[number]
+        kind, at = self.schedule[number]
         if kind == "game":
-            return search_position(report_game(at), kind, at, IN_THE_GAME, self.depth)
-        return search_position(sample(self.seed, at), kind, at, tuple(SEARCHES), self.depth)
+            return search_position(report_position(at), kind, at, GAME_SEARCHES, self.depth)
+        return search_position(sample_position(self.seed, at), kind, at, tuple(SEARCHES), self.depth)
 
 
-def plan(game: str, variant: str | None, games: int, depths: Sequence[int], seed: int) -> SearchPlan:
-    """So many positions to the greatest depth."""
+def make_plan(game: str, variant: str | None, games: int, depths: Sequence[int], seed: int) -> SearchPlan:
+    """Search `games` positions to the greatest depth."""
     if find_game(game, variant=variant) is not Game.OTHELLO:
         raise ConfigError("the experiment otage is for Othello on 8x8")
     return SearchPlan("otage", game, games, max(depths), seed)
@@ -91,76 +91,76 @@ def plan(game: str, variant: str | None, games: int, depths: Sequence[int], seed
 
 # ---- searching ------------------------------------------------------------------------------------------------------
 def search_position(position: Position, kind: str, number: int, names: Sequence[str], depth: int) -> SearchedPosition:
-    """Search a position in several ways; that they find the same values is what makes them comparable."""
-    found = {name: list(_searcher(name).deepen(position, depth)) for name in names}
-    values = {name: [each.value for each in iterations] for name, iterations in found.items()}
+    """Search a position in several ways, which must find the same values to be comparable."""
+    results = {name: list(_make_search(name).deepen(position, depth)) for name in names}
+    values = {name: [each.value for each in iterations] for name, iterations in results.items()}
     if any(others != values[names[0]] for others in values.values()):
         raise AssertionError(f"searches of {position} disagree: {values}")
-    leaves = {name: [each.leaves for each in iterations] for name, iterations in found.items()}
-    seconds = {name: [each.seconds for each in iterations] for name, iterations in found.items()}
+    leaves = {name: [each.leaves for each in iterations] for name, iterations in results.items()}
+    seconds = {name: [each.seconds for each in iterations] for name, iterations in results.items()}
     return SearchedPosition(kind, number, values[names[0]], leaves, seconds)
 
 
 @cache
-def _searcher(name: str) -> IterativeDeepening:
-    """A search, made once in each process."""
+def _make_search(name: str) -> IterativeDeepening:
+    """Make a search, once per process."""
     return IterativeDeepening(OtageMemory(), SEARCHES[name])
 
 
 # ---- positions ------------------------------------------------------------------------------------------------------
-def sample(seed: int, number: int) -> Position:
-    """A position of a game's middle from sensible play with some random moves, with a choice for the mover."""
-    chance = random.Random(f"{seed}/{number}")
-    discs = chance.randint(*DISCS)
+def sample_position(seed: int, number: int) -> Position:
+    """Sample a midgame position, reached by shallow searches and random moves, with more than one legal move."""
+    rng = random.Random(f"{seed}/{number}")
+    discs = rng.randint(*DISC_RANGE)
     while True:
         position = Position.start()
         while not position.over and (position.own | position.opp).bit_count() < discs:
-            position = position.after(_sensible(position, chance))
+            position = position.after(_choose_move(position, rng))
         if len(position.legal_moves()) > 1:
             return position
 
 
-def _sensible(position: Position, chance: random.Random) -> int:
-    if chance.random() < STRAY:
-        return chance.choice(position.legal_moves())
-    *_, found = _searcher(ALL).deepen(position, GLANCE)
-    return found.move
+def _choose_move(position: Position, rng: random.Random) -> int:
+    if rng.random() < RANDOM_MOVE_SHARE:
+        return rng.choice(position.legal_moves())
+    *_, results = _make_search(ALL_TECHNIQUES).deepen(position, PLAY_DEPTH)
+    return results.move
 
 
-def report_game(plies: int) -> Position:
-    """The position after so many moves of the report's game."""
+def report_position(plies: int) -> Position:
+    """The position after a number of plies of the report's game."""
     record = parse_transcript(published.OTAGE_GAME)
     return Record(record.start, record.moves[:plies]).final
 
 
-def _turns() -> range:
-    """The plies of the report's game before which Black, Otage, is to move."""
+def _otage_plies() -> range:
+    """The plies of the report's game with Otage (Black) to move."""
     return range(0, len(published.OTAGE_GAME) // 2, 2)
 
 
 # ---- the report -----------------------------------------------------------------------------------------------------
-def write(plan: SearchPlan, found: Sequence[SearchedPosition], depths: Sequence[int], folder: Path) -> None:
+def write_report(plan: SearchPlan, results: Sequence[SearchedPosition], depths: Sequence[int], folder: Path) -> None:
     """Write the report of the experiment."""
-    report = Report(folder, "Otage: what the variations of the depth before save")
-    report.text(
-        "A variation is the best line from a move of the root: the principal one, and for each other move the answers "
-        "that refute it. The next depth tries first nothing of them (alpha-beta), the best move, the best branch (the "
-        "principal variation) or the variations of all moves (the refutation tables). All find the same values."
+    report = Report(folder, "Otage: leaves saved by the variations of the previous depth")
+    report.add_text(
+        "A variation is the best line from a move of the root: the principal variation, and for every other move the "
+        "replies that refute it. The next depth first tries none of them (alpha-beta), the best move, the best branch "
+        "(the principal variation) or the variations of all moves (the refutation tables). All find the same values."
     )
     _write_trees(report, plan.seed)
     for depth in depths:
-        _write_sample(report, depth, [each for each in found if each.kind == "sample"], plan.seed)
-    _plot(report, plan.depth, [each for each in found if each.kind == "sample"])
-    _write_game(report, plan.depth, [each for each in found if each.kind == "game"])
+        _write_sample(report, depth, [each for each in results if each.kind == "sample"], plan.seed)
+    _plot(report, plan.depth, [each for each in results if each.kind == "sample"])
+    _write_game(report, plan.depth, [each for each in results if each.kind == "game"])
     _write_variations(report, range(max(1, plan.depth - 3), plan.depth + 2))
     report.write()
 
 
 def count_leaves(tree: example_trees.ExampleNode) -> dict[str, int]:
-    """The leaves of a tree of three levels that each algorithm looks at, after a search to depth 2."""
+    """Count the leaves of a tree of three levels that each algorithm visits, after a search to depth 2."""
     value, leaves = example_trees.minimax(tree, 3)
     counts = {"minimax": leaves}
-    for name, hints in LADDER.items():
+    for name, hints in HINT_LEVELS.items():
         *_, last = example_trees.deepen(tree, (2, 3), hints)
         if last.value != value:
             raise AssertionError(f"{name} finds {last.value}, minimax {value}")
@@ -169,89 +169,97 @@ def count_leaves(tree: example_trees.ExampleNode) -> dict[str, int]:
 
 
 def count_random_leaves(trees: int, seed: int) -> dict[str, int]:
-    """The same, summed over random trees."""
-    chance = random.Random(seed)
-    counts = [count_leaves(example_trees.random_tree(chance)) for _ in range(trees)]
+    """Count the leaves of random trees, summed."""
+    rng = random.Random(seed)
+    counts = [count_leaves(example_trees.make_random_tree(rng)) for _ in range(trees)]
     return {name: sum(each[name] for each in counts) for name in counts[0]}
 
 
 def _write_trees(report: Report, seed: int) -> None:
-    one, many = count_leaves(example_trees.report_tree()), count_random_leaves(TREES, seed)
+    one, many = count_leaves(example_trees.make_report_tree()), count_random_leaves(RANDOM_TREES, seed)
     rows = []
     for name in one:
         shares = [100 * counts[name] / counts["minimax"] for counts in (one, many)]
-        rows.append([name, one[name], published.BRANCHES[name], shares[0], many[name], shares[1]])
-    report.text(
+        rows.append([name, one[name], published.TREE_LEAVES[name], shares[0], many[name], shares[1]])
+    report.add_text(
         "## Trees",
-        "The report draws its tree of 27 leaves but does not tell its values in words: ours was made to have the "
-        f"report's counts. The other {TREES} trees are random, with {example_trees.BRANCHING[0]} to "
-        f"{example_trees.BRANCHING[1]} moves everywhere; the depth before judges them nearly right.",
+        "The report draws its tree of 27 leaves without giving the values: ours was made to reproduce the "
+        f"report's counts. The other {RANDOM_TREES} trees are random, with {example_trees.BRANCHING[0]} to "
+        f"{example_trees.BRANCHING[1]} moves per node; the values of the previous depth are nearly right.",
     )
-    header = ["algorithm", "one tree: leaves", "report 4", "one tree: %", f"{TREES} trees: leaves", f"{TREES} trees: %"]
-    report.table("trees", "Leaves at depth 3 after a search to depth 2", header, rows)
+    header = [
+        "algorithm",
+        "one tree: leaves",
+        "report 4",
+        "one tree: %",
+        f"{RANDOM_TREES} trees: leaves",
+        f"{RANDOM_TREES} trees: %",
+    ]
+    report.add_table("trees", "Leaves at depth 3 after a search to depth 2", header, rows)
 
 
-def _write_sample(report: Report, depth: int, found: Sequence[SearchedPosition], seed: int) -> None:
-    last = {name: sum(sum(each.leaves[name][depth - 1 : depth]) for each in found) for name in SEARCHES}
-    base = max(1, last["alpha-beta"])  # nothing is left where the game ends before
+def _write_sample(report: Report, depth: int, results: Sequence[SearchedPosition], seed: int) -> None:
+    last = {name: sum(sum(each.leaves[name][depth - 1 : depth]) for each in results) for name in SEARCHES}
+    base = max(1, last["alpha-beta"])  # 0 if all games end before this depth
     rows = []
     for name in SEARCHES:
-        whole = sum(sum(each.leaves[name][:depth]) for each in found)
-        milliseconds = 1000 * sum(sum(each.seconds[name][:depth]) for each in found) / len(found)
+        whole = sum(sum(each.leaves[name][:depth]) for each in results)
+        milliseconds = 1000 * sum(sum(each.seconds[name][:depth]) for each in results) / len(results)
         rows.append([name, last[name], 100 * last[name] / base, whole, milliseconds])
-    order, window = (100 * (1 - last[ALL] / max(1, last[without])) for without in (NO_ORDER, NO_WINDOW))
-    report.text(
+    order, window = (100 * (1 - last[ALL_TECHNIQUES] / max(1, last[without])) for without in (NO_ORDER, NO_WINDOW))
+    report.add_text(
         f"## Positions at depth {depth}",
-        f"{len(found)} positions of {DISCS[0]} to {DISCS[1]} discs, seed {seed}, from play to depth {GLANCE} with a "
-        "quarter of random moves. The first four searches have the order of squares and the aspiration window; then "
-        "each is switched off alone, and at last everything. Beside the tables, the order saves "
+        f"{len(results)} positions of {DISC_RANGE[0]} to {DISC_RANGE[1]} discs, seed {seed}, from play to depth "
+        f"{PLAY_DEPTH} with a quarter of random moves. The first four searches have the order of squares and the "
+        "aspiration window; then "
+        "each is switched off separately, and finally all. In addition to the tables, the order saves "
         f"{order:.1f} % of the leaves at this depth and the window {window:.1f} %.",
     )
     header = ["search", "leaves of this depth", "share, %", "leaves of all depths to it", "time of a position, ms"]
-    report.table(f"positions-{depth}", f"Leaves and time at depth {depth}", header, rows)
+    report.add_table(f"positions-{depth}", f"Leaves and time at depth {depth}", header, rows)
 
 
-def _plot(report: Report, depth: int, found: Sequence[SearchedPosition]) -> None:
+def _plot(report: Report, depth: int, results: Sequence[SearchedPosition]) -> None:
     def draw(axes: Any) -> None:
         for name in SEARCHES:
-            totals = [sum(sum(each.leaves[name][ply : ply + 1]) for each in found) for ply in range(depth)]
+            totals = [sum(sum(each.leaves[name][ply : ply + 1]) for each in results) for ply in range(depth)]
             axes.plot(range(1, depth + 1), totals, label=name)
         axes.set(xlabel="depth", ylabel="leaves", yscale="log")
 
-    report.plot("leaves", "Leaves of all positions at each depth", draw)
+    report.add_plot("leaves", "Leaves of all positions at each depth", draw)
 
 
-def _write_game(report: Report, depth: int, found: Sequence[SearchedPosition]) -> None:
+def _write_game(report: Report, depth: int, results: Sequence[SearchedPosition]) -> None:
     record, rows = parse_transcript(published.OTAGE_GAME), list[list[object]]()
     totals = [0, 0, 0]
-    for turn, each in enumerate(found):
-        before, after = (sum(each.leaves[name]) for name in IN_THE_GAME)
-        theirs = published.OTAGE_SAVED[turn]
+    for turn, each in enumerate(results):
+        before, after = (sum(each.leaves[name]) for name in GAME_SEARCHES)
+        published_leaves = published.OTAGE_SAVED[turn]
         moves = [record.start.format_move(move) for move in record.moves[each.number : each.number + 2]]
-        rows.append([str(turn + 1), *moves, before, after, before - after, theirs])
-        totals = [total + added for total, added in zip(totals, (before, after, theirs), strict=True)]
+        rows.append([str(turn + 1), *moves, before, after, before - after, published_leaves])
+        totals = [total + added for total, added in zip(totals, (before, after, published_leaves), strict=True)]
     rows.append(["sum", "", "", *totals[:2], totals[0] - totals[1], totals[2]])
-    report.text(
+    report.add_text(
         "## A game",
         f"The report's game, Otage being Black: leaves of all depths to {depth} by the best move alone and with the "
-        "refutation tables. Its own searches went as deep as the clock allowed, to depth 9 for the sixth move; what "
-        "it saved is told for both of its versions at the same depth.",
+        "refutation tables. Its own searches went as deep as the clock allowed, to depth 9 for the sixth move; the "
+        "report counts savings at equal depths.",
     )
     header = ["", "Black", "White", "without variations", "with variations", "saved", "report 4: saved"]
-    report.table("game", "Leaves for each move of a game", header, rows)
+    report.add_table("game", "Leaves for each move of a game", header, rows)
 
 
 def _write_variations(report: Report, depths: range) -> None:
-    position = report_game(BEGUN)
+    position = report_position(VARIATIONS_PLY)
     columns = []
-    for found in list(_searcher(ALL).deepen(position, depths[-1]))[depths[0] - 1 :]:
-        columns.append([" ".join(map(position.format_move, line)) for line in found.variations.values()])
+    for results in list(_make_search(ALL_TECHNIQUES).deepen(position, depths[-1]))[depths[0] - 1 :]:
+        columns.append([" ".join(map(position.format_move, line)) for line in results.variations.values()])
     names = ["P", *map(str, range(1, len(columns[0])))]
     rows: list[list[object]] = [[name, *lines] for name, *lines in zip(names, *columns, strict=True)]
     rows.append(["report 4: P", *(published.OTAGE_VARIATIONS.get(depth) for depth in depths)])
-    report.text(
+    report.add_text(
         "## Variations",
-        f"After `{published.OTAGE_GAME[: 2 * BEGUN]}`: the principal variation, then what refutes the other moves. A "
-        "long one belongs to a move that was the best one so far when it was searched.",
+        f"After `{published.OTAGE_GAME[: 2 * VARIATIONS_PLY]}`: the principal variation, then the refutations of the "
+        "other moves. A long one belongs to a move that was the best one so far when it was searched.",
     )
-    report.table("variations", "Variations by depth", ["", *(f"depth {depth}" for depth in depths)], rows)
+    report.add_table("variations", "Variations by depth", ["", *(f"depth {depth}" for depth in depths)], rows)

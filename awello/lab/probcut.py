@@ -1,8 +1,8 @@
-"""How far a shallow search is from a deep one: the measurements behind multi-ProbCut.
+"""The deviation between shallow and deep searches: the measurements behind multi-ProbCut.
 
-Positions of half-random games are searched to all depths without probable cuts, and solved where few squares are empty.
-The deviation between two depths, over all positions of a number of empty squares, is fitted by a linear function of the
-empty squares, the difference of the depths and the lower depth.
+Positions of half-random games are searched to all depths without ProbCut, and solved if few squares are empty.  The
+deviation between two depths, over all positions with a number of empty squares, is fitted by a linear function of the
+number of empty squares, the difference of the depths and the lower depth.
 """
 
 import json
@@ -22,66 +22,66 @@ from awello.limits import Limit
 from awello.position import Position
 from awello.rules.game import PASS, Game
 
-DEPTHS = range(1, 9)  # the searches compared
+DEPTHS = range(1, 9)
 EMPTIES = range(12, 57, 4)
-SOLVED = 20  # empty squares from which a position is solved as well
-STRAY = 0.25  # the share of random moves in the games
-LEAST = 1.5  # discs: no deviation is taken to be smaller
-Pair = tuple[int, int, int]  # empty squares, the deeper search (the empty squares if to the end), the shallower one
+MAX_SOLVED_EMPTIES = 20  # positions with at most this many empty squares are also solved
+RANDOM_MOVE_SHARE = 0.25  # in the games
+MIN_DEVIATION = 1.5  # discs: lower bound of all deviations
+Pair = tuple[int, int, int]  # empty squares, deeper depth (the empty squares if solved), shallower depth
 
 
 @dataclass(frozen=True)
 class DeviationFit:
-    """The deviation of one kind of search as a linear function, and how well it fits."""
+    """A linear model of the deviation for one kind of search, and its error."""
 
     coefficients: dict[str, float]
     error: float
 
-    def at(self, pair: Pair) -> float:
-        """The deviation that it gives."""
+    def predict(self, pair: Pair) -> float:
+        """Predict a deviation."""
         return float(np.dot(list(self.coefficients.values()), _terms(pair)))
 
 
-def sample(engine: Engine, empties: int, chance: random.Random) -> Position:
-    """A position of half-random play with so many empty squares and a choice for the mover."""
+def sample_position(engine: Engine, empties: int, rng: random.Random) -> Position:
+    """Sample a position of half-random play with a number of empty squares, in which the mover has a move."""
     while True:
         position = Position.start(Game.OTHELLO)
         while not position.over and position.empties > empties:
             moves = position.legal_moves()
-            if moves == (PASS,) or chance.random() < STRAY:
-                position = position.after(chance.choice(moves))
+            if moves == (PASS,) or rng.random() < RANDOM_MOVE_SHARE:
+                position = position.after(rng.choice(moves))
             else:
                 position = position.after(list(engine.analyse(position, Limit(depth=2)))[-1].move)
         if not position.over and position.legal_moves() != (PASS,) and position.empties == empties:
             return position
 
 
-def values_of(engine: Engine, position: Position) -> dict[int, int]:
-    """The value of a position at each depth, and under the number of its empty squares the exact score."""
+def search_values(engine: Engine, position: Position) -> dict[int, int]:
+    """Search a position to each depth; the exact score, if solved, is stored under the number of empty squares."""
     engine.clear()
     engine.search_threads.start()
-    thinking, values = OthelloIterativeSearch(engine.search_threads, position), {}
+    search, values = OthelloIterativeSearch(engine.search_threads, position), {}
     for depth in DEPTHS:
-        thinking.results = thinking.search_multipv(depth, NO_SELECTIVITY)
-        values[depth] = thinking.results[0][0]
-    if thinking.empties <= SOLVED:
-        for _ in thinking.solve(False):
-            values[thinking.empties] = thinking.results[0][0]
+        search.results = search.search_multipv(depth, NO_SELECTIVITY)
+        values[depth] = search.results[0][0]
+    if search.empties <= MAX_SOLVED_EMPTIES:
+        for _ in search.solve(False):
+            values[search.empties] = search.results[0][0]
     return values
 
 
-def measure(positions: int, seed: int, step: Callable[[], object]) -> dict[Pair, list[int]]:
-    """The differences between all pairs of searches, by empty squares."""
-    chance, differences = random.Random(seed), defaultdict(list)
+def measure_differences(positions: int, seed: int, on_progress: Callable[[], object]) -> dict[Pair, list[int]]:
+    """Measure the differences between all pairs of searches, by empty squares."""
+    rng, differences = random.Random(seed), defaultdict(list)
     with Engine(hash=16) as engine:
         for _ in range(positions):
             for empties in EMPTIES:
-                values = values_of(engine, sample(engine, empties, chance))
+                values = search_values(engine, sample_position(engine, empties, rng))
                 for deep, value in values.items():
                     for shallow in DEPTHS:
                         if shallow < deep and (deep - shallow) % 2 == 0:
                             differences[empties, deep, shallow].append(value - values[shallow])
-                step()
+                on_progress()
     return dict(differences)
 
 
@@ -90,8 +90,8 @@ def _terms(pair: Pair) -> list[float]:
     return [1.0, float(empties), float(deep - shallow), float(shallow)]
 
 
-def fit(deviations: dict[Pair, float]) -> DeviationFit:
-    """The linear function closest to measured deviations."""
+def fit_deviations(deviations: dict[Pair, float]) -> DeviationFit:
+    """Fit a linear model to measured deviations."""
     matrix, target = np.array([_terms(pair) for pair in deviations]), np.array(list(deviations.values()))
     solution, *_ = np.linalg.lstsq(matrix, target, rcond=None)
     error = float(np.sqrt(np.mean((matrix @ solution - target) ** 2)))
@@ -100,22 +100,24 @@ def fit(deviations: dict[Pair, float]) -> DeviationFit:
     )
 
 
-def write(differences: Mapping[Pair, Sequence[int]], folder: Path) -> dict[str, DeviationFit]:
-    """Fit both kinds of search; write a report, and the file that the engine reads."""
-    deviations = {pair: float(np.sqrt(np.mean(np.square(seen)))) for pair, seen in differences.items()}
+def write_report(differences: Mapping[Pair, Sequence[int]], folder: Path) -> dict[str, DeviationFit]:
+    """Fit both kinds of search; write a report and the file for the engine."""
+    deviations = {pair: float(np.sqrt(np.mean(np.square(values)))) for pair, values in differences.items()}
     kinds = {
         "depth": {pair: value for pair, value in deviations.items() if pair[1] < pair[0]},
         "end": {pair: value for pair, value in deviations.items() if pair[1] == pair[0]},
     }
-    fits = {kind: fit(measured) for kind, measured in kinds.items()}
-    report = Report(folder, "How far a shallow search is from a deep one")
+    fits = {kind: fit_deviations(measured) for kind, measured in kinds.items()}
+    report = Report(folder, "Deviation between shallow and deep searches")
     for kind, measured in kinds.items():
-        rows = [[*pair, len(differences[pair]), value, fits[kind].at(pair)] for pair, value in sorted(measured.items())]
+        rows = [
+            [*pair, len(differences[pair]), value, fits[kind].predict(pair)] for pair, value in sorted(measured.items())
+        ]
         header = ["empty", "deep", "shallow", "positions", "deviation, discs", "fitted"]
-        report.table(kind, f"Searches to {'a depth' if kind == 'depth' else 'the end'}", header, rows)
-    for kind, found in fits.items():
-        report.text(f"{kind}: {found.coefficients}, root mean square error {found.error:.2f} discs")
+        report.add_table(kind, f"Searches to {'a depth' if kind == 'depth' else 'the end'}", header, rows)
+    for kind, fitted in fits.items():
+        report.add_text(f"{kind}: {fitted.coefficients}, root mean square error {fitted.error:.2f} discs")
     report.write()
-    content = {kind: found.coefficients for kind, found in fits.items()} | {"least": LEAST}
+    content = {kind: fitted.coefficients for kind, fitted in fits.items()} | {"least": MIN_DEVIATION}
     (folder / "probcut.json").write_text(json.dumps(content, indent=2) + "\n", "utf-8")
     return fits

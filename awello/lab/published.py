@@ -1,4 +1,4 @@
-"""Figures of the reports that the experiments repeat, to stand beside ours.
+"""Published figures of the reports, for comparison with the experiments.
 
 Report 0: "Intelligence artificielle appliquée au jeu d'Othello", 2024, chapter 3.
 Report 1: "J'ai Awalé de Travers", 2020, section 3.4.
@@ -93,8 +93,8 @@ HEURISTICS = {
     "Le crocodile crétin": 1.19,
 }
 
-# Report 4, section II.3.2: leaves of one tree of 27.
-BRANCHES = {"minimax": 27, "alpha-beta": 20, "best move": 19, "best branch": 17, "refutation tables": 11}
+# Report 4, section II.3.2: leaves visited in a tree of 27.
+TREE_LEAVES = {"minimax": 27, "alpha-beta": 20, "best move": 19, "best branch": 17, "refutation tables": 11}
 
 # Report 4, section IV.1: a game of Otage, Black, and the leaves that variations saved for each of its moves when both
 # versions searched to the same depth; the first two moves were in its book.

@@ -1,4 +1,4 @@
-"""A report in a folder: the same text as Markdown and HTML, each table as CSV, each plot as PNG and SVG."""
+"""Reports: a folder with the text as Markdown and HTML, tables as CSV, and plots as PNG and SVG."""
 
 import csv
 from collections.abc import Callable, Sequence
@@ -10,7 +10,7 @@ from markdown_it import MarkdownIt
 from awello.errors import ConfigError
 from awello.folders import replace_atomically
 
-PLOTS = (".svg", ".png")
+PLOT_FORMATS = (".svg", ".png")
 Draw = Callable[[Any], None]
 STYLE = """<style>
 body { font: 16px/1.5 system-ui, sans-serif; max-width: 62rem; margin: 2rem auto; padding: 0 1rem; color: #222 }
@@ -22,8 +22,8 @@ code { background: #2a2d2b } img { background: #fff } }
 </style>"""
 
 
-def need_plots() -> None:
-    """Say at once, not after minutes of play, that the library for plots is missing."""
+def require_matplotlib() -> None:
+    """Raise `ConfigError` early if matplotlib is not installed."""
     try:
         import matplotlib  # noqa: F401
     except ImportError:
@@ -31,27 +31,27 @@ def need_plots() -> None:
 
 
 def check_plot(path: Path) -> None:
-    """Say at once, not after minutes of work, that a plot cannot be written."""
-    if path.suffix.lower() not in PLOTS:
-        raise ConfigError(f"cannot plot to {str(path)!r}: choose a name that ends in {' or '.join(PLOTS)}")
+    """Raise `ConfigError` early if a plot cannot be written."""
+    if path.suffix.lower() not in PLOT_FORMATS:
+        raise ConfigError(f"cannot plot to {str(path)!r}: choose a name that ends in {' or '.join(PLOT_FORMATS)}")
     if not path.parent.is_dir():
         raise ConfigError(f"cannot plot to {str(path)!r}: there is no folder {str(path.parent)!r}")
     if path.is_symlink() or (path.exists() and not path.is_file()):
-        raise ConfigError(f"cannot plot to {str(path)!r}: it is no plain file")
-    need_plots()
+        raise ConfigError(f"cannot plot to {str(path)!r}: it is not a regular file")
+    require_matplotlib()
 
 
 def write_plot(path: Path, draw: Draw) -> None:
-    """Write a plot completely or not at all."""
+    """Write a plot atomically."""
     try:
         with replace_atomically(path) as file:
-            _figure(draw).savefig(file, dpi=120, format=path.suffix.lower().removeprefix("."))
+            _make_figure(draw).savefig(file, dpi=120, format=path.suffix.lower().removeprefix("."))
     except OSError as error:
         raise ConfigError(f"cannot write {str(path)!r}: {error.strerror}") from None
 
 
-def _figure(draw: Draw) -> Any:
-    """A figure with the plot that `draw` makes on its axes."""
+def _make_figure(draw: Draw) -> Any:
+    """Make a figure whose axes are drawn by `draw`."""
     from matplotlib.backends.backend_agg import FigureCanvasAgg
     from matplotlib.figure import Figure
 
@@ -65,29 +65,29 @@ def _figure(draw: Draw) -> Any:
 
 
 class Report:
-    """Collects text, tables and plots, and writes them."""
+    """Collects text, tables and plots, and writes the report."""
 
     def __init__(self, folder: Path, title: str) -> None:
-        need_plots()
+        require_matplotlib()
         self.folder, self.parts = folder, [f"# {title}"]
 
-    def text(self, *paragraphs: str) -> None:
+    def add_text(self, *paragraphs: str) -> None:
         """Add paragraphs of Markdown."""
         self.parts += paragraphs
 
-    def table(self, name: str, caption: str, header: Sequence[str], rows: Sequence[Sequence[object]]) -> None:
-        """Add a table, and write it as `name.csv`; columns in which nothing stands are left out."""
-        kept = [column for column in range(len(header)) if any(row[column] is not None for row in rows)]
-        header, rows = [header[column] for column in kept], [[row[column] for column in kept] for row in rows]
+    def add_table(self, name: str, caption: str, header: Sequence[str], rows: Sequence[Sequence[object]]) -> None:
+        """Add a table and write it as `name.csv`; empty columns are omitted."""
+        columns = [column for column in range(len(header)) if any(row[column] is not None for row in rows)]
+        header, rows = [header[column] for column in columns], [[row[column] for column in columns] for row in rows]
         with (self.folder / f"{name}.csv").open("w", encoding="utf-8", newline="") as file:
             csv.writer(file).writerows([header, *rows])
-        lines = [header, ["---"] * len(header), *([_cell(value) for value in row] for row in rows)]
+        lines = [header, ["---"] * len(header), *([_format_cell(value) for value in row] for row in rows)]
         self.parts.append(f"**{caption}** ([{name}.csv]({name}.csv))")
         self.parts.append("\n".join("| " + " | ".join(line) + " |" for line in lines))
 
-    def plot(self, name: str, caption: str, draw: Draw) -> None:
-        """Add a plot that `draw` makes on its axes, and write it as `name.png` and `name.svg`."""
-        figure = _figure(draw)
+    def add_plot(self, name: str, caption: str, draw: Draw) -> None:
+        """Add a plot drawn by `draw` and write it as `name.png` and `name.svg`."""
+        figure = _make_figure(draw)
         for kind in ("png", "svg"):
             figure.savefig(self.folder / f"{name}.{kind}", dpi=120)
         self.parts.append(f"![{caption}]({name}.svg)\n\n*{caption}*")
@@ -102,8 +102,8 @@ class Report:
         (self.folder / "report.html").write_text(f"{head}<body>{body}</body></html>\n", "utf-8")
 
 
-def _cell(value: object) -> str:
-    """A value as a cell of a Markdown table."""
+def _format_cell(value: object) -> str:
+    """Format a value for a cell of a Markdown table."""
     if value is None:
         return ""
     if isinstance(value, float):

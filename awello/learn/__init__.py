@@ -1,1 +1,1 @@
-"""Players that learn: one readable loop each."""
+"""Training: one readable loop per player that learns."""

@@ -1,10 +1,10 @@
-"""Otage against itself (report 4, sections II.5.1 and III.6.6): games that build its book and teach its patterns.
+"""Self-play of Otage (report 4, sections II.5.1 and III.6.6): games that build its book and train its patterns.
 
-First come all openings of so many plies, without which the book would only grow where it is thick already.  Then it
-perfects what it knows: where all moves that it remembers lost, the search finds another; now and then it explores.
+All openings of a given length are played first; otherwise the book would only grow where it is already dense.  Then
+Otage refines what it knows: where all known moves lost, the search finds another one, and some moves are random.
 
-Games are played in rounds.  The games of a round do not know of each other and are learnt from in order when all have
-been played, so the results do not depend on how many processes or machines play them.
+Games are played in rounds.  Otage learns from the games of a round, in order, after all of them have been played, so
+the results do not depend on the number of processes or machines.
 """
 
 import json
@@ -30,77 +30,78 @@ from awello.position import Position
 from awello.record import Record
 from awello.rules.game import Game
 
-EVENT = "Autoplay"
-ROUND = 20  # games that do not know of each other
-EXPLORE = 15  # percent of the moves in the opening
-FIRST = "c4"  # of the first moves, which are one by symmetry, the one that the report takes
+AUTOPLAY_EVENT = "Autoplay"
+ROUND_GAMES = 20  # games between two updates of the memory
+EXPLORATION_PERCENT = 15  # of the moves in the opening
+FIRST_MOVE = "c4"  # all first moves are equivalent by symmetry; the report plays this one
 
 
 @dataclass(frozen=True)
 class AutoplayPlan(GamePlan):
-    """How Otage plays against itself up to the end of a round, and what it knows in that round."""
+    """How Otage plays against itself up to the end of a round, and its state in that round."""
 
     limit: Limit | None
-    """For each move; None if the clock decides."""
+    """Limit per move; None: the clock decides."""
     clock: Clock = field(default_factory=Clock)
     seed: int = 0
-    plies: int = 6
-    """Of the openings that are played first; 0 for none."""
-    passes: int = 1
-    """How often each of them is played."""
+    opening_plies: int = 6
+    """Length of the openings that are played first; 0: no openings."""
+    repeats: int = 1
+    """How often each opening is played."""
     games: int = 0
-    known: bytes = b""
+    snapshot: bytes = b""
+    """The memory and the games so far, packed for the workers."""
     kind: ClassVar[str] = "autoplay"
 
     def opening(self, number: int) -> tuple[int, ...]:
-        """The opening of a game; none when all of them have been played."""
-        openings = all_openings(self.plies)
-        return openings[number % len(openings)] if number < len(openings) * self.passes else ()
+        """The opening of a game; empty after all openings have been played."""
+        openings = list_openings(self.opening_plies)
+        return openings[number % len(openings)] if number < len(openings) * self.repeats else ()
 
     def job(self, number: int) -> GameJob:
         limit, opening = f"@{format_limit(self.limit)}" if self.limit else "", self.opening(number)
-        spec = f"otage{limit},variety_percent={0 if opening else EXPLORE}"
+        spec = f"otage{limit},variety_percent={0 if opening else EXPLORATION_PERCENT}"
         return make_pair_job(Game.OTHELLO, (spec, spec), number, self.seed, opening, self.clock, brief=True)
 
     def run_job(self, number: int, cache: PlayerCache) -> GameResult:
         players = cache.get_players(self.job(number))
         for player in players:
             assert isinstance(player, OtagePlayer)
-            player.set_memory(*_unpack(self.known))
+            player.set_memory(*_unpack_snapshot(self.snapshot))
         result = super().run_job(number, cache)
         depths = {position: depth for player in players for position, depth in player.depths.items()}  # type: ignore
         return replace(result, tags={DEPTHS_TAG: format_depths(result.record, depths)})
 
     def configuration(self) -> dict[str, Any]:
-        """Nothing: a folder may continue with another limit, seed or number of openings."""
+        """Empty: a folder may be continued with another limit, seed or number of openings."""
         return {}
 
 
 @lru_cache(1)
-def all_openings(plies: int) -> list[tuple[int, ...]]:
-    """All sequences of so many moves, the first move always the same: 2,050 of six plies."""
+def list_openings(plies: int) -> list[tuple[int, ...]]:
+    """All move sequences of a length that begin with `FIRST_MOVE`: 2,050 for six plies."""
     start = Position.start()
-    lines = [((move := start.parse_move(FIRST)),)] if plies else []
-    return [line for first in lines for line in _longer(first, start.after(move), plies - 1)]
+    lines = [((move := start.parse_move(FIRST_MOVE)),)] if plies else []
+    return [extended for line in lines for extended in _extend(line, start.after(move), plies - 1)]
 
 
-def _longer(line: tuple[int, ...], position: Position, plies: int) -> Iterator[tuple[int, ...]]:
+def _extend(line: tuple[int, ...], position: Position, plies: int) -> Iterator[tuple[int, ...]]:
     if not plies or position.over:
         yield line
         return
     for move in position.legal_moves():
-        yield from _longer((*line, move), position.after(move), plies - 1)
+        yield from _extend((*line, move), position.after(move), plies - 1)
 
 
-# ---- what it knows --------------------------------------------------------------------------------------------------
-def _pack(memory: OtageMemory, games: Iterable[Record]) -> bytes:
-    """What is known, for workers wherever they are."""
+# ---- snapshots ------------------------------------------------------------------------------------------------------
+def _pack_snapshot(memory: OtageMemory, games: Iterable[Record]) -> bytes:
+    """Pack the memory and the games for the workers."""
     return zlib.compress(json.dumps([memory.format(), [record.moves for record in games]]).encode(), 1)
 
 
 @lru_cache(2)
-def _unpack(known: bytes) -> tuple[OtageMemory, GameTree]:
-    text, games = json.loads(zlib.decompress(known))
+def _unpack_snapshot(snapshot: bytes) -> tuple[OtageMemory, GameTree]:
+    text, games = json.loads(zlib.decompress(snapshot))
     return OtageMemory.parse(text), GameTree(Record(Position.start(), tuple(moves)) for moves in games)
 
 
@@ -109,63 +110,63 @@ def autoplay(
     folder: Path,
     plan: AutoplayPlan,
     jobs: Jobs = 1,
-    place: str = "",
-    report: Callable[[int], None] = lambda games: None,
+    archive_location: str = "",
+    on_progress: Callable[[int], None] = lambda games: None,
 ) -> Iterator[tuple[Record, Lesson]]:
-    """Play until the plan's number of games has been played, round by round; yield each game with its lesson.
+    """Play up to the plan's number of games, round by round; yield each game with its lesson.
 
-    `report` is called with the number of games played.  Games are also kept in the archive at `place`, by default in
-    the folder.  Raises `KeyboardInterrupt` on Ctrl-C; the next call continues.
+    `on_progress` receives the number of games played.  The games are also added to the archive at `archive_location`
+    (default: in the folder).  Ctrl-C raises `KeyboardInterrupt`; the next call resumes.
     """
     if folder.exists() and not folder.is_dir():
-        raise ConfigError(f"{str(folder)!r} is a file: name a folder for what Otage learns")
+        raise ConfigError(f"{str(folder)!r} is a file: give a folder for what Otage learns")
     folder.mkdir(parents=True, exist_ok=True)
     memory = OtageMemory.load(folder / MEMORY_FILE)
-    learnt = _read_learnt(folder, replace(plan, games=memory.autoplay_games))
-    with closing(Archive(place or folder / GAMES_FILE)) as archive, open_workers(jobs) as workers:
-        if len(archive.numbers(GameFilter(event=EVENT))) < len(learnt):  # it is at another place than before
-            for record in learnt:
+    own_games = _read_own_games(folder, replace(plan, games=memory.autoplay_games))
+    with closing(Archive(archive_location or folder / GAMES_FILE)) as archive, open_workers(jobs) as workers:
+        if len(archive.numbers(GameFilter(event=AUTOPLAY_EVENT))) < len(own_games):  # another archive than before
+            for record in own_games:
                 archive.add(record)
-        kept = archive.records(archive.numbers(GameFilter()))
-        known = [*(record for record in kept if record.tags.get("Event") != EVENT), *learnt]
+        archived = archive.records(archive.numbers(GameFilter()))
+        records = [*(record for record in archived if record.tags.get("Event") != AUTOPLAY_EVENT), *own_games]
         while memory.autoplay_games < plan.games:
-            begun, end = memory.autoplay_games, min(plan.games, memory.autoplay_games + ROUND)
-            coming = replace(plan, games=end, known=_pack(memory, known))
-            records = _play_round(coming, begun, workers, folder, report)
-            lessons = [learn_game(memory, record, _loser(record)) for record in records]
-            for record in records:
+            first, end = memory.autoplay_games, min(plan.games, memory.autoplay_games + ROUND_GAMES)
+            round_plan = replace(plan, games=end, snapshot=_pack_snapshot(memory, records))
+            new_records = _play_round(round_plan, first, workers, folder, on_progress)
+            lessons = [learn_game(memory, record, _loser(record)) for record in new_records]
+            for record in new_records:
                 archive.add(record)
-            known += records
+            records += new_records
             memory.autoplay_games = end
             memory.save(folder / MEMORY_FILE)
-            yield from zip(records, lessons, strict=True)
+            yield from zip(new_records, lessons, strict=True)
 
 
-def _read_learnt(folder: Path, plan: AutoplayPlan) -> list[Record]:
-    """The games that a folder has learnt from."""
+def _read_own_games(folder: Path, plan: AutoplayPlan) -> list[Record]:
+    """Read the games that Otage has learnt from in a folder."""
     with Runner(plan, folder=folder) as runner:
-        if lacking := plan.games - len(runner.results):
-            told = f"{lacking} of the {plan.games} games that {folder} has learnt from are missing"
-            raise ConfigError(f"{told}: restore its games.jsonl, or begin in a new folder")
-        return [_tagged(number, result.record) for number, result in enumerate(runner.results)]
+        if missing := plan.games - len(runner.results):
+            problem = f"{missing} of the {plan.games} games that {folder} has learnt from are missing"
+            raise ConfigError(f"{problem}: restore its games.jsonl, or start in a new folder")
+        return [_add_tags(number, result.record) for number, result in enumerate(runner.results)]
 
 
 def _play_round(
-    plan: AutoplayPlan, begun: int, workers: Jobs | OrderedMap, folder: Path, report: Callable[[int], None]
+    plan: AutoplayPlan, first: int, workers: Jobs | OrderedMap, folder: Path, on_progress: Callable[[int], None]
 ) -> list[Record]:
-    """The games of a round, the first of which has the number `begun`; those that the folder lacks are played."""
+    """The games of a round, from number `first` on; play those that are not in the folder yet."""
     with Runner(plan, workers, folder) as runner:
-        report(len(runner.results))
-        if not runner.run(lambda: report(len(runner.results))):
+        on_progress(len(runner.results))
+        if not runner.run(lambda: on_progress(len(runner.results))):
             raise KeyboardInterrupt
-        return [_tagged(number, runner.results[number].record) for number in range(begun, plan.games)]
+        return [_add_tags(number, runner.results[number].record) for number in range(first, plan.games)]
 
 
-def _tagged(number: int, record: Record) -> Record:
-    tags = {**record.tags, "Black": "otage", "White": "otage", "Event": EVENT, "Round": str(number + 1)}
+def _add_tags(number: int, record: Record) -> Record:
+    tags = {**record.tags, "Black": "otage", "White": "otage", "Event": AUTOPLAY_EVENT, "Round": str(number + 1)}
     return replace(record, tags=tags)
 
 
 def _loser(record: Record) -> int:
-    """The side that lost, or either after a draw."""
+    """The side that lost; after a draw, side 0."""
     return 0 if record.winner is None else 1 - record.winner

@@ -1,4 +1,4 @@
-"""Games of Awalé that the champion plays against itself, for learning: many, shallow and compiled."""
+"""Compiled kernels that play shallow self-play games of Awalé for training."""
 
 from typing import Any
 
@@ -11,43 +11,41 @@ from awello.layout import Layout
 from awello.rules.awale import BYTE, legal_moves, seeds_in, sow
 from awello.search.uct import pick_random_move, xorshift
 
-LONGEST = 200  # plies of a game, more than nearly all take; seeds in play after them go to neither side
-GLANCE = (
-    4  # plies by which the search before the one that counts is shallower: it finds good first moves at little cost
-)
+MAX_PLIES = 200  # longer games are cut off, with the seeds in play going to neither side
+PRESEARCH_REDUCTION = 4  # a shallower search comes first, because it finds good first moves at little cost
 
 
 class PlayedPosition(Layout):
-    """A position of a game, and what is learnt of it."""
+    """A position of a game with its training target."""
 
     own: U
     opp: U
     value: float
-    """What the mover may expect, in seeds."""
-    prize: int
-    """The seeds that the best move captures."""
-    trust: float
-    """How far the rest of the game counts in the value, and not the search."""
+    """The expected result for the mover, in seeds."""
+    captured: int
+    """Seeds captured by the best move."""
+    td_lambda: float
+    """Weight of the rest of the game in the value; the search has the remaining weight."""
 
 
-Played = npt.NDArray[Any]  # of PlayedPosition
+PlayedPositions = npt.NDArray[Any]  # of PlayedPosition
 
 
 @kernel("void(uint64, uint64, PlayedPosition, int64, AwaleState)", inline=True)
 def search_position(own: U, opp: U, played: PlayedPosition, depth: int, state: AwaleState) -> None:
-    """Note a position with the value and the capture of its best move, which is left in the state."""
+    """Record a position with the value and the capture of its best move; the state keeps the best move."""
     moves = legal_moves(state.game, own, opp)
     state.root_best_pit = NO_PIT
-    search_root(own, opp, moves, -INFINITY, INFINITY, max(1, depth - GLANCE), state)
+    search_root(own, opp, moves, -INFINITY, INFINITY, max(1, depth - PRESEARCH_REDUCTION), state)
     played.value = search_root(own, opp, moves, -INFINITY, INFINITY, depth, state) / SEED_VALUE
     played.own, played.opp = own, opp
-    _, _, prize = sow(state.game, own, opp, state.root_best_pit)
-    played.prize = seeds_in(prize)
+    _, _, captured = sow(state.game, own, opp, state.root_best_pit)
+    played.captured = seeds_in(captured)
 
 
 @kernel("float64(uint64, uint64, AwaleState)", inline=True)
-def end_value(own: U, opp: U, state: AwaleState) -> float:
-    """The value of the position in which a game ends: of a solved endgame, of the end by the rules, or nothing."""
+def evaluate_end(own: U, opp: U, state: AwaleState) -> float:
+    """The value of the last position of a game: from the tablebase, by the rules if the game is over, else 0."""
     seeds = seeds_in(own + opp)
     if seeds <= state.tablebase_seeds:
         return float(probe_tablebase(own, opp, seeds, state.tablebase))
@@ -57,46 +55,47 @@ def end_value(own: U, opp: U, state: AwaleState) -> float:
 
 
 @kernel("void(PlayedPosition[::1], int64, float64)", inline=True)
-def mix_values(played: Played, count: int, rest: float) -> None:
-    """Mix the value of each position with what the game brought, from the end back (TD(lambda))."""
+def mix_values(played: PlayedPositions, count: int, rest: float) -> None:
+    """Mix the value of each position with the rest of the game, from the end backwards (TD(lambda))."""
     for index in range(count - 1, -1, -1):
         position = played[U(index)]
-        position.value += position.trust * (position.prize - rest - position.value)
+        position.value += position.td_lambda * (position.captured - rest - position.value)
         rest = position.value
 
 
 @kernel("int64(uint64, uint64, PlayedPosition[::1], uint64[::1], int64, int64, int64, float64, AwaleState)")
-def play_one(
+def play_game(
     own: U,
     opp: U,
-    played: Played,
-    chance: Words,
-    plies: int,
+    played: PlayedPositions,
+    random_state: Words,
+    opening_plies: int,
     depth: int,
-    wild: int,
-    trust: float,
+    exploration: int,
+    td_lambda: float,
     state: AwaleState,
 ) -> int:
-    """Play a game on from a position, first so many random moves; the number of positions that are noted after them.
+    """Play a game from a position, starting with random moves; return the number of positions recorded after them.
 
-    A value is that of a search, and as far as there is `trust` what the best move won and the value after it.  Of 256
-    moves `wild` are random: there is no trust in what follows one.  A game ends where the solved endgames begin.
+    A value is that of the search, mixed by `td_lambda` with the capture of the best move and the value after it.  Of
+    256 moves, `exploration` are random; the value before a random move is the search's alone.  The game ends where the
+    tablebase begins.
     """
-    random, count = chance[0], 0
+    random, count = random_state[0], 0
     moves = legal_moves(state.game, own, opp)
-    while count < LONGEST and moves != U(0) and seeds_in(own + opp) > state.tablebase_seeds:
+    while count < MAX_PLIES and moves != U(0) and seeds_in(own + opp) > state.tablebase_seeds:
         random = xorshift(random)
         pit = pick_random_move(moves, random)
-        if plies > 0:
-            plies -= 1
+        if opening_plies > 0:
+            opening_plies -= 1
         else:
             search_position(own, opp, played[U(count)], depth, state)
-            if random & BYTE >= U(wild):
+            if random & BYTE >= U(exploration):
                 pit = state.root_best_pit
-            played[U(count)].trust = trust if pit == state.root_best_pit else 0.0
+            played[U(count)].td_lambda = td_lambda if pit == state.root_best_pit else 0.0
             count += 1
         own, opp, _ = sow(state.game, own, opp, pit)
         moves = legal_moves(state.game, own, opp)
-    chance[0] = random
-    mix_values(played, count, end_value(own, opp, state))
+    random_state[0] = random
+    mix_values(played, count, evaluate_end(own, opp, state))
     return count

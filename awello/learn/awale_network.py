@@ -1,10 +1,10 @@
-"""What seeds in each pit are worth to Awalé's champion, learnt from games against itself.
+"""Train the small network of Awalé's champion by self-play.
 
 Each round plays games of every variant from random openings with the current network (`evaluate.awale_network`).
-Every position whose best move captures nothing becomes an example; captures are played out before a position is
-evaluated.  Its target is the value of a search, mixed with the outcome of the game (TD(lambda)).  The examples of the
-latest rounds then train the network (Adam).  A game is evaluated before it is learnt from, so the reported errors are
-those of unseen games.
+Every position whose best move captures nothing becomes an example, because the search plays captures out before it
+evaluates.  The target is the value of a search, mixed with the outcome of the game (TD(lambda)).  The latest examples
+then train the network (Adam).  Games are evaluated before the network is trained on them, so the reported errors are
+those on unseen games.
 """
 
 import math
@@ -41,28 +41,30 @@ from awello.evaluate.perceptron_weights import LOAD_ERRORS
 from awello.evaluate.weights import to_awale_network_weights
 from awello.folders import replace_atomically
 from awello.kernel import U, Words
-from awello.learn.awale_games import LONGEST, PlayedPosition, play_one
+from awello.learn.awale_games import MAX_PLIES, PlayedPosition, play_game
 from awello.rules.awale import START
 from awello.rules.game import GAMES_BY_VARIANT, Game
 
-GAMES, DEPTH, OPENING = 320, 8, 30  # games of a variant in a round, plies they look ahead, random moves at most
-WILD = 16  # moves of 256 that are random
-TRUST = 0.7  # lambda: how far the rest of a game counts, and not the search
-PARTS = 4  # of the games of a variant, for as many threads
-KEPT = 1_000_000  # the latest examples
-SHOWN, BATCH = 8, 1024  # how often an example is shown, how many at once
-RATE, LAST_RATE = 3e-3, 5e-5  # of learning, in the first round and in the last
-BOLDNESS = np.where(np.arange(ROWS)[:, None] == OUTPUT_ROW, np.float32(5), np.float32(1))  # the last row learns faster
-FORGET, FORGET_SQUARES = 0.9, 0.999  # of the means of gradients
+GAMES_PER_VARIANT = 320  # in a round
+DEPTH = 8
+MAX_OPENING_PLIES = 30  # random first moves
+EXPLORATION = 16  # random moves out of 256
+TD_LAMBDA = 0.7  # weight of the rest of the game in a target
+TASKS_PER_VARIANT = 4  # a round's games are split into tasks for the threads
+BUFFER_SIZE = 1_000_000  # examples
+SAMPLES_PER_EXAMPLE, BATCH_SIZE = 8, 1024
+LEARNING_RATE, FINAL_LEARNING_RATE = 3e-3, 5e-5
+RATE_FACTORS = np.where(np.arange(ROWS)[:, None] == OUTPUT_ROW, np.float32(5), np.float32(1))  # faster output
+ADAM_BETA1, ADAM_BETA2 = 0.9, 0.999
 
-Reals = npt.NDArray[np.float32]
-Places = npt.NDArray[np.int64]
+Floats = npt.NDArray[np.float32]
+Indices = npt.NDArray[np.int64]
 Weights = npt.NDArray[np.int16]
-Examples = tuple[Words, Reals]
+Examples = tuple[Words, Floats]
 
 
-def _first_rows() -> Reals:
-    """A network that knows nothing, although its units differ."""
+def _initial_rows() -> Floats:
+    """An untrained network: random hidden units and a zero output."""
     rows = np.random.default_rng(1).normal(0, 0.12, (ROWS, UNITS)).astype(np.float32)
     rows[OUTPUT_ROW] = 0
     return rows
@@ -70,134 +72,142 @@ def _first_rows() -> Reals:
 
 @dataclass
 class AwaleNetworkTraining:
-    """A network in the making: its rows, what Adam remembers, the latest examples."""
+    """The state of a training: the network's rows, Adam's moments and the latest examples."""
 
-    rows: Reals = field(default_factory=_first_rows)
-    mean: Reals = field(default_factory=lambda: np.zeros((ROWS, UNITS), np.float32))
-    square: Reals = field(default_factory=lambda: np.zeros((ROWS, UNITS), np.float32))
+    rows: Floats = field(default_factory=_initial_rows)
+    mean: Floats = field(default_factory=lambda: np.zeros((ROWS, UNITS), np.float32))
+    square: Floats = field(default_factory=lambda: np.zeros((ROWS, UNITS), np.float32))
     steps: int = 0
     rounds: int = 0
     seconds: float = 0.0
     boards: Words = field(default_factory=lambda: np.zeros((0, 2), np.uint64))
-    values: Reals = field(default_factory=lambda: np.zeros(0, np.float32))
+    values: Floats = field(default_factory=lambda: np.zeros(0, np.float32))
 
     def weights(self) -> Weights:
-        """The rows in whole numbers, as the search reads them."""
+        """The rows, quantised as the search reads them."""
         weights: Weights = np.clip(np.rint(WEIGHT_SCALE * self.rows), -MAX_WEIGHT, MAX_WEIGHT).astype(np.int16)
         weights[OUTPUT_ROW] = np.clip(
             np.rint(OUTPUT_SCALE * self.rows[OUTPUT_ROW]), -MAX_OUTPUT_WEIGHT, MAX_OUTPUT_WEIGHT
         )
         return weights
 
-    def judge(self, boards: Words) -> Reals:
-        """What positions are worth, in seeds."""
-        sums = sum(self.rows[places] for places in places_of(boards).T)
-        judged: Reals = np.square(np.clip(sums, 0, 1)) @ self.rows[OUTPUT_ROW]
-        return judged
+    def predict(self, boards: Words) -> Floats:
+        """Predict the values of positions, in seeds."""
+        sums = sum(self.rows[indices] for indices in encode_boards(boards).T)
+        predicted: Floats = np.square(np.clip(sums, 0, 1)) @ self.rows[OUTPUT_ROW]
+        return predicted
 
-    def add(self, boards: Words, values: Reals) -> None:
-        """Keep examples, and forget the oldest."""
-        self.boards = np.concatenate([self.boards, boards])[-KEPT:]
-        self.values = np.concatenate([self.values, values])[-KEPT:]
+    def add(self, boards: Words, values: Floats) -> None:
+        """Add examples to the buffer; the oldest ones are dropped."""
+        self.boards = np.concatenate([self.boards, boards])[-BUFFER_SIZE:]
+        self.values = np.concatenate([self.values, values])[-BUFFER_SIZE:]
 
-    def step(self, places: Places, values: Reals, rate: float) -> None:
-        """Follow the gradient of the squared error of some examples, by Adam."""
-        inputs = np.zeros((len(places), OUTPUT_ROW), np.float32)
-        np.put_along_axis(inputs, places, np.float32(1), axis=1)
+    def step(self, indices: Indices, values: Floats, rate: float) -> None:
+        """Take one step of Adam on the squared error of a batch."""
+        inputs = np.zeros((len(indices), OUTPUT_ROW), np.float32)
+        np.put_along_axis(inputs, indices, np.float32(1), axis=1)
         sums = inputs @ self.rows[:OUTPUT_ROW]
-        held = np.clip(sums, 0, 1)
-        slope = 2 / len(values) * (np.square(held) @ self.rows[OUTPUT_ROW] - values)
-        inner = 2 * slope[:, None] * self.rows[OUTPUT_ROW] * np.where(sums < 1, held, 0)
-        gradient = np.concatenate([inputs.T @ inner, (slope @ np.square(held))[None]])
+        hidden = np.clip(sums, 0, 1)
+        slope = 2 / len(values) * (np.square(hidden) @ self.rows[OUTPUT_ROW] - values)
+        inner = 2 * slope[:, None] * self.rows[OUTPUT_ROW] * np.where(sums < 1, hidden, 0)
+        gradient = np.concatenate([inputs.T @ inner, (slope @ np.square(hidden))[None]])
         self.steps += 1
-        self.mean += (1 - FORGET) * (gradient - self.mean)
-        self.square += (1 - FORGET_SQUARES) * (np.square(gradient) - self.square)
-        usual = np.sqrt(self.square / (1 - FORGET_SQUARES**self.steps)) + 1e-8
-        self.rows -= rate * BOLDNESS * self.mean / (1 - FORGET**self.steps) / usual
+        self.mean += (1 - ADAM_BETA1) * (gradient - self.mean)
+        self.square += (1 - ADAM_BETA2) * (np.square(gradient) - self.square)
+        scale = np.sqrt(self.square / (1 - ADAM_BETA2**self.steps)) + 1e-8
+        self.rows -= rate * RATE_FACTORS * self.mean / (1 - ADAM_BETA1**self.steps) / scale
 
 
 @dataclass(frozen=True)
 class TrainingRound:
-    """What a round taught."""
+    """The result of a training round."""
 
     number: int
     examples: int
     error: float
-    """Seeds, root of the mean square, before these games were learnt from."""
-    spread: float
-    """The error of knowing nothing."""
+    """Root mean square error on the games of the round before training on them, in seeds."""
+    baseline_error: float
+    """The error of predicting 0."""
 
 
 def play_games(game: Game, weights: AwaleNetworkWeights, games: int, seed: str) -> Examples:
-    """The positions of some games whose best move captures nothing, and their values."""
-    chance, base = random.Random(seed), load_or_build(game)
+    """Play games; return the positions whose best move captures nothing, and their values."""
+    rng, base = random.Random(seed), load_or_build(game)
     worker = AwaleWorker(0, base, TranspositionTable(1, bucket_bytes=ENTRY_BYTES), weights)
     worker.state.max_nodes, worker.state.tablebase_seeds = NO_NODE_LIMIT, base.seeds
     worker.state.reduce_from_depth = NO_REDUCTIONS
-    played, words = PlayedPosition.new_array(LONGEST), np.array([chance.getrandbits(63) | 1], np.uint64)
+    played, words = PlayedPosition.new_array(MAX_PLIES), np.array([rng.getrandbits(63) | 1], np.uint64)
     examples = []
     for _ in range(games):
         worker.tt.clear()
-        opening = chance.randrange(1, OPENING)
-        count = play_one(U(START), U(START), played, words, opening, DEPTH, WILD, TRUST, worker.state)
-        examples.append(played[:count][played["prize"][:count] == 0])
-    found = np.concatenate(examples)
-    return np.stack([found["own"], found["opp"]], axis=1), found["value"].astype(np.float32)
+        opening = rng.randrange(1, MAX_OPENING_PLIES)
+        count = play_game(U(START), U(START), played, words, opening, DEPTH, EXPLORATION, TD_LAMBDA, worker.state)
+        examples.append(played[:count][played["captured"][:count] == 0])
+    positions = np.concatenate(examples)
+    return np.stack([positions["own"], positions["opp"]], axis=1), positions["value"].astype(np.float32)
 
 
-def places_of(boards: Words) -> Places:
-    """For each position the rows that describe it."""
-    held = np.stack([boards[:, pit // 6] >> U(8 * (pit % 6)) & U(0xFF) for pit in range(PITS)], 1).astype(np.int64)
-    pits = PIT_SLOTS * np.arange(PITS) + held % PIT_SLOTS
-    return np.concatenate([pits, IN_PLAY_ROW + held.sum(axis=1, keepdims=True)], axis=1)
+def encode_boards(boards: Words) -> Indices:
+    """For each position, the indices of its rows."""
+    seeds = np.stack([boards[:, pit // 6] >> U(8 * (pit % 6)) & U(0xFF) for pit in range(PITS)], 1).astype(np.int64)
+    pits = PIT_SLOTS * np.arange(PITS) + seeds % PIT_SLOTS
+    return np.concatenate([pits, IN_PLAY_ROW + seeds.sum(axis=1, keepdims=True)], axis=1)
 
 
-def rate_of(done: float) -> float:
-    """The rate of learning when so much of the training is done: a half wave, from the first rate down to the last."""
-    return LAST_RATE + (RATE - LAST_RATE) * (1 + math.cos(math.pi * done)) / 2
+def learning_rate_at(done: float) -> float:
+    """The learning rate after a share of the training: a cosine from the first rate down to the final one."""
+    return FINAL_LEARNING_RATE + (LEARNING_RATE - FINAL_LEARNING_RATE) * (1 + math.cos(math.pi * done)) / 2
 
 
-def learn(
-    network: AwaleNetworkTraining, rounds: int, jobs: int, seed: int, step: Callable[[float], object]
+def train(
+    network: AwaleNetworkTraining, rounds: int, jobs: int, seed: int, on_progress: Callable[[float], object]
 ) -> Iterator[TrainingRound]:
-    """Rounds until there are so many, counting those of earlier calls; `step` is told of each."""
+    """Train until `rounds` have been played, counting those of earlier calls; `on_progress` is called for each."""
     pool = ThreadPoolExecutor(jobs)
     try:
         while network.rounds < rounds:
-            begun = time.perf_counter()
+            started = time.perf_counter()
             boards, values = play_round(pool, to_awale_network_weights(network.weights()), f"{seed}/{network.rounds}")
-            errors = network.judge(boards) - values
+            errors = network.predict(boards) - values
             network.add(boards, values)
-            show(network, len(values) * SHOWN // BATCH, rate_of(network.rounds / rounds), seed)
+            fit(
+                network,
+                len(values) * SAMPLES_PER_EXAMPLE // BATCH_SIZE,
+                learning_rate_at(network.rounds / rounds),
+                seed,
+            )
             network.rounds += 1
-            network.seconds += time.perf_counter() - begun
-            step(1)
-            error, spread = (float(np.sqrt(np.mean(np.square(wrong)))) for wrong in (errors, values))
-            yield TrainingRound(network.rounds, len(values), error, spread)
+            network.seconds += time.perf_counter() - started
+            on_progress(1)
+            error, baseline = (float(np.sqrt(np.mean(np.square(wrong)))) for wrong in (errors, values))
+            yield TrainingRound(network.rounds, len(values), error, baseline)
     finally:
-        pool.shutdown(cancel_futures=True)  # who interrupts a round does not wait for all its games
+        pool.shutdown(cancel_futures=True)  # an interrupt does not wait for the rest of the round
 
 
 def play_round(pool: ThreadPoolExecutor, weights: AwaleNetworkWeights, seed: str) -> Examples:
-    """The examples of a round's games."""
-    parts = [(game, part) for game in GAMES_BY_VARIANT.values() for part in range(PARTS)]
-    tasks = [pool.submit(play_games, game, weights, GAMES // PARTS, f"{seed}/{game}/{part}") for game, part in parts]
-    played = [task.result() for task in tasks]
-    boards, values = zip(*played, strict=True)
+    """Play the games of a round; return their examples."""
+    parts = [(game, part) for game in GAMES_BY_VARIANT.values() for part in range(TASKS_PER_VARIANT)]
+    tasks = [
+        pool.submit(play_games, game, weights, GAMES_PER_VARIANT // TASKS_PER_VARIANT, f"{seed}/{game}/{part}")
+        for game, part in parts
+    ]
+    examples = [task.result() for task in tasks]
+    boards, values = zip(*examples, strict=True)
     return np.concatenate(boards), np.concatenate(values)
 
 
-def show(network: AwaleNetworkTraining, batches: int, rate: float, seed: int) -> None:
-    """Show the network some of the examples that it keeps, drawn by chance."""
-    chance = np.random.default_rng([seed, network.rounds])
-    places = places_of(network.boards)
+def fit(network: AwaleNetworkTraining, batches: int, rate: float, seed: int) -> None:
+    """Train on random batches of the buffer."""
+    rng = np.random.default_rng([seed, network.rounds])
+    indices = encode_boards(network.boards)
     for _ in range(max(1, batches)):
-        chosen = chance.integers(len(places), size=BATCH)
-        network.step(places[chosen], network.values[chosen], rate)
+        chosen = rng.integers(len(indices), size=BATCH_SIZE)
+        network.step(indices[chosen], network.values[chosen], rate)
 
 
-def load_network(file: Path) -> AwaleNetworkTraining:
-    """The network of a file that `save_network` wrote; a new one if there is none."""
+def load_training(file: Path) -> AwaleNetworkTraining:
+    """Load the training that `save_training` wrote; a new one if there is no file."""
     if not file.exists():
         return AwaleNetworkTraining()
     try:
@@ -207,15 +217,15 @@ def load_network(file: Path) -> AwaleNetworkTraining:
             network = AwaleNetworkTraining(
                 rows, mean, square, steps, rounds, seconds, content["boards"], content["values"]
             )
-        whole = rows.shape == mean.shape == square.shape == (ROWS, UNITS) and len(network.boards) == len(network.values)
+        valid = rows.shape == mean.shape == square.shape == (ROWS, UNITS) and len(network.boards) == len(network.values)
     except LOAD_ERRORS:
-        whole = False
-    if not whole:
-        raise ConfigError(f"{file} holds no weights in the making: remove it, or choose another --out")
+        valid = False
+    if not valid:
+        raise ConfigError(f"{file} is not a file of this training: remove it, or choose another --out")
     return network
 
 
-def save_network(file: Path, network: AwaleNetworkTraining) -> None:
-    """Write weights, and all that is needed to resume."""
+def save_training(file: Path, network: AwaleNetworkTraining) -> None:
+    """Write the weights and everything needed to resume."""
     with replace_atomically(file) as content:
         np.savez(content, weights=network.weights(), **vars(network))

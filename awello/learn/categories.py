@@ -1,7 +1,7 @@
-"""Learn which kinds of moves to try first in Awalé, by games against oneself (report 1, section 3.7).
+"""Learn move ordering scores for Awalé by self-play (report 1, section 3.7).
 
-The search learns while it searches: see `search/budget_kernels.py`.  So it only has to play; a few random moves at the
-start make the games differ.  What is shipped as `data/travers.npz` was made by
+The search updates the scores while it searches (`search/budget_kernels.py`), so it only has to play; random first moves
+make the games differ.  The shipped `data/travers.npz` was made by
 
     np.savez_compressed("travers.npz", scores=learn_scores(Heuristic("travers")))
 """
@@ -14,25 +14,27 @@ from awello.position import Position
 from awello.rules.game import Game
 from awello.search.budget_search import DEFAULT_NODES, BudgetSearch, Scores
 
-GAMES = 100
-RANDOM = 4  # moves at the start of a game
+DEFAULT_GAMES = 100
+OPENING_PLIES = 4  # random first moves of a game
 
 
 def learn_scores(
     heuristic: Heuristic,
-    games: int = GAMES,
+    games: int = DEFAULT_GAMES,
     nodes: int = DEFAULT_NODES,
     seed: int = 1,
-    report: Callable[[int], None] = lambda games: None,
+    on_progress: Callable[[int], None] = lambda games: None,
     game: Game = Game.TOURNAMENT,
 ) -> Scores:
-    """The scores of the kinds of moves after so many games, reported one by one."""
-    searcher, chance = BudgetSearch(game, heuristic), random.Random(seed)
+    """Return the scores of the move categories after self-play; `on_progress` is called after each game."""
+    searcher, rng = BudgetSearch(game, heuristic), random.Random(seed)
     for _ in range(games):
         position, ply = Position.start(game), 0
         while not position.over:
-            found = searcher.search_budget(position, nodes)
-            position = position.after(chance.choice(found.best_moves if ply >= RANDOM else position.legal_moves()))
+            analysis = searcher.search_budget(position, nodes)
+            position = position.after(
+                rng.choice(analysis.best_moves if ply >= OPENING_PLIES else position.legal_moves())
+            )
             ply += 1
-        report(1)
+        on_progress(1)
     return searcher.category_scores

@@ -1,4 +1,4 @@
-"""Networks as files: those that training goes on from, and those that players read."""
+"""Network files: weights of PyTorch, and ONNX files for players."""
 
 import copy
 import importlib.util
@@ -15,96 +15,99 @@ from torch import Tensor, nn
 
 from awello.errors import ConfigError
 from awello.folders import draft_path
-from awello.learn.cnn_models import CnnConfig, make_network
-from awello.learn.cnn_positions import PLANES, CnnPositions, planes
+from awello.learn.cnn_config import CnnConfig, rename_former_settings
+from awello.learn.cnn_models import make_network
+from awello.learn.cnn_positions import PLANES, CnnPositions, encode_planes
 
-AGES = (1 / 16, 1 / 8, 1 / 4, 1 / 2, 1.0)  # shares of a training after which its network is kept
-SHOWN = 512  # boards that tell the ranges of a network on the way
+SNAPSHOT_SHARES = (1 / 16, 1 / 8, 1 / 4, 1 / 2, 1.0)  # of a training, after which a snapshot is exported
+CALIBRATION_BOARDS = 512  # for quantising a snapshot
 
 
-def save_network(file: Path, plan: CnnConfig, network: nn.Module) -> None:
-    """Write a network down in half precision, with its plan."""
+def save_network(file: Path, config: CnnConfig, network: nn.Module) -> None:
+    """Save a network in half precision, with its settings."""
     weights = {name: part.half() if part.is_floating_point() else part for name, part in network.state_dict().items()}
-    torch.save({"plan": asdict(plan), "weights": weights}, file)
+    torch.save({"plan": asdict(config), "weights": weights}, file)
 
 
-def load_parts(file: Path, device: str = "cpu") -> dict[str, Any]:
-    """What PyTorch wrote to a file; nothing if it did not, or if the file is damaged."""
+def load_state(file: Path, device: str = "cpu") -> dict[str, Any]:
+    """Load a dictionary saved by PyTorch; empty if the file is damaged or not PyTorch's."""
     try:
         content = torch.load(file, map_location=device, weights_only=True)
-    except Exception:  # PyTorch has no class of its own for what is wrong with a file
+    except Exception:  # PyTorch has no exception class for invalid files
         return {}
     return content if isinstance(content, dict) else {}
 
 
 def load_network(file: Path) -> tuple[CnnConfig, nn.Module]:
-    """The network of a file, and its plan."""
+    """Load the network of a file, and its settings."""
     try:
-        content = load_parts(file)
-        plan = CnnConfig(**content["plan"])
-        network = make_network(plan).eval()
+        content = load_state(file)
+        config = CnnConfig(**rename_former_settings(content["plan"]))
+        network = make_network(config).eval()
         network.load_state_dict(content["weights"])
     except (KeyError, TypeError, RuntimeError):
-        raise ConfigError(f"cannot read a network from {str(file)!r}: give the weights.pt of a training") from None
-    return plan, network
+        raise ConfigError(
+            f"cannot read a network from {str(file)!r}: give a weights.pt of 'awello train cnn'"
+        ) from None
+    return config, network
 
 
 class ExportedNetwork(nn.Module):  # type: ignore[misc]
-    """What players need of a network: what winners play, and who wins."""
+    """The outputs that players need: the winners' logits and the value."""
 
     def __init__(self, network: nn.Module) -> None:
         super().__init__()
         self.network = network
 
     def forward(self, board: Tensor) -> tuple[Tensor, ...]:
-        promises, value = self.network(board)
-        return (promises[:, 0],) if value is None else (promises[:, 0], value)
+        logits, value = self.network(board)
+        return (logits[:, 0],) if value is None else (logits[:, 0], value)
 
 
-def export(plan: CnnConfig, network: nn.Module, boards: Tensor, file: Path) -> None:
-    """Write a network as ONNX: any number of boards in, `moves` and `value` out.
+def export_onnx(config: CnnConfig, network: nn.Module, boards: Tensor, file: Path) -> None:
+    """Export a network to ONNX: a batch of boards in, `moves` and `value` out.
 
-    Weights, and what passes from layer to layer, become whole numbers of eight bits, which processors multiply some
-    three times as fast (Jacob and others 2018); some boards tell the range of each layer.
+    Weights and activations are quantised to eight bits, with which CPUs are about three times as fast (Jacob and others
+    2018); `boards` calibrate the range of each layer.
     """
     from onnxruntime.quantization import QuantType, quantize_static
 
-    board = torch.zeros(2, PLANES[plan.view], 8, 8)
-    outputs = ["moves", "value"] if plan.network == "residual" else ["moves"]
+    board = torch.zeros(2, PLANES[config.view], 8, 8)
+    outputs = ["moves", "value"] if config.network == "residual" else ["moves"]
     axes = {name: {0: "positions"} for name in ("board", *outputs)}
-    shipped = ExportedNetwork(copy.deepcopy(network).cpu().float().to(memory_format=torch.contiguous_format)).eval()
+    exported = ExportedNetwork(copy.deepcopy(network).cpu().float().to(memory_format=torch.contiguous_format)).eval()
     names = {"input_names": ["board"], "output_names": outputs, "dynamic_axes": axes}
     parts = ({"board": part.numpy()} for part in boards.cpu().contiguous().split(256))
-    with TemporaryDirectory() as folder, ExitStack() as after:
+    with TemporaryDirectory() as folder, ExitStack() as stack:
         exact = Path(folder) / "exact.onnx"
-        torch.onnx.export(shipped, (board,), str(exact), opset_version=17, dynamo=False, **names)
+        torch.onnx.export(exported, (board,), str(exact), opset_version=17, dynamo=False, **names)
         kinds = {"activation_type": QuantType.QUInt8, "weight_type": QuantType.QInt8, "per_channel": True}
-        after.callback(logging.disable, logging.root.manager.disable)
-        logging.disable(logging.WARNING)  # it advises to prepare networks otherwise, by which nothing was gained
+        stack.callback(logging.disable, logging.root.manager.disable)
+        logging.disable(logging.WARNING)  # it recommends preprocessing, which brought nothing
         quantize_static(exact, file, SimpleNamespace(get_next=lambda: next(parts, None)), **kinds)
 
 
 def can_export() -> bool:
-    """Whether what writes a network for players is installed."""
+    """Whether the libraries for ONNX are installed."""
     return all(importlib.util.find_spec(name) for name in ("onnx", "onnxruntime"))
 
 
-def keep_age(
-    folder: Path, plan: CnnConfig, network: nn.Module, positions: CnnPositions, step: int, done: float
+def save_snapshot(
+    folder: Path, config: CnnConfig, network: nn.Module, positions: CnnPositions, step: int, progress: float
 ) -> None:
-    """Write a network as it is on the way, `network-STEP.onnx`, when another of the ages has passed.
+    """Export a snapshot of the network, `network-STEP.onnx`, when the next of `SNAPSHOT_SHARES` is reached.
 
-    It is for the experiment `awello lab learning`, so only networks that players can read are kept.
+    Snapshots are for the experiment `awello lab learning`, so only networks that players can read are exported.
     """
-    if not (plan.network == "residual" and plan.view == "mover" and can_export()):
+    if not (config.network == "residual" and config.view == "mover" and can_export()):
         return
-    kept = {file: int(file.stem.rpartition("-")[2]) for file in folder.glob("network-*.onnx")}
-    for file in [file for file in kept if kept[file] >= step]:
-        file.unlink()  # of a training before this one
-        del kept[file]
-    if len(kept) >= sum(done >= age for age in AGES):
+    snapshots = {file: int(file.stem.rpartition("-")[2]) for file in folder.glob("network-*.onnx")}
+    for file in [file for file in snapshots if snapshots[file] >= step]:
+        file.unlink()  # of an earlier training
+        del snapshots[file]
+    if len(snapshots) >= sum(progress >= share for share in SNAPSHOT_SHARES):
         return
     folder.mkdir(exist_ok=True)
-    some = positions.take(slice(None, None, 1 + len(positions) // SHOWN))
+    sample = positions.take(slice(None, None, 1 + len(positions) // CALIBRATION_BOARDS))
     with draft_path(folder / f"network-{step}.onnx") as draft:
-        export(plan, network, planes(plan.view, some, torch.zeros_like(some.own)), draft)
+        export_onnx(config, network, encode_planes(config.view, sample, torch.zeros_like(sample.own)), draft)

@@ -1,8 +1,7 @@
-"""Games of Othello in one small file, from which a network learns where there is no compiler and no archive.
+"""Games of Othello in one small file, from which a network can be trained without a compiler or an archive.
 
-The file holds four arrays with a row for each game: the squares played, passes left out; Black's discs at the end,
-empty squares to the winner; the year; and a number that games with the same moves share.  A game that was not played to
-its end keeps its moves and has no score.
+The file holds four arrays with one row per game: the squares played, without passes; Black's final discs, empty squares
+counted for the winner; the year; and a number shared by games with the same moves.  Unfinished games have no score.
 """
 
 import re
@@ -16,62 +15,64 @@ from awello.archive.archive import Archive, GameFilter
 from awello.errors import AwelloError, ConfigError
 from awello.folders import replace_atomically
 from awello.formats.wthor import read_wthor
-from awello.learn.positions import MOVES, NO_MOVE, collect
+from awello.learn.positions import MAX_GAME_MOVES, NO_MOVE, collect_positions
 from awello.position import Position
 from awello.record import Record
 from awello.rules.game import PASS, Game
 
-NONE = 255  # no square, or no score
+MISSING = 255  # no square, or no score
 
 Arrays = dict[str, npt.NDArray[np.generic]]
 
 
-def write_games(places: Sequence[Path], file: Path) -> int:
-    """Write the games of WTHOR files, of folders of them and of archives to a file; how many there are."""
-    arrays = pack(record for place in places for record in read_records(place))
+def write_games(sources: Sequence[Path], file: Path) -> int:
+    """Write the games of WTHOR files, folders of them and archives to a file; return their number."""
+    arrays = pack_games(record for source in sources for record in read_records(source))
     file.parent.mkdir(parents=True, exist_ok=True)
     with replace_atomically(file) as content:
-        np.savez_compressed(content, **arrays)  # type: ignore[arg-type]  # its other option is no array
+        np.savez_compressed(content, **arrays)  # type: ignore[arg-type]  # its other parameter is not an array
     return len(arrays["year"])
 
 
-def read_records(place: Path) -> Iterator[Record]:
-    """The games of Othello in a WTHOR file, a folder of such files, or an archive."""
-    if not place.exists():
-        raise ConfigError(f"there is no {str(place)!r}: give WTHOR files, a folder of them, or an archive")
-    if place.is_dir():
-        for file in sorted(place.glob("*.wtb")):
+def read_records(source: Path) -> Iterator[Record]:
+    """Read the games of Othello in a WTHOR file, a folder of such files, or an archive."""
+    if not source.exists():
+        raise ConfigError(f"{str(source)!r} does not exist: give WTHOR files, a folder of them, or an archive")
+    if source.is_dir():
+        for file in sorted(source.glob("*.wtb")):
             yield from read_records(file)
-    elif place.suffix.lower() == ".wtb":
-        for record in read_wthor(place.read_bytes()):
+    elif source.suffix.lower() == ".wtb":
+        for record in read_wthor(source.read_bytes()):
             if isinstance(record, AwelloError):
-                raise ConfigError(f"{place}: {record}")
+                raise ConfigError(f"{source}: {record}")
             yield record
     else:
-        archive = Archive(place)
+        archive = Archive(source)
         yield from archive.records(archive.numbers(GameFilter(games=(Game.OTHELLO,))))
         archive.close()
 
 
-def pack(records: Iterable[Record]) -> Arrays:
-    """The arrays of some games; those from another start and those without a move are left out."""
+def pack_games(records: Iterable[Record]) -> Arrays:
+    """Pack games into arrays; games from another start and games without a move are left out."""
     rows, years = [], []
     for record in records:
         if record.start == Position.start() and record.moves:
             squares = bytes(move for move in record.moves if move != PASS)
-            rows.append(squares.ljust(MOVES, bytes([NO_MOVE])))
+            rows.append(squares.ljust(MAX_GAME_MOVES, bytes([NO_MOVE])))
             year = re.match(r"[0-9]{4}", record.tags.get("Date", ""), re.A)
             years.append(int(year[0]) if year else 0)
     if not rows:
-        raise ConfigError("no games of Othello from the usual start: give WTHOR files, a folder of them, or an archive")
-    moves = np.frombuffer(bytearray().join(rows), np.uint8).reshape(-1, MOVES)
-    positions = collect(moves)
+        raise ConfigError(
+            "no games of Othello from the standard start: give WTHOR files, a folder of them, or an archive"
+        )
+    moves = np.frombuffer(bytearray().join(rows), np.uint8).reshape(-1, MAX_GAME_MOVES)
+    positions = collect_positions(moves)
     ended, first = np.unique(positions.game, return_index=True)
-    black = np.full(len(moves), NONE, np.uint8)
+    black = np.full(len(moves), MISSING, np.uint8)
     black[ended] = 32 + positions.scores[first] // 2  # Black is to move in the first position of a game
     _, same = np.unique(moves, axis=0, return_inverse=True)
     return {
-        "moves": np.where(moves == NO_MOVE, NONE, moves).astype(np.uint8),
+        "moves": np.where(moves == NO_MOVE, MISSING, moves).astype(np.uint8),
         "black": black,
         "year": np.array(years, np.uint16),
         "same": same.reshape(-1).astype(np.uint32),

@@ -1,4 +1,4 @@
-"""What a network says of positions: how far it is from what they teach, and how often it is right."""
+"""Predictions of a network, its losses and its accuracy."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -7,130 +7,138 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
-from awello.learn.cnn_models import CnnConfig
-from awello.learn.cnn_positions import UNKNOWN, CnnPositions, planes, turned, unpack
+from awello.learn.cnn_config import CnnConfig
+from awello.learn.cnn_positions import UNKNOWN, CnnPositions, encode_planes, symmetry_tables, unpack_bits
 
 Teacher = tuple[CnnConfig, nn.Module]
-Lessons = tuple[Tensor, Tensor]
-"""What a teacher says of positions: the share of each square, and the value."""
+SoftTargets = tuple[Tensor, Tensor]
+"""A teacher's predictions: the probability of each square, and the value."""
 
-ILLEGAL = -1e4  # in the place of a promise; finite, because infinities times nothing are no numbers
-MEASURED, CACHED = 16_384, 512  # positions at a time; on a processor so few that its cache holds them
+ILLEGAL_LOGIT = -1e4  # finite, because infinity times zero is not a number
+CUDA_BATCH, CPU_BATCH = 16_384, 512  # positions; on a CPU a batch should fit into the cache
 
 
 @dataclass(frozen=True)
 class CnnPredictions:
-    """What a network says of positions, beside what happened."""
+    """The predictions of a network, compared with the games."""
 
     top1: Tensor
-    """Whether the move it promises most is the one that was played."""
+    """Whether the move played has the highest probability."""
     top3: Tensor
-    """Whether the move that was played is among the three it promises most."""
-    misses: Tensor
-    """The value less the result, 0 where there is none of either."""
-    right: Tensor
+    """Whether the move played is among the three most probable ones."""
+    value_errors: Tensor
+    """The value minus the result; 0 for unfinished games."""
+    value_correct: Tensor
     """Whether the value is on the winner's side."""
 
-    def error(self) -> float:
-        """The mean square error of the value."""
-        return float(self.misses.square().mean())
+    def value_mse(self) -> float:
+        """Mean square error of the value."""
+        return float(self.value_errors.square().mean())
 
 
-def judge(plan: CnnConfig, network: nn.Module, positions: CnnPositions, symmetries: int = 1) -> CnnPredictions:
-    """Ask a network about positions, each turned in so many ways; what it says of them is averaged."""
+def evaluate(config: CnnConfig, network: nn.Module, positions: CnnPositions, symmetries: int = 1) -> CnnPredictions:
+    """Compare the predictions of a network with the games, averaged over a number of symmetries."""
     parts = []
     with torch.no_grad():
-        for some in portions(positions):
-            shares, value = promise(plan, network, some, symmetries)
-            best = shares.topk(3, 1).indices == some.square[:, None]
-            result = some.margin.sign() * (some.margin != UNKNOWN)
-            misses = torch.where(some.margin == UNKNOWN, 0, value - result)
-            parts.append((best[:, 0], best.any(1), misses, value * result > 0))
+        for batch in iterate_batches(positions):
+            policies, value = predict(config, network, batch, symmetries)
+            best = policies.topk(3, 1).indices == batch.square[:, None]
+            result = batch.margin.sign() * (batch.margin != UNKNOWN)
+            value_errors = torch.where(batch.margin == UNKNOWN, 0, value - result)
+            parts.append((best[:, 0], best.any(1), value_errors, value * result > 0))
     return CnnPredictions(*(torch.cat(column) for column in zip(*parts, strict=True)))
 
 
-def portions(positions: CnnPositions) -> Iterator[CnnPositions]:
-    """Positions, some at a time."""
-    size = MEASURED if positions.own.device.type == "cuda" else CACHED
-    return (positions.take(slice(place, place + size)) for place in range(0, len(positions), size))
+def iterate_batches(positions: CnnPositions) -> Iterator[CnnPositions]:
+    """Split positions into batches."""
+    size = CUDA_BATCH if positions.own.device.type == "cuda" else CPU_BATCH
+    return (positions.take(slice(start, start + size)) for start in range(0, len(positions), size))
 
 
-def promise(plan: CnnConfig, network: nn.Module, some: CnnPositions, symmetries: int) -> tuple[Tensor, Tensor]:
-    """The shares that winners give to each square, and the value, averaged over so many symmetries."""
-    device = some.own.device
-    shares, values = torch.zeros(len(some), 64, device=device), torch.zeros(len(some), device=device)
-    illegal = unpack(some.legal, torch.zeros_like(some.own)) == 0
-    for turn in range(symmetries):
-        turns = torch.full_like(some.own, turn).masked_fill(some.even, 0)
+def predict(config: CnnConfig, network: nn.Module, batch: CnnPositions, symmetries: int) -> tuple[Tensor, Tensor]:
+    """Predict the probabilities of winners' moves and the value, averaged over a number of symmetries."""
+    device = batch.own.device
+    policies, values = torch.zeros(len(batch), 64, device=device), torch.zeros(len(batch), device=device)
+    illegal = unpack_bits(batch.legal, torch.zeros_like(batch.own)) == 0
+    for transform in range(symmetries):
+        transforms = torch.full_like(batch.own, transform).masked_fill(batch.symmetric, 0)
         with torch.autocast(device.type, torch.bfloat16, enabled=device.type == "cuda"):
-            promises, value = network(planes(plan.view, some, turns))
-        promises = promises[:, 0].float().gather(1, turned(device)[1][turns])
-        shares += promises.masked_fill(illegal, ILLEGAL).softmax(1) / symmetries
+            logits, value = network(encode_planes(config.view, batch, transforms))
+        logits = logits[:, 0].float().gather(1, symmetry_tables(device)[1][transforms])
+        policies += logits.masked_fill(illegal, ILLEGAL_LOGIT).softmax(1) / symmetries
         values += 0 if value is None else value.float() / symmetries
-    return shares, values
+    return policies, values
 
 
-def ask_teacher(teacher: Teacher, positions: CnnPositions, symmetries: int) -> Lessons:
-    """What a network says of positions, each turned in so many ways."""
+def compute_soft_targets(teacher: Teacher, positions: CnnPositions, symmetries: int) -> SoftTargets:
+    """Predict with a teacher, averaged over a number of symmetries."""
     with torch.no_grad():
-        parts = [promise(*teacher, some, symmetries) for some in portions(positions)]
-    shares, values = zip(*parts, strict=True)
-    return torch.cat([share.half() for share in shares]), torch.cat(values)
+        parts = [predict(*teacher, batch, symmetries) for batch in iterate_batches(positions)]
+    policies, values = zip(*parts, strict=True)
+    return torch.cat([policy.half() for policy in policies]), torch.cat(values)
 
 
-def losses(
-    plan: CnnConfig, network: nn.Module, some: CnnPositions, turns: Tensor, lessons: Lessons | None = None
+def compute_losses(
+    config: CnnConfig,
+    network: nn.Module,
+    batch: CnnPositions,
+    transforms: Tensor,
+    soft_targets: SoftTargets | None = None,
 ) -> tuple[Tensor, Tensor]:
-    """How far a network is from what positions teach: the cross-entropy of the moves, the square error of the value.
+    """The cross-entropy of the moves and the mean square error of the value.
 
-    A teacher is believed to know what a winner would play where a loser moved, so that the first head learns from all.
+    With a teacher, the winners' head learns from all positions: where a loser moved, the teacher predicts the winner's
+    move.
     """
-    won, device, turns = some.won, some.own.device, turns.masked_fill(some.even, 0)
+    won, device, transforms = batch.won, batch.own.device, transforms.masked_fill(batch.symmetric, 0)
     with torch.autocast(device.type, torch.bfloat16, enabled=device.type == "cuda"):
-        promises, value = network(planes(plan.view, some, turns))
-    # Step 1. What is to be said of each board.
-    allowed, squares = unpack(some.legal, turns) == 1, turned(device)[1][turns, some.square.long()]
-    shares = torch.zeros(allowed.shape, device=device).scatter_(1, squares[:, None], 1.0)
-    shares = shares.lerp(allowed / allowed.sum(1, keepdim=True), plan.smoothing)
-    result, known = some.margin.sign().float(), some.margin != UNKNOWN
-    heads, weights = torch.where(won, 0, promises.shape[1] - 1), torch.where(won, 1.0, plan.losers)
-    if lessons:
-        taught = torch.where(won, plan.taught, 1.0)
-        shares = shares.lerp(lessons[0].float().gather(1, turned(device)[0][turns]), taught[:, None])
-        result = result.lerp(lessons[1], torch.where(known, plan.taught, 1.0))
-        heads, weights, known = torch.zeros_like(heads), torch.ones_like(weights), torch.ones_like(known)
-    # Step 2. How far from it the network is.
-    promises = promises.float()[torch.arange(len(some), device=device), heads]
-    likely = promises.masked_fill(~allowed, ILLEGAL).log_softmax(1)
-    moves = -(weights * (shares * likely).sum(1)).sum() / weights.sum()
+        logits, value = network(encode_planes(config.view, batch, transforms))
+    # Step 1. The targets.
+    legal = unpack_bits(batch.legal, transforms) == 1
+    sources, targets = symmetry_tables(device)
+    squares = targets[transforms, batch.square.long()]
+    policies = torch.zeros(legal.shape, device=device).scatter_(1, squares[:, None], 1.0)
+    policies = policies.lerp(legal / legal.sum(1, keepdim=True), config.label_smoothing)
+    result, has_result = batch.margin.sign().float(), batch.margin != UNKNOWN
+    heads, weights = torch.where(won, 0, logits.shape[1] - 1), torch.where(won, 1.0, config.loser_weight)
+    if soft_targets:
+        teacher_weight = torch.where(won, config.teacher_weight, 1.0)
+        teacher_policies = soft_targets[0].float().gather(1, sources[transforms])
+        policies = policies.lerp(teacher_policies, teacher_weight[:, None])
+        result = result.lerp(soft_targets[1], torch.where(has_result, config.teacher_weight, 1.0))
+        heads, weights, has_result = torch.zeros_like(heads), torch.ones_like(weights), torch.ones_like(has_result)
+    # Step 2. The losses.
+    logits = logits.float()[torch.arange(len(batch), device=device), heads]
+    log_policies = logits.masked_fill(~legal, ILLEGAL_LOGIT).log_softmax(1)
+    moves = -(weights * (policies * log_policies).sum(1)).sum() / weights.sum()
     if value is None:
         return moves, torch.zeros_like(moves)
-    misses = torch.where(known, value.float() - result, 0)
-    return moves, misses.square().sum() / known.sum().clamp(min=1)
+    value_errors = torch.where(has_result, value.float() - result, 0)
+    return moves, value_errors.square().sum() / has_result.sum().clamp(min=1)
 
 
-def figures(judged: CnnPredictions, chosen: Tensor) -> dict[str, float]:
-    """How often a network finds the moves of some positions."""
-    count = int(chosen.sum())
-    hits = [float((hit & chosen).sum()) / max(1, count) for hit in (judged.top1, judged.top3)]
+def compute_accuracy(predictions: CnnPredictions, selection: Tensor) -> dict[str, float]:
+    """Top-1 and top-3 accuracy on selected positions."""
+    count = int(selection.sum())
+    hits = [float((hit & selection).sum()) / max(1, count) for hit in (predictions.top1, predictions.top3)]
     return {"positions": count, "top1": hits[0], "top3": hits[1]}
 
 
-def examine(
-    plan: CnnConfig, network: nn.Module, test: CnnPositions, repeated: Tensor, symmetries: int
+def evaluate_test_set(
+    config: CnnConfig, network: nn.Module, test: CnnPositions, repeated: Tensor, symmetries: int
 ) -> dict[str, Any]:
-    """The figures on held-out games, with and without those whose moves were played before, and by tens of empties."""
-    judged, won = judge(plan, network, test, symmetries), test.won
-    stages = torch.clamp(test.empties // 10, max=5)
+    """Accuracy on the test set: in total, without repeated games, and by tens of empty squares."""
+    predictions, won = evaluate(config, network, test, symmetries), test.won
+    stage_of = torch.clamp(test.empties // 10, max=5)
     decided = (test.margin != UNKNOWN) & (test.margin != 0)
     return {
-        "winners": figures(judged, won),
-        "all": figures(judged, torch.ones_like(won)),
-        "winners_new": figures(judged, won & ~repeated),
-        "all_new": figures(judged, ~repeated),
-        "stages": {10 * stage: figures(judged, won & (stages == stage)) for stage in range(6)},
+        "winners": compute_accuracy(predictions, won),
+        "all": compute_accuracy(predictions, torch.ones_like(won)),
+        "winners_new": compute_accuracy(predictions, won & ~repeated),
+        "all_new": compute_accuracy(predictions, ~repeated),
+        "stages": {10 * stage: compute_accuracy(predictions, won & (stage_of == stage)) for stage in range(6)},
         "value": {
-            "square_error": judged.error(),
-            "right": float((judged.right & decided).sum() / decided.sum().clamp(min=1)),
+            "mse": predictions.value_mse(),
+            "sign_accuracy": float((predictions.value_correct & decided).sum() / decided.sum().clamp(min=1)),
         },
     }

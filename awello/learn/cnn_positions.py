@@ -1,8 +1,8 @@
-"""Positions of tournament games as tensors: all games are played at once, and boards are turned into planes.
+"""Positions of tournament games as tensors: all games are replayed in parallel, and boards become input planes.
 
-Boards are turned by chance when a network learns, but for those that a symmetry leaves as they are: of their moves,
-which are equally good, people choose one by habit (the first is always f5), and nobody could guess it on a turned
-board.  Like all files of the network's training this one needs no compiler.
+Boards are transformed at random during training, except those that are symmetric themselves: among their equivalent
+moves people choose one by habit (the first move is always f5), which cannot be predicted on a transformed board.  Like
+all files of this training, this one needs no compiler.
 """
 
 from dataclasses import dataclass, fields
@@ -17,20 +17,20 @@ from torch import Tensor
 
 from awello.errors import ConfigError
 
-NONE = 255  # no square, or no score, in the file of games
-UNKNOWN = -128  # the margin of a game that was not played to its end
-HELD_OUT = 2016  # the first year of the games that only measure
-FEWEST, MOST = 0.01, 0.5  # shares of all games; if games of these years are fewer or more, chance holds games out
-BY_CHANCE = 0.1  # the share that it holds out
-ASIDE = 0.02  # share of the earlier games that tell when to stop
+MISSING = 255  # no square, or no score, in the file of games
+UNKNOWN = -128  # the margin of an unfinished game
+FIRST_TEST_YEAR = 2016  # games from this year on are the test set
+MIN_TEST_SHARE, MAX_TEST_SHARE = 0.01, 0.5  # of all games; outside this range the test set is random
+RANDOM_TEST_SHARE = 0.1
+VALIDATION_SHARE = 0.02  # of the games before the test set
 BLACK, WHITE = 0x0000000810000000, 0x0000001008000000
 ALL, NOT_A, NOT_H = 0xFFFFFFFFFFFFFFFF, 0xFEFEFEFEFEFEFEFE, 0x7F7F7F7F7F7F7F7F
 DIRECTIONS = (
     *((1, NOT_A), (7, NOT_H), (8, ALL), (9, NOT_A)),
     *((-1, NOT_H), (-7, NOT_A), (-8, ALL), (-9, NOT_H)),
 )
-EVEN = 12  # plies in which boards are asked whether a symmetry leaves them as they are
-BRIEF_ASIDE, BRIEF_TEST = 20_000, 100_000  # positions on which a brief training is measured, about
+MAX_SYMMETRIC_PLIES = 12  # boards are tested for symmetry up to this ply
+QUICK_VALIDATION_POSITIONS, QUICK_TEST_POSITIONS = 20_000, 100_000
 PLANES = {"mover": 4, "colours": 3, "one": 1}
 
 Bools = npt.NDArray[np.bool_]
@@ -39,7 +39,7 @@ Bools = npt.NDArray[np.bool_]
 # ---- games and positions --------------------------------------------------------------------------------------------
 @dataclass(frozen=True)
 class GameArrays:
-    """The arrays of a file of games, as `network_data` writes it."""
+    """The arrays of a file of games, as written by `cnn_games`."""
 
     moves: npt.NDArray[np.uint8]
     black: npt.NDArray[np.uint8]
@@ -47,193 +47,199 @@ class GameArrays:
     same: npt.NDArray[np.uint32]
 
     @staticmethod
-    def read(file: Path) -> "GameArrays":
-        """The games of a file."""
+    def load(file: Path) -> "GameArrays":
+        """Load a file of games."""
         try:
             with np.load(file) as content:
                 return GameArrays(*(content[field.name] for field in fields(GameArrays)))
         except (OSError, KeyError, ValueError, EOFError, BadZipFile):
-            raise ConfigError(f"cannot read games from {str(file)!r}: 'awello train cnn' makes such a file") from None
+            raise ConfigError(
+                f"cannot read games from {str(file)!r}: create the file with 'awello train cnn'"
+            ) from None
 
 
-def split(games: GameArrays, seed: int) -> tuple[Bools, Bools, Bools]:
-    """Which games teach, which tell when to stop and which are held out; those with the same moves stay together.
+def split_games(games: GameArrays, seed: int) -> tuple[Bools, Bools, Bools]:
+    """Split games into training, validation and test set; games with the same moves stay together.
 
-    Later games are held out.  Where nearly none or most are late, as in an archive of somebody's own games, or where
-    no years are known, a tenth by chance is.
+    The latest games are the test set.  If that is nearly none or most of the games, as in a personal archive or without
+    years, a random tenth is.
     """
-    drawn = np.random.default_rng(seed).random(int(games.same.max()) + 1)[games.same]
-    held = games.year >= HELD_OUT
-    if not FEWEST <= held.mean() <= MOST:
-        different, number = np.unique(drawn, return_inverse=True)
-        held = number >= len(different) - max(1, round(BY_CHANCE * len(different)))
-    aside = ~held & (drawn <= max(ASIDE, drawn.min(where=~held, initial=1)))  # one at least
-    if not (teaching := ~held & ~aside).any():
-        raise ConfigError("too few different games: a network learns from thousands of them, and from three at least")
-    return teaching, aside, held
+    random_value = np.random.default_rng(seed).random(int(games.same.max()) + 1)[games.same]
+    test = games.year >= FIRST_TEST_YEAR
+    if not MIN_TEST_SHARE <= test.mean() <= MAX_TEST_SHARE:
+        different, rank = np.unique(random_value, return_inverse=True)
+        test = rank >= len(different) - max(1, round(RANDOM_TEST_SHARE * len(different)))
+    threshold = max(VALIDATION_SHARE, random_value.min(where=~test, initial=1))  # at least one game
+    validation = ~test & (random_value <= threshold)
+    if not (training := ~test & ~validation).any():
+        raise ConfigError("too few different games: give at least three, and thousands for a useful network")
+    return training, validation, test
 
 
 @dataclass(frozen=True)
 class CnnPositions:
-    """Positions in which somebody moved, a row each: boards as words from the mover's view, the square played, ..."""
+    """Positions of games, one per row: the board from the mover's view, the square played, and so on."""
 
     own: Tensor
     opp: Tensor
     legal: Tensor
     square: Tensor
     black: Tensor
-    """Whether Black moves."""
+    """Whether Black is to move."""
     margin: Tensor
-    """The final score for the mover, `UNKNOWN` if there is none."""
+    """The final margin for the mover; `UNKNOWN` for unfinished games."""
     game: Tensor
     empties: Tensor
-    even: Tensor
-    """Whether some symmetry leaves the board as it is."""
+    symmetric: Tensor
+    """Whether the board is invariant under a symmetry."""
 
     def __len__(self) -> int:
         return len(self.own)
 
-    def take(self, chosen: Tensor | slice) -> "CnnPositions":
-        """Some of them."""
-        return CnnPositions(*(getattr(self, field.name)[chosen] for field in fields(self)))
+    def take(self, selection: Tensor | slice) -> "CnnPositions":
+        """Select positions."""
+        return CnnPositions(*(getattr(self, field.name)[selection] for field in fields(self)))
 
-    def thin(self, most: int) -> "CnnPositions":
-        """About so many of them at most, by whole games."""
-        if len(self) <= most:
+    def subsample(self, max_positions: int) -> "CnnPositions":
+        """Keep about `max_positions` positions at most, by whole games."""
+        if len(self) <= max_positions:
             return self
         _, number = self.game.unique(return_inverse=True)
-        return self.take(number % -(-len(self) // most) == 0)
+        return self.take(number % -(-len(self) // max_positions) == 0)
 
     @property
     def won(self) -> Tensor:
-        """Whether the mover won; a draw is won by both."""
+        """Whether the mover won or drew."""
         return self.margin >= 0
 
 
-def _step(words: Tensor, amount: int, kept: int) -> Tensor:
-    """Move all discs by so many squares, backwards if it is negative; those that leave the board are gone."""
+def _shift(words: Tensor, amount: int, kept: int) -> Tensor:
+    """Shift all discs by a number of squares, which may be negative; discs that leave the board are dropped."""
     if amount > 0:
-        return words << amount & _signed(kept)
-    return words >> -amount & _signed(kept & ALL >> -amount)
+        return words << amount & _to_signed(kept)
+    return words >> -amount & _to_signed(kept & ALL >> -amount)
 
 
-def _signed(word: int) -> int:
-    """A word as the 64-bit number that PyTorch has for it."""
+def _to_signed(word: int) -> int:
+    """Convert an unsigned word to the signed integer of PyTorch."""
     return word - (1 << 64) if word >= 1 << 63 else word
 
 
-def _line(start: Tensor, opp: Tensor, direction: tuple[int, int]) -> Tensor:
-    """The discs of the opponent in one line from some squares on."""
-    line = _step(start, *direction) & opp
+def _find_run(start: Tensor, opp: Tensor, direction: tuple[int, int]) -> Tensor:
+    """The contiguous opponent discs in one direction from the start squares."""
+    run = _shift(start, *direction) & opp
     for _ in range(5):
-        line = line | _step(line, *direction) & opp
-    return line
+        run = run | _shift(run, *direction) & opp
+    return run
 
 
 def find_moves(own: Tensor, opp: Tensor) -> Tensor:
-    """The legal moves of many positions at once."""
+    """The legal moves of many positions."""
     moves = torch.zeros_like(own)
     for direction in DIRECTIONS:
-        moves = moves | _step(_line(own, opp, direction), *direction)
+        moves = moves | _shift(_find_run(own, opp, direction), *direction)
     return moves & ~(own | opp)
 
 
 def find_flips(own: Tensor, opp: Tensor, placed: Tensor) -> Tensor:
-    """The discs that a disc placed in each of many positions turns."""
+    """The discs flipped by the disc placed in each position."""
     flips = torch.zeros_like(own)
     for direction in DIRECTIONS:
-        line = _line(placed, opp, direction)
-        closed = _step(line, *direction) & own != 0
-        flips = flips | torch.where(closed, line, 0)
+        run = _find_run(placed, opp, direction)
+        closed = _shift(run, *direction) & own != 0
+        flips = flips | torch.where(closed, run, 0)
     return flips
 
 
-def replay(games: GameArrays, device: str) -> CnnPositions:
-    """All positions of all games, played move by move, all games at once; passes are put back."""
+def replay_games(games: GameArrays, device: str) -> CnnPositions:
+    """Replay all games in parallel and return all their positions; passes are restored."""
     moves, discs = torch.from_numpy(games.moves).to(device), torch.from_numpy(games.black).to(device)
-    final = torch.where(discs == NONE, UNKNOWN, 2 * discs.int() - 64)
+    final = torch.where(discs == MISSING, UNKNOWN, 2 * discs.int() - 64)
     own, opp = torch.full_like(final, BLACK, dtype=torch.int64), torch.full_like(final, WHITE, dtype=torch.int64)
     black, wrong = torch.ones_like(discs, dtype=torch.bool), torch.zeros_like(discs, dtype=torch.bool)
     number, plies = torch.arange(len(moves), device=device, dtype=torch.int32), []
     for ply in range(moves.shape[1]):
         square = moves[:, ply].long()
-        played = square != NONE
+        played = square != MISSING
         legal = find_moves(own, opp)
         passed = played & (legal == 0)
         own, opp, black = torch.where(passed, opp, own), torch.where(passed, own, opp), black ^ passed
         legal = torch.where(passed, find_moves(own, opp), legal)
         wrong |= played & (legal >> square.clamp(max=63) & 1 == 0)
         margin = torch.where(black | (final == UNKNOWN), final, -final)
-        empties, even = torch.full_like(discs, 60 - ply), is_even(own, opp) if ply < EVEN else torch.zeros_like(played)
-        row = own, opp, legal, square.to(torch.uint8), black, margin.to(torch.int8), number, empties, even
-        plies.append([column[played] for column in row])
+        empties = torch.full_like(discs, 60 - ply)
+        symmetric = is_symmetric(own, opp) if ply < MAX_SYMMETRIC_PLIES else torch.zeros_like(played)
+        columns = own, opp, legal, square.to(torch.uint8), black, margin.to(torch.int8), number, empties, symmetric
+        plies.append([column[played] for column in columns])
         placed = torch.where(played, torch.ones_like(own) << square.clamp(max=63), 0)
         flips = find_flips(own, opp, placed)
         after = opp & ~flips, own | flips | placed
         own, opp = torch.where(played, after[0], own), torch.where(played, after[1], opp)
         black = black ^ played
     if wrong.any():
-        raise ConfigError(f"game {int(wrong.nonzero()[0])} of the file has an illegal move: make the file again")
+        raise ConfigError(f"game {int(wrong.nonzero()[0])} of the file has an illegal move: create the file again")
     return CnnPositions(*(torch.cat(column) for column in zip(*plies, strict=True)))
 
 
 @dataclass(frozen=True)
 class DatasetSplit:
-    """The positions that teach, that tell when to stop, and that are held out."""
+    """Training, validation and test positions."""
 
-    teaching: CnnPositions
-    aside: CnnPositions
+    training: CnnPositions
+    validation: CnnPositions
     test: CnnPositions
     repeated: Tensor
-    """Which of those held out are of games that were played before."""
+    """Which test positions are of games that also occur in the other sets."""
     games: dict[str, int]
-    """How many games there are in each set."""
+    """Number of games in each set."""
     positions: dict[str, int]
+    """Number of positions in each set, before subsampling."""
 
     @staticmethod
-    def of(games: GameArrays, seed: int, device: str, brief: bool = False) -> "DatasetSplit":
-        """The positions of games; if that is enough, fewer of those that do not teach."""
-        names, parts, every = ("teaching", "aside", "held_out"), split(games, seed), replay(games, device)
-        number = every.game.long()
-        teaching, aside, test = (every.take(torch.from_numpy(part).to(device)[number]) for part in parts)
-        counts = dict(zip(names, map(len, (teaching, aside, test)), strict=True))
-        if brief:
-            aside, test = aside.thin(BRIEF_ASIDE), test.thin(BRIEF_TEST)
-        before = torch.from_numpy(np.isin(games.same, games.same[~parts[2]])).to(device)
+    def build(games: GameArrays, seed: int, device: str, quick: bool = False) -> "DatasetSplit":
+        """Split the positions of games; `quick` subsamples the validation and test sets."""
+        names = "training", "validation", "test"
+        parts, positions = split_games(games, seed), replay_games(games, device)
+        game_numbers = positions.game.long()
+        training, validation, test = (positions.take(torch.from_numpy(part).to(device)[game_numbers]) for part in parts)
+        counts = dict(zip(names, map(len, (training, validation, test)), strict=True))
+        if quick:
+            validation, test = validation.subsample(QUICK_VALIDATION_POSITIONS), test.subsample(QUICK_TEST_POSITIONS)
+        repeated = torch.from_numpy(np.isin(games.same, games.same[~parts[2]])).to(device)
         totals = {name: int(part.sum()) for name, part in zip(names, parts, strict=True)}
-        return DatasetSplit(teaching, aside, test, before[test.game.long()], totals, counts)
+        return DatasetSplit(training, validation, test, repeated[test.game.long()], totals, counts)
 
 
-# ---- what a network sees --------------------------------------------------------------------------------------------
+# ---- input planes ---------------------------------------------------------------------------------------------------
 @cache
-def turned(device: torch.device) -> tuple[Tensor, Tensor]:
-    """For each symmetry the square whose disc comes to each square, and the square to which each square's disc goes."""
+def symmetry_tables(device: torch.device) -> tuple[Tensor, Tensor]:
+    """For each symmetry, the source square of each square, and the target square of each square."""
     board = torch.arange(64).view(8, 8)
-    turns = [torch.rot90(board, turn) for turn in range(4)]
-    squares = torch.stack([turn.flatten() for turn in [*turns, *(turn.flip(1) for turn in turns)]])
+    rotations = [torch.rot90(board, turns) for turns in range(4)]
+    squares = torch.stack([view.flatten() for view in [*rotations, *(view.flip(1) for view in rotations)]])
     return squares.to(device), squares.argsort(1).to(device)
 
 
-def unpack(words: Tensor, turns: Tensor) -> Tensor:
-    """Boards as rows of 64 bits, each turned by a symmetry."""
-    return words[:, None] >> turned(words.device)[0][turns] & 1
+def unpack_bits(words: Tensor, transforms: Tensor) -> Tensor:
+    """Unpack boards into rows of 64 bits, each transformed by a symmetry."""
+    return words[:, None] >> symmetry_tables(words.device)[0][transforms] & 1
 
 
-def is_even(own: Tensor, opp: Tensor) -> Tensor:
-    """Which positions some symmetry leaves as they are."""
-    places = torch.arange(8, dtype=torch.uint8, device=own.device)
-    bits = [(words.view(torch.uint8).view(-1, 8, 1) >> places & 1).flatten(1) for words in (own, opp)]
-    discs, turns = bits[0] + 2 * bits[1], turned(own.device)[0]
-    return torch.stack([(discs[:, turns[turn]] == discs).all(1) for turn in range(1, 8)]).any(0)
+def is_symmetric(own: Tensor, opp: Tensor) -> Tensor:
+    """Which positions are invariant under a symmetry."""
+    shifts = torch.arange(8, dtype=torch.uint8, device=own.device)
+    bits = [(words.view(torch.uint8).view(-1, 8, 1) >> shifts & 1).flatten(1) for words in (own, opp)]
+    discs, squares = bits[0] + 2 * bits[1], symmetry_tables(own.device)[0]
+    return torch.stack([(discs[:, squares[transform]] == discs).all(1) for transform in range(1, 8)]).any(0)
 
 
-def planes(view: str, some: CnnPositions, turns: Tensor) -> Tensor:
-    """The inputs of a network."""
-    own, opp = unpack(some.own, turns), unpack(some.opp, turns)
+def encode_planes(view: str, positions: CnnPositions, transforms: Tensor) -> Tensor:
+    """The input planes of a network."""
+    own, opp = unpack_bits(positions.own, transforms), unpack_bits(positions.opp, transforms)
     if view == "mover":
-        rows = [own, opp, unpack(some.legal, turns), torch.ones_like(own)]
+        rows = [own, opp, unpack_bits(positions.legal, transforms), torch.ones_like(own)]
     elif view == "colours":
-        black = some.black[:, None]
+        black = positions.black[:, None]
         rows = [torch.where(black, own, opp), torch.where(black, opp, own), black.long().expand_as(own)]
     else:
         rows = [own - opp]

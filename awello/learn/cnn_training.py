@@ -1,15 +1,15 @@
-"""Train a network on tournament games: which move the winner plays in a position, and who wins (report 0, mended).
+"""Train a network on tournament games: the winner's move in a position, and who wins (report 0, corrected).
 
-The network is a tower of residual blocks that sees the board as the mover does, and the legal moves.  It learns from
-all moves, but winners and losers have a head each, so that bad moves form the tower and not the answer; a third head
-says who wins.  A small network learns more from a large one, its teacher, than from the moves alone (Hinton and others
-2015): what the teacher thinks of all moves of a position tells more than the one that was played.
+The network is a tower of residual blocks; its input is the board from the mover's view and the legal moves.  It learns
+from all moves, but winners and losers have separate heads, so that bad moves train the tower and not the answer; a
+third head predicts who wins.  A small network learns more from a large one, its teacher, than from the moves alone
+(Hinton and others 2015): the teacher's probabilities of all moves carry more information than the move played.
 
-Every number of a training is in its `Plan`.  Boards are turned by chance; the weights that count are a moving average,
-the best by the games set aside.  A training that was interrupted resumes from its checkpoint with the same results.
+All settings are in `CnnConfig`.  Boards are transformed at random; the resulting weights are an exponential moving
+average, the best on the validation set.  An interrupted training resumes from its checkpoint with the same results.
 
-This file and the `network_*` that it imports need PyTorch and NumPy and no compiler, so that they run wherever there is
-a fast machine.  `awello train cnn` does the same with fewer options, by default in minutes on a processor:
+This file and the `cnn_*` files that it imports need PyTorch and NumPy but no compiler, so they run on any GPU machine.
+`awello train cnn` does the same with fewer options, by default in minutes on a CPU:
 
     python3 -m awello.learn.cnn_training games.npz --out FOLDER --minutes 10
 """
@@ -32,323 +32,362 @@ from torch.optim.swa_utils import get_ema_multi_avg_fn
 
 from awello.errors import ConfigError
 from awello.folders import replace_atomically
-from awello.learn.cnn_files import can_export, export, keep_age, load_network, load_parts, save_network
-from awello.learn.cnn_metrics import Lessons, Teacher, ask_teacher, examine, figures, judge, losses
-from awello.learn.cnn_models import CnnConfig, count_parameters, make_network
-from awello.learn.cnn_positions import PLANES, CnnPositions, DatasetSplit, GameArrays, planes
+from awello.learn.cnn_config import CnnConfig, rename_former_settings
+from awello.learn.cnn_files import can_export, export_onnx, load_network, load_state, save_network, save_snapshot
+from awello.learn.cnn_metrics import (
+    SoftTargets,
+    Teacher,
+    compute_accuracy,
+    compute_losses,
+    compute_soft_targets,
+    evaluate,
+    evaluate_test_set,
+)
+from awello.learn.cnn_models import count_parameters, make_network
+from awello.learn.cnn_positions import PLANES, CnnPositions, DatasetSplit, GameArrays, encode_planes
 
-CLIP = 1.0  # the longest gradient
-WARM = 300  # steps in which the rate rises
-LOOK = 50  # steps between two looks at the loss, for which the device is waited for
-SEEN = 4  # symmetries in which a teacher sees a position
-ROWS = 10  # measures of a training that does not say how often
-KEEP = 15  # seconds between two checkpoints at most, if the steps are not longer
-SHOWN = 4096  # boards by which the range of every layer is measured
-CURVES, REPORT = "curves.jsonl", "report.json"  # files of a training's folder
+MAX_GRADIENT_NORM = 1.0
+WARMUP_STEPS = 300
+LOSS_CHECK_STEPS = 50  # a check waits for the device
+TEACHER_SYMMETRIES = 4  # over which a teacher's predictions are averaged
+DEFAULT_EVALUATIONS = 10  # if `eval_interval` is 0
+CHECKPOINT_SECONDS = 15
+CALIBRATION_BOARDS = 4096  # for quantising the final network
+CURVES_FILE, REPORT_FILE = "curves.jsonl", "report.json"
 
 Row = dict[str, float]
 
 
 # ---- learning -------------------------------------------------------------------------------------------------------
-def rate_at(plan: CnnConfig, step: int, done: float) -> float:
-    """The rate of a step when a share of the training is done: it rises, for a tenth at most, and falls by a cosine."""
-    risen = min(1.0, max((step + 1) / WARM, 10 * done))
-    return plan.rate * risen * (1 + math.cos(math.pi * min(1.0, done))) / 2
+def learning_rate_at(config: CnnConfig, step: int, progress: float) -> float:
+    """The learning rate of a step: a linear warm-up, for at most a tenth of the training, then a cosine decay."""
+    warmup = min(1.0, max((step + 1) / WARMUP_STEPS, 10 * progress))
+    return config.learning_rate * warmup * (1 + math.cos(math.pi * min(1.0, progress))) / 2
 
 
-def draw(plan: CnnConfig, count: int, step: int, device: str) -> tuple[Tensor, Tensor]:
-    """Which positions are shown at a step, each once in an epoch, and how they are turned; chance follows from both."""
-    chance, batch = torch.Generator(device), min(plan.batch, count)
-    epoch, place = divmod(step, count // batch)
-    order = _order(count, plan.seed * 1000 + epoch, device)
-    chance.manual_seed(plan.seed * 10_000_000 + step)
-    turns = torch.randint(8, (batch,), generator=chance, device=device)
-    return order[place * batch : (place + 1) * batch], turns
+def draw_batch(config: CnnConfig, count: int, step: int, device: str) -> tuple[Tensor, Tensor]:
+    """The positions of a step, each once per epoch, and their symmetries; both follow from the seed and the step."""
+    rng, batch = torch.Generator(device), min(config.batch_size, count)
+    epoch, offset = divmod(step, count // batch)
+    order = _shuffle(count, config.seed * 1000 + epoch, device)
+    rng.manual_seed(config.seed * 10_000_000 + step)
+    transforms = torch.randint(8, (batch,), generator=rng, device=device)
+    return order[offset * batch : (offset + 1) * batch], transforms
 
 
 @lru_cache(maxsize=1)
-def _order(count: int, seed: int, device: str) -> Tensor:
-    """An order by chance."""
+def _shuffle(count: int, seed: int, device: str) -> Tensor:
+    """A random order of the positions."""
     return torch.randperm(count, generator=torch.Generator(device).manual_seed(seed), device=device)
 
 
 class CnnTraining:
-    """A network in the making, its moving average, and the best average so far."""
+    """The state of a training: the network, its moving average, and the best average so far."""
 
-    def __init__(self, plan: CnnConfig, train: CnnPositions, aside: CnnPositions, compiled: bool = False) -> None:
-        self.plan, self.device = plan, train.own.device.type
-        self.train, self.aside = train.take(train.won) if plan.moves == "winners" else train, aside
-        if not len(self.train) or not self.train.won.any():
-            raise ConfigError("no game that teaches was played to its end: a network learns from winners' moves")
-        self.teacher, self.lessons = self.find_teacher()
-        torch.manual_seed(plan.seed)
-        self.network = make_network(plan).to(self.device, memory_format=torch.channels_last)
+    def __init__(
+        self, config: CnnConfig, training_set: CnnPositions, validation_set: CnnPositions, compiled: bool = False
+    ) -> None:
+        self.config, self.device = config, training_set.own.device.type
+        winners_only = config.moves == "winners"
+        self.training_set = training_set.take(training_set.won) if winners_only else training_set
+        self.validation_set = validation_set
+        if not len(self.training_set) or not self.training_set.won.any():
+            raise ConfigError("no training game was played to its end: give finished games")
+        self.teacher, self.soft_targets = self.load_teacher()
+        torch.manual_seed(config.seed)
+        self.network = make_network(config).to(self.device, memory_format=torch.channels_last)
         self.average, self.best = copy.deepcopy(self.network).eval(), copy.deepcopy(self.network).eval()
-        self.followed = [
+        self.averaged_tensors = [
             [part for part in network.state_dict().values() if part.is_floating_point()]
             for network in (self.average, self.network)
         ]
-        self.fast = torch.compile(self.network) if compiled else self.network
+        self.compiled_network = torch.compile(self.network) if compiled else self.network
         matrices = [weights for weights in self.network.parameters() if weights.dim() > 1]
         others = [weights for weights in self.network.parameters() if weights.dim() == 1]
-        groups = [{"params": matrices, "weight_decay": plan.decay}, {"params": others, "weight_decay": 0.0}]
-        self.optimiser = torch.optim.AdamW(groups, plan.rate, fused=self.device == "cuda")
+        groups = [{"params": matrices, "weight_decay": config.weight_decay}, {"params": others, "weight_decay": 0.0}]
+        self.optimiser = torch.optim.AdamW(groups, config.learning_rate, fused=self.device == "cuda")
         self.step, self.seconds, self.score, self.stale = 0, 0.0, 0.0, 0
         self.sums = torch.zeros(2, device=self.device)
 
-    def find_teacher(self) -> tuple[Teacher | None, Lessons | None]:
-        """The teacher, if any, and its lessons, if all are asked for before: a fast device shows positions often."""
-        if not self.plan.teacher:
+    def load_teacher(self) -> tuple[Teacher | None, SoftTargets | None]:
+        """Load the teacher, if any; on a GPU also compute its targets in advance, since positions are used often."""
+        if not self.config.teacher:
             return None, None
-        plan, network = load_network(Path(self.plan.teacher))
-        teacher = plan, network.to(self.device, memory_format=torch.channels_last)
-        return teacher, ask_teacher(teacher, self.train, SEEN) if self.device == "cuda" else None
+        config, network = load_network(Path(self.config.teacher))
+        teacher = config, network.to(self.device, memory_format=torch.channels_last)
+        return teacher, compute_soft_targets(
+            teacher, self.training_set, TEACHER_SYMMETRIES
+        ) if self.device == "cuda" else None
 
     @property
-    def done(self) -> float:
-        """Which share of the training is done."""
-        return self.step / self.plan.steps if self.plan.steps else self.seconds / (60 * self.plan.minutes)
+    def progress(self) -> float:
+        """Share of the training that is done."""
+        return self.step / self.config.steps if self.config.steps else self.seconds / (60 * self.config.minutes)
 
     @property
     def finished(self) -> bool:
-        """Whether all is done, or nothing gets better any more."""
-        return self.done >= 1 or self.stale >= self.plan.patience
+        """Whether the training is complete, or stopped early for lack of improvement."""
+        return self.progress >= 1 or self.stale >= self.config.patience
 
     @property
     def epochs(self) -> float:
-        """How often each position has been shown."""
-        return self.step * min(self.plan.batch, len(self.train)) / len(self.train)
+        """How often each position has been used."""
+        return self.step * min(self.config.batch_size, len(self.training_set)) / len(self.training_set)
 
-    def show(self) -> None:
-        """Take a step towards what some positions teach."""
+    def train_step(self) -> None:
+        """Take a training step on a batch."""
         for group in self.optimiser.param_groups:
-            group["lr"] = rate_at(self.plan, self.step, self.done)
-        chosen, turns = draw(self.plan, len(self.train), self.step, self.device)
-        some, lessons = self.train.take(chosen), None
-        if self.lessons:
-            lessons = self.lessons[0][chosen], self.lessons[1][chosen]
+            group["lr"] = learning_rate_at(self.config, self.step, self.progress)
+        selection, transforms = draw_batch(self.config, len(self.training_set), self.step, self.device)
+        batch, soft_targets = self.training_set.take(selection), None
+        if self.soft_targets:
+            soft_targets = self.soft_targets[0][selection], self.soft_targets[1][selection]
         elif self.teacher:
-            lessons = ask_teacher(self.teacher, some, 1)
-        moves, value = losses(self.plan, self.fast, some, turns, lessons)
+            soft_targets = compute_soft_targets(self.teacher, batch, 1)
+        moves, value = compute_losses(self.config, self.compiled_network, batch, transforms, soft_targets)
         self.optimiser.zero_grad(set_to_none=True)
-        (moves + self.plan.value * value).backward()
-        nn.utils.clip_grad_norm_(self.network.parameters(), CLIP)
+        (moves + self.config.value_weight * value).backward()
+        nn.utils.clip_grad_norm_(self.network.parameters(), MAX_GRADIENT_NORM)
         self.optimiser.step()
         self.step += 1
         self.sums += torch.stack([moves.detach(), value.detach()])
-        self.follow()
+        self.update_average()
 
-    def follow(self) -> None:
-        """Let the average follow the weights; at first it is young and follows them closely."""
-        kept = min(self.plan.average, (1 + self.step) / (10 + self.step))
-        get_ema_multi_avg_fn(kept)(*self.followed, self.step)
+    def update_average(self) -> None:
+        """Update the moving average; it follows the weights more closely in the first steps."""
+        decay = min(self.config.ema_decay, (1 + self.step) / (10 + self.step))
+        get_ema_multi_avg_fn(decay)(*self.averaged_tensors, self.step)
 
-    def look(self) -> None:
-        """Wait for the device and stop a training whose loss is not finite."""
+    def check_loss(self) -> None:
+        """Wait for the device and raise `ConfigError` if the loss is not finite."""
         if not math.isfinite(float(self.sums.sum())):
-            raise ConfigError(f"the loss is not finite near step {self.step}: train again with a smaller --rate")
+            raise ConfigError(
+                f"the loss is not finite near step {self.step}: train again with a smaller --learning-rate"
+            )
 
-    def measure(self, since: int) -> Row:
-        """How the average fares on the games set aside; the losses are the mean of the steps since one."""
-        found = judge(self.plan, self.average, self.aside)
-        row = {name: share for name, share in figures(found, self.aside.won).items() if name != "positions"}
-        every = figures(found, torch.ones_like(self.aside.won))
-        moves, value = (self.sums / max(1, self.step - since)).tolist()
+    def evaluate(self, last_step: int) -> Row:
+        """Evaluate the average on the validation set; the losses are means since `last_step`."""
+        predictions = evaluate(self.config, self.average, self.validation_set)
+        row = {
+            name: share
+            for name, share in compute_accuracy(predictions, self.validation_set.won).items()
+            if name != "positions"
+        }
+        accuracy_all = compute_accuracy(predictions, torch.ones_like(self.validation_set.won))
+        moves, value = (self.sums / max(1, self.step - last_step)).tolist()
         self.sums.zero_()
         self.stale += 1
-        if row["top1"] >= self.score:  # if no winners are known among them, the last average is the best
+        if row["top1"] >= self.score:  # without winners' moves in it, the latest average is the best
             self.score, self.stale = row["top1"], 0
             self.best.load_state_dict(self.average.state_dict())
-        rate = rate_at(self.plan, self.step, self.done)
+        rate = learning_rate_at(self.config, self.step, self.progress)
         counts = {"step": self.step, "epochs": self.epochs, "seconds": self.seconds, "rate": rate}
-        return counts | {"moves": moves, "value": value} | row | {"top1_all": every["top1"], "error": found.error()}
+        return (
+            counts
+            | {"moves": moves, "value": value}
+            | row
+            | {"top1_all": accuracy_all["top1"], "error": predictions.value_mse()}
+        )
 
     # ---- checkpoints ------------------------------------------------------------------------------------------------
-    PARTS = "network", "average", "best", "optimiser"
-    COUNTS = "step", "seconds", "score", "stale"
+    STATE_DICTS = "network", "average", "best", "optimiser"
+    COUNTERS = "step", "seconds", "score", "stale"
 
-    def keep(self, file: Path) -> None:
-        """Write all that is needed to resume."""
-        parts = {name: getattr(self, name).state_dict() for name in self.PARTS}
-        marks = {"plan": asdict(self.plan), "positions": self.mark}
-        with replace_atomically(file) as content:
-            torch.save(marks | parts | {name: getattr(self, name) for name in self.COUNTS}, content)
+    def save_checkpoint(self, file: Path) -> None:
+        """Write everything needed to resume."""
+        states = {name: getattr(self, name).state_dict() for name in self.STATE_DICTS}
+        header = {"plan": asdict(self.config), "positions": self.fingerprint}
+        with replace_atomically(file) as stream:
+            torch.save(header | states | {name: getattr(self, name) for name in self.COUNTERS}, stream)
 
     @property
-    def mark(self) -> list[int]:
-        """A sign of the positions that teach."""
-        return [len(self.train), int(self.train.own.sum())]
+    def fingerprint(self) -> list[int]:
+        """A fingerprint of the training set."""
+        return [len(self.training_set), int(self.training_set.own.sum())]
 
-    def resume(self, file: Path) -> None:
-        """Go on from a checkpoint."""
-        kept = read_checkpoint(file, self.plan, self.device)
-        if kept["positions"] != self.mark:
-            raise ConfigError(f"{str(file)!r} is of a training with other games: remove it, or give these again")
-        for name in self.PARTS:
-            getattr(self, name).load_state_dict(kept[name])
-        for name in self.COUNTS:
-            setattr(self, name, kept[name])
+    def load_checkpoint(self, file: Path) -> None:
+        """Resume from a checkpoint."""
+        content = read_checkpoint(file, self.config, self.device)
+        if content["positions"] != self.fingerprint:
+            raise ConfigError(
+                f"{str(file)!r} belongs to a training with other games: remove it, or give the same games again"
+            )
+        for name in self.STATE_DICTS:
+            getattr(self, name).load_state_dict(content[name])
+        for name in self.COUNTERS:
+            setattr(self, name, content[name])
 
 
-def read_checkpoint(file: Path, plan: CnnConfig, device: str) -> dict[str, Any]:
-    """What was kept of a training, whose plan is this one."""
-    kept = load_parts(file, device)
-    if not kept.keys() >= {"plan", "positions", *CnnTraining.PARTS, *CnnTraining.COUNTS}:
-        raise ConfigError(f"{str(file)!r} is damaged: remove it, and the training begins again")
-    if kept["plan"] != asdict(plan):
-        raise ConfigError(f"{str(file)!r} is of a training with another plan: remove it, or give its options again")
-    return kept
+def read_checkpoint(file: Path, config: CnnConfig, device: str) -> dict[str, Any]:
+    """Read a checkpoint; `ConfigError` if it is damaged or has other settings."""
+    content = load_state(file, device)
+    if not content.keys() >= {"plan", "positions", *CnnTraining.STATE_DICTS, *CnnTraining.COUNTERS}:
+        raise ConfigError(f"{str(file)!r} is damaged: remove it to start the training anew")
+    if rename_former_settings(content["plan"]) != asdict(config):
+        raise ConfigError(
+            f"{str(file)!r} belongs to a training with other settings: remove it, or give the same options again"
+        )
+    return content
 
 
 # ---- the training ---------------------------------------------------------------------------------------------------
 def run(
-    plan: CnnConfig,
+    config: CnnConfig,
     games: GameArrays,
     out: Path,
     checkpoint: Path,
     device: str = "cpu",
     compiled: bool = False,
-    stop: float = 0,
-    brief: bool = False,
-    passed: Callable[[float], object] = lambda seconds: None,
+    max_minutes: float = 0,
+    quick: bool = False,
+    on_progress: Callable[[float], object] = lambda seconds: None,
 ) -> Iterator[Row]:
-    """Train until the plan is done, or for so many minutes if `stop` says so, and write what came of it to a folder.
+    """Train, for at most `max_minutes` in this run (0: no limit), and write the results to a folder.
 
-    There `curves.jsonl` and `weights.pt` follow it; `report.json` and, with onnxruntime, `network.onnx` end it.  Yields
-    how training stands, and calls `passed` with the seconds spent.  A brief one is measured on fewer positions.  With
-    onnxruntime too, `epochs` holds the network as it was on the way.
+    During the training the folder receives `curves.jsonl` and `weights.pt`, at the end `report.json` and, with
+    onnxruntime, `network.onnx`; with onnxruntime, `epochs` receives snapshots of the network.  Yields the rows of the
+    evaluations and calls `on_progress` with the seconds spent.  `quick` evaluates on fewer positions.
     """
-    began = time.monotonic()
-    if plan.teacher:
-        load_network(Path(plan.teacher))  # what is wrong with files shows before all games are played
+    started = time.monotonic()
+    if config.teacher:
+        load_network(Path(config.teacher))  # errors should show before all games are replayed
     if checkpoint.exists():
-        read_checkpoint(checkpoint, plan, device)
-    sets = DatasetSplit.of(games, plan.seed, device, brief)
-    training = CnnTraining(plan, sets.teaching, sets.aside, compiled)
+        read_checkpoint(checkpoint, config, device)
+    sets = DatasetSplit.build(games, config.seed, device, quick)
+    training = CnnTraining(config, sets.training, sets.validation, compiled)
     if checkpoint.exists():
-        training.resume(checkpoint)
+        training.load_checkpoint(checkpoint)
     out.mkdir(parents=True, exist_ok=True)
     checkpoint.parent.mkdir(parents=True, exist_ok=True)
-    yield from train(training, out, checkpoint, began + 60 * stop if stop else math.inf, passed)
-    conclude(training, sets, out, brief)
+    yield from train(training, out, checkpoint, started + 60 * max_minutes if max_minutes else math.inf, on_progress)
+    write_results(training, sets, out, quick)
 
 
 def train(
-    training: CnnTraining, out: Path, checkpoint: Path, until: float, passed: Callable[[float], object]
+    training: CnnTraining, out: Path, checkpoint: Path, deadline: float, on_progress: Callable[[float], object]
 ) -> Iterator[Row]:
-    """Take steps until the training is finished, or until a moment; yields how it stands."""
+    """Train until finished or until the deadline; yield the rows of evaluations."""
     if training.finished:
         return
-    plan, since, rows = training.plan, training.step, int(ROWS * training.done)
-    kept = time.monotonic()
-    start = kept - training.seconds
-    with (out / CURVES).open("a" if training.step else "w") as curves:
+    config, last_step, rows = training.config, training.step, int(DEFAULT_EVALUATIONS * training.progress)
+    last_saved = time.monotonic()
+    start = last_saved - training.seconds
+    with (out / CURVES_FILE).open("a" if training.step else "w") as curves:
         stopped = False
         while not stopped:
-            # Step 1. Learn, if there is time.
+            # Step 1. Train, if there is time.
             now = time.monotonic()
             training.seconds = now - start
-            passed(training.seconds)
-            stopped = training.finished or now > until
+            on_progress(training.seconds)
+            stopped = training.finished or now > deadline
             if not stopped:
-                training.show()
-            # Step 2. Look whether all is well, and keep it.
-            share = int(ROWS * training.done)
-            measured = stopped or (training.step % plan.every == 0 if plan.every else share > rows)
-            keep = measured or now > kept + KEEP
-            if keep or training.step % LOOK == 0:
-                training.look()
-            row = training.measure(since) if measured and training.step > since else None
-            if keep:
-                training.keep(checkpoint)
-                kept = now
-            # Step 3. Tell.
+                training.train_step()
+            # Step 2. Check the loss, evaluate, and save a checkpoint.
+            evaluations = int(DEFAULT_EVALUATIONS * training.progress)
+            due = stopped or (training.step % config.eval_interval == 0 if config.eval_interval else evaluations > rows)
+            save = due or now > last_saved + CHECKPOINT_SECONDS
+            if save or training.step % LOSS_CHECK_STEPS == 0:
+                training.check_loss()
+            row = training.evaluate(last_step) if due and training.step > last_step else None
+            if save:
+                training.save_checkpoint(checkpoint)
+                last_saved = now
+            # Step 3. Report.
             if row:
-                since, rows = training.step, share
-                save_network(out / "weights.pt", plan, training.best)
+                last_step, rows = training.step, evaluations
+                save_network(out / "weights.pt", config, training.best)
                 curves.write(json.dumps(row) + "\n")
                 curves.flush()
-                done = 1.0 if training.finished else training.done
-                keep_age(out / "epochs", plan, training.average, training.train, training.step, done)
+                done = 1.0 if training.finished else training.progress
+                save_snapshot(out / "epochs", config, training.average, training.training_set, training.step, done)
                 yield row
 
 
-def conclude(training: CnnTraining, sets: DatasetSplit, out: Path, brief: bool) -> None:
-    """Measure what was learnt on games that were held out, and write the report and the network."""
-    plan, network = training.plan, training.best
+def write_results(training: CnnTraining, sets: DatasetSplit, out: Path, quick: bool) -> None:
+    """Evaluate on the test set; write the report and, if finished, the network."""
+    config, network = training.config, training.best
     report = {
         "finished": training.finished,
-        "plan": asdict(plan),
+        "plan": asdict(config),
         "parameters": count_parameters(network),
         "games": sets.games,
-        "positions": sets.positions | {"teaching": len(training.train)},
+        "positions": sets.positions | {"training": len(training.training_set)},
         "step": training.step,
         "epochs": training.epochs,
         "seconds": training.seconds,
-        "steps_a_second": training.step / training.seconds,
-        "aside": {"top1": training.score},
-        "test": examine(plan, network, sets.test, sets.repeated, 1),
+        "steps_per_second": training.step / training.seconds,
+        "validation": {"top1": training.score},
+        "test": evaluate_test_set(config, network, sets.test, sets.repeated, 1),
     }
     write_report(out, report)
     if not training.finished:
         return
-    if not brief:
-        report["test_eight_symmetries"] = examine(plan, network, sets.test, sets.repeated, 8)
+    if not quick:
+        report["test_eight_symmetries"] = evaluate_test_set(config, network, sets.test, sets.repeated, 8)
         write_report(out, report)
     if can_export():
-        chosen, turns = draw(replace(plan, batch=SHOWN), len(training.train), 0, training.device)
-        export(plan, network, planes(plan.view, training.train.take(chosen), turns), out / "network.onnx")
+        selection, transforms = draw_batch(
+            replace(config, batch_size=CALIBRATION_BOARDS), len(training.training_set), 0, training.device
+        )
+        export_onnx(
+            config,
+            network,
+            encode_planes(config.view, training.training_set.take(selection), transforms),
+            out / "network.onnx",
+        )
 
 
 def write_report(out: Path, report: dict[str, Any]) -> None:
-    """Write the figures of a training down."""
-    (out / REPORT).write_text(json.dumps(report, indent=1) + "\n")
+    """Write the report of a training."""
+    (out / REPORT_FILE).write_text(json.dumps(report, indent=1) + "\n")
 
 
 def read_report(out: Path) -> dict[str, Any]:
-    """The figures of a training that has ended."""
-    report: dict[str, Any] = json.loads((out / REPORT).read_text())
+    """Read the report of a finished training."""
+    report: dict[str, Any] = json.loads((out / REPORT_FILE).read_text())
     return report
 
 
 def read_curves(out: Path) -> list[Row]:
-    """How a training stood, from its beginning."""
-    return [json.loads(line) for line in (out / CURVES).read_text().splitlines()]
+    """Read the evaluations of a training from its start."""
+    return [json.loads(line) for line in (out / CURVES_FILE).read_text().splitlines()]
 
 
 def format_row(row: Row) -> str:
-    """How training stands, in a line."""
+    """Format an evaluation in one line."""
     done = f"{row['seconds']:6.0f} s: {row['step']:7,.0f} steps, {row['epochs']:5.2f} epochs"
     loss = f"loss {row['moves']:.4f} and {row['value']:.4f}"
-    return f"{done}, {loss}; aside {row['top1']:.2%} ({row['top3']:.2%} of three), all {row['top1_all']:.2%}"
+    return f"{done}, {loss}; validation {row['top1']:.2%} (top 3 {row['top3']:.2%}), all {row['top1_all']:.2%}"
 
 
 def main(words: Sequence[str] | None = None) -> int:
-    """Train by the command line."""
+    """Run the command line."""
     parser = argparse.ArgumentParser("network", description="Train a network on games of Othello.")
-    parser.add_argument("games", type=Path, help="the file that network_data.write_games wrote")
-    parser.add_argument("--out", type=Path, required=True, help="the folder for what comes of it")
-    parser.add_argument("--checkpoint", type=Path, help="the file to go on from; unless said, in that folder")
-    parser.add_argument("--stop", type=float, default=0, help="pause after so many minutes of this run")
+    parser.add_argument("games", type=Path, help="file written by cnn_games.write_games")
+    parser.add_argument("--out", type=Path, required=True, help="output folder")
+    parser.add_argument("--checkpoint", type=Path, help="file to resume from; default: in the output folder")
+    parser.add_argument("--max-minutes", type=float, default=0, help="pause after this many minutes; 0: no limit")
     parser.add_argument("--device", default="cuda" if torch.cuda.is_available() else "cpu")
-    parser.add_argument("--compile", action="store_true", help="let PyTorch compile the network first")
+    parser.add_argument("--compile", action="store_true", help="compile the network with torch.compile")
     choices = {"network": ["residual", "report"], "view": list(PLANES), "moves": ["all", "winners"]}
     for field in fields(CnnConfig):
         kind = type(field.default)
-        parser.add_argument(f"--{field.name}", type=kind, default=field.default, choices=choices.get(field.name))
-    given = parser.parse_args(words)
-    plan = CnnConfig(**{field.name: getattr(given, field.name) for field in fields(CnnConfig)})
+        parser.add_argument(
+            f"--{field.name.replace('_', '-')}", type=kind, default=field.default, choices=choices.get(field.name)
+        )
+    options = parser.parse_args(words)
+    config = CnnConfig(**{field.name: getattr(options, field.name) for field in fields(CnnConfig)})
     torch.set_float32_matmul_precision("high")
     torch.backends.cudnn.benchmark = True
-    checkpoint = given.checkpoint or given.out / "checkpoint.pt"
+    checkpoint = options.checkpoint or options.out / "checkpoint.pt"
     try:
-        games = GameArrays.read(given.games)
-        for row in run(plan, games, given.out, checkpoint, given.device, given.compile, given.stop):
+        games = GameArrays.load(options.games)
+        for row in run(config, games, options.out, checkpoint, options.device, options.compile, options.max_minutes):
             print(format_row(row), flush=True)
     except ConfigError as error:
         print(f"awello: {error}", file=sys.stderr)
         return 2
-    report = read_report(given.out)
+    report = read_report(options.out)
     print(json.dumps({name: report[name] for name in report if name.startswith("test")}, indent=1))
     return 0
 

@@ -1,9 +1,10 @@
 """Weights for Awalé's heuristics by a genetic algorithm (report 1, sections 3.6 and 3.7; after Daoud et al. 2004).
 
-An individual is a list of genes, the weights of a heuristic.  In each generation some of them are fighters; everybody
-plays two games against each fighter and against the boss, who counts double, and who has won most breeds.  Each random
-choice follows from the seed and the number of the generation, so the individuals are all that a file has to keep, and
-the results are the same for any number of worker processes.  The plan in `factors` learns Otage's factors likewise.
+An individual is a list of genes, the weights of a heuristic.  In each generation some individuals are fighters; every
+individual plays two games against each fighter and against the boss, which counts double, and the best half breeds.
+All random choices follow from the seed and the number of the generation, so a file only has to keep the individuals,
+and the results are the same for any number of worker processes.  `otage_factors` learns Otage's factors in the same
+way.
 """
 
 import json
@@ -19,7 +20,7 @@ from awello import __version__
 from awello.errors import ConfigError
 from awello.evaluate.settings import Heuristic
 from awello.folders import write_atomically
-from awello.learn.categories import GAMES, learn_scores
+from awello.learn.categories import DEFAULT_GAMES, learn_scores
 from awello.position import Position
 from awello.rules.game import Game, find_game
 from awello.search.budget_search import BudgetSearch
@@ -29,7 +30,7 @@ try:
 except ImportError:
     raise ConfigError("the genetic algorithm needs deap: pip install 'awello[learn]'") from None
 
-NAIVE = {  # a person's choice
+MANUAL_WEIGHTS = {  # chosen by hand
     "h1": (10, -10),
     "h2": (10, -10, -1, 1, -1, 1),
     "h3": (10, -10, -1, 1, -1, 1, 1, -1),
@@ -38,31 +39,31 @@ NAIVE = {  # a person's choice
     "h6": (1, -1, 1, -1, 1, -1, 2, -2, 10, -10, -1, 1),
     "travers": (10, -10, -1, 1, -1, 1, 3, -3),
 }
-FIXED = {"travers": 2}  # how many weights, the first ones, are not learnt
-WIN, DRAW = 200, 100
-BOSS = 2  # times the points of another game
-ORDERING = 5000  # nodes for a move of the games that teach the order of moves
-LONGEST = 300  # plies of a game: those who do not want seeds would go on for thousands
+FIXED_WEIGHTS = {"travers": 2}  # number of leading weights that are not learnt
+WIN_POINTS, DRAW_POINTS = 200, 100
+BOSS_FACTOR = 2  # games against the boss count this many times
+ORDERING_NODES = 5000  # nodes per move in the games that learn move ordering
+MAX_PLIES = 300  # of a game; players that avoid seeds would play for thousands of plies
 
 Genes = tuple[int, ...]
-Search = Callable[[Position], Sequence[int]]  # the moves that are equally good, and the best
+MoveSearch = Callable[[Position], Sequence[int]]  # returns the best moves, which are equally good
 
 
 class Individual(list[int]):
-    """Genes, and how well they did in the present generation."""
+    """Genes and their fitness in the current generation."""
 
     fitness = 0
 
 
 @dataclass(frozen=True)
 class GeneticConfig:
-    """What is learnt, and how: unless said, as in the report."""
+    """Settings of the genetic algorithm; the defaults are those of the report."""
 
     heuristic: str
     variant: str = "tournament"
     seed: int = 0
     nodes: int = 1000
-    """The budget of an individual for a move."""
+    """Nodes per move of an individual."""
     population: int = 42
     fighters: int = 5
     mutation: float = 0.2
@@ -71,45 +72,47 @@ class GeneticConfig:
 
     @property
     def game(self) -> Game:
-        """The rules played by."""
+        """The rules of the games."""
         return find_game("awale", variant=self.variant)
 
     @property
-    def naive(self) -> Individual:
-        """The genes that a person chose."""
-        return Individual(NAIVE[self.heuristic][FIXED.get(self.heuristic, 0) :])
+    def initial(self) -> Individual:
+        """The genes chosen by hand, with which the evolution starts."""
+        return Individual(MANUAL_WEIGHTS[self.heuristic][FIXED_WEIGHTS.get(self.heuristic, 0) :])
 
     @property
     def smallest(self) -> int:
-        """A gene lies between this and the largest."""
+        """The lower bound of a gene; `largest` is the upper bound."""
         return -self.largest
 
-    def trained(self, genes: Sequence[int]) -> Heuristic:
-        """The heuristic of genes: its weights are those that are not learnt, then the genes."""
-        return Heuristic(self.heuristic, weights=(*NAIVE[self.heuristic][: FIXED.get(self.heuristic, 0)], *genes))
+    def make_heuristic(self, genes: Sequence[int]) -> Heuristic:
+        """Make the heuristic of an individual: the fixed weights, then the genes."""
+        return Heuristic(
+            self.heuristic, weights=(*MANUAL_WEIGHTS[self.heuristic][: FIXED_WEIGHTS.get(self.heuristic, 0)], *genes)
+        )
 
     def weights(self, genes: Sequence[int]) -> tuple[float, ...]:
-        """What is learnt if these genes are the best."""
-        return self.trained(genes).weights
+        """The learnt weights of an individual."""
+        return self.make_heuristic(genes).weights
 
-    def start(self, seed: str) -> Position:
-        """Where the two games against a rival begin."""
+    def start_position(self, seed: str) -> Position:
+        """The start of both games against an opponent."""
         return Position.start(self.game)
 
-    def search_with(self, genes: Sequence[int]) -> Search:
-        """How an individual searches: on a budget of nodes."""
-        search = BudgetSearch(self.game, self.trained(genes))
+    def make_search(self, genes: Sequence[int]) -> MoveSearch:
+        """Make the search of an individual: with a budget of nodes."""
+        search = BudgetSearch(self.game, self.make_heuristic(genes))
         return lambda position: search.search_budget(position, self.nodes).best_moves
 
-    def boss(self) -> Search:
-        """How the boss searches: to a depth, counting only the seeds taken."""
+    def make_boss_search(self) -> MoveSearch:
+        """Make the search of the boss: to a fixed depth, by captured seeds alone."""
         search = BudgetSearch(self.game, Heuristic("diffscore"))
         return lambda position: search.search_depth(position, self.boss_depth).best_moves
 
 
 @dataclass
 class Generation:
-    """What is kept of a generation; fitness is that of the best there has been, and the mean of the population."""
+    """Statistics of a generation: the fitness of the best individual so far and the mean of the population."""
 
     best: int
     mean: float
@@ -118,7 +121,7 @@ class Generation:
 
 @dataclass
 class Evolution:
-    """Where the learning stands: who is to fight next, the best so far, and what has been."""
+    """The state of the evolution: the population to be tested next, the best so far, and the history."""
 
     population: list[Individual]
     best: Individual
@@ -127,31 +130,31 @@ class Evolution:
 
 
 # ---- games ----------------------------------------------------------------------------------------------------------
-def fight(position: Position, searches: Sequence[Search], seed: str) -> tuple[int, int]:
-    """Play a game between two searches; the score at the end.  Chance decides among best moves."""
-    chance, ply = random.Random(seed), 0
-    while not position.over and ply < LONGEST:
+def play_game(position: Position, searches: Sequence[MoveSearch], seed: str) -> tuple[int, int]:
+    """Play a game between two searches, choosing randomly among best moves; return the final score."""
+    rng, ply = random.Random(seed), 0
+    while not position.over and ply < MAX_PLIES:
         ply += 1
-        position = position.after(chance.choice(searches[position.side](position)))
+        position = position.after(rng.choice(searches[position.side](position)))
     return position.score()
 
 
-def points(own: int, opp: int) -> int:
-    """What a game is worth: for the result, and the seeds or discs held."""
-    return own + (WIN if own > opp else DRAW if own == opp else 0)
+def score_game(own: int, opp: int) -> int:
+    """Points for a game: for the result, plus the seeds or discs held."""
+    return own + (WIN_POINTS if own > opp else DRAW_POINTS if own == opp else 0)
 
 
-Each = Callable[[Callable[[Genes], int], Iterable[Genes]], Iterable[int]]
+MapFunction = Callable[[Callable[[Genes], int], Iterable[Genes]], Iterable[int]]
 
 
-def fitness(plan: GeneticConfig, generation: int, fighters: Sequence[Genes], genes: Genes) -> int:
-    """The points of an individual: a game with either colour against each fighter, and against the boss."""
-    own, total = plan.search_with(genes), 0
-    for number, rival in enumerate((plan.boss(), *map(plan.search_with, fighters))):
-        seed = f"{plan.seed}/{generation}/{number}"  # the same for all individuals
-        first = fight(plan.start(seed), (own, rival), f"{seed}/first")
-        second = fight(plan.start(seed), (rival, own), f"{seed}/second")
-        total += (1 if number else BOSS) * (points(*first) + points(*reversed(second)))
+def compute_fitness(config: GeneticConfig, generation: int, fighters: Sequence[Genes], genes: Genes) -> int:
+    """Points of an individual: one game with each colour against each fighter and the boss."""
+    own, total = config.make_search(genes), 0
+    for number, rival in enumerate((config.make_boss_search(), *map(config.make_search, fighters))):
+        seed = f"{config.seed}/{generation}/{number}"  # the same for all individuals
+        first = play_game(config.start_position(seed), (own, rival), f"{seed}/first")
+        second = play_game(config.start_position(seed), (rival, own), f"{seed}/second")
+        total += (1 if number else BOSS_FACTOR) * (score_game(*first) + score_game(*reversed(second)))
     return total
 
 
@@ -162,8 +165,8 @@ def mutate(individual: Individual, smallest: int, largest: int) -> None:
 
 
 @contextmanager
-def chance(*words: object) -> Iterator[None]:
-    """Let what deap draws from the shared stream of chance follow from some words."""
+def seeded_random(*words: object) -> Iterator[None]:
+    """Seed the global random generator, which deap uses, from some words; restore it afterwards."""
     before = random.getstate()
     random.seed("/".join(map(str, words)))
     try:
@@ -172,90 +175,98 @@ def chance(*words: object) -> Iterator[None]:
         random.setstate(before)
 
 
-def breed(plan: GeneticConfig, population: list[Individual]) -> list[Individual]:
-    """The children of the best half: random pairs share out their genes, and some children mutate."""
-    parents, children = tools.selBest(population, (plan.population + 1) // 2), list[Individual]()
-    while len(children) < plan.population:
+def breed(config: GeneticConfig, population: list[Individual]) -> list[Individual]:
+    """Breed the best half: random pairs exchange genes (uniform crossover), and some children mutate."""
+    parents, children = tools.selBest(population, (config.population + 1) // 2), list[Individual]()
+    while len(children) < config.population:
         children += tools.cxUniform(*map(Individual, random.sample(parents, 2)), indpb=0.5)
-    del children[plan.population :]
+    del children[config.population :]
     for child in children:
-        if random.random() < plan.mutation:
-            mutate(child, plan.smallest, plan.largest)
+        if random.random() < config.mutation:
+            mutate(child, config.smallest, config.largest)
     return children
 
 
 # ---- generations ----------------------------------------------------------------------------------------------------
-def begin(plan: GeneticConfig) -> Evolution:
-    """Population 0: one individual is a person's choice and counts as the best, the others are random."""
-    with chance(plan.seed, "begin"):
+def start_evolution(config: GeneticConfig) -> Evolution:
+    """Create population 0: one individual is chosen by hand and is the best so far; the others are random."""
+    with seeded_random(config.seed, "begin"):
         others = [
-            Individual(random.randint(plan.smallest, plan.largest) for _ in plan.naive)
-            for _ in range(plan.population - 1)
+            Individual(random.randint(config.smallest, config.largest) for _ in config.initial)
+            for _ in range(config.population - 1)
         ]
-    return Evolution([plan.naive, *others], plan.naive)
+    return Evolution([config.initial, *others], config.initial)
 
 
-def advance(plan: GeneticConfig, evolution: Evolution, each: Each = map) -> Evolution:
-    """Live through one generation."""
-    begun, number = time.perf_counter(), len(evolution.history)
+def run_generation(config: GeneticConfig, evolution: Evolution, map_jobs: MapFunction = map) -> Evolution:
+    """Test a population, update the best individual and breed the next population."""
+    started, number = time.perf_counter(), len(evolution.history)
     population, best = evolution.population, evolution.best
-    with chance(plan.seed, number):
-        # Step 1. The fighters: the best of the last generation is always among them.
-        fighters = tuple(map(tuple, (best, *random.sample(population, plan.fighters - 1))))
-        # Step 2. Everybody is tried, the last best once more; twins do equally well.
-        tried = list(dict.fromkeys(map(tuple, (best, *population))))
-        reached = dict(zip(tried, each(partial(fitness, plan, number, fighters), tried), strict=True))
+    with seeded_random(config.seed, number):
+        # Step 1. Choose the fighters; the best individual so far is always one of them.
+        fighters = tuple(map(tuple, (best, *random.sample(population, config.fighters - 1))))
+        # Step 2. Test all individuals, the best so far included; duplicates are tested once.
+        candidates = list(dict.fromkeys(map(tuple, (best, *population))))
+        fitnesses = dict(
+            zip(candidates, map_jobs(partial(compute_fitness, config, number, fighters), candidates), strict=True)
+        )
         for individual in (best, *population):
-            individual.fitness = reached[tuple(individual)]
-        # Step 3. The best is replaced only by a better one.
+            individual.fitness = fitnesses[tuple(individual)]
+        # Step 3. Replace the best only by a better one.
         best = max((best, *population), key=lambda individual: individual.fitness)
-        # Step 4. The best half breeds.
-        children = breed(plan, population)
+        # Step 4. Breed the best half.
+        children = breed(config, population)
     mean = sum(individual.fitness for individual in population) / len(population)
-    lived = Generation(best.fitness, mean, list(plan.weights(best)))
-    seconds = evolution.seconds + time.perf_counter() - begun
-    return Evolution(children, best, [*evolution.history, lived], seconds)
+    generation = Generation(best.fitness, mean, list(config.weights(best)))
+    seconds = evolution.seconds + time.perf_counter() - started
+    return Evolution(children, best, [*evolution.history, generation], seconds)
 
 
-def evolve(plan: GeneticConfig, evolution: Evolution, seconds: float, each: Each = map) -> Iterator[Evolution]:
-    """Generation after generation, as long as one more can be expected to end before so many seconds are spent."""
+def evolve(
+    config: GeneticConfig, evolution: Evolution, seconds: float, map_jobs: MapFunction = map
+) -> Iterator[Evolution]:
+    """Run generations as long as another one is expected to finish within `seconds`, counting earlier runs."""
     while evolution.seconds * (1 + 1 / max(1, len(evolution.history))) < seconds:
-        evolution = advance(plan, evolution, each)
+        evolution = run_generation(config, evolution, map_jobs)
         yield evolution
 
 
-def learn_order(
-    plan: GeneticConfig, evolution: Evolution, report: Callable[[int], None], games: int = GAMES, nodes: int = ORDERING
+def learn_ordering(
+    config: GeneticConfig,
+    evolution: Evolution,
+    on_progress: Callable[[int], None],
+    games: int = DEFAULT_GAMES,
+    nodes: int = ORDERING_NODES,
 ) -> list[int]:
-    """Which kinds of moves to try first with the best weights, from games that are reported one by one."""
-    scores = learn_scores(plan.trained(evolution.best), games, nodes, plan.seed, report, plan.game)
+    """Learn move ordering scores with the best weights; `on_progress` is called after each game."""
+    scores = learn_scores(config.make_heuristic(evolution.best), games, nodes, config.seed, on_progress, config.game)
     return [int(score) for score in scores]
 
 
 # ---- the file -------------------------------------------------------------------------------------------------------
-def save(file: Path, plan: GeneticConfig, evolution: Evolution, scores: Sequence[int] = ()) -> None:
-    """Write what was learnt, and all that is needed to resume."""
+def save_evolution(file: Path, config: GeneticConfig, evolution: Evolution, scores: Sequence[int] = ()) -> None:
+    """Write the weights and everything needed to resume."""
     content = {
-        "weights": {plan.heuristic: plan.weights(evolution.best)},
+        "weights": {config.heuristic: config.weights(evolution.best)},
         "scores": scores,
-        "learning": {"awello": __version__, **asdict(plan)},
+        "learning": {"awello": __version__, **asdict(config)},
         **asdict(evolution),
     }
     write_atomically(file, json.dumps(content) + "\n")
 
 
-def resume(file: Path, plan: GeneticConfig) -> Evolution:
-    """Where a file stands, or the beginning if there is none; a file of another plan is refused."""
+def resume_evolution(file: Path, config: GeneticConfig) -> Evolution:
+    """Load an evolution, or start one if there is no file; other settings raise `ConfigError`."""
     if not file.exists():
-        return begin(plan)
+        return start_evolution(config)
     try:
         content = json.loads(file.read_text("utf-8"))
-        same = content["learning"] == {"awello": __version__, **asdict(plan)}
+        same = content["learning"] == {"awello": __version__, **asdict(config)}
         population = [Individual(genes) for genes in content["population"]]
         history = [Generation(**entry) for entry in content["history"]]
         evolution = Evolution(population, Individual(content["best"]), history, content["seconds"])
     except (ValueError, KeyError, TypeError):
-        raise ConfigError(f"{file} is no file of 'awello train': choose another --out, or remove it") from None
+        raise ConfigError(f"{file} is not a file of 'awello train': choose another --out, or remove it") from None
     if not same:
-        raise ConfigError(f"{file} holds another learning: choose another --out, or remove it")
+        raise ConfigError(f"{file} belongs to a training with other settings: choose another --out, or remove it")
     return evolution

@@ -1,8 +1,8 @@
-"""What positions are worth, found by searching: labels in which chance plays no part, unlike results of games.
+"""Label positions with searched values, which are free of the noise of game results.
 
-With few empty squares a position is solved; with some more it is searched to the end with probable cuts; else to a
-depth, by the weights that later stages have learnt.  Whomever these favour, the mover or the opponent, they favour the
-other one after one ply more: so a value is the mean of two depths, and no such error grows from stage to stage.
+Positions with few empty squares are solved; with some more, they are searched to the end with ProbCut; all others are
+searched to a depth with the weights that later stages have learnt.  A bias of these weights for or against the mover
+changes sign with each ply, so a label is the mean of two depths and the bias does not grow from stage to stage.
 """
 
 from collections.abc import Callable
@@ -19,47 +19,47 @@ from awello.engine.probcut import NO_SELECTIVITY
 from awello.engine.threads import NO_NODE_LIMIT
 from awello.engine.transposition_table import TranspositionTable
 from awello.kernel import Words
-from awello.learn.boards import judge
-from awello.learn.ridge import Reals
+from awello.learn.pattern_kernels import search_positions
+from awello.learn.ridge import Floats
 from awello.rules.game import Game
 
-SOLVED, NEARLY = 12, 15  # empty squares up to which a position is solved, and searched to its end
-CERTAINTY_NEARLY = 2
-PART = 500  # positions that a thread searches at a time, beginning with an empty table: any number of threads will do
+MAX_SOLVED_EMPTIES, MAX_ENDGAME_EMPTIES = 12, 15  # solved, and searched to the end with ProbCut
+ENDGAME_SELECTIVITY = 2
+BATCH_POSITIONS = 500  # each batch starts with an empty table, so results do not depend on the number of threads
 
 
 class PositionLabeller:
-    """Threads that search positions by the same weights, which may change between two questions."""
+    """Threads that search positions with the same weights, which may change between two calls."""
 
     def __init__(self, weights: npt.NDArray[np.int16], jobs: int) -> None:
-        self.weights, self.jobs, self.free = weights, jobs, SimpleQueue[OthelloWorker]()
+        self.weights, self.jobs, self.idle_workers = weights, jobs, SimpleQueue[OthelloWorker]()
         for _ in range(jobs):
             worker = OthelloWorker(Game.OTHELLO, TranspositionTable(1), weights, BusyTable.new_array(1))
             worker.state.max_nodes, worker.state.thread_count, worker.state.tt_age = NO_NODE_LIMIT, 1, 1
             worker.state.key_per_disc = KEY_PER_DISC_NEAR_END
-            self.free.put(worker)
+            self.idle_workers.put(worker)
 
-    def values(self, own: Words, opp: Words, depth: int, step: Callable[[int], object]) -> Reals:
-        """The values of positions of one number of empty squares; `step` is told how many have been found."""
+    def label(self, own: Words, opp: Words, depth: int, on_progress: Callable[[int], object]) -> Floats:
+        """The values of positions with equal numbers of empty squares; `on_progress` receives the number of labels."""
         empties = 64 - int(np.bitwise_count(own[0] | opp[0])) if len(own) else 0
-        certainty = CERTAINTY_NEARLY if SOLVED < empties <= NEARLY else NO_SELECTIVITY
-        depths = [empties] if empties <= NEARLY else [max(1, depth - 1), depth]
+        selectivity = ENDGAME_SELECTIVITY if MAX_SOLVED_EMPTIES < empties <= MAX_ENDGAME_EMPTIES else NO_SELECTIVITY
+        depths = [empties] if empties <= MAX_ENDGAME_EMPTIES else [max(1, depth - 1), depth]
         values = np.empty((len(depths), len(own)), np.float32)
 
-        def search_part(start: int) -> int:
-            worker, part = self.free.get(), slice(start, start + PART)
+        def search_batch(start: int) -> int:
+            worker, batch = self.idle_workers.get(), slice(start, start + BATCH_POSITIONS)
             worker.tt.clear()
             worker.clear()
-            for plies, found in zip(depths, values, strict=True):
-                judge(own[part], opp[part], plies, certainty, found[part], worker.state)
-            self.free.put(worker)
-            return len(own[part])
+            for plies, results in zip(depths, values, strict=True):
+                search_positions(own[batch], opp[batch], plies, selectivity, results[batch], worker.state)
+            self.idle_workers.put(worker)
+            return len(own[batch])
 
         pool = ThreadPoolExecutor(self.jobs)
         try:
-            for done in accumulate(pool.map(search_part, range(0, len(own), PART))):
-                step(done)
+            for done in accumulate(pool.map(search_batch, range(0, len(own), BATCH_POSITIONS))):
+                on_progress(done)
         finally:
             pool.shutdown(cancel_futures=True)
-        mean: Reals = values.mean(axis=0)
+        mean: Floats = values.mean(axis=0)
         return mean

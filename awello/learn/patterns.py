@@ -1,9 +1,9 @@
-"""Learn what Othello's patterns are worth.
+"""Train the weights of Othello's patterns.
 
-First from results: each position of a finished game should come out at its final score, stage by stage from the
-beginning of the game to its end.  Results are full of chance, so if a depth is given, positions are then searched and
-the weights learnt again from what is found, now from the end of the game to its beginning: a search of some plies
-judges by stages that have been learnt already.  Some games are held out: their positions only measure the error.
+The weights are first fitted to game results: the value of each position of a finished game should be the final score,
+stage by stage from the opening to the endgame.  Results are noisy, so if a depth is given, positions are then searched
+and the weights fitted to the searched values, now from the endgame to the opening: a search evaluates positions of
+later stages, which are already trained.  The positions of held-out games only measure the error.
 """
 
 import hashlib
@@ -29,49 +29,49 @@ from awello.evaluate.weights import (
 )
 from awello.folders import replace_atomically
 from awello.kernel import Words
-from awello.learn.boards import find_places
 from awello.learn.labels import PositionLabeller
-from awello.learn.positions import Games, PositionSet, draw
-from awello.learn.ridge import Reals, Ridge
+from awello.learn.pattern_kernels import find_weight_indices
+from awello.learn.positions import Games, PositionSet, sample_positions
+from awello.learn.ridge import Floats, Ridge
 
-MOST = 60  # empty squares of the positions that are learnt from
-ROUNDS = 14
-HELD_OUT = 0.02  # share of the games
-SPREAD = 2.5  # discs: how far a weight is expected to be from where it begins, given nothing else
-LARGEST = 32_000
+MAX_EMPTIES = 60  # of the positions that are learnt from
+CG_ITERATIONS = 14
+HELD_OUT_SHARE = 0.02  # share of the games
+PRIOR_DEVIATION = 2.5  # discs: expected deviation of a weight from its initial value
+MAX_WEIGHT = 32_000
 
 
 @dataclass(frozen=True)
 class PatternExamples:
-    """Positions of one number of empty squares, what they are worth to the mover, and which measure the error."""
+    """Positions with equal numbers of empty squares, their values for the mover, and which of them are held out."""
 
     own: Words
     opp: Words
-    values: Reals
+    values: Floats
     held: npt.NDArray[np.bool_]
 
 
 @dataclass(frozen=True)
 class StageResult:
-    """A stage that has been learnt."""
+    """The result of fitting a stage."""
 
     labels: str
-    """What it was learnt from: results or searches."""
+    """What the weights were fitted to: `results` or `searches`."""
     empties: int
-    """The fewest empty squares of the stage."""
+    """Smallest number of empty squares of the stage."""
     examples: int
     held_out: int
     before: float
-    """The root of the mean square error on held-out positions, in discs, with the weights that the fit began with."""
+    """Root mean square error on held-out positions before the fit, in discs."""
     error: float
-    """And after it."""
+    """The same error after the fit."""
     results: float
-    """The same, after it, against the final scores of held-out games."""
+    """Root mean square error after the fit against the final scores of held-out games."""
 
 
 @dataclass(frozen=True)
 class PatternTrainingConfig:
-    """What decides the weights."""
+    """Everything that determines the weights."""
 
     games: int
     contents: str
@@ -82,121 +82,129 @@ class PatternTrainingConfig:
 
     @staticmethod
     def of(games: Games, seed: int, depth: int, positions: int) -> "PatternTrainingConfig":
-        """To learn from some games."""
+        """Settings for training on the given games."""
         return PatternTrainingConfig(
             len(games), hashlib.sha256(games.tobytes()).hexdigest()[:16], seed, depth, positions
         )
 
     def steps(self) -> list[tuple[str, int]]:
-        """What is learnt from and which stage, in order."""
+        """The labels and the stage of each step, in order."""
         results = [("results", stage) for stage in reversed(range(STAGE_COUNT))]
         return results + ([("searches", stage) for stage in range(STAGE_COUNT)] if self.depth else [])
 
 
 class PatternTraining:
-    """Weights in the making: after each step they are in the file, and so is what it takes to go on."""
+    """A training: after each step, the file holds the weights and everything needed to resume."""
 
-    def __init__(self, file: Path, plan: PatternTrainingConfig, positions: PositionSet, jobs: int) -> None:
-        self.file, self.plan, self.positions = file, plan, positions
-        self.weights, self.done = _resume(file, plan)
+    def __init__(self, file: Path, config: PatternTrainingConfig, positions: PositionSet, jobs: int) -> None:
+        self.file, self.config, self.positions = file, config, positions
+        self.weights, self.completed = _resume(file, config)
         self.table = PatternWeights(self.weights, {}).expand()
-        self.judge, self.pool = PositionLabeller(self.table, jobs), ThreadPoolExecutor(jobs)
-        chance = np.random.default_rng(plan.seed)
-        self.held = chance.random(plan.games) < HELD_OUT
+        self.labeller, self.pool = PositionLabeller(self.table, jobs), ThreadPoolExecutor(jobs)
+        rng = np.random.default_rng(config.seed)
+        self.held = rng.random(config.games) < HELD_OUT_SHARE
 
-    def run(self, searched: Callable[[int], object]) -> Iterator[StageResult]:
-        """The steps that are left; `searched` is told how many positions of a set have been searched."""
-        for labels, stage in self.plan.steps()[len(self.done) :]:
-            near = range(max(FIRST_STAGE_EMPTIES, _range(stage).start - 1), min(MOST, _range(stage).stop) + 1)
-            examples = self.results if labels == "results" else partial(self.search, searched)
-            self.done.append(self.fit(labels, stage, [examples(empties) for empties in near]))
-            save_pattern_file(self.file, self.patterns())
-            yield self.done[-1]
+    def run(self, on_progress: Callable[[int], object]) -> Iterator[StageResult]:
+        """Run the remaining steps; `on_progress` receives the number of positions searched so far in a set."""
+        for labels, stage in self.config.steps()[len(self.completed) :]:
+            window = range(
+                max(FIRST_STAGE_EMPTIES, _empties_of(stage).start - 1), min(MAX_EMPTIES, _empties_of(stage).stop) + 1
+            )
+            examples = self.label_by_results if labels == "results" else partial(self.label_by_search, on_progress)
+            self.completed.append(self.fit(labels, stage, [examples(empties) for empties in window]))
+            save_pattern_file(self.file, self.make_weights())
+            yield self.completed[-1]
 
-    def patterns(self) -> PatternWeights:
-        """The weights so far, with their card."""
-        return PatternWeights(self.weights, {"plan": asdict(self.plan), "steps": [asdict(step) for step in self.done]})
+    def make_weights(self) -> PatternWeights:
+        """The current weights, with a card of the training."""
+        return PatternWeights(
+            self.weights, {"plan": asdict(self.config), "steps": [asdict(step) for step in self.completed]}
+        )
 
     # ---- examples ---------------------------------------------------------------------------------------------------
-    def results(self, empties: int) -> PatternExamples:
-        """All positions of so many empty squares, with the results of their games."""
-        chosen = np.flatnonzero(self.positions.empties == empties)
-        every = self.positions
-        scores = every.scores[chosen].astype(np.float32)
-        return PatternExamples(every.own[chosen], every.opp[chosen], scores, self.held[every.game[chosen]])
+    def label_by_results(self, empties: int) -> PatternExamples:
+        """All positions with a number of empty squares, labelled with the results of their games."""
+        selected = np.flatnonzero(self.positions.empties == empties)
+        positions = self.positions
+        scores = positions.scores[selected].astype(np.float32)
+        return PatternExamples(
+            positions.own[selected], positions.opp[selected], scores, self.held[positions.game[selected]]
+        )
 
-    def search(self, searched: Callable[[int], object], empties: int) -> PatternExamples:
-        """Some positions of so many empty squares, with what a search finds; kept in a folder beside the weights."""
+    def label_by_search(self, on_progress: Callable[[int], object], empties: int) -> PatternExamples:
+        """Sampled positions with a number of empty squares, labelled by search; cached beside the weights."""
         folder = self.file.with_suffix(".labels")
-        kept, plan = folder / f"{empties}.npz", json.dumps(asdict(self.plan))
-        if kept.exists():
-            with np.load(kept) as content:
-                if str(content["plan"]) != plan:
-                    raise _begun_otherwise(folder)
+        cached, config = folder / f"{empties}.npz", json.dumps(asdict(self.config))
+        if cached.exists():
+            with np.load(cached) as content:
+                if str(content["plan"]) != config:
+                    raise _mismatch(folder)
                 return PatternExamples(*(content[name] for name in ("own", "opp", "values", "held")))
-        chance = np.random.default_rng([self.plan.seed, empties])
-        own, opp, game = draw(self.positions, empties, self.plan.positions, chance)
-        values = self.judge.values(own, opp, self.plan.depth, searched)
+        rng = np.random.default_rng([self.config.seed, empties])
+        own, opp, game = sample_positions(self.positions, empties, self.config.positions, rng)
+        values = self.labeller.label(own, opp, self.config.depth, on_progress)
         examples = PatternExamples(own, opp, values, self.held[game.astype(np.int64)])
         folder.mkdir(exist_ok=True)
-        with replace_atomically(kept) as file:
-            np.savez(file, plan=plan, **vars(examples))
+        with replace_atomically(cached) as file:
+            np.savez(file, plan=config, **vars(examples))
         return examples
 
     # ---- a fit ------------------------------------------------------------------------------------------------------
-    def fit(self, labels: str, stage: int, found: Sequence[PatternExamples]) -> StageResult:
-        """Learn a stage from examples, of which those of its own numbers of empty squares measure the error."""
-        columns = zip(*(vars(part).values() for part in found), strict=True)
-        every = PatternExamples(*map(np.concatenate, columns))
+    def fit(self, labels: str, stage: int, labelled: Sequence[PatternExamples]) -> StageResult:
+        """Fit a stage to examples; held-out examples with its own numbers of empty squares measure the error."""
+        columns = zip(*(vars(part).values() for part in labelled), strict=True)
+        combined = PatternExamples(*map(np.concatenate, columns))
         start = self.weights[min(stage + 1, STAGE_COUNT - 1) if labels == "results" else stage] / np.float32(DISC_VALUE)
-        shown = self.examine(every, ~every.held)
-        miss = shown.targets - shown.values(start)
-        fitted = shown.fit(start, float(miss @ miss) / len(miss) / SPREAD**2, ROUNDS)
-        self.weights[stage] = np.clip(np.round(fitted * DISC_VALUE), -LARGEST, LARGEST)
+        training = self.make_ridge(combined, ~combined.held)
+        residuals = training.targets - training.predict(start)
+        fitted = training.fit(start, float(residuals @ residuals) / len(residuals) / PRIOR_DEVIATION**2, CG_ITERATIONS)
+        self.weights[stage] = np.clip(np.round(fitted * DISC_VALUE), -MAX_WEIGHT, MAX_WEIGHT)
         self.table[stage] = self.weights[stage][tied_indices()]
-        empties = 64 - np.bitwise_count(every.own | every.opp).astype(np.int64)
-        kept = self.examine(every, every.held & np.isin(empties, _range(stage)))
-        games = [self.results(empties) for empties in _range(stage)]
-        results = [self.examine(part, part.held) for part in games]
+        empties = 64 - np.bitwise_count(combined.own | combined.opp).astype(np.int64)
+        held_out = self.make_ridge(combined, combined.held & np.isin(empties, _empties_of(stage)))
+        games = [self.label_by_results(empties) for empties in _empties_of(stage)]
+        results = [self.make_ridge(part, part.held) for part in games]
         return StageResult(
             labels,
-            _range(stage).start,
-            len(miss),
-            len(kept.targets),
-            _error([kept], start),
-            _error([kept], fitted),
-            _error(results, fitted),
+            _empties_of(stage).start,
+            len(residuals),
+            len(held_out.targets),
+            _rms_error([held_out], start),
+            _rms_error([held_out], fitted),
+            _rms_error(results, fitted),
         )
 
-    def examine(self, examples: PatternExamples, chosen: npt.NDArray[np.bool_]) -> Ridge:
-        """Some examples as a regression sees them."""
-        own, opp = examples.own[chosen], examples.opp[chosen]
-        places = np.empty((len(own), LANE_COUNT + 2), np.int32)
-        find_places(own, opp, tied_indices(), places, PatternRow.new())
-        return Ridge(places, examples.values[chosen], self.weights.shape[1], self.pool)
+    def make_ridge(self, examples: PatternExamples, selected: npt.NDArray[np.bool_]) -> Ridge:
+        """Make the regression problem of selected examples."""
+        own, opp = examples.own[selected], examples.opp[selected]
+        indices = np.empty((len(own), LANE_COUNT + 2), np.int32)
+        find_weight_indices(own, opp, tied_indices(), indices, PatternRow.new())
+        return Ridge(indices, examples.values[selected], self.weights.shape[1], self.pool)
 
 
-def _range(stage: int) -> range:
-    """The numbers of empty squares that a stage is learnt for; it serves smaller ones too if it is the first."""
+def _empties_of(stage: int) -> range:
+    """The numbers of empty squares that a stage is fitted to."""
     low = FIRST_STAGE_EMPTIES + STAGE_WIDTH * stage
-    return range(low, MOST + 1 if stage == STAGE_COUNT - 1 else low + STAGE_WIDTH)
+    return range(low, MAX_EMPTIES + 1 if stage == STAGE_COUNT - 1 else low + STAGE_WIDTH)
 
 
-def _error(parts: Sequence[Ridge], weights: Reals) -> float:
-    """The root of the mean square error; 0 without examples."""
-    misses = np.concatenate([part.targets - part.values(weights) for part in parts])
-    return float(np.sqrt(np.mean(np.square(misses)))) if len(misses) else 0.0
+def _rms_error(parts: Sequence[Ridge], weights: Floats) -> float:
+    """Root mean square error; 0 without examples."""
+    residuals = np.concatenate([part.targets - part.predict(weights) for part in parts])
+    return float(np.sqrt(np.mean(np.square(residuals)))) if len(residuals) else 0.0
 
 
-def _resume(file: Path, plan: PatternTrainingConfig) -> tuple[Weights, list[StageResult]]:
-    """The weights of a file in the making and the steps they took, or a beginning."""
+def _resume(file: Path, config: PatternTrainingConfig) -> tuple[Weights, list[StageResult]]:
+    """The weights and completed steps of a file, or initial weights if there is no file."""
     if not file.exists():
         return np.zeros((STAGE_COUNT, int(tied_indices().max()) + 1), np.int16), []
     patterns = load_pattern_file(file)
-    if patterns.card.get("plan") != asdict(plan):
-        raise _begun_otherwise(file)
+    if patterns.card.get("plan") != asdict(config):
+        raise _mismatch(file)
     return patterns.weights, [StageResult(**step) for step in patterns.card["steps"]]
 
 
-def _begun_otherwise(place: Path) -> ConfigError:
-    return ConfigError(f"{str(place)!r} was begun with other games or settings: choose another --out, or remove it")
+def _mismatch(path: Path) -> ConfigError:
+    return ConfigError(
+        f"{str(path)!r} belongs to a training with other games or settings: choose another --out, or remove it"
+    )

@@ -1,9 +1,9 @@
-"""Train a perceptron by games against itself, from nothing (AlphaZero in small; report 1's network, mended).
+"""Train a perceptron by self-play from scratch (a small AlphaZero; report 1's network, corrected).
 
-Play some games, put their positions into a memory of the latest ones, show positions drawn from it, and repeat until
-the time is spent.  The loss is the cross-entropy of the moves, plus the square error of the value, plus a little of the
-squared weights.  No number can grow without bound: inputs are normalised, promises are compared with the largest before
-they become shares, gradients are clipped, and weights end at `LARGEST`; every step is checked all the same.
+Play some games, add their positions to a replay buffer, train on samples from it, and repeat until the time is spent.
+The loss is the cross-entropy of the moves, plus the square error of the value, plus a little of the squared weights.
+Everything is bounded: inputs are normalised, the largest logit is subtracted before the softmax, gradients are clipped,
+and weights are clipped at `MAX_WEIGHT`; every step is checked nevertheless.
 """
 
 import math
@@ -28,27 +28,28 @@ from awello.rules.game import PASS, Game
 from awello.search.montecarlo import PerceptronTree
 from awello.search.uct import MAX_MOVES, MAX_PLAYOUT_PLIES
 
-ROUNDS = 100  # of the tree at each move
-NOISE = 0.25  # the share of chance in the priors of the root
-DRAWN = 16  # plies at the start of a game that are left to chance
-GAMES = 16  # between two lessons
-KEPT = 200_000  # the latest positions
-SHOWN = 6  # times that a position is shown
-BATCH = 256
-RATE, LAST_RATE = 2e-3, 1e-4
-DECAY = 1e-5  # of squared weights, in the loss
-CLIP = 1.0  # the longest gradient
-LARGEST = 4.0  # weight
-REPORTS = 10
-MATCH, MORE = 20, 10  # games against UCT for each report, in which it has so many times the rounds
+SIMULATIONS = 100  # per move
+ROOT_NOISE_SHARE = 0.25  # share of noise in the priors of the root
+SAMPLED_PLIES = 16  # first plies of a game, in which moves are sampled by visits
+GAMES_PER_ITERATION = 16  # between two rounds of training
+BUFFER_SIZE = 200_000  # positions
+SAMPLES_PER_POSITION = 6
+BATCH_SIZE = 256
+LEARNING_RATE, FINAL_LEARNING_RATE = 2e-3, 1e-4
+WEIGHT_DECAY = 1e-5
+MAX_GRADIENT_NORM = 1.0
+MAX_WEIGHT = 4.0
+REPORT_COUNT = 10
+MATCH_GAMES = 20  # against UCT, for each report
+UCT_SIMULATION_FACTOR = 10  # UCT has this many times the simulations
 
-Reals = npt.NDArray[np.floating]
+Floats = npt.NDArray[np.floating]
 
 
 # ---- examples -------------------------------------------------------------------------------------------------------
 @dataclass(frozen=True)
 class PerceptronExamples:
-    """What positions teach: own, opp and legal moves of each; the share of each move; the value for the mover."""
+    """Training examples: words (own, opp, legal moves), policy targets and values for the mover."""
 
     words: Words
     policies: npt.NDArray[np.float32]
@@ -59,28 +60,28 @@ class PerceptronExamples:
 
 
 class ReplayBuffer:
-    """The latest examples."""
+    """The latest training examples."""
 
     def __init__(self, moves: int) -> None:
         self.count = 0
-        self.words, self.values = np.zeros((KEPT, 3), np.uint64), np.zeros(KEPT, np.float32)
-        self.policies = np.zeros((KEPT, moves), np.float32)
+        self.words, self.values = np.zeros((BUFFER_SIZE, 3), np.uint64), np.zeros(BUFFER_SIZE, np.float32)
+        self.policies = np.zeros((BUFFER_SIZE, moves), np.float32)
 
     def add(self, examples: PerceptronExamples) -> None:
-        """Remember examples, in the place of the oldest."""
-        places = np.arange(self.count, self.count + len(examples)) % KEPT
-        self.words[places], self.values[places] = examples.words, examples.values
-        self.policies[places] = examples.policies
+        """Add examples, overwriting the oldest ones."""
+        slots = np.arange(self.count, self.count + len(examples)) % BUFFER_SIZE
+        self.words[slots], self.values[slots] = examples.words, examples.values
+        self.policies[slots] = examples.policies
         self.count += len(examples)
 
-    def some(self, chance: np.random.Generator) -> PerceptronExamples:
-        """A batch, drawn by chance."""
-        chosen = chance.integers(min(self.count, KEPT), size=BATCH)
+    def sample(self, rng: np.random.Generator) -> PerceptronExamples:
+        """Draw a random batch."""
+        chosen = rng.integers(min(self.count, BUFFER_SIZE), size=BATCH_SIZE)
         return PerceptronExamples(self.words[chosen], self.policies[chosen], self.values[chosen])
 
 
-def features(name: str, words: Words) -> npt.NDArray[np.float32]:
-    """The inputs of the network of a name, as `evaluate.perceptron` reads them, a row for each position."""
+def encode_inputs(name: str, words: Words) -> npt.NDArray[np.float32]:
+    """The inputs of the named network, as in `evaluate.perceptron`; one row per position."""
     each = np.ascontiguousarray(words[:, :2]).astype("<u8").view(np.uint8).reshape(len(words), 2, 8)
     if name == "awale":
         return (each[:, :, :7].reshape(len(words), 14) - TYPICAL_SEEDS) / TYPICAL_SEEDS
@@ -89,48 +90,48 @@ def features(name: str, words: Words) -> npt.NDArray[np.float32]:
 
 @dataclass(frozen=True)
 class Batch:
-    """Examples as a network sees them, a row each."""
+    """Examples as inputs and targets of a network, one row per example."""
 
-    inputs: Reals
-    allowed: npt.NDArray[np.bool_]
-    """Which moves are legal."""
-    policies: Reals
-    values: Reals
+    inputs: Floats
+    legal: npt.NDArray[np.bool_]
+    """Mask of the legal moves."""
+    policies: Floats
+    values: Floats
 
 
-def make_batch(network: Perceptron, examples: PerceptronExamples, turns: npt.NDArray[np.int64]) -> Batch:
-    """Examples for a network; boards of Othello are turned by the symmetry given for each."""
-    inputs, policies = features(network.board, examples.words), examples.policies
-    allowed = (examples.words[:, 2:] >> np.arange(network.move_count, dtype=np.uint64) & U(1)).astype(bool)
+def make_batch(network: Perceptron, examples: PerceptronExamples, transforms: npt.NDArray[np.int64]) -> Batch:
+    """Encode examples for a network; boards of Othello are transformed by the given symmetries."""
+    inputs, policies = encode_inputs(network.board, examples.words), examples.policies
+    legal = (examples.words[:, 2:] >> np.arange(network.move_count, dtype=np.uint64) & U(1)).astype(bool)
     if network.board != "awale":
-        squares = SYMMETRY_SQUARES[turns]
+        squares = SYMMETRY_SQUARES[transforms]
         inputs = np.take_along_axis(inputs, np.concatenate([squares, squares + 64], axis=1), axis=1)
-        allowed = np.take_along_axis(allowed, squares, axis=1)
+        legal = np.take_along_axis(legal, squares, axis=1)
         policies = np.take_along_axis(policies, squares, axis=1)
-    return Batch(inputs, allowed, policies, examples.values)
+    return Batch(inputs, legal, policies, examples.values)
 
 
 class PerceptronSelfPlay:
-    """Games of a network against itself."""
+    """Self-play games of a network."""
 
-    def __init__(self, game: Game, network: Perceptron, rounds: int = ROUNDS) -> None:
-        self.game, self.network, self.rounds = game, network, rounds
-        self.tree = PerceptronTree(MAX_MOVES * (rounds + 1), network=network)
+    def __init__(self, game: Game, network: Perceptron, simulations: int = SIMULATIONS) -> None:
+        self.game, self.network, self.simulations = game, network, simulations
+        self.tree = PerceptronTree(MAX_MOVES * (simulations + 1), network=network)
 
-    def play(self, chance: np.random.Generator) -> PerceptronExamples:
-        """The positions of one game: the shares of the visits that moves got, and values.
+    def play(self, rng: np.random.Generator) -> PerceptronExamples:
+        """Play a game; return its positions with the visit shares of the moves and the values.
 
-        A value is halfway between the one that the tree found and the result.  The most visited move is played; in the
-        first plies, where every move has its own luck, each is as likely as its share.
+        A value is the mean of the tree's value and the result.  The most visited move is played, except in the first
+        plies, where moves are sampled in proportion to their visits.
         """
         size = MAX_PLAYOUT_PLIES, self.network.move_count
-        noise, luck = chance.standard_exponential(size), np.ones(size)
-        luck[:DRAWN] = chance.standard_exponential(luck[:DRAWN].shape)
+        noise, temperature_noise = rng.standard_exponential(size), np.ones(size)
+        temperature_noise[:SAMPLED_PLIES] = rng.standard_exponential(temperature_noise[:SAMPLED_PLIES].shape)
         position, policies = Position.start(self.game), np.zeros(size, np.float32)
         words, values, sides = list[tuple[int, int, int]](), list[float](), list[int]()
         while not position.over and (ply := len(words)) < MAX_PLAYOUT_PLIES:
             legal = position.legal_moves()
-            if legal == (PASS,):  # it teaches nothing
+            if legal == (PASS,):  # a pass is not a training example
                 position = position.after(PASS)
                 continue
             moves, visits, value = self.search(position, noise[ply])
@@ -138,105 +139,105 @@ class PerceptronSelfPlay:
             policies[ply, moves] = visits / (self.tree.nodes[0].visits - 1)
             values.append(value)
             sides.append(1 - 2 * position.side)
-            position = position.after(int(moves[np.argmax(visits / luck[ply, moves])]))
+            position = position.after(int(moves[np.argmax(visits / temperature_noise[ply, moves])]))
         first, second = position.score()
         results = np.sign(first - second) * np.array(sides)
         means = 0.5 * (np.array(values) + results)
         return PerceptronExamples(np.array(words, np.uint64), policies[: len(words)], means.astype(np.float32))
 
-    def search(self, position: Position, noise: Reals) -> tuple[npt.NDArray[np.int16], Reals, float]:
-        """The moves of a position, how often each was visited, and the position's value for the mover.
+    def search(self, position: Position, noise: Floats) -> tuple[npt.NDArray[np.int16], Floats, float]:
+        """Search a position; return its moves, their visits and the value for the mover.
 
-        Chance has a share in the priors of the moves, so that games differ and no good move stays unseen.
+        Noise is mixed into the priors of the root, so that games differ and all moves are explored.
         """
         tree, root = self.tree, self.tree.nodes[0]
         tree.reset(position)
         tree.grow(1)
         children = tree.nodes[root.first_child : root.first_child + root.child_count]
         moves, priors = children["move"], children["prior"]
-        priors += NOISE * (noise[moves] / sum(noise[moves]) - priors)
-        tree.grow(self.rounds - 1)
+        priors += ROOT_NOISE_SHARE * (noise[moves] / sum(noise[moves]) - priors)
+        tree.grow(self.simulations - 1)
         return moves, children["visits"].astype(float), -root.total_value / root.visits
 
 
 # ---- learning -------------------------------------------------------------------------------------------------------
 @dataclass(frozen=True)
 class TrainingLoss:
-    """How far a network is from what it is taught."""
+    """The parts of the training loss."""
 
     moves: float
     """The cross-entropy of the moves, in nats."""
     value: float
     """The mean square error of the value."""
-    size: float
-    """What its weights cost."""
+    penalty: float
+    """The weight decay term."""
 
     @property
     def total(self) -> float:
-        """What is made small."""
-        return self.moves + self.value + self.size
+        """The loss that training minimises."""
+        return self.moves + self.value + self.penalty
 
 
-def gradient(
-    network: Perceptron, weights: Reals, batch: Batch, dropout: float = 0.0, chance: np.random.Generator | None = None
-) -> tuple[TrainingLoss, Reals]:
-    """The loss of weights on a batch, and its gradient; chance drops units."""
-    views, slope = network.matrices(weights), np.zeros_like(weights)
-    slopes, count = network.matrices(slope), len(batch.inputs)
-    # Step 1. Forward; each layer keeps what was positive in it, and not dropped.
-    layers, keeps = [batch.inputs], []
-    for matrix, biases in views[:-1]:
-        sums = layers[-1] @ matrix + biases
-        keep = (sums > 0).astype(weights.dtype)
-        if dropout and chance:
-            keep *= (chance.random(keep.shape) >= dropout) / (1 - dropout)
-        keeps.append(keep)
-        layers.append(sums * keep)
-    outputs = layers[-1] @ views[-1][0] + views[-1][1]
-    # Step 2. The loss, and how it changes with each output.
-    promises = np.where(batch.allowed, outputs[:, :-1], -np.inf)
-    promises -= promises.max(axis=1, keepdims=True)
-    totals = np.exp(promises).sum(axis=1, keepdims=True)
-    shares = np.exp(promises) / totals
-    likely = np.where(batch.allowed, promises - np.log(totals), 0)
+def compute_gradient(
+    network: Perceptron, weights: Floats, batch: Batch, dropout: float = 0.0, rng: np.random.Generator | None = None
+) -> tuple[TrainingLoss, Floats]:
+    """Compute the loss on a batch and its gradient; `rng` is used for dropout."""
+    matrices, gradient = network.matrices(weights), np.zeros_like(weights)
+    gradients, count = network.matrices(gradient), len(batch.inputs)
+    # Step 1. Forward; the masks combine ReLU and dropout.
+    activations, masks = [batch.inputs], []
+    for matrix, biases in matrices[:-1]:
+        sums = activations[-1] @ matrix + biases
+        mask = (sums > 0).astype(weights.dtype)
+        if dropout and rng:
+            mask *= (rng.random(mask.shape) >= dropout) / (1 - dropout)
+        masks.append(mask)
+        activations.append(sums * mask)
+    outputs = activations[-1] @ matrices[-1][0] + matrices[-1][1]
+    # Step 2. The loss and its gradient with respect to the outputs.
+    logits = np.where(batch.legal, outputs[:, :-1], -np.inf)
+    logits -= logits.max(axis=1, keepdims=True)
+    totals = np.exp(logits).sum(axis=1, keepdims=True)
+    probabilities = np.exp(logits) / totals
+    log_probabilities = np.where(batch.legal, logits - np.log(totals), 0)
     value = np.tanh(outputs[:, -1])
-    miss = value - batch.values
-    size = DECAY * float(np.sum(np.square(weights, dtype=np.float64)))
-    loss = TrainingLoss(-float((batch.policies * likely).sum()) / count, float((miss**2).mean()), size)
-    change = np.empty_like(outputs)
-    change[:, :-1] = (shares - batch.policies) / count
-    change[:, -1] = 2 * miss * (1 - value**2) / count
+    error = value - batch.values
+    penalty = WEIGHT_DECAY * float(np.sum(np.square(weights, dtype=np.float64)))
+    loss = TrainingLoss(-float((batch.policies * log_probabilities).sum()) / count, float((error**2).mean()), penalty)
+    delta = np.empty_like(outputs)
+    delta[:, :-1] = (probabilities - batch.policies) / count
+    delta[:, -1] = 2 * error * (1 - value**2) / count
     # Step 3. Backward.
-    for layer in range(len(views) - 1, -1, -1):
-        slopes[layer][0][:] = layers[layer].T @ change
-        slopes[layer][1][:] = change.sum(axis=0)
+    for layer in range(len(matrices) - 1, -1, -1):
+        gradients[layer][0][:] = activations[layer].T @ delta
+        gradients[layer][1][:] = delta.sum(axis=0)
         if layer:
-            change = (change @ views[layer][0].T) * keeps[layer - 1]
-    return loss, slope + 2 * DECAY * weights
+            delta = (delta @ matrices[layer][0].T) * masks[layer - 1]
+    return loss, gradient + 2 * WEIGHT_DECAY * weights
 
 
 class PerceptronLearner:
-    """A network and what Adam remembers of its gradients."""
+    """A network and the state of Adam."""
 
     def __init__(self, network: Perceptron, dropout: float = 0.0) -> None:
         self.network, self.dropout, self.steps = network, dropout, 0
         self.mean, self.square = np.zeros_like(network.weights), np.zeros_like(network.weights)
 
-    def show(self, examples: PerceptronExamples, rate: float, chance: np.random.Generator) -> TrainingLoss:
-        """Take a step towards what examples teach; `ConfigError` if a number is not finite."""
-        batch = make_batch(self.network, examples, chance.integers(8, size=len(examples)))
+    def train_step(self, examples: PerceptronExamples, rate: float, rng: np.random.Generator) -> TrainingLoss:
+        """Take a training step; `ConfigError` if a number is not finite."""
+        batch = make_batch(self.network, examples, rng.integers(8, size=len(examples)))
         weights = self.network.weights
-        loss, slope = gradient(self.network, weights, batch, self.dropout, chance)
-        length = float(np.sqrt(np.sum(np.square(slope, dtype=np.float64))))
+        loss, gradient = compute_gradient(self.network, weights, batch, self.dropout, rng)
+        length = float(np.sqrt(np.sum(np.square(gradient, dtype=np.float64))))
         if not (np.isfinite(loss.total) and np.isfinite(length)):
             raise ConfigError(f"step {self.steps} gives a loss that is not finite: train with fewer layers")
-        slope *= min(1.0, CLIP / max(length, 1e-12))
+        gradient *= min(1.0, MAX_GRADIENT_NORM / max(length, 1e-12))
         self.steps += 1
-        self.mean += 0.1 * (slope - self.mean)
-        self.square += 0.001 * (slope**2 - self.square)
+        self.mean += 0.1 * (gradient - self.mean)
+        self.square += 0.001 * (gradient**2 - self.square)
         mean, square = self.mean / (1 - 0.9**self.steps), self.square / (1 - 0.999**self.steps)
         weights -= (rate * mean / (np.sqrt(square) + 1e-8)).astype(np.float32)
-        np.clip(weights, -LARGEST, LARGEST, out=weights)
+        np.clip(weights, -MAX_WEIGHT, MAX_WEIGHT, out=weights)
         if not np.isfinite(weights).all():
             raise ConfigError(f"a weight is not finite after step {self.steps}: train with fewer layers")
         return loss
@@ -245,63 +246,65 @@ class PerceptronLearner:
 # ---- training -------------------------------------------------------------------------------------------------------
 @dataclass(frozen=True)
 class TrainingProgress:
-    """How training stands."""
+    """The state of the training at a report."""
 
     seconds: float
     games: int
     steps: int
     loss: TrainingLoss
-    """The mean since the last report."""
+    """Mean since the last report."""
     points: float
-    """The share of the points that it takes from UCT."""
+    """Share of the points won against UCT."""
 
 
 def train(
-    game: Game, budget: float, out: Path, seed: int, layers: int, dropout: float, step: Callable[[float], object]
+    game: Game, budget: float, out: Path, seed: int, layers: int, dropout: float, on_progress: Callable[[float], object]
 ) -> Iterator[TrainingProgress]:
-    """Train until the time is spent, calling `step` with the seconds that passed; what was interrupted goes on."""
+    """Train for `budget` seconds, resuming from a checkpoint; `on_progress` receives the seconds elapsed."""
     checkpoint = out.with_name(out.name + ".checkpoint")
-    learner, spent, games = resume(checkpoint, game, layers, dropout, seed)
-    selfplay, memory = PerceptronSelfPlay(game, learner.network), ReplayBuffer(learner.network.move_count)
-    chance, losses, reported = np.random.default_rng((seed, games)), [], int(REPORTS * spent / budget)
-    begun = time.perf_counter() - spent
-    step(spent)
+    learner, spent, games = load_checkpoint(checkpoint, game, layers, dropout, seed)
+    selfplay, buffer = PerceptronSelfPlay(game, learner.network), ReplayBuffer(learner.network.move_count)
+    rng, losses, reported = np.random.default_rng((seed, games)), [], int(REPORT_COUNT * spent / budget)
+    started = time.perf_counter() - spent
+    on_progress(spent)
     while spent < budget:
-        fresh = memory.count
-        for _ in range(GAMES):
-            memory.add(selfplay.play(chance))
-        games += GAMES
-        rate = LAST_RATE + (RATE - LAST_RATE) * (1 + math.cos(math.pi * spent / budget)) / 2
-        for _ in range(max(1, SHOWN * (memory.count - fresh) // BATCH)):
-            losses.append(learner.show(memory.some(chance), rate, chance))
-        before, spent = spent, time.perf_counter() - begun
-        step(spent - before)
-        keep(checkpoint, learner, spent, games)
-        if int(REPORTS * spent / budget) > reported:
-            reported = int(REPORTS * spent / budget)
+        previous_count = buffer.count
+        for _ in range(GAMES_PER_ITERATION):
+            buffer.add(selfplay.play(rng))
+        games += GAMES_PER_ITERATION
+        rate = (
+            FINAL_LEARNING_RATE + (LEARNING_RATE - FINAL_LEARNING_RATE) * (1 + math.cos(math.pi * spent / budget)) / 2
+        )
+        for _ in range(max(1, SAMPLES_PER_POSITION * (buffer.count - previous_count) // BATCH_SIZE)):
+            losses.append(learner.train_step(buffer.sample(rng), rate, rng))
+        before, spent = spent, time.perf_counter() - started
+        on_progress(spent - before)
+        save_checkpoint(checkpoint, learner, spent, games)
+        if int(REPORT_COUNT * spent / budget) > reported:
+            reported = int(REPORT_COUNT * spent / budget)
             learner.network.save(out)
-            mean = TrainingLoss(*np.mean([(loss.moves, loss.value, loss.size) for loss in losses], axis=0).tolist())
-            yield TrainingProgress(spent, games, learner.steps, mean, strength(game, out, seed))
+            mean = TrainingLoss(*np.mean([(loss.moves, loss.value, loss.penalty) for loss in losses], axis=0).tolist())
+            yield TrainingProgress(spent, games, learner.steps, mean, measure_strength(game, out, seed))
             losses = []
     learner.network.save(out)
     checkpoint.unlink(missing_ok=True)
 
 
-def keep(checkpoint: Path, learner: PerceptronLearner, spent: float, games: int) -> None:
-    """Write down all that is needed to go on."""
+def save_checkpoint(checkpoint: Path, learner: PerceptronLearner, spent: float, games: int) -> None:
+    """Write everything needed to resume."""
     adam = {"mean": learner.mean, "square": learner.square, "steps": learner.steps}
     learner.network.save(checkpoint, **adam, spent=spent, games=games)
 
 
-def resume(
+def load_checkpoint(
     checkpoint: Path, game: Game, layers: int, dropout: float, seed: int
 ) -> tuple[PerceptronLearner, float, int]:
-    """The learner of a checkpoint, the seconds spent and the games played; a new one if there is none."""
+    """Load the learner, the seconds spent and the games played; start anew if there is no checkpoint."""
     if not checkpoint.exists():
         return PerceptronLearner(new_perceptron(game, layers, np.random.default_rng(seed)), dropout), 0.0, 0
     network = load_perceptron_file(checkpoint)
     if (network.board, network.layers) != (game.adapter.board_name, layers):
-        raise ConfigError(f"{checkpoint} is of another training: remove it, or choose another --out")
+        raise ConfigError(f"{checkpoint} belongs to another training: remove it, or choose another --out")
     learner = PerceptronLearner(network, dropout)
     try:
         with np.load(checkpoint) as content:
@@ -312,12 +315,12 @@ def resume(
         raise ConfigError(f"{checkpoint} is damaged: remove it, or choose another --out") from None
 
 
-def strength(game: Game, file: Path, seed: int) -> float:
-    """The share of the points that the network of a file, with few rounds, takes from UCT with many random games."""
+def measure_strength(game: Game, file: Path, seed: int) -> float:
+    """The share of the points that the network wins against UCT with more simulations."""
     options = {"max_nodes": "65536"}
-    puct = PlayerSpec("puct", None, Limit(nodes=ROUNDS), options | {"weights": str(file)})
-    uct = PlayerSpec("uct", None, Limit(nodes=MORE * ROUNDS), options)
-    result = play_match(Match(game, str(puct), str(uct), MATCH, seed))
+    puct = PlayerSpec("puct", None, Limit(nodes=SIMULATIONS), options | {"weights": str(file)})
+    uct = PlayerSpec("uct", None, Limit(nodes=UCT_SIMULATION_FACTOR * SIMULATIONS), options)
+    result = play_match(Match(game, str(puct), str(uct), MATCH_GAMES, seed))
     if result.interrupted:
         raise KeyboardInterrupt
-    return (result.wins + result.draws / 2) / MATCH
+    return (result.wins + result.draws / 2) / MATCH_GAMES

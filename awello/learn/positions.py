@@ -1,7 +1,7 @@
-"""Positions of Othello to learn from: those of played games, and those a few random moves beside them.
+"""Training positions of Othello: those of played games, and positions reached from them by a few random moves.
 
-A search spends most of its time on positions that no good game shows.  So some positions are taken a little earlier
-from a game, and random moves follow.
+A search spends most of its time on positions that do not occur in good games.  So some positions are taken a few plies
+earlier and followed by random moves.
 """
 
 import gzip
@@ -19,27 +19,27 @@ from awello.kernel import U, Words, kernel
 from awello.rules.othello import BLACK_START, SQUARES8, WHITE_START, score
 from awello.search.uct import pick_random_move, xorshift
 
-MOVES = 60
+MAX_GAME_MOVES = 60
 NO_MOVE = 64
 BLACK, WHITE = U(BLACK_START), U(WHITE_START)
-STRAY = (0.4, 0.3, 0.2, 0.1)  # the shares of positions with so many random moves
+RANDOM_PLY_SHARES = (0.4, 0.3, 0.2, 0.1)  # shares of the positions with 0, 1, 2 and 3 random moves
 
 Games = npt.NDArray[np.uint8]
 
 
 # ---- games: 60 squares each, 64 where there is none, passes left out ------------------------------------------------
-def read_games(place: Path) -> Games:
-    """The games of a file, or of a folder: that of a run (`games.jsonl`), or WTHOR files and transcripts in folders."""
-    if place.is_dir():
-        found = [*place.glob("games.jsonl"), *sorted(place.glob("wthor/*.wtb")), *sorted(place.glob("games/*.gz"))]
-        games = [read_games(file) for file in found if "csv" not in file.name]
+def read_games(source: Path) -> Games:
+    """Read the games of a file or folder: `games.jsonl` of a run, wthor/*.wtb and games/*.gz."""
+    if source.is_dir():
+        files = [*source.glob("games.jsonl"), *sorted(source.glob("wthor/*.wtb")), *sorted(source.glob("games/*.gz"))]
+        games = [read_games(file) for file in files if "csv" not in file.name]
     else:
         try:
-            games = [_read_wthor(place) if place.suffix == ".wtb" else _read_texts(place)]
+            games = [_read_wthor(source) if source.suffix == ".wtb" else _read_texts(source)]
         except (OSError, UnicodeDecodeError, struct.error, ValueError):
-            raise ConfigError(f"cannot read games from {str(place)!r}: give transcripts or a WTHOR file") from None
+            raise ConfigError(f"cannot read games from {str(source)!r}: give transcripts or a WTHOR file") from None
     if not sum(map(len, games)):
-        raise ConfigError(f"no games in {place}: a folder needs wthor/*.wtb or games/*.gz, a text a game on each line")
+        raise ConfigError(f"no games in {source}: give a folder with wthor/*.wtb or games/*.gz, or one game per line")
     return np.concatenate(games)
 
 
@@ -56,18 +56,18 @@ def _read_texts(file: Path) -> Games:
     with gzip.open(file, "rt") if file.suffix == ".gz" else file.open() as lines:
         for line in lines:
             if words := line.partition('"moves":')[2].split() or line.partition("#")[0].replace(":", " ").split():
-                moves = "".join(re.findall("[a-h][1-8]", words[0].lower()))[: 2 * MOVES]
+                moves = "".join(re.findall("[a-h][1-8]", words[0].lower()))[: 2 * MAX_GAME_MOVES]
                 letters = np.frombuffer(moves.encode(), np.uint8).astype(np.int64)
-                row = np.full(MOVES, NO_MOVE, np.uint8)
+                row = np.full(MAX_GAME_MOVES, NO_MOVE, np.uint8)
                 row[: len(letters) // 2] = letters[::2] - ord("a") + 8 * (letters[1::2] - ord("1"))
                 rows.append(row)
-    return np.array(rows, np.uint8).reshape(-1, MOVES)
+    return np.array(rows, np.uint8).reshape(-1, MAX_GAME_MOVES)
 
 
 # ---- positions ------------------------------------------------------------------------------------------------------
 @dataclass(frozen=True)
 class PositionSet:
-    """Positions in which somebody moved, the final score for the mover, and the number of their game."""
+    """Positions of games (passes excluded), with the final score for the mover and the number of the game."""
 
     own: Words
     opp: Words
@@ -77,12 +77,14 @@ class PositionSet:
 
 
 @kernel("int64(uint8[:, ::1], uint64[::1], uint64[::1], int8[::1], int32[::1])")
-def replay(games: Games, owns: Words, opps: Words, scores: npt.NDArray[np.int8], numbers: npt.NDArray[np.int32]) -> int:
-    """Write down all positions of the finished games; how many there are.  A game with an illegal move gives none."""
+def replay_games(
+    games: Games, owns: Words, opps: Words, scores: npt.NDArray[np.int8], numbers: npt.NDArray[np.int32]
+) -> int:
+    """Write all positions of finished games; return their number.  Games with an illegal move are skipped."""
     count = 0
     for game in range(games.shape[0]):
         own, opp, black, first, legal = BLACK, WHITE, True, count, True
-        for move in range(MOVES):
+        for move in range(MAX_GAME_MOVES):
             square = int(games[game, move])
             if square == NO_MOVE:
                 break
@@ -107,43 +109,45 @@ def replay(games: Games, owns: Words, opps: Words, scores: npt.NDArray[np.int8],
     return count
 
 
-def collect(games: Games) -> PositionSet:
-    """The positions of games."""
-    size = len(games) * MOVES
+def collect_positions(games: Games) -> PositionSet:
+    """Collect the positions of games."""
+    size = len(games) * MAX_GAME_MOVES
     own, opp = np.empty(size, np.uint64), np.empty(size, np.uint64)
     scores, numbers = np.empty(size, np.int8), np.empty(size, np.int32)
-    count = replay(games, own, opp, scores, numbers)
+    count = replay_games(games, own, opp, scores, numbers)
     empties = (64 - np.bitwise_count(own[:count] | opp[:count])).astype(np.int8)
     return PositionSet(own[:count], opp[:count], scores[:count], numbers[:count], empties)
 
 
 @kernel("void(uint64[::1], uint64[::1], int64, uint64)")
-def go_astray(owns: Words, opps: Words, plies: int, state: U) -> None:
-    """Play so many random moves from each position, which is emptied where the mover has none on the way or after."""
-    for place in range(owns.size):
-        own, opp = owns[place], opps[place]
+def play_random_moves(owns: Words, opps: Words, plies: int, random_state: U) -> None:
+    """Play random moves from each position; clear the board if the mover has no move on the way or at the end."""
+    for position in range(owns.size):
+        own, opp = owns[position], opps[position]
         moves = moves_of(own, opp)
         for _ in range(plies):
             if moves != U(0):
-                state = xorshift(state)
-                square = pick_random_move(moves, state)
+                random_state = xorshift(random_state)
+                square = pick_random_move(moves, random_state)
                 flips = flips_of(own, opp, square)
                 own, opp = opp ^ flips, own | flips | bit(square)
                 moves = moves_of(own, opp)
-        stuck = moves == U(0)
-        owns[place], opps[place] = U(0) if stuck else own, U(0) if stuck else opp
+        no_moves = moves == U(0)
+        owns[position], opps[position] = U(0) if no_moves else own, U(0) if no_moves else opp
 
 
-def draw(positions: PositionSet, empties: int, count: int, chance: np.random.Generator) -> tuple[Words, Words, Words]:
-    """At most so many different positions with so many empty squares: own, opp, and the numbers of their games."""
-    drawn = []
-    for plies, share in enumerate(STRAY):
+def sample_positions(
+    positions: PositionSet, empties: int, count: int, rng: np.random.Generator
+) -> tuple[Words, Words, Words]:
+    """Sample at most `count` distinct positions with a number of empty squares: own, opp and game numbers."""
+    samples = []
+    for plies, share in enumerate(RANDOM_PLY_SHARES):
         pool = np.flatnonzero(positions.empties == empties + plies)
-        chosen = chance.choice(pool, min(round(share * count), len(pool)), replace=False)
+        chosen = rng.choice(pool, min(round(share * count), len(pool)), replace=False)
         own, opp = positions.own[chosen], positions.opp[chosen]
-        go_astray(own, opp, plies, U(chance.integers(1, 1 << 62)))
-        drawn.append(np.stack([own, opp, positions.game[chosen].astype(np.uint64)])[:, own | opp != U(0)])
-    every = np.concatenate(drawn, axis=1)
+        play_random_moves(own, opp, plies, U(rng.integers(1, 1 << 62)))
+        samples.append(np.stack([own, opp, positions.game[chosen].astype(np.uint64)])[:, own | opp != U(0)])
+    every = np.concatenate(samples, axis=1)
     _, first = np.unique(every[:2], axis=1, return_index=True)
     own, opp, game = np.ascontiguousarray(every[:, np.sort(first)])
     return own, opp, game

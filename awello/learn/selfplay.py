@@ -1,8 +1,8 @@
-"""Games of the champion against itself, from which the evaluation learns.
+"""Self-play games of the champion, from which the evaluation learns.
 
-Game `n` follows from the plan and `n` alone: its opening is drawn, then one engine, whose table is cleared before each
-game, plays both sides at one level.  The engine is asked for moves alone, which is much faster than a player's analyses
-where levels are low.
+Game `n` is determined by the plan and `n` alone: its opening is drawn at random, then one engine, whose transposition
+table is cleared before each game, plays both sides at one level.  The engine returns only moves, which is much faster
+at low levels than the analyses of a player.
 """
 
 import random
@@ -24,25 +24,25 @@ from awello.position import Position
 from awello.record import Record
 from awello.rules.game import Game
 
-HASH = 1  # MiB of the table, which is cleared before each game
+HASH_MIB = 1  # of the transposition table
 
 
 @dataclass(frozen=True)
 class SelfplayPlan(RunPlan[GameResult]):
-    """Everything that decides how the games go, and how many there are."""
+    """Everything that determines the games, and their number."""
 
     game: Game
     level: int
     games: int
     seed: int = 0
     openings: tuple[tuple[int, ...], ...] = ()
-    """A game begins with one of these, if there are any."""
-    plies: tuple[int, int] = (0, 0)
-    """So many random moves, at least and at most, come after it."""
+    """Openings to choose from; may be empty."""
+    opening_plies: tuple[int, int] = (0, 0)
+    """Minimum and maximum number of random moves after the opening."""
     weights: str = ""
-    """A file of learnt weights in place of the shipped ones."""
+    """A file of weights; default: the shipped ones."""
     checksum: str = ""
-    """That of the weights."""
+    """Checksum of the weights."""
     kind: ClassVar[str] = "selfplay"
     result_type: ClassVar[type[Any]] = GameResult
     batch_size: ClassVar[int] = 16
@@ -50,30 +50,30 @@ class SelfplayPlan(RunPlan[GameResult]):
     def __post_init__(self) -> None:
         level_of(self.level)
         if self.weights and not self.checksum:
-            object.__setattr__(self, "checksum", _checksum(self.weights))
+            object.__setattr__(self, "checksum", _compute_checksum(self.weights))
 
     def opening(self, number: int) -> tuple[int, ...]:
-        """The moves that game `number` begins with."""
-        chance = random.Random(f"{self.seed}/{number}")
-        begun = chance.choice(self.openings) if self.openings else ()
-        return random_opening(self.game, chance.randint(*self.plies), f"{self.seed}/{number}/moves", begun)
+        """The first moves of game `number`."""
+        rng = random.Random(f"{self.seed}/{number}")
+        line = rng.choice(self.openings) if self.openings else ()
+        return random_opening(self.game, rng.randint(*self.opening_plies), f"{self.seed}/{number}/moves", line)
 
     def run_job(self, number: int, cache: PlayerCache) -> GameResult:
-        if self.weights and _checksum(self.weights) != self.checksum:
-            raise ConfigError(f"{self.weights} is another file on a worker than here: copy it to all machines")
-        record = play_alone(_engine(self.game, self.weights), Limit(level=self.level), self.opening(number))
+        if self.weights and _compute_checksum(self.weights) != self.checksum:
+            raise ConfigError(f"{self.weights} differs between a worker and this machine: copy it to all machines")
+        record = play_game(_load_engine(self.game, self.weights), Limit(level=self.level), self.opening(number))
         player = f"champion@level={self.level}"
         score = record.final.score()
         return GameResult(str(self.game), (player, player), format_transcript(record), score)
 
     def configuration(self) -> dict[str, Any]:
-        """What decides a game; how many there are may change from run to run."""
+        """Everything that determines a game; the number of games may change from run to run."""
         rules = {"game": str(self.game), "level": self.level, "seed": self.seed, "weights": self.checksum}
-        return {**rules, "openings": hash_openings(self.openings), "opening_plies": list(self.plies)}
+        return {**rules, "openings": hash_openings(self.openings), "opening_plies": list(self.opening_plies)}
 
 
-def play_alone(engine: Engine, limit: Limit, opening: tuple[int, ...]) -> Record:
-    """A game in which an engine plays both sides from the end of the opening."""
+def play_game(engine: Engine, limit: Limit, opening: tuple[int, ...]) -> Record:
+    """Play a game in which the engine plays both sides after the opening."""
     engine.clear()
     start, moves = Position.start(engine.game), list(opening)
     position = Record(start, opening).final
@@ -84,10 +84,10 @@ def play_alone(engine: Engine, limit: Limit, opening: tuple[int, ...]) -> Record
 
 
 @cache
-def _engine(game: Game, weights: str) -> Engine:
-    return Engine(game, hash=HASH, weights=Path(weights) if weights else None)
+def _load_engine(game: Game, weights: str) -> Engine:
+    return Engine(game, hash=HASH_MIB, weights=Path(weights) if weights else None)
 
 
 @cache
-def _checksum(file: str) -> str:
+def _compute_checksum(file: str) -> str:
     return f"{zlib.crc32(Path(file).read_bytes()):08x}"

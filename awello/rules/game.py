@@ -95,14 +95,14 @@ class Game(IntEnum):
 
 GAMES_BY_SIZE = {game.size: game for game in Game if not game.variant}
 GAMES_BY_VARIANT = {game.variant: game for game in Game if game.variant}
-DEFAULT_GAMES = {"othello": Game.OTHELLO, "awale": Game.ABAPA}
+DEFAULT_BY_FAMILY = {"othello": Game.OTHELLO, "awale": Game.ABAPA}
 """The default game of each family."""
 
 
 def find_game(family: str, size: int | None = None, variant: str | None = None) -> Game:
     """Look up a game: `othello` with a size (default: 8) or `awale` with a variant (default: abapa)."""
-    if family not in DEFAULT_GAMES:
-        raise ConfigError(f"unknown game {family!r}: choose {' or '.join(DEFAULT_GAMES)}")
+    if family not in DEFAULT_BY_FAMILY:
+        raise ConfigError(f"unknown game {family!r}: choose {' or '.join(DEFAULT_BY_FAMILY)}")
     if family == "othello":
         if variant is not None:
             raise ConfigError(f"Othello has no variant {variant!r}: omit it, or choose the game awale")

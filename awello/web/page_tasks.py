@@ -9,7 +9,7 @@ from contextlib import suppress
 from awello.errors import AwelloError
 from awello.formats.detection import detect_game
 from awello.formats.registry import find_format, read_games
-from awello.lab.trees import describe_tree, draw_tree_svg
+from awello.lab.tree_drawing import describe_tree, draw_tree_svg
 from awello.players.player import Player, find_player, make_player
 from awello.players.spec import PlayerSpec, parse_spec
 from awello.players.tree import build_search_tree

@@ -1,4 +1,4 @@
-"""Boards of Othello as learning sees them: the weights that each names, and what a search finds it to be worth."""
+"""Kernels for training Othello's patterns: the weights that a position uses, and searched values as labels."""
 
 import numpy as np
 import numpy.typing as npt
@@ -17,14 +17,14 @@ from awello.evaluate.patterns import (
     PatternRow,
 )
 from awello.kernel import U, Words, kernel
-from awello.learn.ridge import Places, Reals
+from awello.learn.ridge import Floats, Indices
 
-ZERO_AT = np.repeat(np.array(SHAPE_CENTRES, np.int64), VIEWS)
+ZERO_INDEX = np.repeat(np.array(SHAPE_CENTRES, np.int64), VIEWS)
 
 
 @kernel("void(uint64, uint64, PatternRow)", inline=True)
-def fill(own: U, opp: U, row: PatternRow) -> None:
-    """Write the row of a board."""
+def fill_pattern_row(own: U, opp: U, row: PatternRow) -> None:
+    """Write the pattern indices of a board."""
     for lane in range(LANE_COUNT):
         row.indices[U(lane)] = 0
     while own != U(0):
@@ -38,28 +38,30 @@ def fill(own: U, opp: U, row: PatternRow) -> None:
 
 
 @kernel("void(uint64[::1], uint64[::1], int32[::1], int32[:, ::1], PatternRow)")
-def find_places(owns: Words, opps: Words, ties: npt.NDArray[np.int32], places: Places, row: PatternRow) -> None:
-    """The places of each position's weights in a file, of its 48 patterns and of both sides' moves.
+def find_weight_indices(
+    owns: Words, opps: Words, ties: npt.NDArray[np.int32], indices: Indices, row: PatternRow
+) -> None:
+    """Write the indices of each position's weights: of its 48 patterns and of both sides' mobility.
 
-    `row` is room to work in.
+    `row` is working memory.
     """
     for position in range(owns.size):
         own, opp = owns[position], opps[position]
-        fill(own, opp, row)
+        fill_pattern_row(own, opp, row)
         for lane in range(LANE_COUNT):
-            places[position, lane] = ties[ZERO_AT[lane] + row.indices[U(lane)]]
-        places[position, LANE_COUNT] = ties[PATTERN_WEIGHTS + min(popcount(moves_of(own, opp)), MOBILITY_LEVELS - 1)]
-        places[position, LANE_COUNT + 1] = ties[
+            indices[position, lane] = ties[ZERO_INDEX[lane] + row.indices[U(lane)]]
+        indices[position, LANE_COUNT] = ties[PATTERN_WEIGHTS + min(popcount(moves_of(own, opp)), MOBILITY_LEVELS - 1)]
+        indices[position, LANE_COUNT + 1] = ties[
             PATTERN_WEIGHTS + MOBILITY_LEVELS + min(popcount(moves_of(opp, own)), MOBILITY_LEVELS - 1)
         ]
 
 
 @kernel("void(uint64[::1], uint64[::1], int64, int64, float32[::1], OthelloState)")
-def judge(owns: Words, opps: Words, depth: int, certainty: int, values: Reals, state: OthelloState) -> None:
-    """Search positions in which there is a move; their values in discs for the mover."""
-    for place in range(owns.size):
-        own, opp = owns[place], opps[place]
+def search_positions(owns: Words, opps: Words, depth: int, certainty: int, values: Floats, state: OthelloState) -> None:
+    """Search positions with a legal move; write their values for the mover, in discs."""
+    for position in range(owns.size):
+        own, opp = owns[position], opps[position]
         empties = 64 - popcount(own | opp)
-        fill(own, opp, state.pattern_rows[U(empties)])
+        fill_pattern_row(own, opp, state.pattern_rows[U(empties)])
         state.root_empties, state.root_best_move, state.selectivity = empties, NO_MOVE, certainty
-        values[place] = search(own, opp, moves_of(own, opp), -64, 64, depth, state)
+        values[position] = search(own, opp, moves_of(own, opp), -64, 64, depth, state)

@@ -1,0 +1,102 @@
+"""Learn the factors of Otage's evaluation by the genetic algorithm (report 4, section I.2.2).
+
+Individuals share the patterns of a memory and differ in their factors.  A gene is a factor relative to the one chosen
+by hand, so equal genes have equal effect.  The factors of the memory are the first best individual.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from functools import lru_cache
+from pathlib import Path
+
+from awello.arena.openings import random_opening
+from awello.errors import ConfigError
+from awello.evaluate.otage_memory import DEFAULT_FACTORS, MEMORY_FILE, OtageMemory
+from awello.evaluate.settings import Heuristic
+from awello.learn.genetic import GeneticConfig, Individual, MoveSearch
+from awello.limits import Limit
+from awello.position import Position
+from awello.record import Record
+from awello.rules.game import Game
+from awello.search.iterative_deepening import IterativeDeepening
+from awello.search.root import AlphaBetaEvaluator, analyse
+
+FACTOR_STEPS = 8  # a gene counts this fraction of a factor; the kernels do not resolve less
+OPENING_PLIES = 8  # random first moves, without which all games would be the same
+
+
+@dataclass(frozen=True)
+class OtageGeneticConfig(GeneticConfig):
+    """Settings for learning Otage's factors: individuals differ little, so they are few and nearly all are fighters."""
+
+    heuristic: str = "otage"
+    variant: str = "othello"
+    population: int = 16
+    fighters: int = 16
+    largest: int = 40
+    boss_depth: int = 6
+    memory: str = ""
+    """The folder of the memory."""
+    games: int = 0
+    """Games that the memory had learnt from; training is not resumed with other patterns."""
+
+    @property
+    def game(self) -> Game:
+        return Game.OTHELLO
+
+    @property
+    def initial(self) -> Individual:
+        """The genes nearest to the factors of the memory."""
+        genes = [
+            round(FACTOR_STEPS * own / usual)
+            for own, usual in zip(load_memory(self).factors, DEFAULT_FACTORS, strict=True)
+        ]
+        return Individual(min(max(gene, self.smallest), self.largest) for gene in genes)
+
+    @property
+    def smallest(self) -> int:
+        return 1  # a factor of 0 could not grow again when Otage learns
+
+    def weights(self, genes: Sequence[int]) -> tuple[float, ...]:
+        """The factors of an individual."""
+        return tuple(gene * factor / FACTOR_STEPS for gene, factor in zip(genes, DEFAULT_FACTORS, strict=True))
+
+    def start_position(self, seed: str) -> Position:
+        return Record(Position.start(), random_opening(self.game, OPENING_PLIES, seed)).final
+
+    def make_search(self, genes: Sequence[int]) -> MoveSearch:
+        """Make the search of an individual: Otage's, with its own factors."""
+        search = IterativeDeepening(replace(load_memory(self), factors=self.weights(genes)))
+        limit = Limit(nodes=self.nodes)
+        return lambda position: (search.analyse(position, limit).move,)
+
+    def make_boss_search(self) -> MoveSearch:
+        """Make the search of the boss: `alphabeta:mixed` to a fixed depth."""
+        evaluator = AlphaBetaEvaluator(
+            self.game, Heuristic("mixed"), tt_entries=1 << 16, move_ordering=True, skip_mirrors=False
+        )
+        return lambda position: analyse(position, "alphabeta_tt", self.boss_depth, evaluator).best_moves
+
+
+@lru_cache(1)
+def load_memory(config: OtageGeneticConfig) -> OtageMemory:
+    """The memory of the settings, cached."""
+    return read_memory(Path(config.memory))
+
+
+def read_memory(folder: Path) -> OtageMemory:
+    """Read the memory in a folder; `ConfigError` if there is none."""
+    if not (folder / MEMORY_FILE).exists():
+        raise ConfigError(f"no {MEMORY_FILE} in {str(folder)!r}: create it with 'awello autoplay {folder}'")
+    return OtageMemory.load(folder / MEMORY_FILE)
+
+
+def make_config(folder: Path, seed: int = 0, nodes: int = 1000) -> OtageGeneticConfig:
+    """Make the settings for the memory in a folder."""
+    return OtageGeneticConfig(seed=seed, nodes=nodes, memory=str(folder), games=read_memory(folder).games)
+
+
+def write_factors(folder: Path, factors: Sequence[float]) -> Path:
+    """Replace the factors of the memory in a folder, and nothing else; return the file."""
+    replace(read_memory(folder), factors=tuple(factors)).save(folder / MEMORY_FILE)
+    return folder / MEMORY_FILE
