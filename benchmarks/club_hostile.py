@@ -200,7 +200,7 @@ def main() -> None:
     with tempfile.TemporaryDirectory() as folder:
         place = str(Path(folder) / "club.sqlite")
         programs = prepare(place, options.pause)
-        server, address = serve(place, "--name", NAME)
+        server, address = serve(place, "--hostname", NAME)
         try:
             asyncio.run(play(programs, address, options, server.pid))
         finally:

@@ -28,7 +28,7 @@ expect.set_options(timeout=PATIENCE)
 def serving(*words: str, **environment: str) -> Iterator[str]:
     """`awello serve`, ended by Ctrl-C; the address that it prints."""
     process = subprocess.Popen(
-        [sys.executable, "-m", "awello", "serve", "--no-browser", *(words or ("--port", "0", "--threads", "1"))],
+        [sys.executable, "-m", "awello", "serve", "--no-browser", *(words or ("--port", "0", "--jobs", "1"))],
         cwd=ROOT,
         env=os.environ | environment,
         stdout=subprocess.PIPE,

@@ -112,7 +112,7 @@ def test_wthor_comes_out_byte_for_byte(tmp_path: Path, place: str) -> None:
         "WTH_1997.wtb": (22, 22, 1),
     }
     for file in folder.iterdir():
-        done = awello("games", "export", "--file", file.name, "--out", str(tmp_path / "again"))
+        done = awello("games", "export", "--source", file.name, "--out", str(tmp_path / "again"))
         assert done.returncode == 0, done.stderr
         assert (tmp_path / "again").read_bytes() == file.read_bytes()
     assert "Cup" in awello("games", "show", "1").stdout
@@ -192,7 +192,7 @@ def test_lists_figures_and_the_explorer(tmp_path: Path, place: str) -> None:
     assert empty.returncode == 0 and "games import" in empty.stdout
     write(tmp_path / "a.ggf", some_games(Game.OTHELLO, 30, Black="Ann", White="Bob", Date="1996.05.07"), "ggf")
     awello("games", "import", str(tmp_path / "a.ggf"))
-    listed = awello("games", "list", "--player", "ann", "--year", "1996", "--limit", "5")
+    listed = awello("games", "list", "--player", "ann", "--year", "1996", "--last", "5")
     assert "Bob" in listed.stdout and "30 games, the latest 5 shown" in listed.stdout
     figures = told("games", "stats")
     assert figures["games"] == 30 and figures["players"] == [["Ann", 30], ["Bob", 30]]
@@ -212,10 +212,10 @@ def test_lists_figures_and_the_explorer(tmp_path: Path, place: str) -> None:
         (["games", "show", "7"], "there is no game 7"),
         (["games", "show", "9" * 30], "NUMBER"),
         (["games", "export", "--out", "none.ggf"], "nothing was written"),
-        (["games", "export", "--out", "a.ggf", "--file", "b.wtb", "--year", "1996"], "leave out --format"),
+        (["games", "export", "--out", "a.ggf", "--source", "b.wtb", "--year", "1996"], "leave out --format"),
         (["games", "import", "nowhere"], "there is no file 'nowhere'"),
         (["games", "export", "--out", "games.zip"], "tells no format"),
-        (["games", "export", "--out", "games.ggf", "--file", "nothing"], "no file 'nothing' was imported"),
+        (["games", "export", "--out", "games.ggf", "--source", "nothing"], "no file 'nothing' was imported"),
         (["games", "list", "--year", "19"], "is no year"),
         (["games", "list", "--year", "1999-1990"], "from the earlier to the later"),
         (["games", "list", "--result", "won"], "no result 'won'"),

@@ -176,7 +176,7 @@ def test_the_book_grows_and_is_played_by(tmp_path: Path) -> None:
 # ---- the command ----------------------------------------------------------------------------------------------------
 def test_the_command(tmp_path: Path) -> None:
     folder = str(tmp_path / "o")
-    done = awello("autoplay", folder, "--games", "3", "--limit", "1", "--plies", "0", "--jobs", "1")
+    done = awello("autoplay", folder, "--games", "3", "--limit", "1", "--opening-plies", "0", "--jobs", "1")
     assert done.returncode == 0 and "games: 3, 3 of them new" in done.stdout
     done = awello("autoplay", folder, "--games", "3", "--limit", "1", "--json", "--jobs", "1")
     assert '"games": 3, "new": 0' in done.stdout
@@ -189,7 +189,7 @@ def test_the_command(tmp_path: Path) -> None:
 
 
 def test_what_is_missing_or_damaged_is_said_in_a_line(tmp_path: Path) -> None:
-    words = ("--games", "3", "--limit", "1", "--plies", "0", "--jobs", "1")
+    words = ("--games", "3", "--limit", "1", "--opening-plies", "0", "--jobs", "1")
     folder, elsewhere = tmp_path / "o", str(tmp_path / "games.sqlite")
     done = awello("autoplay", str(folder), *words, "--archive", elsewhere)
     assert f"otage,memory={folder},archive={elsewhere} plays by this" in done.stdout
@@ -214,7 +214,7 @@ def test_what_is_missing_or_damaged_is_said_in_a_line(tmp_path: Path) -> None:
         (("--limit", "0n"), "is not for Otage"),
         (("--limit", "0ms"), "is not for Otage"),
         (("--clock", "0s"), "leaves no time"),
-        (("--plies", "9"), "plies"),
+        (("--opening-plies", "9"), "plies"),
         (("--limit", "4", "--clock", "3m"), "leave one of both out"),
     ],
 )

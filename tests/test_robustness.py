@@ -160,7 +160,7 @@ WRONG = [
     (("analyse", "f5d6c3", "--limit", "@soon"), "'soon' is no limit: write 6 (plies), 100ms"),
     (("--import", "missing.py", "players"), "--import missing.py: there is no such file"),
     (
-        ("train", "perceptron", "--game", "othello", "--budget", "1s", "--out", "tests"),
+        ("train", "perceptron", "--game", "othello", "--duration", "1s", "--out", "tests"),
         "cannot write 'tests': it is a folder",
     ),
     (("train", "awale-network", "--out", "none/awale_network.npz"), "there is no folder 'none'; make it first"),

@@ -370,7 +370,7 @@ def test_bad_input_gets_one_clear_line(words: tuple[str, ...], part: str) -> Non
 
 
 def test_a_picture_is_written_completely_or_not_at_all(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    from awello.cli.tree import write_whole
+    from awello.cli.tree import write_file
 
     file = tmp_path / "tree.svg"
     file.write_text("old")
@@ -380,16 +380,16 @@ def test_a_picture_is_written_completely_or_not_at_all(tmp_path: Path, monkeypat
 
     monkeypatch.setattr(os, "fsync", fail)
     with pytest.raises(ConfigError, match="No space left on device"):
-        write_whole(file, "new")
+        write_file(file, "new")
     assert file.read_text() == "old"
     assert list(tmp_path.iterdir()) == [file]
 
 
 def test_a_picture_replaces_no_link_such_as_a_terminal(tmp_path: Path) -> None:
-    from awello.cli.tree import write_whole
+    from awello.cli.tree import write_file
 
     link = tmp_path / "stdout"
     link.symlink_to(tmp_path / "elsewhere")
     with pytest.raises(ConfigError, match="no plain file"):
-        write_whole(link, "new")
+        write_file(link, "new")
     assert list(tmp_path.iterdir()) == [link]

@@ -98,7 +98,7 @@ def test_a_file_that_knows_the_scores_is_checked(judged: list[tuple[str, dict[st
         done = awello("solve", "othello", str(file), *words)
         assert done.returncode == 0, done.stdout
         assert done.stdout.count("✓") == len(judged)
-        assert done.stdout.splitlines()[-1].startswith(f"{len(judged)} positions, {len(judged)} of {len(judged)} right")
+        assert done.stdout.splitlines()[-1].startswith(f"{len(judged)} positions, {len(judged)} of {len(judged)} correct")
 
 
 def test_the_smallest_board() -> None:
@@ -199,7 +199,7 @@ def test_an_interruption_ends_with_the_totals() -> None:
 @pytest.mark.parametrize(
     ("words", "part"),
     [
-        (("awale", "start", "--time", "soon"), "'soon' is no time"),
+        (("awale", "start", "--limit", "soon"), "'soon' is no time"),
         (("awale", "nowhere.txt"), "No such file"),
         (("chess", "start"), "unknown game 'chess'"),
         (("othello", "missing.obf"), "'missing.obf' is no file, board or moves"),

@@ -223,7 +223,7 @@ def test_positions_are_solved_from_the_command_line() -> None:
 
 
 def test_beyond_the_table_a_search_says_what_it_can() -> None:
-    found = json.loads(awello("solve", "awale", "start", "--time", "100ms", "--json").stdout)
+    found = json.loads(awello("solve", "awale", "start", "--limit", "100ms", "--json").stdout)
     assert not found["exact"] and found["best"] in "ABCDEF" and abs(found["score"]) < 10
 
 

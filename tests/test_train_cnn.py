@@ -14,7 +14,7 @@ from conftest import awello, run
 from games import played
 
 from awello import Game, Position, Record
-from awello.cli.train_cnn import BATCH, describe, draw_curves, format_report
+from awello.cli.train_cnn import BATCH_SIZES, describe, draw_curves, format_report
 from awello.errors import ConfigError
 from awello.learn.cnn_games import pack
 
@@ -63,7 +63,7 @@ def test_without_torch_one_line_says_what_to_install(tmp_path: Path) -> None:
     [
         (["nowhere"], "there is no 'nowhere': give WTHOR files, a folder of them, or an archive"),
         (["README.md", "nowhere"], "there is no 'nowhere'"),
-        (["README.md", "--budget", "0s"], "nothing is learnt in no time"),
+        (["README.md", "--duration", "0s"], "nothing is learnt in no time"),
         (["README.md", "--plot", "curves.gif"], "cannot plot to 'curves.gif'"),
         (["README.md", "--view", "both"], "Invalid value for '--view'"),
         ([], "Missing argument"),
@@ -182,7 +182,7 @@ def learning(monkeypatch: pytest.MonkeyPatch) -> Iterator[Any]:
 
 def train(*words: str) -> Any:
     """Train a network that is as small as can be."""
-    return awello("train", "cnn", *words, "--budget", "1s", "--width", "8", "--blocks", "1", "--device", "cpu")
+    return awello("train", "cnn", *words, "--duration", "1s", "--width", "8", "--blocks", "1", "--device", "cpu")
 
 
 def test_a_network_is_trained_and_plays(learning: Any, tmp_path: Path) -> None:
@@ -273,7 +273,7 @@ def test_what_cannot_teach_is_refused(learning: Any, tmp_path: Path) -> None:
 
 
 def test_report_0_and_a_student(learning: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setitem(BATCH, "cpu", 16)
+    monkeypatch.setitem(BATCH_SIZES, "cpu", 16)
     file, out = some_file(tmp_path, 12, "2022"), tmp_path / "out"
     done = train(file, "--network", "report", "--view", "one", "--moves", "winners", "--out", str(out))
     assert done.returncode == 0 and "no player sees boards in this way" in done.stdout

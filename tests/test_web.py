@@ -257,7 +257,7 @@ THINKS = ("/api/analyse", "/api/choose", "/api/review")
 
 @pytest.fixture(scope="module")
 def address() -> Iterator[str]:
-    with serving("--port", "0", "--threads", "1") as found:
+    with serving("--port", "0", "--jobs", "1") as found:
         yield found
 
 
