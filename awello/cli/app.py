@@ -68,7 +68,7 @@ app = typer.Typer(
     name="awello",
     cls=LazyGroup,
     help="Play Othello and Awalé, analyse games, and compare players.",
-    rich_markup_mode="rich",
+    rich_markup_mode="markdown",
     pretty_exceptions_enable=False,
     add_completion=False,
     context_settings={"help_option_names": ["-h", "--help"]},
@@ -79,7 +79,7 @@ Size = Annotated[int | None, typer.Option(help="Othello: board size 4, 6 or 8; d
 Variant = Annotated[str | None, typer.Option(help="Awalé: abapa (default), tournament or romein", metavar="V")]
 PositionText = Annotated[str | None, typer.Option("--position", help="OBF board or Awalé diagram", metavar="P")]
 JobsOption = Annotated[int | None, typer.Option("--jobs", min=1, help="Worker processes; default: 1", metavar="N")]
-Threads = Annotated[int, typer.Option("--threads", min=1, help="Search threads; default: 1", metavar="N")]
+Threads = Annotated[int, typer.Option("--threads", min=1, help="Search threads", metavar="N")]
 Hash = Annotated[int, typer.Option("--hash", min=1, max=65536, help="Transposition table size in MiB", metavar="MB")]
 Cluster = Annotated[str | None, typer.Option(help="dask scheduler, such as tcp://HOST:8786", metavar="ADDRESS")]
 ArchiveOption = Annotated[

@@ -23,7 +23,7 @@ def bot(  # nosec B107 # the default is no token
     server: Annotated[str, typer.Option(help="Address of the club, such as https://HOST", metavar="URL")],
     token: Annotated[str, typer.Option(help="Token of the bot; safer in AWELLO_TOKEN", metavar="TOKEN")] = "",
     game: Annotated[list[str] | None, typer.Option(help="Accept this game only; repeatable", metavar="GAME")] = None,
-    max_games: Annotated[int, typer.Option(min=1, max=64, help="Simultaneous games; default: 4", metavar="N")] = 4,
+    max_games: Annotated[int, typer.Option(min=1, max=64, help="Maximum simultaneous games", metavar="N")] = 4,
     opponent: Annotated[
         list[str] | None, typer.Option(help="Accept this player only; repeatable", metavar="NAME")
     ] = None,

@@ -218,7 +218,7 @@ def format_time(seconds: float) -> str:
     return datetime.fromtimestamp(seconds).astimezone().strftime("%Y-%m-%d %H:%M:%S %Z")
 
 
-@club.command("create-tournament")
+@club.command()
 def tournaments(database: Database, last: Last = 10, json: Json = False) -> None:
     """List the latest tournaments with their standings."""
 

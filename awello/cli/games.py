@@ -127,7 +127,7 @@ def print_content(contents: dict[str, bytes]) -> None:
 
 @games.command()
 def files(database: ArchiveOption = None, json: Json = False) -> None:
-    """List the files that were imported; export --source writes one again."""
+    """List the imported files. `games export --source` exports one unchanged."""
 
     archive = open_archive(database)
     statistics = imported_files(archive)

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from awello.arena.workers import Jobs, worker_pool
-from awello.cli.app import Cluster, JobsOption, Json, Variant, print_result, progress, resolve_jobs
+from awello.cli.app import Cluster, JobsOption, Json, print_result, progress, resolve_jobs
 from awello.cli.running import resumable
 from awello.cli.train import Duration, Out, Plot, Seed, parse_duration, train
 from awello.lab.report import check_plot, write_plot
@@ -24,6 +24,7 @@ HELP = """Learn the weights of {name} for Awalé with the genetic algorithm of r
 
 Can be interrupted; run the same command again to resume from the last complete generation.
 """
+TrainingVariant = Annotated[str, typer.Option(help="abapa, tournament or romein", metavar="V")]
 Nodes = Annotated[int, typer.Option(min=1, help="Search nodes per move", metavar="N")]
 
 
@@ -38,7 +39,7 @@ def add_command(name: str) -> None:
         cluster: Cluster = None,
         seed: Seed = 0,
         nodes: Nodes = 1000,
-        variant: Variant = "tournament",
+        variant: TrainingVariant = "tournament",
         plot: Plot = None,
         json: Json = False,
     ) -> None:

@@ -37,13 +37,13 @@ def lab(
 ) -> None:
     """Run an experiment and write a folder of tables and plots. Can be interrupted; run it again to resume.
 
-    complexity: time and nodes of minimax and alpha-beta, with and without options.
-    championship: round robin between configurations of equal depth.
-    benchmark: each heuristic against random.
-    ordering: nodes saved by move ordering, learnt before or during the search (Awalé).
-    heuristics: round robin of the nine programs of report 1 (Awalé).
-    otage: nodes saved by variations of the previous depth, in trees and positions (Othello).
-    learning: learning curves of the network, and its strength against other players (Othello).
+    * complexity: time and nodes of minimax and alpha-beta, with and without options.
+    * championship: round robin between configurations of equal depth.
+    * benchmark: each heuristic against random.
+    * ordering: nodes saved by move ordering, learnt before or during the search (Awalé).
+    * heuristics: round robin of the nine programs of report 1 (Awalé).
+    * otage: nodes saved by variations of the previous depth, in trees and positions (Othello).
+    * learning: learning curves of the network, and its strength against other players (Othello).
     """
     modules = (complexity, championship, benchmark, ordering, heuristics, otage, learning)
     experiments = {module.__name__.rpartition(".")[2]: module for module in modules}

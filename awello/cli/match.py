@@ -33,7 +33,7 @@ def match(
     game: GameName,
     first: FirstSpec,
     second: SecondSpec,
-    games: Annotated[int, typer.Option(min=1, help="Number of games; default: 10", metavar="N")] = 10,
+    games: Annotated[int, typer.Option(min=1, help="Number of games", metavar="N")] = 10,
     seed: Seed = 0,
     openings: Openings = None,
     clock: Annotated[str | None, typer.Option(help="Time for each player: 5m or 30s+500ms", metavar="T")] = None,

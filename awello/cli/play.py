@@ -22,8 +22,8 @@ from awello.rules.game import find_game
 @app.command()
 def play(
     game: GameName,
-    first: Annotated[str, typer.Option(help="Player of Black or South; default: human", metavar="SPEC")] = "human",
-    second: Annotated[str, typer.Option(help="Player of White or North; default: greedy", metavar="SPEC")] = "greedy",
+    first: Annotated[str, typer.Option(help="Player of Black or South", metavar="SPEC")] = "human",
+    second: Annotated[str, typer.Option(help="Player of White or North", metavar="SPEC")] = "greedy",
     size: Size = None,
     variant: Variant = None,
     position: PositionText = None,

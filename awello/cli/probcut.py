@@ -13,8 +13,8 @@ from awello.lab.report import need_plots
 @app.command()
 def probcut(
     positions: Annotated[int, typer.Option(min=2, help="Positions per number of empty squares", metavar="N")] = 60,
-    seed: Annotated[int, typer.Option(help="Random seed of the positions; default: 0", metavar="S")] = 0,
-    out: Annotated[Path, typer.Option(help="Output folder; default: lab-probcut", metavar="FOLDER")] = Path(
+    seed: Annotated[int, typer.Option(help="Random seed of the positions", metavar="S")] = 0,
+    out: Annotated[Path, typer.Option(help="Output folder", metavar="FOLDER")] = Path(
         "lab-probcut"
     ),
     json: Json = False,

@@ -27,7 +27,7 @@ def tournament(
     bots: Annotated[list[str], typer.Argument(metavar="A B ...", help="Players; 'awello players' lists them")],
     rounds: Annotated[int, typer.Option(min=1, help="Rounds per pair, two games each", metavar="N")] = 100,
     move_time: Annotated[str | None, typer.Option(help="Time per move, such as 100ms", metavar="T")] = None,
-    tolerance: Annotated[str, typer.Option(help="Tolerance per move; default: 10ms", metavar="T")] = "10ms",
+    tolerance: Annotated[str, typer.Option(help="Tolerance per move", metavar="T")] = "10ms",
     max_memory: Annotated[
         float | None, typer.Option(help="Memory of a bot and its processes, MiB", metavar="M")
     ] = None,

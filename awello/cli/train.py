@@ -27,7 +27,7 @@ Duration = Annotated[str, typer.Option(help="Training time, such as 10m or 1h", 
 Out = Annotated[Path, typer.Option(help="File to write, or to resume from", metavar="FILE")]
 Seed = Annotated[int, typer.Option(min=0, help="Random seed; the same seed gives the same weights", metavar="S")]
 Plot = Annotated[Path | None, typer.Option(help="Plot the progress to an .svg or .png file", metavar="FILE")]
-TrainingThreads = Annotated[int, typer.Option("--jobs", min=1, help="Worker threads; default: 1", metavar="N")]
+TrainingThreads = Annotated[int, typer.Option("--jobs", min=1, help="Worker threads", metavar="N")]
 
 
 def parse_duration(text: str) -> float:

@@ -25,7 +25,7 @@ def tree(
         str | None, typer.Option(help="Nested lists: [[3,5],[2,9]]; MAX moves first", metavar="T")
     ] = None,
     search: Annotated[
-        str, typer.Option(help="minimax, alphabeta, negamax or negamax-alphabeta; default: alphabeta", metavar="S")
+        str, typer.Option(help="minimax, alphabeta, negamax or negamax-alphabeta, as a spec", metavar="S")
     ] = "alphabeta",
     svg: Annotated[Path | None, typer.Option(help="Also draw the tree to this file", metavar="FILE")] = None,
     max_depth: Annotated[int | None, typer.Option(min=0, help="Show N plies of the tree", metavar="N")] = None,
