@@ -93,7 +93,7 @@ def test_seeds_already_captured_are_not_part_of_the_value() -> None:
 
 @pytest.mark.parametrize(
     ("spec", "game"),
-    [(f"nboard,depth=3,command={OURS} nboard", "othello"), (f"uci@3,command={OURS} uci --level 3", "romein")],
+    [(f"nboard,depth=3,command={OURS} nboard", "othello"), (f"uci@3,command={OURS} uci --limit level=3", "romein")],
 )
 def test_a_choice_carries_its_analysis(spec: str, game: str) -> None:
     player, position = make_player(f"{spec} --hash 1"), Position.start(game)

@@ -174,7 +174,7 @@ def test_games_begin_with_the_openings_of_a_file(tmp_path: Path) -> None:
 
 def test_the_command(tmp_path: Path) -> None:
     file = tmp_path / "games"
-    words = ("selfplay", "awale", "--level", "1", "--opening-plies", "4-8", "--out", str(file), "--jobs", "1")
+    words = ("selfplay", "awale", "--limit", "level=1", "--opening-plies", "4-8", "--out", str(file), "--jobs", "1")
     told = awello(*words, "--games", "3")
     assert told.returncode == 0 and told.stdout.startswith("3 games of ") and "3 of them new" in told.stdout
     assert (file / "games.jsonl").read_text().startswith('{"game": "abapa", "players": ["champion@level=1",')
@@ -183,7 +183,7 @@ def test_the_command(tmp_path: Path) -> None:
 
 
 def test_games_that_would_all_be_the_same_are_refused(tmp_path: Path) -> None:
-    refused = awello("selfplay", "othello", "--level", "1", "--out", str(tmp_path / "games"))
+    refused = awello("selfplay", "othello", "--limit", "level=1", "--out", str(tmp_path / "games"))
     assert refused.returncode == 2 and refused.stderr.count("\n") == 1 and "be the same" in refused.stderr
     assert not (tmp_path / "games").exists()
 

@@ -98,7 +98,9 @@ def test_a_file_that_knows_the_scores_is_checked(judged: list[tuple[str, dict[st
         done = awello("solve", "othello", str(file), *words)
         assert done.returncode == 0, done.stdout
         assert done.stdout.count("✓") == len(judged)
-        assert done.stdout.splitlines()[-1].startswith(f"{len(judged)} positions, {len(judged)} of {len(judged)} correct")
+        assert done.stdout.splitlines()[-1].startswith(
+            f"{len(judged)} positions, {len(judged)} of {len(judged)} correct"
+        )
 
 
 def test_the_smallest_board() -> None:

@@ -18,6 +18,7 @@ from typer.core import TyperCommand, TyperGroup
 from awello import __version__
 from awello.cli.streams import discard_unwritten, prepare_streams
 from awello.errors import AwelloError, ConfigError
+from awello.limits import parse_limit
 
 COMMANDS = {  # name: (help text, modules to import if their names differ)
     "serve": ("Serve the web page to play and analyse both games.",),
@@ -126,6 +127,14 @@ def resolve_jobs(jobs: int | None, cluster: str | None, default: int = 1) -> int
     if jobs and cluster:
         raise ConfigError("--jobs and --cluster exclude each other: a cluster uses all its workers; leave one out")
     return cluster or jobs or default
+
+
+def parse_level(limit: str) -> int:
+    """Parse a limit that must be a level of the champion, such as `level=12`."""
+    level = parse_limit(limit).level
+    if level is None:
+        raise ConfigError(f"--limit {limit} is not a level: write --limit level=N, 0 to 30")
+    return level
 
 
 def print_json(content: dict[str, Any]) -> None:

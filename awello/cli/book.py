@@ -11,7 +11,7 @@ from awello.engine.book import OpeningBook, format_book, load_book, shipped_book
 from awello.engine.engine import Engine
 from awello.errors import ConfigError
 from awello.formats.transcript import parse_transcript
-from awello.limits import Limit
+from awello.limits import parse_limit
 from awello.position import Position
 from awello.rules.game import Game, find_game
 
@@ -26,7 +26,7 @@ def expand(
     game: BookGame,
     variant: Variant = None,
     positions: Annotated[int, typer.Option(min=1, help="Number of positions to expand", metavar="N")] = 100,
-    depth: Annotated[int, typer.Option(min=1, max=60, help="Search depth for each move, in plies", metavar="N")] = 14,
+    limit: Annotated[str, typer.Option(help="Per position: 14 (plies), 500ms or 450000n (nodes)", metavar="L")] = "14",
     out: Annotated[Path | None, typer.Option(help="Book to grow; default: VARIANT.book", metavar="FILE")] = None,
     hash: Hash = 64,
     json: Json = False,
@@ -36,14 +36,14 @@ def expand(
     Good lines are followed deeper than bad ones. Can be interrupted; run the same command again to resume.
     """
 
-    chosen = _awale(game, variant)
+    chosen, search_limit = _awale(game, variant), parse_limit(limit)
     file = out or Path(f"{chosen}.book")
     opening_book: OpeningBook = load_book(file, chosen)
     done = 0
     with Engine(chosen, hash=hash) as engine, progress(f"book {chosen}", positions) as step:
 
         def evaluate(position: Position) -> float:
-            *_, last = engine.analyse(position, Limit(depth=depth))
+            *_, last = engine.analyse(position, search_limit)
             return last.value
 
         try:

@@ -5,7 +5,7 @@ from typing import Annotated, Literal
 
 import typer
 
-from awello.cli.app import Hash, Threads, app
+from awello.cli.app import Hash, Threads, app, parse_level
 from awello.protocols.gtp import GtpServer
 from awello.protocols.nboard import NBoardServer
 from awello.protocols.uci import UciServer
@@ -14,8 +14,8 @@ from awello.protocols.uci import UciServer
 @app.command()
 def engine(
     protocol: Annotated[Literal["nboard", "gtp", "uci"], typer.Argument(help="Othello: nboard or gtp; Awalé: uci")],
-    level: Annotated[
-        int | None, typer.Option(help="Level 0 to 30; default: from the clock, or 12", metavar="N")
+    limit: Annotated[
+        str | None, typer.Option(help="level=0 to level=30; default: from the clock, or 12", metavar="L")
     ] = None,
     threads: Threads = 1,
     hash: Hash = 64,
@@ -28,4 +28,5 @@ def engine(
 
     servers: dict[str, type[NBoardServer | GtpServer | UciServer]]
     servers = {"nboard": NBoardServer, "gtp": GtpServer, "uci": UciServer}
+    level = None if limit is None else parse_level(limit)
     servers[protocol](level, threads, hash, weights).serve()

@@ -14,9 +14,7 @@ from awello.lab.report import need_plots
 def probcut(
     positions: Annotated[int, typer.Option(min=2, help="Positions per number of empty squares", metavar="N")] = 60,
     seed: Annotated[int, typer.Option(help="Random seed of the positions", metavar="S")] = 0,
-    out: Annotated[Path, typer.Option(help="Output folder", metavar="FOLDER")] = Path(
-        "lab-probcut"
-    ),
+    out: Annotated[Path, typer.Option(help="Output folder", metavar="FOLDER")] = Path("lab-probcut"),
     json: Json = False,
 ) -> None:
     """Measure the error of shallow searches, and write a report and the engine's probcut.json."""

@@ -10,7 +10,7 @@ import typer
 
 from awello.arena.openings import load_openings
 from awello.arena.runner import Runner
-from awello.cli.app import Cluster, GameName, Json, Size, Variant, app, print_result, resolve_jobs
+from awello.cli.app import Cluster, GameName, Json, Size, Variant, app, parse_level, print_result, resolve_jobs
 from awello.cli.running import Openings, Seed, exit_interrupted, show_progress
 from awello.errors import ConfigError
 from awello.learn.selfplay import SelfplayPlan
@@ -20,7 +20,7 @@ from awello.rules.game import find_game
 @app.command()
 def selfplay(
     game: GameName,
-    level: Annotated[int, typer.Option(help="Level of the champion, 0 to 30", metavar="L")],
+    limit: Annotated[str, typer.Option(help="level=0 to level=30", metavar="L")],
     out: Annotated[Path, typer.Option(help="Folder for the games, or to resume from", metavar="FOLDER")],
     games: Annotated[int, typer.Option(min=1, help="Total number of games", metavar="N")] = 1000,
     openings: Openings = None,
@@ -43,11 +43,11 @@ def selfplay(
     plies = parse_plies(opening_plies)
     if not lines and plies == (0, 0):
         raise ConfigError("all games would be identical: give --opening-plies such as 4-16, or --openings")
-    plan = SelfplayPlan(chosen, level, games, seed, lines, plies, str(weights or ""))
+    plan = SelfplayPlan(chosen, parse_level(limit), games, seed, lines, plies, str(weights or ""))
     started = time.perf_counter()
     with (
         Runner(plan, resolve_jobs(jobs, cluster, os.cpu_count() or 1), out) as runner,
-        show_progress(f"selfplay {chosen} level {level}", games) as update,
+        show_progress(f"selfplay {chosen} {limit}", games) as update,
     ):
         before = len(runner.done)
         update(before)

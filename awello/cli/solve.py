@@ -20,7 +20,7 @@ from awello.engine.tablebase import seeds_on_board
 from awello.errors import ConfigError
 from awello.formats.obf import Problem, parse_problem
 from awello.formats.transcript import parse_transcript
-from awello.limits import Limit, parse_seconds
+from awello.limits import Limit, parse_limit
 from awello.position import Position, format_position, parse_position
 from awello.rules.game import PASS, Game, find_game
 from awello.schemas import AnalysisJson
@@ -43,7 +43,7 @@ def solve(
     wld: Annotated[bool, typer.Option("--wld", help="Solve only for win, draw or loss")] = False,
     threads: Threads = 1,
     hash: Hash = 64,
-    limit: Annotated[str, typer.Option(help="Awalé: search time beyond the tablebase", metavar="T")] = "1s",
+    limit: Annotated[str, typer.Option(help="Awalé: search beyond the tablebase", metavar="L")] = "1s",
     json: Annotated[bool, typer.Option("--json", help="Print one JSON object per position")] = False,
 ) -> None:
     """Solve positions: the score with best play, from the mover's view.
@@ -55,7 +55,7 @@ def solve(
 
     chosen = find_game(game, size, variant)
     if chosen.family == "awale":
-        solve_awale(source, chosen, parse_seconds(limit), wld, threads, hash, json)
+        solve_awale(source, chosen, parse_limit(limit), wld, threads, hash, json)
         return
     problems = read_problems(source, chosen)
     for number, problem in enumerate(problems, 1):
@@ -220,7 +220,7 @@ def describe(solved: SolvedProblem) -> str:
 
 
 # ---- Awalé -----------------------------------------------------------------------------------------------------------
-def solve_awale(source: str, game: Game, seconds: float, wld: bool, threads: int, hash: int, json: bool) -> None:
+def solve_awale(source: str, game: Game, limit: Limit, wld: bool, threads: int, hash: int, json: bool) -> None:
     """Print the value and best move of each position: seeds still to be won, the mover's minus the opponent's."""
 
     positions = read_positions(source, game)
@@ -230,7 +230,7 @@ def solve_awale(source: str, game: Game, seconds: float, wld: bool, threads: int
         for number, position in enumerate(positions, 1):
             analysis = final_analysis(position)
             if not position.over:
-                *_, analysis = engine.analyse(position, Limit(seconds=seconds))
+                *_, analysis = engine.analyse(position, limit)
             show_awale(number, position, analysis, wld, json)
 
 
