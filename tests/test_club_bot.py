@@ -234,7 +234,7 @@ def test_commands_look_after_the_database(tmp_path: Path) -> None:
     assert (
         "account opened" in noted
         and "password changed" in noted
-        and "program rex registered" in noted
+        and "bot rex created" in noted
         and "account closed" in noted
     )
     assert token not in noted

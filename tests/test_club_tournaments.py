@@ -530,7 +530,7 @@ def test_bots_play_a_tournament_on_a_server(tmp_path: Path) -> None:
     store.close()
     words = ("--start", "1h", "--system", "swiss", "--game", "othello4", "--clock", "1m", "--rounds", "3")
     made = awello("club", "create-tournament", str(file), "Friday", *words)
-    assert made.stdout.startswith("tournament 1, Friday, begins at 2")
+    assert made.stdout.startswith("tournament 1, Friday, starts at 2")
 
     async def play(address: str) -> dict[str, Any]:
         manners = BotPolicy(tournament="friday")
@@ -596,7 +596,7 @@ def test_people_enter_on_the_channel(tmp_path: Path) -> None:
         assert "there is no tournament 9" in awello("club", "cancel-tournament", str(file), "9").stderr
     for at in ("tomorrow", "2001-01-01T18:00", ""):
         wrong = awello("club", "create-tournament", str(file), "Late", "--start", at).stderr
-        assert wrong.startswith("awello: ") and ("is not a time" in wrong or "has passed" in wrong)
+        assert wrong.startswith("awello: ") and ("is not a time" in wrong or "is in the past" in wrong)
     assert (
         "game 'chess'" in awello("club", "create-tournament", str(file), "C", "--start", "1h", "--game", "chess").stderr
     )

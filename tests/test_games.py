@@ -202,7 +202,7 @@ def test_lists_figures_and_the_explorer(tmp_path: Path, place: str) -> None:
     assert branches[0]["move"] == "f5" and branches[0]["games"] == 30
     assert branches[0]["value"] == told("explore")["value"] != told("explore", "f5")["value"] is not None
     shown = awello("explore", "f5", "--result", "white")
-    assert shown.returncode == 0 and "White to move, worth +" in shown.stdout and "value" in shown.stdout
+    assert shown.returncode == 0 and "White to move, minimax value +" in shown.stdout and "value" in shown.stdout
     assert awello("games", "files").stdout.count("a.ggf") == 1
 
 
@@ -218,11 +218,11 @@ def test_lists_figures_and_the_explorer(tmp_path: Path, place: str) -> None:
         (["games", "export", "--out", "games.ggf", "--source", "nothing"], "no file 'nothing' was imported"),
         (["games", "list", "--year", "19"], "is no year"),
         (["games", "list", "--year", "1999-1990"], "from the earlier to the later"),
-        (["games", "list", "--result", "won"], "no result 'won'"),
+        (["games", "list", "--result", "won"], "'won' is not a result"),
         (["explore", "f5f5"], "f5 is no legal move"),
         (["explore", "--archive", "mysql://a/b"], "give a file, or postgresql"),
         (["games", "list", "--archive", "mistyped.sqlite"], "there is no archive 'mistyped.sqlite'"),
-        (["games", "list", "--archive", ""], "leave it out for your own"),
+        (["games", "list", "--archive", ""], "leave it out to use your own"),
         (["games", "list", "--archive", "."], "is a folder"),
         (["games", "import", __file__, "--archive", "no/where.sqlite"], "there is no folder 'no'"),
     ],

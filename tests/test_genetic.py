@@ -356,7 +356,7 @@ def test_the_command_puts_the_factors_into_the_memory(
     assert told["weights"] == json.loads(file.read_text())["weights"]["otage"] != list(OWN)
     assert OtageMemory.read(folder / FILE).factors == tuple(told["weights"])
     again = train_otage(folder, "--out", str(file))  # other factors are no other plan
-    assert again.returncode == 0 and again.stdout.endswith(f"these are the factors in {folder / FILE} now\n")
+    assert again.returncode == 0 and again.stdout.endswith(f"the factors are saved in {folder / FILE}\n")
     replace(OtageMemory.read(folder / FILE), games=6).write(folder / FILE)
     other = train_otage(folder, "--out", str(file))
     assert other.returncode == 2 and other.stderr.count("\n") == 1 and "another learning" in other.stderr
@@ -399,7 +399,7 @@ def test_the_command_learns_and_goes_on(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("words", "part"),
     [
-        (("--duration", "0s"), "nothing is learnt in no time"),
+        (("--duration", "0s"), "--duration must be positive"),
         (("--variant", "ouri"), "unknown variant 'ouri'"),
         (("--out", "nowhere/h1.json"), "No such file or directory"),
     ],

@@ -192,7 +192,7 @@ def test_what_is_missing_or_damaged_is_said_in_a_line(tmp_path: Path) -> None:
     words = ("--games", "3", "--limit", "1", "--opening-plies", "0", "--jobs", "1")
     folder, elsewhere = tmp_path / "o", str(tmp_path / "games.sqlite")
     done = awello("autoplay", str(folder), *words, "--archive", elsewhere)
-    assert f"otage,memory={folder},archive={elsewhere} plays by this" in done.stdout
+    assert f"play with it: otage,memory={folder},archive={elsewhere}" in done.stdout
     done = awello("autoplay", str(folder), "--games", "4", *words[2:])
     assert done.returncode == 0 and "games: 4, 1 of them new" in done.stdout, "the archive may be at another place"
     assert len(content(folder)[0]) == 4
@@ -209,13 +209,13 @@ def test_what_is_missing_or_damaged_is_said_in_a_line(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("words", "said"),
     [
-        (("--limit", "level=3"), "is not for Otage"),
+        (("--limit", "level=3"), "does not work for Otage"),
         (("--limit", "soon"), "is no limit"),
-        (("--limit", "0n"), "is not for Otage"),
-        (("--limit", "0ms"), "is not for Otage"),
+        (("--limit", "0n"), "does not work for Otage"),
+        (("--limit", "0ms"), "does not work for Otage"),
         (("--clock", "0s"), "leaves no time"),
         (("--opening-plies", "9"), "plies"),
-        (("--limit", "4", "--clock", "3m"), "leave one of both out"),
+        (("--limit", "4", "--clock", "3m"), "leave one out"),
     ],
 )
 def test_wrong_words_get_one_line(words: tuple[str, ...], said: str, tmp_path: Path) -> None:

@@ -358,7 +358,7 @@ def test_ctrl_c_shows_what_was_judged(monkeypatch: pytest.MonkeyPatch, capsys: p
     shown = capsys.readouterr().out
     judged = [line.split("│")[1].strip() for line in shown.splitlines() if line.startswith("│")]
     assert judged == [str(ply) for ply in range(14 - len(judged), 14)]
-    assert f"the last {len(judged)} of 13 moves were judged" in shown
+    assert f"the last {len(judged)} of 13 moves were reviewed" in shown
     with pytest.raises(typer.Exit):
         analyse(GAME, size=4, json=True)
     found = json.loads(capsys.readouterr().out)
@@ -390,7 +390,7 @@ def test_bad_input_is_named(words: dict[str, Any], part: str) -> None:
 @pytest.mark.parametrize(
     ("words", "part"),
     [
-        (("missing.txt",), "no file has the name 'missing.txt'"),
+        (("missing.txt",), "there is no file 'missing.txt'"),
         (("-",), "input: there is no game"),
         (("f5", "--threads", "0"), "--threads"),
     ],

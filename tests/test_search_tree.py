@@ -341,13 +341,13 @@ def walk(node: dict[str, Any]) -> Iterator[dict[str, Any]]:
 
 
 BAD = [
-    ((), "no GAME: name othello or awale, or give a tree with --leaves"),
-    (("othello", "--leaves", LESSON), "--leaves is a tree of its own"),
+    ((), "GAME is missing: write othello or awale, or give a tree with --leaves"),
+    (("othello", "--leaves", LESSON), "--leaves gives a whole tree"),
     (("--leaves", "[[1, 2"), "Expecting"),
     (("--leaves", "[[1, []]]"), "part 1.2 is an empty list"),
     (("--leaves", '["one"]'), 'part 1, "one", is neither a number nor a list'),
-    (("--leaves", LESSON, "--search", "alphabeta@3"), "alphabeta@3 says too much for --leaves: write alphabeta alone"),
-    (("--leaves", LESSON, "--search", "negamax:mixed"), "negamax:mixed says too much"),
+    (("--leaves", LESSON, "--search", "alphabeta@3"), "--leaves takes only the name of a search: write alphabeta"),
+    (("--leaves", LESSON, "--search", "negamax:mixed"), "--leaves takes only the name of a search: write negamax"),
     (("--leaves", LESSON, "--search", "uct"), "no tree search 'uct': choose minimax, alphabeta, negamax, negamax-al"),
     (("othello", "--search", "random"), "no tree search 'random'"),
     (("othello", "--search", "alphabeta@0"), "needs a depth from 1"),
@@ -355,7 +355,7 @@ BAD = [
     (("othello", "--search", "alphabeta:mixed,thresholds=soon"), "thresholds 'soon'"),
     (("othello", "--search", "minimax@12"), "more than 20,000 nodes"),
     (("--leaves", LESSON, "--svg", "no/such/folder/tree.svg"), "cannot write 'no/such/folder/tree.svg': No such file"),
-    (("--leaves", LESSON, "--svg", "docs"), "cannot write 'docs': it is no plain file"),
+    (("--leaves", LESSON, "--svg", "docs"), "cannot write 'docs': it is not a regular file"),
 ]
 
 
@@ -390,6 +390,6 @@ def test_a_picture_replaces_no_link_such_as_a_terminal(tmp_path: Path) -> None:
 
     link = tmp_path / "stdout"
     link.symlink_to(tmp_path / "elsewhere")
-    with pytest.raises(ConfigError, match="no plain file"):
+    with pytest.raises(ConfigError, match="not a regular file"):
         write_file(link, "new")
     assert list(tmp_path.iterdir()) == [link]

@@ -184,13 +184,13 @@ def test_the_command(tmp_path: Path) -> None:
 
 def test_games_that_would_all_be_the_same_are_refused(tmp_path: Path) -> None:
     refused = awello("selfplay", "othello", "--limit", "level=1", "--out", str(tmp_path / "games"))
-    assert refused.returncode == 2 and refused.stderr.count("\n") == 1 and "be the same" in refused.stderr
+    assert refused.returncode == 2 and refused.stderr.count("\n") == 1 and "be identical" in refused.stderr
     assert not (tmp_path / "games").exists()
 
 
 def test_a_number_of_plies_or_a_range() -> None:
     assert (parse_plies("7"), parse_plies("4-16")) == ((7, 7), (4, 16))
-    for text, said in {"8-4": "4-8, not 8-4", "few": "'few' is no number", "-3": "'-3' is no number"}.items():
+    for text, said in {"8-4": "write 4-8", "few": "'few' is not a number", "-3": "'-3' is not a number"}.items():
         with pytest.raises(ConfigError, match=said):
             parse_plies(text)
 

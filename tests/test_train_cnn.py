@@ -63,7 +63,7 @@ def test_without_torch_one_line_says_what_to_install(tmp_path: Path) -> None:
     [
         (["nowhere"], "there is no 'nowhere': give WTHOR files, a folder of them, or an archive"),
         (["README.md", "nowhere"], "there is no 'nowhere'"),
-        (["README.md", "--duration", "0s"], "nothing is learnt in no time"),
+        (["README.md", "--duration", "0s"], "--duration must be positive"),
         (["README.md", "--plot", "curves.gif"], "cannot plot to 'curves.gif'"),
         (["README.md", "--view", "both"], "Invalid value for '--view'"),
         ([], "Missing argument"),
@@ -77,7 +77,7 @@ def test_wrong_input_is_refused_at_once(words: list[str], message: str) -> None:
 
 def test_a_file_of_games_stands_alone(tmp_path: Path) -> None:
     done = awello("train", "cnn", some_file(tmp_path, 3), "README.md")
-    assert done.returncode == 2 and "stands alone" in done.stderr
+    assert done.returncode == 2 and "must be the only argument" in done.stderr
 
 
 def test_a_game_without_a_move_teaches_nothing() -> None:
@@ -89,9 +89,9 @@ def test_the_report_is_a_table() -> None:
     assert lines[1].split() == ["winners'", "moves", "1,200", "50.00%", "75.00%"]
     assert lines[4].split()[-3:] == ["0", "-", "-"]
     assert [line.split()[0] for line in lines[6:9]] == ["0", "10", "50"]
-    assert lines[-1].startswith("the value is on the winner's side in 62.5%")
+    assert lines[-1].startswith("the value favours the winner in 62.5%")
     assert len({len(line) for line in (*lines[:5], *lines[6:9])}) == 1
-    assert describe(REPORT, Path("mine"))[-1] == f"the player cnn,file={Path('mine', 'network.onnx')} plays by it"
+    assert describe(REPORT, Path("mine"))[-1] == f"play with it: cnn,file={Path('mine', 'network.onnx')}"
     other = REPORT | {"plan": REPORT["plan"] | {"network": "report", "view": "one"}}  # type: ignore[operator]
     assert "no player" in describe(other, Path("mine"))[-1] and "value" not in format_report(other)[-1]
 
