@@ -214,7 +214,7 @@ def serve(database: str, *options: str) -> tuple[subprocess.Popen[str], str]:
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))
         port = free.getsockname()[1]
-    command = [sys.executable, "-m", "awello", "serve", "--no-archive", "--no-browser", "--threads", "1"]
+    command = [sys.executable, "-m", "awello", "serve", "--no-archive", "--no-browser", "--jobs", "1"]
     command += ["--port", str(port), "--club", database, *options]
     server = subprocess.Popen(command, stdout=subprocess.DEVNULL, text=True)
     for _ in range(600):

@@ -200,7 +200,7 @@ def main() -> None:
     with tempfile.TemporaryDirectory() as folder:
         database = str(Path(folder) / "club.sqlite")
         bots = create_bots(database, options.pause)
-        server, address = serve(database, "--name", NAME)
+        server, address = serve(database, "--hostname", NAME)
         try:
             asyncio.run(play(bots, address, options, server.pid))
         finally:

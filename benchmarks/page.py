@@ -143,7 +143,7 @@ def main() -> None:
     parser.add_argument("games", type=int, nargs="?", default=30)
     parser.add_argument("seconds", type=float, nargs="?", default=30)
     options = parser.parse_args()
-    with serving("--port", "8499", "--threads", "2") as address:
+    with serving("--port", "8499", "--jobs", "2") as address:
         measure_page(address)
         asyncio.run(measure_load(address, options.games, options.seconds))
 

@@ -30,7 +30,7 @@ expect.set_options(timeout=TIMEOUT_MS)
 def serving(*words: str, **environment: str) -> Iterator[str]:
     """Run `awello serve`, stopped with Ctrl-C; yields the address that it prints."""
     process = subprocess.Popen(
-        [sys.executable, "-m", "awello", "serve", "--no-browser", *(words or ("--port", "0", "--threads", "1"))],
+        [sys.executable, "-m", "awello", "serve", "--no-browser", *(words or ("--port", "0", "--jobs", "1"))],
         cwd=ROOT,
         env=os.environ | environment,
         stdout=subprocess.PIPE,

@@ -94,7 +94,7 @@ def test_the_champion_opens_by_its_book() -> None:
 
 def test_the_command_expands_and_resumes(tmp_path: Path) -> None:
     file = tmp_path / "small.book"
-    command = ("book", "expand", "awale", "--variant", "romein", "--depth", "2", "--out", str(file))
+    command = ("book", "expand", "awale", "--variant", "romein", "--limit", "2", "--out", str(file))
     assert fresh_awello(*command, "--positions", "3").returncode == 0
     first = load_book(file, Game.ROMEIN)
     assert awello(*command, "--positions", "2", "--json").returncode == 0

@@ -216,23 +216,26 @@ def test_commands_for_the_database(tmp_path: Path) -> None:
     file = str(tmp_path / "club.sqlite")
     assert awello("club", "accounts", file).stderr.startswith("awello: there is no club")
     assert (
-        awello("club", "open", file, "Ann", stdin="short\n").stderr
+        awello("club", "create-account", file, "Ann", stdin="short\n").stderr
         == "awello: a password has 10 to 200 characters: choose another\n"
     )
-    assert awello("club", "open", file, "Ann", stdin="correct horse\n").stdout == "Ann can log in now\n"
+    assert awello("club", "create-account", file, "Ann", stdin="correct horse\n").stdout == "Ann can log in now\n"
     assert stat.S_IMODE(Path(file).stat().st_mode) == 0o600, "nobody else may read it"
-    token = awello("club", "program", file, "ann", "rex").stdout.strip()
+    token = awello("club", "create-bot", file, "ann", "rex").stdout.strip()
     assert token.startswith("awello_")
     rows = json.loads(awello("club", "accounts", file, "--json").stdout)["accounts"]
     assert [(row["name"], row["bot"]) for row in rows] == [("Ann", False), ("rex", True)]
-    assert awello("club", "password", file, "ann", stdin="battery staple\n").stdout == "Ann has another password now\n"
-    assert "is a program" in awello("club", "password", file, "rex", stdin="battery staple\n").stderr
-    awello("club", "close", file, "rex")
+    assert (
+        awello("club", "set-password", file, "ann", stdin="battery staple\n").stdout
+        == "the password of Ann is changed\n"
+    )
+    assert "is a bot" in awello("club", "set-password", file, "rex", stdin="battery staple\n").stderr
+    awello("club", "close-account", file, "rex")
     noted = awello("club", "audit", file).stdout
     assert (
         "account opened" in noted
         and "password changed" in noted
-        and "bot rex registered" in noted
+        and "bot rex created" in noted
         and "account closed" in noted
     )
     assert token not in noted
@@ -244,7 +247,7 @@ def test_commands_for_the_database(tmp_path: Path) -> None:
     assert stat.S_IMODE(copy.stat().st_mode) == 0o600
     assert "exists already" in awello("club", "backup", file, str(copy)).stderr
     assert "cannot be copied" in awello("club", "backup", file, str(tmp_path / "nowhere" / "copy")).stderr
-    assert "there is no account 'bob'" in awello("club", "close", file, "bob").stderr
+    assert "there is no account 'bob'" in awello("club", "close-account", file, "bob").stderr
 
 
 def test_a_bot_needs_a_token(monkeypatch: pytest.MonkeyPatch) -> None:

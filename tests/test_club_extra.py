@@ -8,15 +8,15 @@ from conftest import run
 
 BLOCK = "import sys; sys.modules.update(dict.fromkeys(('argon2', 'openskill', 'networkx')))\n"
 COMMANDS = [
-    ["club", "open", "FILE", "Ann"],
-    ["club", "password", "FILE", "Ann"],
-    ["club", "program", "FILE", "Ann", "rex"],
-    ["club", "close", "FILE", "Ann"],
+    ["club", "create-account", "FILE", "Ann"],
+    ["club", "set-password", "FILE", "Ann"],
+    ["club", "create-bot", "FILE", "Ann", "rex"],
+    ["club", "close-account", "FILE", "Ann"],
     ["club", "accounts", "FILE"],
     ["club", "audit", "FILE"],
-    ["club", "tournament", "FILE", "Cup", "--at", "10m"],
+    ["club", "create-tournament", "FILE", "Cup", "--start", "10m"],
     ["club", "tournaments", "FILE"],
-    ["club", "cancel", "FILE", "1"],
+    ["club", "cancel-tournament", "FILE", "1"],
     ["serve", "--port", "0", "--no-browser", "--club", "FILE"],
 ]
 ALL = """

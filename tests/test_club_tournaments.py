@@ -497,7 +497,7 @@ def test_a_server_that_is_killed_resumes_in_the_middle_of_a_round(tmp_path: Path
     store.submit(lambda connection: tournament_store.create_tournament(connection, *words)).result()
 
     def serve(port: int) -> tuple[subprocess.Popen[str], str]:
-        command = [sys.executable, "-m", "awello", "serve", "--no-archive", "--no-browser", "--threads", "1"]
+        command = [sys.executable, "-m", "awello", "serve", "--no-archive", "--no-browser", "--jobs", "1"]
         words = ["--port", str(port), "--club", str(file)]
         server = subprocess.Popen([*command, *words], cwd=ROOT, stdout=subprocess.PIPE, text=True)
         assert server.stdout
@@ -551,9 +551,9 @@ def test_bots_play_a_tournament_on_a_server(tmp_path: Path) -> None:
     store = ClubStore(file)
     tokens = [token_of(store, name) for name in names]
     store.close()
-    words = ("--at", "1h", "--kind", "swiss", "--game", "othello4", "--time", "1m", "--rounds", "3")
-    made = awello("club", "tournament", str(file), "Friday", *words)
-    assert made.stdout.startswith("tournament 1, Friday, begins at 2")
+    words = ("--start", "1h", "--system", "swiss", "--game", "othello4", "--clock", "1m", "--rounds", "3")
+    made = awello("club", "create-tournament", str(file), "Friday", *words)
+    assert made.stdout.startswith("tournament 1, Friday, starts at 2")
 
     async def play(address: str) -> dict[str, Any]:
         manners = BotPolicy(tournament="friday")
@@ -598,9 +598,9 @@ def test_users_enter_by_websocket(tmp_path: Path) -> None:
     file = tmp_path / "club.sqlite"
     with serving(file) as address, ClubHttpClient(base_url=address) as ann:
         sign_up(ann, "Ann")
-        words = ("club", "tournament", str(file), "Cup", "--kind", "round-robin")
-        assert "a round robin needs no number of rounds" in awello(*words, "--at", "1h", "--rounds", "3").stderr
-        made = awello(*words, "--at", "2099-01-01T18:00+00:00", "--casual", "--json")
+        words = ("club", "create-tournament", str(file), "Cup", "--system", "round-robin")
+        assert "a round robin needs no number of rounds" in awello(*words, "--start", "1h", "--rounds", "3").stderr
+        made = awello(*words, "--start", "2099-01-01T18:00+00:00", "--casual", "--json")
         assert json.loads(made.stdout)["starts"] == 4070973600.0 and not json.loads(made.stdout)["rated"]
         with ann.connect() as channel:
             (listed,) = channel.request("tournaments")["tournaments"]
@@ -610,13 +610,15 @@ def test_users_enter_by_websocket(tmp_path: Path) -> None:
             assert channel.request("withdraw", tournament="Cup")["entrants"] == 0
             assert channel.request("join", tournament=7)["code"] == "unknown_tournament"
             assert channel.request("join", tournament=[7])["code"] == "invalid_field"
-            assert awello("club", "cancel", str(file), "1").stdout == "Cup is cancelled\n"
+            assert awello("club", "cancel-tournament", str(file), "1").stdout == "Cup is cancelled\n"
             assert channel.request("join", tournament="Cup")["code"] == "tournament_cancelled"
-        assert "is over already" in awello("club", "cancel", str(file), "1").stderr
+        assert "is over already" in awello("club", "cancel-tournament", str(file), "1").stderr
         assert awello("club", "audit", str(file)).stdout.count("tournament 1 cancelled") == 1
-        assert "there is no tournament 9" in awello("club", "cancel", str(file), "9").stderr
+        assert "there is no tournament 9" in awello("club", "cancel-tournament", str(file), "9").stderr
     for at in ("tomorrow", "2001-01-01T18:00", ""):
-        wrong = awello("club", "tournament", str(file), "Late", "--at", at).stderr
-        assert wrong.startswith("awello: ") and ("is not a time" in wrong or "has passed" in wrong)
-    assert "game 'chess'" in awello("club", "tournament", str(file), "C", "--at", "1h", "--game", "chess").stderr
+        wrong = awello("club", "create-tournament", str(file), "Late", "--start", at).stderr
+        assert wrong.startswith("awello: ") and ("is not a time" in wrong or "is in the past" in wrong)
+    assert (
+        "game 'chess'" in awello("club", "create-tournament", str(file), "C", "--start", "1h", "--game", "chess").stderr
+    )
     assert "tournament 1 planned" in awello("club", "audit", str(file)).stdout

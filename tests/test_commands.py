@@ -194,7 +194,7 @@ def test_a_server_that_cannot_start_says_why_and_not_where(tmp_path: Path) -> No
         assert (done.returncode, done.stdout) == (2, "")
         assert part in done.stderr and done.stderr.count("\n") == 1
     for name in ("https://club.example.org", "club.example.org:8443"):
-        assert "is no name of a host" in awello("serve", "--name", name).stderr
+        assert "is not a host name" in awello("serve", "--hostname", name).stderr
 
 
 @pytest.mark.parametrize(("words", "part"), BAD, ids=[part for _, part in BAD])

@@ -12,7 +12,7 @@ from awello.arena.duel import Duel, DuelResult, play_duel
 from awello.arena.openings import MAX_BALANCED_LEAD, balanced_opening
 from awello.arena.runner import GameResult
 from awello.arena.sprt import Hypotheses
-from awello.cli.duel import say
+from awello.cli.duel import format_verdict
 from awello.engine.engine import Engine
 from awello.errors import ConfigError
 from awello.limits import Clock
@@ -138,11 +138,11 @@ def test_the_verdict_in_words() -> None:
     duel = Duel(Game.OTHELLO, "random", "random")
     black, white = (GameResult("othello", ("random", "random"), "", score) for score in ((33, 31), (31, 33)))
     won, lost = [black, white], [white, black]
-    assert say(DuelResult(duel, won * 60)) == "A is stronger"
-    assert say(DuelResult(duel, lost * 60)) == "A is not stronger by 20 Elo"
-    assert say(DuelResult(duel, won)) == "undecided"
+    assert format_verdict(DuelResult(duel, won * 60)) == "A is stronger"
+    assert format_verdict(DuelResult(duel, lost * 60)) == "A is not stronger by 20 Elo"
+    assert format_verdict(DuelResult(duel, won)) == "undecided"
     asked = replace(duel, hypotheses=Hypotheses(5, 50))
-    assert say(DuelResult(asked, won * 60)) == "A is stronger by more than 5 Elo"
+    assert format_verdict(DuelResult(asked, won * 60)) == "A is stronger by more than 5 Elo"
 
 
 def test_the_command_for_people_and_machines(tmp_path: Path) -> None:

@@ -95,7 +95,7 @@ def test_seeds_already_captured_are_not_part_of_the_value() -> None:
     ("spec", "game"),
     [
         (f"nboard,depth=3,command={OWN_ENGINE} nboard", "othello"),
-        (f"uci@3,command={OWN_ENGINE} uci --level 3", "romein"),
+        (f"uci@3,command={OWN_ENGINE} uci --limit level=3", "romein"),
     ],
 )
 def test_a_choice_carries_its_analysis(spec: str, game: str) -> None:

@@ -112,7 +112,7 @@ def test_wthor_is_restored_exactly(tmp_path: Path, place: str) -> None:
         "WTH_1997.wtb": (22, 22, 1),
     }
     for file in folder.iterdir():
-        done = awello("games", "export", "--file", file.name, "--out", str(tmp_path / "again"))
+        done = awello("games", "export", "--source", file.name, "--out", str(tmp_path / "again"))
         assert done.returncode == 0, done.stderr
         assert (tmp_path / "again").read_bytes() == file.read_bytes()
     assert "Cup" in awello("games", "show", "1").stdout
@@ -192,7 +192,7 @@ def test_lists_figures_and_the_explorer(tmp_path: Path, place: str) -> None:
     assert empty.returncode == 0 and "games import" in empty.stdout
     write(tmp_path / "a.ggf", some_games(Game.OTHELLO, 30, Black="Ann", White="Bob", Date="1996.05.07"), "ggf")
     awello("games", "import", str(tmp_path / "a.ggf"))
-    listed = awello("games", "list", "--player", "ann", "--year", "1996", "--limit", "5")
+    listed = awello("games", "list", "--player", "ann", "--year", "1996", "--last", "5")
     assert "Bob" in listed.stdout and "30 games, the latest 5 shown" in listed.stdout
     figures = read_json("games", "stats")
     assert figures["games"] == 30 and figures["players"] == [["Ann", 30], ["Bob", 30]]
@@ -202,7 +202,7 @@ def test_lists_figures_and_the_explorer(tmp_path: Path, place: str) -> None:
     assert branches[0]["move"] == "f5" and branches[0]["games"] == 30
     assert branches[0]["value"] == read_json("explore")["value"] != read_json("explore", "f5")["value"] is not None
     shown = awello("explore", "f5", "--result", "white")
-    assert shown.returncode == 0 and "White to move, worth +" in shown.stdout and "value" in shown.stdout
+    assert shown.returncode == 0 and "White to move, minimax value +" in shown.stdout and "value" in shown.stdout
     assert awello("games", "files").stdout.count("a.ggf") == 1
 
 
@@ -212,17 +212,17 @@ def test_lists_figures_and_the_explorer(tmp_path: Path, place: str) -> None:
         (["games", "show", "7"], "the archive has no game 7"),
         (["games", "show", "9" * 30], "NUMBER"),
         (["games", "export", "--out", "none.ggf"], "nothing was written"),
-        (["games", "export", "--out", "a.ggf", "--file", "b.wtb", "--year", "1996"], "leave out --format"),
+        (["games", "export", "--out", "a.ggf", "--source", "b.wtb", "--year", "1996"], "leave out --format"),
         (["games", "import", "nowhere"], "there is no file 'nowhere'"),
         (["games", "export", "--out", "games.zip"], "has no known extension"),
-        (["games", "export", "--out", "games.ggf", "--file", "nothing"], "no file 'nothing' was imported"),
+        (["games", "export", "--out", "games.ggf", "--source", "nothing"], "no file 'nothing' was imported"),
         (["games", "list", "--year", "19"], "is not a year"),
         (["games", "list", "--year", "1999-1990"], "the first year is after the last"),
-        (["games", "list", "--result", "won"], "no result 'won'"),
+        (["games", "list", "--result", "won"], "'won' is not a result"),
         (["explore", "f5f5"], "f5 is not a legal move"),
         (["explore", "--archive", "mysql://a/b"], "give a file, or postgresql"),
         (["games", "list", "--archive", "mistyped.sqlite"], "there is no archive 'mistyped.sqlite'"),
-        (["games", "list", "--archive", ""], "leave it out for your own"),
+        (["games", "list", "--archive", ""], "leave it out to use your own"),
         (["games", "list", "--archive", "."], "is a folder"),
         (["games", "import", __file__, "--archive", "no/where.sqlite"], "there is no folder 'no'"),
     ],

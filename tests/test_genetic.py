@@ -354,7 +354,7 @@ def test_only_the_factors_of_a_memory_are_replaced(folder: Path) -> None:
 
 
 def train_otage(folder: Path, *words: str) -> Any:
-    return awello("train", "otage", "--nodes", "1", "--budget", "1ms", "--memory", str(folder), *words)
+    return awello("train", "otage", "--nodes", "1", "--duration", "1ms", "--memory", str(folder), *words)
 
 
 def test_the_command_puts_the_factors_into_the_memory(
@@ -369,7 +369,7 @@ def test_the_command_puts_the_factors_into_the_memory(
     assert told["weights"] == json.loads(file.read_text())["weights"]["otage"] != list(OWN)
     assert OtageMemory.load(folder / MEMORY_FILE).factors == tuple(told["weights"])
     again = train_otage(folder, "--out", str(file))  # the factors are not part of the settings
-    assert again.returncode == 0 and again.stdout.endswith(f"these are the factors in {folder / MEMORY_FILE} now\n")
+    assert again.returncode == 0 and again.stdout.endswith(f"the factors are saved in {folder / MEMORY_FILE}\n")
     replace(OtageMemory.load(folder / MEMORY_FILE), games=6).save(folder / MEMORY_FILE)
     other = train_otage(folder, "--out", str(file))
     assert other.returncode == 2 and other.stderr.count("\n") == 1 and "other settings" in other.stderr
@@ -394,25 +394,25 @@ def train(*words: str, command: Callable[..., Any] = awello) -> Any:
 
 def test_the_command_learns_and_resumes(tmp_path: Path) -> None:
     file, plot = tmp_path / "h1.json", tmp_path / "h1.svg"
-    first = train("--budget", "1ms", "--out", str(file), "--json", command=fresh_awello)
+    first = train("--duration", "1ms", "--out", str(file), "--json", command=fresh_awello)
     assert first.returncode == 0, first.stderr
     told = json.loads(first.stdout)
     assert told["generations"] == 1 and told["weights"] == json.loads(file.read_text())["weights"]["h1"]
-    again = train("--budget", "1ms", "--out", str(file), "--plot", str(plot))
+    again = train("--duration", "1ms", "--out", str(file), "--plot", str(plot))
     assert again.stdout.startswith("generation 1: best") and again.stdout.count("\n") == 1
     assert "<svg" in plot.read_text()
     player = make_player(f"alphabeta:h1@1,weights={file}")
     player.begin(Game.ABAPA, 0)
     assert isinstance(player, TextbookPlayer)
     assert weights_in(player.evaluator) == told["weights"]
-    other = train("--budget", "1ms", "--out", str(file), "--seed", "8")
+    other = train("--duration", "1ms", "--out", str(file), "--seed", "8")
     assert other.returncode == 2 and other.stderr.count("\n") == 1 and "other settings" in other.stderr
 
 
 @pytest.mark.parametrize(
     ("words", "part"),
     [
-        (("--budget", "0s"), "nothing is learnt in no time"),
+        (("--duration", "0s"), "--duration must be positive"),
         (("--variant", "ouri"), "unknown variant 'ouri'"),
         (("--out", "nowhere/h1.json"), "No such file or directory"),
     ],

@@ -239,7 +239,7 @@ def test_without_a_training_there_are_no_snapshots(tmp_path: Path, monkeypatch: 
 def test_invalid_input_is_refused(tmp_path: Path) -> None:
     assert "is for Othello on 8x8" in awello("lab", "learning", "--game", "awale").stderr
     assert "not the folder of a training" in awello("lab", "learning", "--training", str(tmp_path)).stderr
-    assert "--training is for" in awello("lab", "benchmark", "--training", str(tmp_path)).stderr
+    assert "--training only works with" in awello("lab", "benchmark", "--training", str(tmp_path)).stderr
     folder = make_training(tmp_path / "a,b", (1,))
     assert "rename the folder" in awello("lab", "learning", "--training", str(folder)).stderr
     damaged = make_training(tmp_path / "damaged", (1,))

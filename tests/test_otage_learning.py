@@ -185,7 +185,7 @@ def test_the_book_grows_and_is_played_by(tmp_path: Path) -> None:
 # ---- the command ----------------------------------------------------------------------------------------------------
 def test_the_command(tmp_path: Path) -> None:
     folder = str(tmp_path / "o")
-    done = awello("autoplay", folder, "--games", "3", "--limit", "1", "--plies", "0", "--jobs", "1")
+    done = awello("autoplay", folder, "--games", "3", "--limit", "1", "--opening-plies", "0", "--jobs", "1")
     assert done.returncode == 0 and "games: 3, 3 of them new" in done.stdout
     done = awello("autoplay", folder, "--games", "3", "--limit", "1", "--json", "--jobs", "1")
     assert '"games": 3, "new": 0' in done.stdout
@@ -198,10 +198,10 @@ def test_the_command(tmp_path: Path) -> None:
 
 
 def test_missing_or_damaged_files_are_one_line_errors(tmp_path: Path) -> None:
-    words = ("--games", "3", "--limit", "1", "--plies", "0", "--jobs", "1")
+    words = ("--games", "3", "--limit", "1", "--opening-plies", "0", "--jobs", "1")
     folder, elsewhere = tmp_path / "o", str(tmp_path / "games.sqlite")
     done = awello("autoplay", str(folder), *words, "--archive", elsewhere)
-    assert f"otage,memory={folder},archive={elsewhere} plays by this" in done.stdout
+    assert f"play with it: otage,memory={folder},archive={elsewhere}" in done.stdout
     done = awello("autoplay", str(folder), "--games", "4", *words[2:])
     assert done.returncode == 0 and "games: 4, 1 of them new" in done.stdout, "the archive may be elsewhere"
     assert len(read_folder(folder)[0]) == 4
@@ -218,13 +218,13 @@ def test_missing_or_damaged_files_are_one_line_errors(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("words", "message"),
     [
-        (("--limit", "level=3"), "is not for Otage"),
+        (("--limit", "level=3"), "does not work for Otage"),
         (("--limit", "soon"), "is not a limit"),
-        (("--limit", "0n"), "is not for Otage"),
-        (("--limit", "0ms"), "is not for Otage"),
+        (("--limit", "0n"), "does not work for Otage"),
+        (("--limit", "0ms"), "does not work for Otage"),
         (("--clock", "0s"), "has no main time"),
-        (("--plies", "9"), "plies"),
-        (("--limit", "4", "--clock", "3m"), "leave one of both out"),
+        (("--opening-plies", "9"), "plies"),
+        (("--limit", "4", "--clock", "3m"), "leave one out"),
     ],
 )
 def test_invalid_options_are_one_line_errors(words: tuple[str, ...], message: str, tmp_path: Path) -> None:

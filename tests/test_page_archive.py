@@ -56,7 +56,7 @@ def place(tmp_path_factory: pytest.TempPathFactory) -> str:
 
 @pytest.fixture(scope="module")
 def address(place: str) -> Iterator[str]:
-    with serving("--port", "0", "--threads", "1", "--archive", place) as found:
+    with serving("--port", "0", "--jobs", "1", "--archive", place) as found:
         yield found
 
 
@@ -424,7 +424,7 @@ def test_no_archive_and_a_broken_one(browser: Browser, tmp_path: Path) -> None:
         (("--no-archive",), "This server has no archive."),
         (("--archive", str(broken)), "The archive is not available"),
     ):
-        with serving("--port", "0", "--threads", "1", *words) as address, visiting(browser, address) as visitor:
+        with serving("--port", "0", "--jobs", "1", *words) as address, visiting(browser, address) as visitor:
             if broken.exists():  # the server has made it, and would refuse to start with a broken one
                 broken.write_text("no database" * 1000)
             visitor.allow_errors(f"{REFUSAL}|status of 503")

@@ -27,7 +27,7 @@ def test_reload_and_restart(browser: Browser) -> None:
     with socket.socket() as door:
         door.bind(("127.0.0.1", 0))
         port = str(door.getsockname()[1])
-    with serving("--port", port, "--threads", "1") as address:
+    with serving("--port", port, "--jobs", "1") as address:
         visitor = Visitor(browser, address)
         visitor.allow_errors(AWAY)
         page = visitor.open("#othello?second=alphabeta%401&clock=300%2B5")
@@ -35,7 +35,7 @@ def test_reload_and_restart(browser: Browser) -> None:
         answered(page, 2)
     click(page, page.locator(".board-cell.is-open").first.get_attribute("data-cell") or "")
     notice(page, "The server is not responding")
-    with serving("--port", port, "--threads", "1"):
+    with serving("--port", port, "--jobs", "1"):
         answered(page, 4)
         expect(page.locator("#notice")).to_be_hidden()
         known = "() => history.state.times"

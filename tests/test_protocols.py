@@ -420,8 +420,8 @@ def command(protocol: str, *words: str) -> list[str]:
     ("player", "game", "words"),
     [
         ("nboard@30s,depth=1", Game.OTHELLO, "nboard"),
-        ("gtp@30s", Game.OTHELLO, "gtp --level 1"),
-        ("uci@1", Game.ROMEIN, "uci --level 1"),
+        ("gtp@30s", Game.OTHELLO, "gtp --limit level=1"),
+        ("uci@1", Game.ROMEIN, "uci --limit level=1"),
     ],
 )
 def test_our_engine_plays_our_players(player: str, game: Game, words: str, tmp_path: Path) -> None:
@@ -452,7 +452,7 @@ def test_ctrl_c_ends_it_cleanly() -> None:
 def test_invalid_options_are_refused() -> None:
     for words, part in (
         (["chess"], "is not one of 'nboard', 'gtp', 'uci'"),
-        (["gtp", "--level", "31"], "no level 31"),
+        (["gtp", "--limit", "level=31"], "no level 31"),
         (["gtp", "--threads", "99"], "99 is not a valid number of threads"),
         (["nboard", "--weights", "no-such-file"], "no-such-file"),
     ):

@@ -308,7 +308,7 @@ def test_the_command(tmp_path: Path) -> None:
         "othello",
         "--size",
         "4",
-        "--budget",
+        "--duration",
         "300ms",
         "--out",
         str(out),

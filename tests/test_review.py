@@ -364,7 +364,7 @@ def test_ctrl_c_shows_the_moves_reviewed_so_far(
     shown = capsys.readouterr().out
     judged = [line.split("│")[1].strip() for line in shown.splitlines() if line.startswith("│")]
     assert judged == [str(ply) for ply in range(14 - len(judged), 14)]
-    assert f"the last {len(judged)} of 13 moves were judged" in shown
+    assert f"the last {len(judged)} of 13 moves were reviewed" in shown
     with pytest.raises(typer.Exit):
         analyse(GAME, size=4, json=True)
     found = json.loads(capsys.readouterr().out)
@@ -396,7 +396,7 @@ def test_bad_input_is_named(words: dict[str, Any], part: str) -> None:
 @pytest.mark.parametrize(
     ("words", "part"),
     [
-        (("missing.txt",), "no file has the name 'missing.txt'"),
+        (("missing.txt",), "there is no file 'missing.txt'"),
         (("-",), "input: the text contains no game"),
         (("f5", "--threads", "0"), "--threads"),
     ],

@@ -153,17 +153,17 @@ WRONG = [
     ((*BOT, "http://127.0.0.1:http"), "is not a club address"),
     ((*BOT, "http://a..b"), "--server 'http://a..b' is not a club address"),
     ((*BOT, "http://127.0.0.1:1", "--token", "a\nb"), "the token is not valid"),
-    (("serve", "--host", "é" * 70, "--port", "0"), "it is not the name of a host; choose another --host"),
+    (("serve", "--host", "é" * 70, "--port", "0"), "not a valid host name; choose another --host"),
     ((*BOT, "http://127.0.0.1:1", "--seek", "othello 0s"), "the clock '0s' has no main time"),
     (("play", "othello", "--clock", "0s"), "the clock '0s' has no main time"),
     (("match", "othello", "random", "random", "--clock", "0s"), "the clock '0s' has no main time"),
     (("analyse", "f5d6c3", "--limit", "@soon"), "'soon' is not a limit: write 6 (plies), 100ms"),
-    (("--import", "missing.py", "players"), "--import missing.py: there is no such file"),
+    (("--import", "missing.py", "players"), "--import missing.py: no such file"),
     (
-        ("train", "perceptron", "--game", "othello", "--budget", "1s", "--out", "tests"),
+        ("train", "perceptron", "--game", "othello", "--duration", "1s", "--out", "tests"),
         "cannot write 'tests': it is a folder",
     ),
-    (("train", "awale-network", "--out", "none/awale_network.npz"), "there is no folder 'none'; make it first"),
+    (("train", "awale-network", "--out", "none/awale_network.npz"), "there is no folder 'none'; create it first"),
 ]
 
 
@@ -273,7 +273,7 @@ def test_a_server_refuses_an_archive_that_cannot_be_opened(tmp_path: Path, monke
     monkeypatch.setenv("AWELLO_DATA", str(tmp_path / "file"))
     done = awello(*serve)  # nobody asked for this archive
     assert done.returncode == 0
-    assert "games cannot be kept" in done.stderr
+    assert "games are not stored" in done.stderr
 
 
 def test_a_server_refuses_an_invalid_niceness(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -354,4 +354,4 @@ def test_a_table_of_games_fits_a_narrow_terminal(tmp_path: Path, monkeypatch: py
     Archive().add(Record(Position.start(), (), tags=tags))
     shown = awello("games", "list").stdout
     assert "…" not in shown and "1999-10-03" in shown
-    assert "left out, because the terminal is narrow: opening, event" in shown
+    assert "omitted on this narrow terminal: opening, event" in shown

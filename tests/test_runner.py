@@ -20,7 +20,7 @@ COMMANDS = {
     "match": ("match", "othello", "uct@400n", "random", "--games", "12"),
     "duel": ("duel", "awale", "uct@400n", "random", "--games", "12", "--fixed"),
     "tournament": ("tournament", "othello", "uct@400n", "greedy", "random", "--rounds", "3", "--size", "6"),
-    "selfplay": ("selfplay", "othello", "--level", "6", "--games", "64", "--opening-plies", "4-8", "--jobs", "1"),
+    "selfplay": ("selfplay", "othello", "--limit", "level=6", "--games", "64", "--opening-plies", "4-8", "--jobs", "1"),
     "lab": ("lab", "championship", "--games", "2", "--depths", "3"),
 }
 MEASURED_FIELDS = {"seconds", "usage", "nodes"}

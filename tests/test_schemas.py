@@ -53,7 +53,7 @@ def command(place: str, monkeypatch: pytest.MonkeyPatch) -> Any:
 
 def test_a_game_and_a_list_of_games(client: TestClient, command: Any) -> None:
     listed = client.get("/api/games", params={"limit": 100}).json()
-    assert listed == command("games", "list", "--limit", "100") and listed["total"] == 19
+    assert listed == command("games", "list", "--last", "100") and listed["total"] == 19
     for row in listed["games"]:
         assert client.get(f"/api/games/{row['number']}").json() == command("games", "show", str(row["number"]))
 

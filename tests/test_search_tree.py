@@ -341,13 +341,13 @@ def walk(node: dict[str, Any]) -> Iterator[dict[str, Any]]:
 
 
 BAD = [
-    ((), "no GAME: name othello or awale, or give a tree with --leaves"),
-    (("othello", "--leaves", LESSON), "--leaves is a tree of its own"),
+    ((), "GAME is missing: write othello or awale, or give a tree with --leaves"),
+    (("othello", "--leaves", LESSON), "--leaves gives a whole tree"),
     (("--leaves", "[[1, 2"), "Expecting"),
     (("--leaves", "[[1, []]]"), "part 1.2 is an empty list"),
     (("--leaves", '["one"]'), 'part 1, "one", is neither a number nor a list'),
-    (("--leaves", LESSON, "--search", "alphabeta@3"), "alphabeta@3 says too much for --leaves: write alphabeta alone"),
-    (("--leaves", LESSON, "--search", "negamax:mixed"), "negamax:mixed says too much"),
+    (("--leaves", LESSON, "--search", "alphabeta@3"), "--leaves takes only the name of a search: write alphabeta"),
+    (("--leaves", LESSON, "--search", "negamax:mixed"), "--leaves takes only the name of a search: write negamax"),
     (("--leaves", LESSON, "--search", "uct"), "'uct' is not a tree search: choose minimax, alphabeta, negamax"),
     (("othello", "--search", "random"), "'random' is not a tree search"),
     (("othello", "--search", "alphabeta@0"), "needs a depth from 1"),
@@ -358,7 +358,7 @@ BAD = [
     (("othello", "--search", "alphabeta:mixed,thresholds=soon"), "thresholds 'soon'"),
     (("othello", "--search", "minimax@12"), "more than 20,000 nodes"),
     (("--leaves", LESSON, "--svg", "no/such/folder/tree.svg"), "cannot write 'no/such/folder/tree.svg': No such file"),
-    (("--leaves", LESSON, "--svg", "docs"), "cannot write 'docs': it is no plain file"),
+    (("--leaves", LESSON, "--svg", "docs"), "cannot write 'docs': it is not a regular file"),
 ]
 
 
@@ -373,7 +373,7 @@ def test_invalid_input_gives_a_one_line_error(words: tuple[str, ...], part: str)
 
 
 def test_a_picture_is_written_atomically(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    from awello.cli.tree import write_whole
+    from awello.cli.tree import write_file
 
     file = tmp_path / "tree.svg"
     file.write_text("old")
@@ -383,16 +383,16 @@ def test_a_picture_is_written_atomically(tmp_path: Path, monkeypatch: pytest.Mon
 
     monkeypatch.setattr(os, "fsync", fail)
     with pytest.raises(ConfigError, match="No space left on device"):
-        write_whole(file, "new")
+        write_file(file, "new")
     assert file.read_text() == "old"
     assert list(tmp_path.iterdir()) == [file]
 
 
 def test_a_picture_does_not_replace_a_symbolic_link(tmp_path: Path) -> None:
-    from awello.cli.tree import write_whole
+    from awello.cli.tree import write_file
 
     link = tmp_path / "stdout"
     link.symlink_to(tmp_path / "elsewhere")
-    with pytest.raises(ConfigError, match="no plain file"):
-        write_whole(link, "new")
+    with pytest.raises(ConfigError, match="not a regular file"):
+        write_file(link, "new")
     assert list(tmp_path.iterdir()) == [link]

@@ -181,7 +181,7 @@ def test_games_begin_with_the_openings_of_a_file(tmp_path: Path) -> None:
 
 def test_the_command(tmp_path: Path) -> None:
     file = tmp_path / "games"
-    words = ("selfplay", "awale", "--level", "1", "--opening-plies", "4-8", "--out", str(file), "--jobs", "1")
+    words = ("selfplay", "awale", "--limit", "level=1", "--opening-plies", "4-8", "--out", str(file), "--jobs", "1")
     done = awello(*words, "--games", "3")
     assert done.returncode == 0 and done.stdout.startswith("3 games of ") and "3 of them new" in done.stdout
     assert (file / "games.jsonl").read_text().startswith('{"game": "abapa", "players": ["champion@level=1",')
@@ -190,14 +190,14 @@ def test_the_command(tmp_path: Path) -> None:
 
 
 def test_games_that_would_all_be_the_same_are_refused(tmp_path: Path) -> None:
-    refused = awello("selfplay", "othello", "--level", "1", "--out", str(tmp_path / "games"))
-    assert refused.returncode == 2 and refused.stderr.count("\n") == 1 and "be the same" in refused.stderr
+    refused = awello("selfplay", "othello", "--limit", "level=1", "--out", str(tmp_path / "games"))
+    assert refused.returncode == 2 and refused.stderr.count("\n") == 1 and "be identical" in refused.stderr
     assert not (tmp_path / "games").exists()
 
 
 def test_a_number_of_plies_or_a_range() -> None:
     assert (parse_plies("7"), parse_plies("4-16")) == ((7, 7), (4, 16))
-    for text, said in {"8-4": "4-8, not 8-4", "few": "'few' is no number", "-3": "'-3' is no number"}.items():
+    for text, said in {"8-4": "write 4-8", "few": "'few' is not a number", "-3": "'-3' is not a number"}.items():
         with pytest.raises(ConfigError, match=said):
             parse_plies(text)
 

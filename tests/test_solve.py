@@ -102,7 +102,9 @@ def test_a_file_that_knows_the_scores_is_checked(judged: list[tuple[str, dict[st
         done = awello("solve", "othello", str(file), *words)
         assert done.returncode == 0, done.stdout
         assert done.stdout.count("✓") == len(judged)
-        assert done.stdout.splitlines()[-1].startswith(f"{len(judged)} positions, {len(judged)} of {len(judged)} right")
+        assert done.stdout.splitlines()[-1].startswith(
+            f"{len(judged)} positions, {len(judged)} of {len(judged)} correct"
+        )
 
 
 def test_the_smallest_board() -> None:
@@ -142,7 +144,7 @@ def test_the_table_for_people() -> None:
     assert passing.split()[:5] == ["2", "1", "-16", "pass", "✓"]
     assert passing.split()[-2:] == ["pass", "d4"]
     assert over.split()[:5] == ["3", "2", "-16", "-", "✓"]
-    assert totals.startswith("3 positions, 2 of 2 right: ")
+    assert totals.startswith("3 positions, 2 of 2 correct: ")
     assert totals.endswith("M nodes/s")
     shown = awello("solve", "othello", START4, "--wld").stdout.splitlines()
     assert shown[1].split()[:3] == ["1", "12", "loss"]
@@ -154,7 +156,7 @@ def test_a_wrong_score_is_marked(line: str) -> None:
     done = awello("solve", "othello", "-", stdin=f"{PASSING}; -16;\n{line}")
     assert done.returncode == 1
     assert done.stdout.count("✓") == done.stdout.count("✗") == 1
-    assert "2 positions, 1 of 2 right" in done.stdout
+    assert "2 positions, 1 of 2 correct" in done.stdout
     assert len(solved("-", stdin=line, status=1)) == 1
 
 
@@ -196,19 +198,19 @@ def test_an_interruption_ends_with_the_totals() -> None:
         rest, complaints = process.stdout.read(), process.stderr.read()
         assert process.wait(60) == 130
     assert seen[1].split()[:5] == ["1", "1", "-16", "pass", "✓"]
-    assert rest.splitlines()[-1].startswith("1 position, 1 of 1 right: ")
+    assert rest.splitlines()[-1].startswith("1 position, 1 of 1 correct: ")
     assert complaints.splitlines()[-1] == "awello: interrupted"
 
 
 @pytest.mark.parametrize(
     ("words", "part"),
     [
-        (("awale", "start", "--time", "soon"), "'soon' is not a duration"),
+        (("awale", "start", "--limit", "soon"), "'soon' is not a limit"),
         (("awale", "nowhere.txt"), "No such file"),
         (("chess", "start"), "unknown game 'chess'"),
-        (("othello", "missing.obf"), "'missing.obf' is no file, board or moves"),
-        (("othello", ""), "'' is no file, board or moves"),
-        (("othello", "0-0-0-0-1-1-0-0-0-0-0-0-24-22-S"), "is no file, board or moves"),
+        (("othello", "missing.obf"), "'missing.obf' is not a file, board or moves"),
+        (("othello", ""), "'' is not a file, board or moves"),
+        (("othello", "0-0-0-0-1-1-0-0-0-0-0-0-24-22-S"), "is not a file, board or moves"),
         (("othello", "tests"), "tests: Is a directory"),
         (("othello", "-" * 63 + " X"), "the board has 63 squares"),
         (("othello", f"{START4}; A1:+2;"), "a1 is not a legal move"),
@@ -219,7 +221,7 @@ def test_an_interruption_ends_with_the_totals() -> None:
         (("othello", "start", "--hash", "0"), "--hash"),
         (("othello", "start", "--hash", "65537"), "--hash"),
         (("othello", "start", "--nonsense"), "--nonsense"),
-        (("othello",), "WHAT"),
+        (("othello",), "SOURCE"),
     ],
 )
 def test_bad_input_gets_one_clear_line(words: tuple[str, ...], part: str) -> None:
@@ -235,8 +237,8 @@ def test_bad_input_gets_one_clear_line(words: tuple[str, ...], part: str) -> Non
     ("content", "part"),
     [
         (b"% a comment\n-----OX--XO----- X; A1:+2;\n", "problems.obf, line 2: a1 is not a legal move"),
-        (b"", "problems.obf holds no position"),
-        (b"% nothing\n", "problems.obf holds no position"),
+        (b"", "problems.obf contains no positions"),
+        (b"% nothing\n", "problems.obf contains no positions"),
         (b"\xff\xfe\x00", "problems.obf is not text"),
     ],
 )

@@ -223,7 +223,7 @@ def test_positions_are_solved_from_the_command_line() -> None:
 
 
 def test_positions_beyond_the_tablebase_are_searched() -> None:
-    found = json.loads(awello("solve", "awale", "start", "--time", "100ms", "--json").stdout)
+    found = json.loads(awello("solve", "awale", "start", "--limit", "100ms", "--json").stdout)
     assert not found["exact"] and found["best"] in "ABCDEF" and abs(found["score"]) < 10
 
 
@@ -240,7 +240,7 @@ def test_tables_are_built_and_shown() -> None:
     done = fresh_awello("tablebase", "build", "--seeds", "4", "--variant", "romein", "--json")
     assert json.loads(done.stdout)["positions"] == LEVEL_OFFSETS[5]
     shown = json.loads(fresh_awello("tablebase", "show", "--json").stdout)
-    assert shown["romein"]["whole"] and shown["romein"]["seeds"] >= 4
+    assert shown["romein"]["intact"] and shown["romein"]["seeds"] >= 4
     assert awello("tablebase", "build", "--seeds", "4", "--variant", "nonsense").returncode == 2
     alone = awello("tablebase")
     assert alone.returncode == 2 and "build" in alone.stdout and not alone.stderr

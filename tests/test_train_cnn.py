@@ -14,7 +14,7 @@ from conftest import awello, run
 from games import play_random_moves
 
 from awello import Game, Position, Record
-from awello.cli.train_cnn import BATCH, describe, draw_curves, format_report
+from awello.cli.train_cnn import BATCH_SIZES, describe, draw_curves, format_report
 from awello.errors import ConfigError
 from awello.learn.cnn_config import CnnConfig, rename_former_settings
 from awello.learn.cnn_games import pack_games
@@ -64,7 +64,7 @@ def test_without_torch_one_line_says_what_to_install(tmp_path: Path) -> None:
     [
         (["nowhere"], "there is no 'nowhere': give WTHOR files, a folder of them, or an archive"),
         (["README.md", "nowhere"], "there is no 'nowhere'"),
-        (["README.md", "--budget", "0s"], "nothing is learnt in no time"),
+        (["README.md", "--duration", "0s"], "--duration must be positive"),
         (["README.md", "--plot", "curves.gif"], "cannot plot to 'curves.gif'"),
         (["README.md", "--view", "both"], "Invalid value for '--view'"),
         ([], "Missing argument"),
@@ -78,7 +78,7 @@ def test_wrong_input_is_refused_early(words: list[str], message: str) -> None:
 
 def test_a_file_of_games_stands_alone(tmp_path: Path) -> None:
     done = awello("train", "cnn", make_file(tmp_path, 3), "README.md")
-    assert done.returncode == 2 and "stands alone" in done.stderr
+    assert done.returncode == 2 and "must be the only argument" in done.stderr
 
 
 def test_games_without_moves_are_left_out() -> None:
@@ -97,9 +97,9 @@ def test_the_report_is_a_table() -> None:
     assert lines[1].split() == ["winners'", "moves", "1,200", "50.00%", "75.00%"]
     assert lines[4].split()[-3:] == ["0", "-", "-"]
     assert [line.split()[0] for line in lines[6:9]] == ["0", "10", "50"]
-    assert lines[-1].startswith("the value is on the winner's side in 62.5%")
+    assert lines[-1].startswith("the value favours the winner in 62.5%")
     assert len({len(line) for line in (*lines[:5], *lines[6:9])}) == 1
-    assert describe(REPORT, Path("mine"))[-1] == f"the player cnn,weights={Path('mine', 'network.onnx')} plays by it"
+    assert describe(REPORT, Path("mine"))[-1] == f"play with it: cnn,weights={Path('mine', 'network.onnx')}"
     other = REPORT | {"plan": REPORT["plan"] | {"network": "report", "view": "one"}}  # type: ignore[operator]
     assert "no player" in describe(other, Path("mine"))[-1] and "value" not in format_report(other)[-1]
 
@@ -190,7 +190,7 @@ def learning(monkeypatch: pytest.MonkeyPatch) -> Iterator[Any]:
 
 def train(*words: str) -> Any:
     """Train the smallest possible network."""
-    return awello("train", "cnn", *words, "--budget", "1s", "--width", "8", "--blocks", "1", "--device", "cpu")
+    return awello("train", "cnn", *words, "--duration", "1s", "--width", "8", "--blocks", "1", "--device", "cpu")
 
 
 def test_a_network_is_trained_and_plays(learning: Any, tmp_path: Path) -> None:
@@ -281,7 +281,7 @@ def test_invalid_input_is_refused(learning: Any, tmp_path: Path) -> None:
 
 
 def test_the_network_of_report_0_and_a_student(learning: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setitem(BATCH, "cpu", 16)
+    monkeypatch.setitem(BATCH_SIZES, "cpu", 16)
     file, out = make_file(tmp_path, 12, "2022"), tmp_path / "out"
     done = train(file, "--network", "report", "--view", "one", "--moves", "winners", "--out", str(out))
     assert done.returncode == 0 and "no player sees boards in this way" in done.stdout

@@ -287,7 +287,7 @@ SEARCH_PATHS = ("/api/analyse", "/api/choose", "/api/review")
 
 @pytest.fixture(scope="module")
 def address() -> Iterator[str]:
-    with serving("--port", "0", "--threads", "1") as found:
+    with serving("--port", "0", "--jobs", "1") as found:
         yield found
 
 

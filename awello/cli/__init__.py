@@ -1,1 +1,1 @@
-"""The commands: one file a command, thin.  Heavy imports stand inside the functions, so that --help is quick."""
+"""The commands: one thin file per command. Heavy imports are inside the functions, so that `--help` is fast."""

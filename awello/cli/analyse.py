@@ -1,4 +1,4 @@
-"""`awello analyse`: a played game with the value of each move, its mistakes and what was better."""
+"""`awello analyse`: the value of each move of a game, its mistakes and the better moves."""
 
 from collections.abc import Sequence
 from pathlib import Path
@@ -30,83 +30,87 @@ def analyse(
     size: Size = None,
     variant: Variant = None,
     limit: Annotated[
-        str, typer.Option(help="For each position: level=12, 10 (plies), 500ms or 450000n (nodes)", metavar="L")
+        str, typer.Option(help="Per position: level=12, 10 (plies), 500ms or 450000n (nodes)", metavar="L")
     ] = "level=12",
     threads: Threads = 1,
-    memory: Hash = 64,
-    plot: Annotated[Path | None, typer.Option(help="Draw the values to this .svg or .png too", metavar="FILE")] = None,
-    engine: Annotated[str, typer.Option(help="Use another program: nboard,command=ntest", metavar="SPEC")] = "",
+    hash: Hash = 64,
+    plot: Annotated[
+        Path | None, typer.Option(help="Also plot the values to an .svg or .png file", metavar="FILE")
+    ] = None,
+    engine: Annotated[str, typer.Option(help="External engine, such as nboard,command=ntest", metavar="SPEC")] = "",
     json: Json = False,
 ) -> None:
-    """Judge every move of a game. Ctrl-C ends with what was judged so far, from the end of the game.
+    """Review every move of a game, from the last to the first. Ctrl-C prints the moves reviewed so far.
 
-    The game may be written in any usual form, with a position before its moves and other text round it. The table and
-    the chart give what it will end with for Black or South; JSON gives it for whoever moved.
+    The game may be in any supported format, with a start position before its moves and other text around it. The table
+    and the chart show values for Black or South; JSON gives them for the mover.
     """
 
-    spent = parse_limit(limit)
-    given = size is not None or variant is not None
-    game = find_game("awale" if variant else "othello", size, variant) if given else None
+    search_limit = parse_limit(limit)
+    chosen = size is not None or variant is not None
+    game = find_game("awale" if variant else "othello", size, variant) if chosen else None
     if plot:
         check_plot(plot)
     played = read_record(record, game)
-    judgements, interrupted = judge(played, spent, threads, memory, engine)
+    reviews, interrupted = review_moves(played, search_limit, threads, hash, engine)
     if json:
-        print_json(ReviewJson.of(played, judgements).model_dump())
+        print_json(ReviewJson.of(played, reviews).model_dump())
     else:
-        print_review(played, judgements)
-    if plot and judgements:
-        write_plot(plot, lambda axes: plot_review(axes, judgements))
+        print_review(played, reviews)
+    if plot and reviews:
+        write_plot(plot, lambda axes: plot_review(axes, reviews))
     if interrupted:
         raise typer.Exit(130)
 
 
 def read_record(text: str, game: Game | None) -> Record:
-    """The game that is written in a text, in a file, or on standard input (`-`)."""
+    """Read a game from a text, a file or standard input (`-`)."""
 
-    held = is_source(text)
-    name, content = read_source(text, "a game is moves such as f5d6c3") if held else ("", text)
+    is_file = is_source(text)
+    name, content = read_source(text, "write moves such as f5d6c3") if is_file else ("", text)
     try:
         record = detect_game(content, game).record
     except NotationError as error:
-        if not held and Path(text).suffix[1:].isalnum():
-            raise ConfigError(f"no file has the name {text!r}, and {error}") from None
-        raise ConfigError(f"{name}: {error}" if held else str(error)) from None
+        if not is_file and Path(text).suffix[1:].isalnum():
+            raise ConfigError(f"there is no file {text!r}, and {error}") from None
+        raise ConfigError(f"{name}: {error}" if is_file else str(error)) from None
     if not record.moves:
-        raise ConfigError("this is a position without moves: write the moves of a game behind it")
+        raise ConfigError("the text holds a position without moves: add the moves of a game")
     return record
 
 
-def judge(record: Record, limit: Limit, threads: int, memory: int, external: str = "") -> tuple[list[MoveReview], bool]:
-    """The judgements in the order of the game, and whether Ctrl-C left some out."""
+def review_moves(
+    record: Record, limit: Limit, threads: int, hash: int, external: str = ""
+) -> tuple[list[MoveReview], bool]:
+    """Return the move reviews in game order, and whether Ctrl-C left some out."""
 
     analyst = make_player(external) if external else None
     if not isinstance(analyst, ExternalEnginePlayer | None):
-        raise ConfigError(f"player {analyst} is not an external engine: choose nboard or uci with a command")
-    judgements: list[MoveReview] = []
+        raise ConfigError(f"player {analyst} is not an external engine: use nboard or uci with a command")
+    reviews: list[MoveReview] = []
     interrupted = False
-    with progress("analyse", len(record.moves)) as step, Engine(record.start.game, threads, memory) as engine:
+    with progress("analyse", len(record.moves)) as step, Engine(record.start.game, threads, hash) as engine:
         try:
-            for judgement in review_game(record, analyst or engine, limit):
-                judgements.append(judgement)
+            for move_review in review_game(record, analyst or engine, limit):
+                reviews.append(move_review)
                 step()
         except KeyboardInterrupt:
             interrupted = True
-    return judgements[::-1], interrupted
+    return reviews[::-1], interrupted
 
 
-def print_review(record: Record, judgements: Sequence[MoveReview]) -> None:
-    """The review for people: a table of the moves, a chart of the values, and how well either side played."""
+def print_review(record: Record, reviews: Sequence[MoveReview]) -> None:
+    """Print a table of the moves, a chart of the values and a summary for each side."""
 
     console = Console(highlight=False, markup=False)
-    if judgements:
-        table = draw_table(judgements)
+    if reviews:
+        table = draw_table(reviews)
         value = next(str(column.header) for column in table.columns if str(column.header).startswith("value"))
         print_table(console, table, (value, "best line"), ("best line", "side"))
         console.print(format_legend(record.start.game), style="dim", soft_wrap=True)
-        console.print(draw_chart(judgements, len(record.moves), console.width), soft_wrap=True)
-    if len(judgements) < len(record.moves):
-        console.print(f"the last {len(judgements)} of {len(record.moves)} moves were judged")
+        console.print(draw_chart(reviews, len(record.moves), console.width), soft_wrap=True)
+    if len(reviews) < len(record.moves):
+        console.print(f"the last {len(reviews)} of {len(record.moves)} moves were reviewed")
     for side, name in enumerate(record.start.game.sides):
-        console.print(format_summary(name, summarise(judgements, side)), soft_wrap=True)
+        console.print(format_summary(name, summarise(reviews, side)), soft_wrap=True)
     console.print(record.describe(), style="bold")

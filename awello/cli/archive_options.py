@@ -16,55 +16,59 @@ from awello.position import Position
 from awello.rules.game import Game, find_game
 from awello.storage.addresses import may_exist
 
-Through = Annotated[str, typer.Option("--moves", help="Moves whose final position was reached", metavar="MOVES")]
+MovesOption = Annotated[
+    str, typer.Option("--moves", help="Games that reached the position after MOVES", metavar="MOVES")
+]
 
-EMPTY = "the archive is empty: 'awello games import FILE' fills it"
+EMPTY = "the archive is empty: import games with 'awello games import FILE'"
 RESULTS = {"black": "first", "south": "first", "white": "second", "north": "second", "draw": "draw", "open": "open"}
 
 
-def open_archive(place: str | None, make: bool = False) -> Archive:
-    """The archive that was asked for, or the user's own; another than that is not made by a question."""
+def open_archive(database: str | None, create: bool = False) -> Archive:
+    """Open the given archive, or the user's own; other archives must exist unless `create` is set."""
 
-    if place is not None and not place.strip():
-        raise ConfigError("--archive needs a file or an address: leave it out for your own")
-    if place and not make and not may_exist(place):
-        raise ConfigError(f"there is no archive {place!r}: 'awello games import FILE --archive {place}' makes one")
-    return Archive(place)
+    if database is not None and not database.strip():
+        raise ConfigError("--archive needs a file or an address: leave it out to use your own archive")
+    if database and not create and not may_exist(database):
+        raise ConfigError(
+            f"there is no archive {database!r}: create it with 'awello games import FILE --archive {database}'"
+        )
+    return Archive(database)
 
 
 @dataclass(frozen=True)
 class GameOptions:
-    """The options of a command that selects games."""
+    """Options that select games."""
 
     game: Annotated[str | None, typer.Option(help="othello or awale", metavar="GAME")] = None
     size: Size = None
     variant: Variant = None
     player: Annotated[str, typer.Option(help="Part of a player's name", metavar="NAME")] = ""
     event: Annotated[str, typer.Option(help="Part of an event's name", metavar="NAME")] = ""
-    year: Annotated[str, typer.Option(help="A year or several, such as 1996 or 1990-1999", metavar="Y")] = ""
+    year: Annotated[str, typer.Option(help="Year or range, such as 1996 or 1990-1999", metavar="Y")] = ""
     opening: Annotated[str, typer.Option(help="Part of an opening's English or French name")] = ""
     result: Annotated[str, typer.Option(help="black, white, south, north, draw or open", metavar="R")] = ""
 
     def rules(self) -> Game | None:
-        """The game of the first three options, if one of them is given."""
+        """Return the game named by the first three options, if any."""
         if not (self.game or self.size or self.variant):
             return None
         return find_game(self.game or ("awale" if self.variant else "othello"), self.size, self.variant)
 
-    def wanted(self, moves: str = "") -> GameFilter:
-        """Which games the options select; a game without size and variant means all of its family."""
+    def game_filter(self, moves: str = "") -> GameFilter:
+        """Build the filter; a game without size or variant selects its whole family."""
         if self.result and self.result not in RESULTS:
-            raise ConfigError(f"no result {self.result!r}: choose {', '.join(RESULTS)}")
+            raise ConfigError(f"{self.result!r} is not a result: choose {', '.join(RESULTS)}")
         games: tuple[Game, ...] = ()
         if (rules := self.rules()) is not None:
             family = tuple(game for game in Game if game.family == rules.family)
             games = (rules,) if self.size or self.variant else family
-        through = self.position_after(moves) if moves else None
+        through = self.find_position(moves) if moves else None
         years, result = parse_years(self.year), RESULTS.get(self.result, "")
         return GameFilter(games, self.player, self.event, years, self.opening, result, through)
 
-    def position_after(self, moves: str) -> Position:
-        """Where moves lead; unless an option names the game, their letters tell it."""
+    def find_position(self, moves: str) -> Position:
+        """Return the position after moves; without a game option, their notation tells the game."""
         game = self.rules()
         if game is None:
             pits, rest = split_transcript(moves, Game.ABAPA)
@@ -73,15 +77,15 @@ class GameOptions:
 
 
 def selects_games(command: Callable[..., None]) -> Callable[..., None]:
-    """Add `GameOptions` to the options of a command, whose parameter `options` receives them together."""
+    """Add the fields of `GameOptions` to a command, which receives them as its parameter `options`."""
     shared = signature(GameOptions).parameters
-    parameters = [each for name, each in signature(command).parameters.items() if name != "options"]
+    parameters = [parameter for name, parameter in signature(command).parameters.items() if name != "options"]
 
     @wraps(command)
-    def run(**given: Any) -> None:
-        options = GameOptions(**{name: given.pop(name) for name in shared})
-        command(options=options, **given)
+    def run(**values: Any) -> None:
+        options = GameOptions(**{name: values.pop(name) for name in shared})
+        command(options=options, **values)
 
-    keywords = (each.replace(kind=Parameter.KEYWORD_ONLY) for each in (*shared.values(), *parameters))
+    keywords = (parameter.replace(kind=Parameter.KEYWORD_ONLY) for parameter in (*shared.values(), *parameters))
     run.__signature__ = signature(command).replace(parameters=list(keywords))  # type: ignore[attr-defined]
     return run

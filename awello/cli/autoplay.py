@@ -1,4 +1,4 @@
-"""`awello autoplay`: Otage against itself, to build its book and to learn."""
+"""`awello autoplay`: Otage plays against itself to build its book and learn."""
 
 import os
 from pathlib import Path
@@ -6,7 +6,7 @@ from typing import Annotated
 
 import typer
 
-from awello.cli.app import Cluster, Json, app, chosen_jobs, hide_password, print_json
+from awello.cli.app import Cluster, Json, app, hide_password, print_json, resolve_jobs
 from awello.cli.running import resumable, show_progress
 from awello.errors import ConfigError
 from awello.evaluate.otage_memory import MEMORY_FILE, TERMS, OtageMemory
@@ -20,64 +20,68 @@ from awello.record import Record
 
 @app.command()
 def autoplay(
-    folder: Annotated[Path, typer.Argument(help="What it learns, and its games; new, or to resume from")],
-    games: Annotated[int, typer.Option(min=1, help="How many games there are to be in all", metavar="N")] = 2050,
-    limit: Annotated[str | None, typer.Option(help="Per move: 20ms (default), 20000n or 4 plies", metavar="L")] = None,
-    clock: Annotated[str | None, typer.Option(help="Instead: time for a side's game, such as 3m", metavar="T")] = None,
-    plies: Annotated[
+    folder: Annotated[Path, typer.Argument(help="Folder for weights and games; new, or to resume from")],
+    games: Annotated[int, typer.Option(min=1, help="Total number of games", metavar="N")] = 2050,
+    limit: Annotated[
+        str | None, typer.Option(help="Per move: 20ms (default), 20000n (nodes) or 4 (plies)", metavar="L")
+    ] = None,
+    clock: Annotated[
+        str | None, typer.Option(help="Instead of --limit: time for each side, such as 3m", metavar="T")
+    ] = None,
+    opening_plies: Annotated[
         int, typer.Option(min=0, max=8, help="Play all openings of N plies first; 0: none", metavar="N")
     ] = 6,
-    passes: Annotated[int, typer.Option(min=1, help="How often each of these openings is played", metavar="N")] = 1,
-    seed: Annotated[int, typer.Option(help="The same seed gives the same games, unless the limit is a time")] = 0,
+    repeats: Annotated[int, typer.Option(min=1, help="Games per opening", metavar="N")] = 1,
+    seed: Annotated[int, typer.Option(help="Random seed; games repeat unless the limit is a time", metavar="S")] = 0,
     jobs: Annotated[int | None, typer.Option(min=1, help="Worker processes; default: one per core")] = None,
     cluster: Cluster = None,
-    place: Annotated[
+    database: Annotated[
         str | None,
-        typer.Option("--archive", help="Where its games are kept, a file or postgresql://...; default: in FOLDER"),
+        typer.Option("--archive", help="File or postgresql://...; default: in FOLDER", metavar="DATABASE"),
     ] = None,
     json: Json = False,
 ) -> None:
-    """Let Otage play against itself: first all openings, then to find better moves than those that lost.
+    """Let Otage play against itself: all openings first, then improvements on the moves that lost.
 
-    The player otage,memory=FOLDER plays by what it learnt. Can be interrupted; run the same command again to resume.
-    A larger --games adds to the folder.
+    The player otage,memory=FOLDER uses the result. Can be interrupted; run the same command again to resume. A larger
+    --games continues an earlier run.
     """
     if limit and clock:
-        raise ConfigError("either --limit or --clock says how long Otage may think: leave one of both out")
+        raise ConfigError("--limit and --clock exclude each other: leave one out")
     parsed = None if clock else parse_limit(limit or "20ms")
     if parsed and (parsed.level is not None or 0 in (parsed.depth, parsed.nodes, parsed.seconds)):
-        raise ConfigError(f"--limit {limit} is not for Otage: give a time such as 20ms, 20000n (nodes) or 4 (plies)")
+        raise ConfigError(f"--limit {limit} does not work for Otage: give 20ms, 20000n (nodes) or 4 (plies)")
     time = parse_clock(clock) if clock else Clock()
-    plan = AutoplayPlan(parsed, time, seed, plies, passes, games)
-    workers, counts = chosen_jobs(jobs, cluster, os.cpu_count() or 1), list[int]()
+    plan = AutoplayPlan(parsed, time, seed, opening_plies, repeats, games)
+    workers, counts = resolve_jobs(jobs, cluster, os.cpu_count() or 1), list[int]()
     with resumable(folder), show_progress("autoplay", games) as update:
 
         def show(played: int) -> None:
             counts.append(played)
             update(played)
 
-        learnt = list(play(folder, plan, workers, place or "", show))
+        learnt = list(play(folder, plan, workers, database or "", show))
     new = counts[-1] - counts[0] if counts else 0
-    report(folder, place or str(folder / GAMES_FILE), learnt, new, json)
+    report(folder, database or str(folder / GAMES_FILE), learnt, new, json)
 
 
-def report(folder: Path, place: str, learnt: list[tuple[Record, Lesson]], new: int, json: bool) -> None:
-    """What was played and learnt, for people or machines."""
-    memory, positions = OtageMemory.load(folder / MEMORY_FILE), len(load_game_tree(place))
+def report(folder: Path, database: str, learnt: list[tuple[Record, Lesson]], new: int, json: bool) -> None:
+    """Print the games and what was learnt from them."""
+    memory, positions = OtageMemory.load(folder / MEMORY_FILE), len(load_game_tree(database))
     lost = [lesson for record, lesson in learnt if record.winner is not None]
     changed = sum(lesson.ply is not None for lesson in lost)
-    repeats = sum(lesson.repeats for lesson in lost)
+    lesson_count = sum(lesson.repeats for lesson in lost)
     factors = dict(zip(TERMS, (round(factor, 3) for factor in memory.factors), strict=True))
     if json:
-        lessons = {"lost": len(lost), "changed": changed, "repeats": repeats, "factors": factors}
+        lessons = {"lost": len(lost), "changed": changed, "repeats": lesson_count, "factors": factors}
         print_json(
             {"games": memory.autoplay_games, "new": new, "positions": positions, **lessons, "folder": str(folder)}
         )
         return
     print(f"games: {memory.autoplay_games:,d}, {new:,d} of them new; {positions:,d} positions in the book")
     if lost:
-        often = f"learnt {repeats / len(lost):.1f} times on average"
-        print(f"games that were not drawn: {len(lost):,d}, {often}; {changed:,d} would not be lost the same way again")
+        mean = f"{lesson_count / len(lost):.1f} lessons per game"
+        print(f"decided games: {len(lost):,d}, {mean}; {changed:,d} would not be lost the same way again")
     print("factors: " + ", ".join(f"{term} {factor:g}" for term, factor in factors.items()))
-    elsewhere = "" if place == str(folder / GAMES_FILE) else ",archive=" + hide_password(place)
-    print(f"the player otage,memory={folder}{elsewhere} plays by this")
+    elsewhere = "" if database == str(folder / GAMES_FILE) else ",archive=" + hide_password(database)
+    print(f"play with it: otage,memory={folder}{elsewhere}")

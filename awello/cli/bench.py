@@ -1,4 +1,4 @@
-"""`awello bench`: the speed of the champion's search, and its signature."""
+"""`awello bench`: the speed and the signature of the champion's search."""
 
 from rich.console import Console
 from rich.table import Table
@@ -9,7 +9,7 @@ from awello.engine.bench import GAMES, run_bench
 
 @app.command()
 def bench(threads: Threads = 1, json: Json = False) -> None:
-    """Search a fixed set of positions. With one thread, the total of nodes is the signature of the search."""
+    """Search a fixed set of positions. With one thread, the node count is the signature of the search."""
 
     rows = []
     with progress("bench", 3 * len(GAMES)) as step:

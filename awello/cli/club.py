@@ -1,4 +1,4 @@
-"""`awello club`: look after a club's database, while a server has it open or not."""
+"""`awello club`: manage a club's database, with or without a running server."""
 
 import sqlite3
 import sys
@@ -36,45 +36,45 @@ from awello.storage.addresses import is_address, may_exist
 from awello.storage.database import PRIVATE_FILE_MODE
 
 club = typer.Typer(
-    no_args_is_help=True, help="Look after a club's database: accounts, tokens, tournaments, audit log, backup."
+    no_args_is_help=True, help="Manage a club's database: accounts, tokens, tournaments, audit log, backup."
 )
 app.add_typer(club, name="club")
 
-Place = Annotated[str, typer.Argument(help="The club's file or postgresql://USER@HOST/NAME", metavar="PLACE")]
-Name = Annotated[str, typer.Argument(help="The name of an account", metavar="NAME")]
-Last = Annotated[int, typer.Option(min=1, help="How many to show, the latest", metavar="N")]
+Database = Annotated[str, typer.Argument(help="A file or postgresql://USER@HOST/NAME", metavar="DATABASE")]
+Name = Annotated[str, typer.Argument(help="Name of the account", metavar="NAME")]
+Last = Annotated[int, typer.Option(min=1, help="Number of entries to show, latest last", metavar="N")]
 
 
-def open_club(place: str, write: bool = False, new: bool = False) -> AbstractContextManager[Connection]:
-    """A transaction in a club's database; a file that does not exist is created only if it may be new."""
+def open_club(database: str, write: bool = False, new: bool = False) -> AbstractContextManager[Connection]:
+    """Begin a transaction in a club's database; a missing file is created only if `new` is set."""
 
-    if not new and not may_exist(place):
-        raise ConfigError(f"there is no club {place!r}: 'awello serve --club {place}' makes one")
-    return transaction(place, write)
+    if not new and not may_exist(database):
+        raise ConfigError(f"there is no club {database!r}: create it with 'awello serve --club {database}'")
+    return transaction(database, write)
 
 
 @contextmanager
-def change_account(place: str, name: str, what: str) -> Iterator[tuple[Connection, "Account"]]:
-    """Change an account and note it in the audit log, in one transaction."""
+def change_account(database: str, name: str, event: str) -> Iterator[tuple[Connection, "Account"]]:
+    """Change an account and write the audit log in one transaction."""
 
-    with open_club(place, write=True) as connection:
-        account = find(connection, name)
+    with open_club(database, write=True) as connection:
+        account = require_account(connection, name)
         yield connection, account
-        log_event(connection, what, "console", account.number)
+        log_event(connection, event, "console", account.number)
 
 
-def find(connection: Connection, name: str) -> Account:
-    """The account of a name."""
+def require_account(connection: Connection, name: str) -> Account:
+    """Find an account by name, or raise `ConfigError`."""
 
-    found = find_account(connection, name)
-    if found is None:
+    account = find_account(connection, name)
+    if account is None:
         raise ConfigError(f"there is no account {name!r}: 'awello club accounts' lists them")
-    return found
+    return account
 
 
-def show(place: str, key: str, query: Select[Any], json: bool, line: Callable[[dict[str, Any]], str]) -> None:
-    """Print the rows of a query, as JSON or a line each."""
-    with open_club(place) as connection:
+def print_rows(database: str, key: str, query: Select[Any], json: bool, line: Callable[[dict[str, Any]], str]) -> None:
+    """Print the rows of a query, as JSON or one line per row."""
+    with open_club(database) as connection:
         rows = [dict(row) for row in connection.execute(query).mappings()]
     if json:
         print_json({key: rows})
@@ -84,73 +84,75 @@ def show(place: str, key: str, query: Select[Any], json: bool, line: Callable[[d
 
 
 # ---- accounts --------------------------------------------------------------------------------------------------------
-@club.command("open")
-def open_(place: Place, name: Name) -> None:
-    """Open an account; the password is asked for, or read from the first line if there is no terminal."""
+@club.command("create-account")
+def create(database: Database, name: Name) -> None:
+    """Create an account. The password is prompted for, or read from standard input."""
 
     hashed = ask_password()
-    with open_club(place, write=True, new=True) as connection:
-        made = create_account(connection, name, hashed)
-        log_event(connection, "account opened", "console", made.number)
-    print(f"{made.name} can log in now")
+    with open_club(database, write=True, new=True) as connection:
+        account = create_account(connection, name, hashed)
+        log_event(connection, "account opened", "console", account.number)
+    print(f"{account.name} can log in now")
 
 
-@club.command()
-def password(place: Place, name: Name) -> None:
-    """Give somebody another password, asked for as by `open`; their browsers must log in again."""
+@club.command("set-password")
+def password(database: Database, name: Name) -> None:
+    """Change a password, read as by `create-account`; the user must log in again."""
 
-    with open_club(place) as connection:
-        account = find(connection, name)
+    with open_club(database) as connection:
+        account = require_account(connection, name)
     if account.bot:
-        raise ConfigError(f"{account.name} is a program, which has tokens: 'awello club program' makes one")
+        raise ConfigError(
+            f"{account.name} is a bot and has tokens instead of a password: create one with 'awello club create-bot'"
+        )
     hashed = ask_password()
-    with change_account(place, name, "password changed") as (connection, account):
+    with change_account(database, name, "password changed") as (connection, account):
         change_password(connection, account, hashed)
-    print(f"{account.name} has another password now")
+    print(f"the password of {account.name} is changed")
 
 
 def ask_password() -> str:
-    """A new password, hashed: typed twice, or the first line if there is no terminal."""
+    """Ask for a password twice, or read one line if there is no terminal; return its hash."""
 
     if sys.stdin.isatty():
         return hash_password(typer.prompt("Password", hide_input=True, confirmation_prompt=True))
     return hash_password(sys.stdin.readline().rstrip("\n"))
 
 
-@club.command()
-def program(place: Place, owner: Name, name: Name) -> None:
-    """Register a program of somebody, and print a token for it."""
+@club.command("create-bot")
+def bot(database: Database, owner: Name, name: Name) -> None:
+    """Create a bot account for an owner and print its token."""
 
-    with change_account(place, owner, f"bot {name} registered") as (connection, person):
-        token = create_token(connection, create_account(connection, name, None, person.number), "console")
+    with change_account(database, owner, f"bot {name} created") as (connection, account):
+        token = create_token(connection, create_account(connection, name, None, account.number), "console")
     print(token)
 
 
-@club.command()
-def close(place: Place, name: Name) -> None:
-    """Close an account and its programs: nobody can log in any more, its games stay."""
+@club.command("close-account")
+def close(database: Database, name: Name) -> None:
+    """Close an account and its bots. They cannot log in any more; their games stay."""
 
-    with change_account(place, name, "account closed") as (connection, account):
+    with change_account(database, name, "account closed") as (connection, account):
         close_account(connection, account)
-    print(f"{account.name} is closed; their connections end within seconds, a game that goes on runs out of time")
+    print(f"{account.name} is closed; open connections end within seconds, and a game in progress is lost on time")
 
 
 @club.command()
-def accounts(place: Place, json: Json = False) -> None:
+def accounts(database: Database, json: Json = False) -> None:
     """List the accounts."""
 
     def line(row: dict[str, Any]) -> str:
-        kind = "program" if row["bot"] else "person"
+        kind = "bot" if row["bot"] else "person"
         return f"{row['id']:5d}  {row['name']:20s}  {kind}{', closed' if row['closed'] else ''}"
 
     column = schema.accounts.c
     query = select(column.id, column.name, column.bot, column.closed).order_by(column.id)
-    show(place, "accounts", query, json, line)
+    print_rows(database, "accounts", query, json, line)
 
 
 @club.command()
-def audit(place: Place, last: Last = 50, json: Json = False) -> None:
-    """Show what was noted last: log-ins, wrong passwords, tokens, accounts."""
+def audit(database: Database, last: Last = 50, json: Json = False) -> None:
+    """Show the latest audit log entries: logins, wrong passwords, tokens, accounts."""
 
     def line(row: dict[str, Any]) -> str:
         moment = datetime.fromtimestamp(row["time"], UTC).isoformat(" ", "seconds")
@@ -158,89 +160,90 @@ def audit(place: Place, last: Last = 50, json: Json = False) -> None:
 
     newest = select(schema.audit.c.id).order_by(schema.audit.c.id.desc()).limit(last)
     query = select(schema.audit).where(schema.audit.c.id.in_(newest)).order_by(schema.audit.c.id)
-    show(place, "audit", query, json, line)
+    print_rows(database, "audit", query, json, line)
 
 
 def printable(text: str) -> str:
-    """A text that does nothing to a terminal: whoever tries to log in may call themselves anything."""
+    """Replace control characters: an attacker may log in under any name."""
     return "".join(letter if letter.isprintable() else "?" for letter in text)
 
 
 # ---- tournaments -----------------------------------------------------------------------------------------------------
-@club.command()
+@club.command("create-tournament")
 def tournament(
-    place: Place,
-    name: Annotated[str, typer.Argument(help="What it is called", metavar="NAME")],
-    at: Annotated[str, typer.Option(help="When it begins: 2026-11-20T18:00 (local time), or 10m from now")],
-    kind: Annotated[str, typer.Option(help="swiss, round-robin or double-round-robin", metavar="KIND")] = "swiss",
-    game: Annotated[str, typer.Option(help="What is played, such as othello or abapa", metavar="GAME")] = "othello",
-    time: Annotated[str, typer.Option(help="Of a player for a game, such as 5m or 3m+2s", metavar="TIME")] = "5m",
-    rounds: Annotated[int | None, typer.Option(min=1, help="Of a Swiss one; default: 5", metavar="N")] = None,
-    grace: Annotated[str, typer.Option(help="How long players are waited for in a round", metavar="TIME")] = "2m",
-    casual: Annotated[bool, typer.Option("--casual", help="Its games are not rated")] = False,
+    database: Database,
+    name: Annotated[str, typer.Argument(help="Name of the tournament", metavar="NAME")],
+    start: Annotated[str, typer.Option(help="2026-11-20T18:00 (local time), or 10m from now", metavar="TIME")],
+    system: Annotated[str, typer.Option(help="swiss, round-robin or double-round-robin", metavar="SYSTEM")] = "swiss",
+    game: Annotated[str, typer.Option(help="Such as othello or abapa", metavar="GAME")] = "othello",
+    clock: Annotated[str, typer.Option(help="Time for each player, such as 5m or 3m+2s", metavar="TIME")] = "5m",
+    rounds: Annotated[
+        int | None, typer.Option(min=1, help="Rounds of a Swiss tournament; default: 5", metavar="N")
+    ] = None,
+    grace: Annotated[str, typer.Option(help="Grace period for late players in each round", metavar="TIME")] = "2m",
+    casual: Annotated[bool, typer.Option("--casual", help="Play unrated games")] = False,
     json: Json = False,
 ) -> None:
-    """Plan a tournament, while the club is open or not; people and programs can enter it until it begins."""
+    """Create a tournament. People and bots can enter until it starts."""
 
-    terms = GameTerms(Game(game), parse_clock(time), not casual)  # type: ignore[arg-type]  # by its name
-    count = rounds or (5 if kind == SWISS else 0)
-    starts, waiting = read_moment(at), parse_duration(grace)
-    with open_club(place, write=True) as connection:
-        made = create_tournament(connection, name, kind, terms, count, starts, waiting)
-        log_event(connection, f"tournament {made.number} planned", "console")
-    text = f"tournament {made.number}, {made.name}, begins at {format_moment(made.starts)}"
-    print_result(made.to_json(), text, json)
+    terms = GameTerms(Game(game), parse_clock(clock), not casual)  # type: ignore[arg-type]  # by its name
+    count = rounds or (5 if system == SWISS else 0)
+    starts = parse_time(start)
+    with open_club(database, write=True) as connection:
+        created = create_tournament(connection, name, system, terms, count, starts, parse_duration(grace))
+        log_event(connection, f"tournament {created.number} planned", "console")
+    text = f"tournament {created.number}, {created.name}, starts at {format_time(created.starts)}"
+    print_result(created.to_json(), text, json)
 
 
-def read_moment(text: str) -> float:
-    """The seconds since 1970 of a moment, or of a time from now."""
+def parse_time(text: str) -> float:
+    """Read a date or a time from now, as seconds since 1970."""
 
     try:
         return time.time() + parse_duration(text)
     except SpecError:
         pass
     try:
-        moment = datetime.fromisoformat(text).timestamp()
+        seconds = datetime.fromisoformat(text).timestamp()
     except ValueError:
         raise ConfigError(f"{text!r} is not a time: write 2026-11-20T18:00, or 10m from now") from None
-    if moment < time.time():
-        raise ConfigError(f"{text} has passed: choose a later moment")
-    return moment
+    if seconds < time.time():
+        raise ConfigError(f"{text} is in the past: choose a later time")
+    return seconds
 
 
-def format_moment(moment: float) -> str:
-    """A moment for people, as clocks are here."""
+def format_time(seconds: float) -> str:
+    """Format seconds since 1970 in local time."""
 
-    return datetime.fromtimestamp(moment).astimezone().strftime("%Y-%m-%d %H:%M:%S %Z")
+    return datetime.fromtimestamp(seconds).astimezone().strftime("%Y-%m-%d %H:%M:%S %Z")
 
 
 @club.command()
-def tournaments(place: Place, last: Last = 10, json: Json = False) -> None:
-    """List the last tournaments with their standings."""
+def tournaments(database: Database, last: Last = 10, json: Json = False) -> None:
+    """List the latest tournaments with their standings."""
 
-    with open_club(place) as connection:
+    with open_club(database) as connection:
         loaded = load_tournaments(connection, last=last)
     if json:
         print_json({"tournaments": [tournament.details_json() for tournament in loaded]})
         return
     for tournament in loaded:
-        of = (
-            f"round {tournament.round} of {tournament.rounds}"
-            if tournament.round
-            else f"at {format_moment(tournament.starts)}"
-        )
-        kind = f"{tournament.system}, {tournament.terms.game}"
-        print(f"{tournament.number:5d}  {tournament.name}, {kind}: {tournament.state}, {of}")
+        rounds = f"round {tournament.round} of {tournament.rounds}"
+        when = rounds if tournament.round else f"at {format_time(tournament.starts)}"
+        settings = f"{tournament.system}, {tournament.terms.game}: {tournament.state}"
+        print(f"{tournament.number:5d}  {tournament.name}, {settings}, {when}")
         for row in tournament.standings_json:
             sums = f"{row['points']:5.1f}  {row['buchholz']:5.1f}  {row['berger']:6.2f}  {row['wins']:3d}"
             print(f"{row['rank']:9d}  {row['name']:20s}  {sums}")
 
 
-@club.command()
-def cancel(place: Place, number: Annotated[int, typer.Argument(help="Of a tournament", metavar="NUMBER")]) -> None:
-    """Cancel a tournament that is not over; games that are played go on."""
+@club.command("cancel-tournament")
+def cancel(
+    database: Database, number: Annotated[int, typer.Argument(help="From `tournaments`", metavar="NUMBER")]
+) -> None:
+    """Cancel a tournament; games in progress continue."""
 
-    with open_club(place, write=True) as connection:
+    with open_club(database, write=True) as connection:
         tournament = find_tournament(connection, number)
         if tournament.state not in (OPEN, PLAYING):
             raise ConfigError(f"tournament {number} is over already: 'awello club tournaments' lists them")
@@ -250,22 +253,20 @@ def cancel(place: Place, number: Annotated[int, typer.Argument(help="Of a tourna
 
 
 @club.command()
-def backup(
-    place: Place, out: Annotated[Path, typer.Argument(help="The file to write, which must not exist", metavar="FILE")]
-) -> None:
-    """Copy a club's database into one file, while the club is open or not."""
+def backup(database: Database, out: Annotated[Path, typer.Argument(help="New file to write", metavar="FILE")]) -> None:
+    """Copy a club's database to a file, even while the server is running."""
 
-    if is_address(place):
-        raise ConfigError("a club on PostgreSQL is backed up by pg_dump: see docs/operations.md")
-    if not Path(place).exists():
-        raise ConfigError(f"there is no club {place!r}")
+    if is_address(database):
+        raise ConfigError("use pg_dump to back up a club on PostgreSQL: see docs/operations.md")
+    if not Path(database).exists():
+        raise ConfigError(f"there is no club {database!r}")
     if out.exists():
         raise ConfigError(f"{str(out)!r} exists already: choose another file")
     try:
         with draft_path(out) as draft:
             draft.touch(mode=PRIVATE_FILE_MODE)
-            with closing(sqlite3.connect(place)) as source, closing(sqlite3.connect(draft)) as target:
+            with closing(sqlite3.connect(database)) as source, closing(sqlite3.connect(draft)) as target:
                 source.backup(target)
     except (sqlite3.Error, OSError) as error:
-        raise ConfigError(f"{place!r} cannot be copied to {str(out)!r}: {error}") from None
+        raise ConfigError(f"{database!r} cannot be copied to {str(out)!r}: {error}") from None
     print(f"written to {out}")

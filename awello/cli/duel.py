@@ -1,4 +1,4 @@
-"""`awello duel`: which of two players is the stronger one, in no more games than that takes."""
+"""`awello duel`: find the stronger of two players with a sequential test."""
 
 from pathlib import Path
 from typing import Annotated
@@ -11,8 +11,8 @@ from awello.arena.duel import Duel, DuelResult, play_duel
 from awello.arena.openings import load_openings
 from awello.arena.sprt import Hypotheses, elo_difference, likelihood_of_superiority
 from awello.arena.workers import Jobs
-from awello.cli.app import Cluster, GameName, Json, Processes, Size, Variant, app, chosen_jobs, print_json
-from awello.cli.running import FirstSpec, Openings, Out, SecondSpec, Seed, leave_early, show_progress
+from awello.cli.app import Cluster, GameName, JobsOption, Json, Size, Variant, app, print_json, resolve_jobs
+from awello.cli.running import FirstSpec, Openings, Out, SecondSpec, Seed, exit_interrupted, show_progress
 from awello.rules.game import find_game
 
 
@@ -21,56 +21,60 @@ def duel(
     game: GameName,
     first: FirstSpec,
     second: SecondSpec,
-    games: Annotated[int, typer.Option(min=2, help="The most games there may be, an even number", metavar="N")] = 1000,
-    elo0: Annotated[float, typer.Option(help="The advantage of A that is not enough", metavar="E")] = 0.0,
-    elo1: Annotated[float, typer.Option(help="The advantage of A that is", metavar="E")] = 20.0,
-    alpha: Annotated[float, typer.Option(help="How often A may pass with elo0 only", metavar="P")] = 0.05,
-    beta: Annotated[float, typer.Option(help="How often A may fail with elo1", metavar="P")] = 0.05,
-    fixed: Annotated[bool, typer.Option("--fixed", help="Play all games, whatever is clear before")] = False,
+    games: Annotated[int, typer.Option(min=2, help="Maximum number of games, even", metavar="N")] = 1000,
+    elo0: Annotated[float, typer.Option(help="Null hypothesis: advantage of A in Elo", metavar="E")] = 0.0,
+    elo1: Annotated[float, typer.Option(help="Alternative hypothesis: advantage of A in Elo", metavar="E")] = 20.0,
+    alpha: Annotated[float, typer.Option(help="Accepted rate of false positives", metavar="P")] = 0.05,
+    beta: Annotated[float, typer.Option(help="Accepted rate of false negatives", metavar="P")] = 0.05,
+    fixed: Annotated[bool, typer.Option("--fixed", help="Play all games without stopping early")] = False,
     seed: Seed = 0,
     openings: Openings = None,
-    opening_plies: Annotated[int, typer.Option(min=0, help="Without a file: balanced random moves", metavar="N")] = 8,
-    jobs: Processes = None,
+    opening_plies: Annotated[
+        int, typer.Option(min=0, help="Random balanced opening moves, without --openings", metavar="N")
+    ] = 8,
+    jobs: JobsOption = None,
     cluster: Cluster = None,
     out: Out = None,
     size: Size = None,
     variant: Variant = None,
     json: Json = False,
 ) -> None:
-    """Play pairs of games, one opening with both colours, until it is clear whether A is stronger than B.
+    """Play pairs of games, each opening with both colours, until the test decides whether A is stronger than B.
 
-    The seed decides the order of the openings. Ctrl-C ends with the recap of what was played.
+    The seed determines the order of the openings. Ctrl-C prints the results so far.
     """
     chosen = find_game(game, size, variant)
     lines = load_openings(openings, chosen) if openings else ()
-    asked = Hypotheses(elo0, elo1, alpha, beta)
-    wanted = Duel(chosen, first, second, games, seed, lines, opening_plies=opening_plies, hypotheses=asked, fixed=fixed)
-    play_and_report(wanted, chosen_jobs(jobs, cluster), out, json)
+    hypotheses = Hypotheses(elo0, elo1, alpha, beta)
+    plan = Duel(
+        chosen, first, second, games, seed, lines, opening_plies=opening_plies, hypotheses=hypotheses, fixed=fixed
+    )
+    play_and_report(plan, resolve_jobs(jobs, cluster), out, json)
 
 
 def play_and_report(duel: Duel, jobs: Jobs, out: Path | None, json: bool) -> None:
-    """Play a duel with a progress bar and print its recap."""
+    """Play a duel with a progress bar and print its results."""
     with show_progress("duel", duel.total) as update:
 
         def show(result: DuelResult) -> None:
             low, high = duel.hypotheses.bounds
-            advantage, reach = elo_difference(result.counts)
-            figures = f"Elo {advantage:+.0f} ± {reach:.0f}, LLR {result.llr:+.2f} ({low:+.2f} to {high:+.2f})"
+            advantage, margin = elo_difference(result.counts)
+            figures = f"Elo {advantage:+.0f} ± {margin:.0f}, LLR {result.llr:+.2f} ({low:+.2f} to {high:+.2f})"
             update(len(result.results), figures)
 
         result = play_duel(duel, jobs, out, show)
     if json:
         print_json(result.as_json())
     else:
-        print_recap(result)
+        print_result(result)
     if result.interrupted:
-        leave_early(out)
+        exit_interrupted(out)
 
 
-def print_recap(result: DuelResult) -> None:
-    """The recap for people: the figures of A against B, and the verdict."""
+def print_result(result: DuelResult) -> None:
+    """Print the results of A against B and the verdict."""
     duel, counts = result.duel, result.counts
-    advantage, reach = elo_difference(counts)
+    advantage, margin = elo_difference(counts)
     bounds = "{:+.2f} to {:+.2f}".format(*duel.hypotheses.bounds)
     first, second = result.mean_ms()
     unit = duel.game.adapter.unit
@@ -79,7 +83,7 @@ def print_recap(result: DuelResult) -> None:
     table.add_row("B", duel.second)
     table.add_row("games won, drawn, lost by A", "{}, {}, {}".format(*result.outcomes))
     table.add_row("pairs by points of A", ", ".join(f"{half / 2:g}: {n}" for half, n in enumerate(counts)))
-    table.add_row("Elo of A over B, 95 %", f"{advantage:+.0f} ± {reach:.0f}")
+    table.add_row("Elo of A over B, 95 %", f"{advantage:+.0f} ± {margin:.0f}")
     table.add_row("likelihood of superiority", f"{100 * likelihood_of_superiority(counts):.1f} %")
     table.add_row("log-likelihood ratio", f"{result.llr:+.2f} ({bounds})")
     table.add_row("mean margin of A", f"{result.mean_margin:+.1f} {unit}")
@@ -88,14 +92,14 @@ def print_recap(result: DuelResult) -> None:
     console.print(table)
     if reasons := [game.reason for game in result.results if game.reason]:
         console.print(f"{len(reasons)} games were not lost on the board, the first because a player {reasons[0]}")
-    console.print(say(result))
+    console.print(format_verdict(result))
 
 
-def say(result: DuelResult) -> str:
-    """The verdict in a line."""
-    asked = result.duel.hypotheses
+def format_verdict(result: DuelResult) -> str:
+    """The verdict in one line."""
+    hypotheses = result.duel.hypotheses
     if result.verdict == "stronger":
-        return "A is stronger" + (f" by more than {asked.elo0:g} Elo" if asked.elo0 else "")
+        return "A is stronger" + (f" by more than {hypotheses.elo0:g} Elo" if hypotheses.elo0 else "")
     if result.verdict == "not stronger":
-        return f"A is not stronger by {asked.elo1:g} Elo"
+        return f"A is not stronger by {hypotheses.elo1:g} Elo"
     return result.verdict

@@ -1,11 +1,11 @@
-"""`awello engine`: the champion as an engine for other boards, by NBoard, GTP or UCI."""
+"""`awello engine`: the champion as an NBoard, GTP or UCI engine."""
 
 from pathlib import Path
 from typing import Annotated, Literal
 
 import typer
 
-from awello.cli.app import Hash, Threads, app
+from awello.cli.app import Hash, Threads, app, parse_level
 from awello.protocols.gtp import GtpServer
 from awello.protocols.nboard import NBoardServer
 from awello.protocols.uci import UciServer
@@ -14,17 +14,19 @@ from awello.protocols.uci import UciServer
 @app.command()
 def engine(
     protocol: Annotated[Literal["nboard", "gtp", "uci"], typer.Argument(help="Othello: nboard or gtp; Awalé: uci")],
-    level: Annotated[int | None, typer.Option(help="0 to 30; default: its clock, or 12", metavar="N")] = None,
+    limit: Annotated[
+        str | None, typer.Option(help="level=0 to level=30; default: from the clock, or 12", metavar="L")
+    ] = None,
     threads: Threads = 1,
     hash: Hash = 64,
-    weights: Annotated[Path | None, typer.Option(help="Learnt weights to play with", metavar="FILE")] = None,
+    weights: Annotated[Path | None, typer.Option(help="Evaluation weights to use", metavar="FILE")] = None,
 ) -> None:
-    """Run the champion as an engine for another board.
+    """Run the champion as an engine for another graphical interface.
 
-    It talks on standard input and output. Give this command to the board, such as NBoard or Auale, which starts and
-    quits it.
+    The engine uses standard input and output. Register this command in a program such as NBoard or Auale.
     """
 
     servers: dict[str, type[NBoardServer | GtpServer | UciServer]]
     servers = {"nboard": NBoardServer, "gtp": GtpServer, "uci": UciServer}
+    level = None if limit is None else parse_level(limit)
     servers[protocol](level, threads, hash, weights).serve()

@@ -1,4 +1,4 @@
-"""`awello explore`: what was played in a position, and how it went."""
+"""`awello explore`: the moves played in a position of the archive, and their results."""
 
 from dataclasses import replace
 from typing import Annotated
@@ -10,52 +10,54 @@ from rich.table import Table
 from awello.archive.archive import GameFilter
 from awello.archive.explorer import Exploration, MoveStatistics
 from awello.archive.explorer import explore as explore_archive
-from awello.cli.app import Json, Place, app, print_json
+from awello.cli.app import ArchiveOption, Json, app, print_json
 from awello.cli.archive_options import EMPTY, GameOptions, open_archive, selects_games
 from awello.cli.tables import print_table
 from awello.formats.openings import find_opening_at
 from awello.schemas import ExplorationJson
 
-BAR = 12  # characters for the shares of won, drawn and lost games
+BAR_CHARS = 12  # won, drawn and lost games
 
 
 @app.command()
 @selects_games
 def explore(
     options: GameOptions,
-    moves: Annotated[str, typer.Argument(help="The moves so far, such as f5d6c3 or FfBe", metavar="[MOVES]")] = "",
-    place: Place = None,
+    moves: Annotated[str, typer.Argument(help="Moves so far, such as f5d6c3 or FfBe", metavar="[MOVES]")] = "",
+    database: ArchiveOption = None,
     json: Json = False,
 ) -> None:
-    """Show what the games of the archive did in a position: how often each move was played, and how it went."""
+    """Show how often each move was played in a position of the archive, and its results."""
 
-    position = options.position_after(moves)
-    wanted = replace(options, game=None, size=None, variant=None).wanted()
-    archive = open_archive(place)
-    found = explore_archive(archive, position, None if wanted == GameFilter() else wanted)
+    position = options.find_position(moves)
+    game_filter = replace(options, game=None, size=None, variant=None).game_filter()
+    archive = open_archive(database)
+    exploration = explore_archive(archive, position, None if game_filter == GameFilter() else game_filter)
     if json:
-        print_json(ExplorationJson.of(found).model_dump())
+        print_json(ExplorationJson.of(exploration).model_dump())
     else:
-        print(EMPTY) if archive.empty else print_exploration(found)
+        print(EMPTY) if archive.empty else print_exploration(exploration)
 
 
-def print_exploration(found: Exploration) -> None:
-    """The moves for people, with a bar of won, drawn and lost games."""
+def print_exploration(exploration: Exploration) -> None:
+    """Print the moves with a bar of won, drawn and lost games."""
 
     console = Console(highlight=False, markup=False)
-    name = find_opening_at(found.position)
-    worth = "" if found.value is None else f", worth {found.value:+d} in their tree"
-    console.print(f"{found.games:,d} games{f', {name.en}' if name else ''}: {found.position.side_name} to move{worth}")
-    if not found.moves:
-        console.print("no game goes on from here")
+    name = find_opening_at(exploration.position)
+    value = "" if exploration.value is None else f", minimax value {exploration.value:+d}"
+    console.print(
+        f"{exploration.games:,d} games{f', {name.en}' if name else ''}: {exploration.position.side_name} to move{value}"
+    )
+    if not exploration.moves:
+        console.print("no game continues from here")
         return
-    values = [] if found.value is None else ["value"]
+    values = [] if exploration.value is None else ["value"]
     table = Table("move", "games", "played", "", "won, drawn, lost", "mean", *values, "opening")
-    for branch in found.moves:
+    for branch in exploration.moves:
         table.add_row(
-            found.position.format_move(branch.move),
+            exploration.position.format_move(branch.move),
             f"{branch.games:,d}",
-            f"{branch.games / found.games:.1%}",
+            f"{branch.games / exploration.games:.1%}",
             bar(branch),
             " ".join(f"{share:.0%}" for share in shares(branch)),
             "" if branch.score is None else f"{branch.score:+.1f}",
@@ -66,14 +68,14 @@ def print_exploration(found: Exploration) -> None:
 
 
 def shares(branch: MoveStatistics) -> tuple[float, float, float]:
-    """The shares of won, drawn and lost games among the decided ones."""
+    """Shares of won, drawn and lost games among the decided ones."""
     decided = max(1, branch.wins + branch.draws + branch.losses)
     return branch.wins / decided, branch.draws / decided, branch.losses / decided
 
 
 def bar(branch: MoveStatistics) -> str:
-    """The same as a bar: full for won, half for drawn, light for lost games."""
+    """The shares as a bar: full for won, half for drawn, light for lost games."""
     won, drawn, _ = shares(branch)
-    first, second = round(BAR * won), round(BAR * (won + drawn))
-    lost = BAR - second if branch.wins + branch.draws + branch.losses else 0
+    first, second = round(BAR_CHARS * won), round(BAR_CHARS * (won + drawn))
+    lost = BAR_CHARS - second if branch.wins + branch.draws + branch.losses else 0
     return "█" * first + "▒" * (second - first) + "░" * lost

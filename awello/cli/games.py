@@ -1,4 +1,4 @@
-"""`awello games`: the archive, a database of games."""
+"""`awello games`: manage the archive, a database of games."""
 
 import sys
 from collections.abc import Sequence
@@ -23,8 +23,8 @@ from awello.archive.files import (
 from awello.archive.game_rows import record_of
 from awello.archive.importer import ImportReport, import_games
 from awello.archive.statistics import ArchiveStatistics, compute_statistics
-from awello.cli.app import Json, Place, app, print_json, print_result, progress
-from awello.cli.archive_options import EMPTY, GameOptions, Through, open_archive, selects_games
+from awello.cli.app import ArchiveOption, Json, app, print_json, print_result, progress
+from awello.cli.archive_options import EMPTY, GameOptions, MovesOption, open_archive, selects_games
 from awello.cli.running import resumable
 from awello.cli.tables import print_table
 from awello.errors import ConfigError
@@ -33,25 +33,25 @@ from awello.formats.transcript import format_transcript
 from awello.rules.game import Game
 from awello.schemas import GameJson, GameListJson, GameRowJson, ImportJson
 
-games = typer.Typer(help="Keep games in a database: import, find, export, count.", no_args_is_help=True)
+games = typer.Typer(help="Manage the game archive: import, list, export, count.", no_args_is_help=True)
 app.add_typer(games, name="games")
 
-TOP = 10  # names in a table of figures
+MAX_ROWS = 10  # in tables and lists of errors
 
 
 @games.command("import")
 def import_files(
-    paths: Annotated[list[Path], typer.Argument(help="Files, or folders with files", metavar="PATH...")],
-    place: Place = None,
+    paths: Annotated[list[Path], typer.Argument(help="Files or folders", metavar="PATH...")],
+    database: ArchiveOption = None,
     json: Json = False,
 ) -> None:
-    """Put games into the archive: transcripts, GGF, WTHOR (.wtb, with .jou and .trn beside it), logbooks, OGN.
+    """Import games: transcripts, GGF, WTHOR (.wtb, with its .jou and .trn), logbooks, OGN.
 
-    A game is kept once. Can be interrupted; run the same command again to resume.
+    Duplicates are stored once. Can be interrupted; run the same command again to resume.
     """
 
     files = find_files(paths)
-    archive, total = open_archive(place, make=True), sum(file.stat().st_size for file in files)
+    archive, total = open_archive(database, create=True), sum(file.stat().st_size for file in files)
     with resumable("the archive"), progress("import", total) as step:
         reports = import_games(archive, read_sources(files), step)
     if json:
@@ -63,95 +63,101 @@ def import_files(
 
 
 def print_reports(reports: Sequence[ImportReport]) -> None:
-    """What became of files, for people: a line each, and what was wrong in them."""
+    """Print one row per file, and the errors found in them."""
 
     console = Console(highlight=False, markup=False)
     shown = [report for report in reports if report.games or report.damage]
-    table = Table("file", "games", "new", "moves as in another", "unfinished", "damaged")
+    table = Table("file", "games", "new", "same moves as another", "unfinished", "damaged")
     rows = [(r.source.name, r.games, r.games - r.before, r.repeated, r.unfinished, len(r.damage)) for r in shown]
     totals = [sum(column) for column in zip(*(row[1:] for row in rows), strict=True)]
     for row in [*rows, *([(f"{len(rows)} files", *totals)] if len(rows) > 1 else [])]:
         table.add_row(str(row[0]), *(f"{count:,d}" if count else "" for count in row[1:]))
     if rows:
-        print_table(console, table, ("file", "moves as in another", "unfinished", "damaged"))
+        print_table(console, table, ("file", "same moves as another", "unfinished", "damaged"))
     for report in shown:
-        for error in report.damage[:TOP]:
+        for error in report.damage[:MAX_ROWS]:
             print(f"{report.source.name}, {error}")
-        if len(report.damage) > TOP:
-            print(f"{report.source.name}: {len(report.damage) - TOP} more (--json tells all)")
+        if len(report.damage) > MAX_ROWS:
+            print(f"{report.source.name}: {len(report.damage) - MAX_ROWS} more (--json lists all)")
 
 
 @games.command()
 @selects_games
 def export(
     options: GameOptions,
-    out: Annotated[Path, typer.Option(help="The file to write (its ending names the format), or -", metavar="FILE")],
-    form: Annotated[str | None, typer.Option("--format", help="Where the ending does not", metavar="F")] = None,
-    file: Annotated[str | None, typer.Option(help="Write this imported file again", metavar="NAME")] = None,
-    moves: Through = "",
-    place: Place = None,
+    out: Annotated[
+        Path, typer.Option(help="File to write; its extension sets the format; - for stdout", metavar="FILE")
+    ],
+    format_name: Annotated[
+        str | None, typer.Option("--format", help="Format, if the file extension does not tell", metavar="F")
+    ] = None,
+    source: Annotated[str | None, typer.Option(help="Export this imported file unchanged", metavar="NAME")] = None,
+    moves: MovesOption = "",
+    database: ArchiveOption = None,
     json: Json = False,
 ) -> None:
-    """Write games to a file: transcripts (.txt), GGF, WTHOR (.wtb, .jou and .trn), a logbook (.gam), OGN."""
+    """Export games to transcripts (.txt), GGF, WTHOR (.wtb, .jou and .trn), a logbook (.gam) or OGN."""
 
-    archive = open_archive(place)
-    if file is not None:
-        if form or moves or options != GameOptions():
-            raise ConfigError("--file writes a file again as it was: leave out --format and what chooses games")
-        count, contents = restore_file(archive, file)
+    archive = open_archive(database)
+    if source is not None:
+        if format_name or moves or options != GameOptions():
+            raise ConfigError("--source exports a file unchanged: leave out --format and the options that select games")
+        count, contents = restore_file(archive, source)
     else:
-        format, numbers = choose_format(out, form), archive.numbers(options.wanted(moves))
+        format, numbers = choose_format(out, format_name), archive.numbers(options.game_filter(moves))
         if not numbers:
-            raise ConfigError("no such game is in the archive: nothing was written")
+            raise ConfigError("no game matches these options: nothing was written")
         count, contents = len(numbers), write_games(archive, numbers, format)
     if str(out) == "-":
         print_content(contents)
         return
     written = [str(each) for each in write_files(contents, out)]
-    text = f"{file or f'{count:,d} games'} written to {', '.join(written)}"
+    text = f"{source or f'{count:,d} games'} written to {', '.join(written)}"
     print_result({"games": count, "files": written}, text, json)
 
 
 def print_content(contents: dict[str, bytes]) -> None:
-    """Print what a file would hold, if it is text."""
+    """Print the content of an export, if it is text."""
 
     if any(b"\0" in content for content in contents.values()):
-        raise ConfigError("WTHOR's files are no text: 'awello games export --out FILE.wtb' writes them")
+        raise ConfigError("WTHOR files are binary: write them with 'awello games export --out FILE.wtb'")
     for content in contents.values():
         sys.stdout.buffer.write(content)
 
 
 @games.command()
-def files(place: Place = None, json: Json = False) -> None:
-    """List the files that were imported; export --file writes one again."""
+def files(database: ArchiveOption = None, json: Json = False) -> None:
+    """List the imported files. `games export --source` exports one unchanged."""
 
-    archive = open_archive(place)
-    found = list_imported_files(archive)
+    archive = open_archive(database)
+    statistics = list_imported_files(archive)
     if json:
-        print_json({"files": [{"name": row.name, "format": row.format, "games": row.games} for row in found]})
+        print_json({"files": [{"name": row.name, "format": row.format, "games": row.games} for row in statistics]})
         return
-    if not found:
-        print(EMPTY if archive.empty else "no file was imported: the games came one by one")
+    if not statistics:
+        print(EMPTY if archive.empty else "no files were imported: all games were saved one by one")
         return
 
     table = Table("file", "format", "games")
-    for row in found:
+    for row in statistics:
         table.add_row(row.name, row.format, f"{row.games:,d}")
     print_table(Console(highlight=False, markup=False), table, ("file",))
 
 
 @games.command()
 def show(
-    number: Annotated[int, typer.Argument(min=1, max=2**31 - 1, help="Its number in the list", metavar="NUMBER")],
-    form: Annotated[str | None, typer.Option("--format", help="Print it in a format such as ggf", metavar="F")] = None,
-    place: Place = None,
+    number: Annotated[int, typer.Argument(min=1, max=2**31 - 1, help="Number in `games list`", metavar="NUMBER")],
+    format_name: Annotated[
+        str | None, typer.Option("--format", help="Print in a format such as ggf", metavar="F")
+    ] = None,
+    database: ArchiveOption = None,
     json: Json = False,
 ) -> None:
-    """Show a game: who played, the moves, the final position."""
+    """Show a game: players, moves and final position."""
 
-    record = open_archive(place).find(number)
-    if form is not None:
-        print_content(find_format(form).write([record]))
+    record = open_archive(database).find(number)
+    if format_name is not None:
+        print_content(find_format(format_name).write([record]))
         return
     if json:
         print_json(GameJson.of(record, number).model_dump())
@@ -165,16 +171,16 @@ def show(
 @selects_games
 def list_games(
     options: GameOptions,
-    moves: Through = "",
-    limit: Annotated[int, typer.Option(min=1, help="The most games to show, the latest first", metavar="N")] = 20,
-    place: Place = None,
+    moves: MovesOption = "",
+    last: Annotated[int, typer.Option(min=1, help="Number of games to show, latest first", metavar="N")] = 20,
+    database: ArchiveOption = None,
     json: Json = False,
 ) -> None:
-    """List games: who played, where and when, the opening and how it ended."""
+    """List games: players, date, event, opening and result."""
 
-    wanted, archive = options.wanted(moves), open_archive(place)
-    count, found = archive.find_latest(wanted, limit)
-    rows = [GameRowJson.of(row, record_of(row)) for row in found]
+    game_filter, archive = options.game_filter(moves), open_archive(database)
+    count, statistics = archive.find_latest(game_filter, last)
+    rows = [GameRowJson.of(row, record_of(row)) for row in statistics]
     if json:
         print_json(GameListJson(total=count, games=rows).model_dump())
         return
@@ -186,12 +192,12 @@ def list_games(
         for row in rows:
             table.add_row(*as_cells(row))
         print_table(console, table, ("first", "second", "event", "opening"), ("opening", "event", "game", "date"))
-    shown = f", the latest {len(rows)} shown: --limit shows more" if len(rows) < count else ""
+    shown = f", the latest {len(rows)} shown: --last N shows more" if len(rows) < count else ""
     console.print(EMPTY if archive.empty else f"{count:,d} games{shown}")
 
 
 def as_cells(row: GameRowJson) -> list[str]:
-    """A game of the archive in a line of the table."""
+    """The table row of a game."""
 
     score = "{}-{}".format(*row.score) if row.score else ""
     if row.loser is not None:
@@ -202,32 +208,41 @@ def as_cells(row: GameRowJson) -> list[str]:
 
 @games.command()
 @selects_games
-def stats(options: GameOptions, moves: Through = "", place: Place = None, json: Json = False) -> None:
-    """Count games: results, players, events, openings, years."""
+def stats(options: GameOptions, moves: MovesOption = "", database: ArchiveOption = None, json: Json = False) -> None:
+    """Count games by result, player, event, opening and year."""
 
-    wanted, archive = options.wanted(moves), open_archive(place)
-    found = compute_statistics(archive, wanted)
+    game_filter, archive = options.game_filter(moves), open_archive(database)
+    statistics = compute_statistics(archive, game_filter)
     if json:
-        print_json(asdict(found) | {"by_game": [(str(game), count) for game, count in found.by_game]})
+        print_json(asdict(statistics) | {"by_game": [(str(game), count) for game, count in statistics.by_game]})
     else:
-        print(EMPTY) if archive.empty else print_statistics(found)
+        print(EMPTY) if archive.empty else print_statistics(statistics)
 
 
-def print_statistics(found: ArchiveStatistics) -> None:
-    """The figures for people."""
+def print_statistics(statistics: ArchiveStatistics) -> None:
+    """Print the statistics as tables."""
 
     console = Console(highlight=False, markup=False)
-    console.print(f"{found.games:,d} games" + "".join(f", {count:,d} of {game}" for game, count in found.by_game))
-    if not found.games:
+    console.print(
+        f"{statistics.games:,d} games" + "".join(f", {count:,d} of {game}" for game, count in statistics.by_game)
+    )
+    if not statistics.games:
         return
-    decided = max(1, found.games - found.unfinished)
+    decided = max(1, statistics.games - statistics.unfinished)
     table = Table("first player won", "second won", "drawn", "unfinished", "mean margin of the first")
-    counts = [f"{count:,d} ({count / decided:.1%})" for count in (found.first_wins, found.second_wins, found.draws)]
-    table.add_row(*counts, f"{found.unfinished:,d}", "" if found.score is None else f"{found.score:+.2f}")
+    counts = [
+        f"{count:,d} ({count / decided:.1%})"
+        for count in (statistics.first_wins, statistics.second_wins, statistics.draws)
+    ]
+    table.add_row(
+        *counts, f"{statistics.unfinished:,d}", "" if statistics.score is None else f"{statistics.score:+.2f}"
+    )
     print_table(console, table, [str(column.header) for column in table.columns])
-    if found.years:
-        console.print(f"from {found.years[0][0]} to {found.years[-1][0]}")
+    if statistics.years:
+        console.print(f"from {statistics.years[0][0]} to {statistics.years[-1][0]}")
     table = Table("player", "games", "event", "games", "opening", "games")
-    for row in zip_longest(found.players[:TOP], found.events[:TOP], found.openings[:TOP], fillvalue=("", 0)):
+    for row in zip_longest(
+        statistics.players[:MAX_ROWS], statistics.events[:MAX_ROWS], statistics.openings[:MAX_ROWS], fillvalue=("", 0)
+    ):
         table.add_row(*(cell for name, count in row for cell in (name, f"{count:,d}" if name else "")))
     print_table(console, table, ("player", "event", "opening"))

@@ -1,4 +1,4 @@
-"""`awello lab`: the experiments."""
+"""`awello lab`: run the experiments."""
 
 from collections.abc import Sequence
 from pathlib import Path
@@ -6,7 +6,7 @@ from typing import Annotated, Any
 
 import typer
 
-from awello.cli.app import Cluster, Json, Processes, Variant, app, chosen_jobs, print_result
+from awello.cli.app import Cluster, JobsOption, Json, Variant, app, print_result, resolve_jobs
 from awello.cli.running import Seed, resumable, show_progress
 from awello.errors import ConfigError
 from awello.lab import benchmark, championship, complexity, heuristics, learning, ordering, otage
@@ -17,31 +17,33 @@ from awello.rules.game import find_game
 
 @app.command()
 def lab(
-    name: Annotated[str, typer.Argument(metavar="NAME", help="One of the experiments above")],
-    game: Annotated[str | None, typer.Option(help="Default: the experiment's", metavar="GAME")] = None,
+    name: Annotated[str, typer.Argument(metavar="NAME", help="An experiment listed above")],
+    game: Annotated[
+        str | None, typer.Option(help="othello or awale; default: the experiment's", metavar="GAME")
+    ] = None,
     variant: Variant = None,
     games: Annotated[
-        int | None, typer.Option(min=1, help="Games for each configuration; otage: positions", metavar="N")
+        int | None, typer.Option(min=1, help="Games per configuration; otage: positions", metavar="N")
     ] = None,
-    depths: Annotated[str | None, typer.Option(help="Plies to look ahead, such as 2,4,6", metavar="N,...")] = None,
+    depths: Annotated[str | None, typer.Option(help="Search depths in plies, such as 2,4,6", metavar="N,...")] = None,
     seed: Seed = 0,
-    jobs: Processes = None,
+    jobs: JobsOption = None,
     cluster: Cluster = None,
     training: Annotated[
-        Path | None, typer.Option(help="learning: the folder of a network's training, to show it too", metavar="FOLDER")
+        Path | None, typer.Option(help="learning: folder of a training run to include", metavar="FOLDER")
     ] = None,
-    out: Annotated[Path | None, typer.Option(help="Folder to write; default: lab-NAME-GAME")] = None,
+    out: Annotated[Path | None, typer.Option(help="Output folder; default: lab-NAME-GAME", metavar="FOLDER")] = None,
     json: Json = False,
 ) -> None:
-    """Run an experiment and write a folder of tables and plots. Can be interrupted; run the same command to resume.
+    """Run an experiment and write a folder of tables and plots. Can be interrupted; run it again to resume.
 
-    complexity: time and nodes of searches, with alpha-beta and without, and what options save.
-    championship: every configuration against every other of its depth.
-    benchmark: each heuristic against random.
-    ordering: what an order of moves saves, learnt before or while searching (Awalé).
-    heuristics: the nine programs of report 1 against each other (Awalé).
-    otage: what the variations of one depth save at the next, in trees and in positions (Othello).
-    learning: how the network learnt, and which heuristics, depths and levels it equals (Othello).
+    * complexity: time and nodes of minimax and alpha-beta, with and without options.
+    * championship: round robin between configurations of equal depth.
+    * benchmark: each heuristic against random.
+    * ordering: nodes saved by move ordering, learnt before or during the search (Awalé).
+    * heuristics: round robin of the nine programs of report 1 (Awalé).
+    * otage: nodes saved by variations of the previous depth, in trees and positions (Othello).
+    * learning: learning curves of the network, and its strength against other players (Othello).
     """
     modules = (complexity, championship, benchmark, ordering, heuristics, otage, learning)
     experiments = {module.__name__.rpartition(".")[2]: module for module in modules}
@@ -53,20 +55,20 @@ def lab(
     find_game(game, variant=variant)
     plies = parse_depths(depths) if depths is not None else experiment.DEFAULT_DEPTHS
     if training and experiment is not learning:
-        raise ConfigError("--training is for the experiment learning: leave it out")
-    own = {"training": training} if training else {}
-    plan: Any = experiment.make_plan(game, variant, games or experiment.DEFAULT_GAMES, plies, seed, **own)
+        raise ConfigError("--training only works with the experiment learning: leave it out")
+    extra = {"training": training} if training else {}
+    plan: Any = experiment.make_plan(game, variant, games or experiment.DEFAULT_GAMES, plies, seed, **extra)
     folder = out or Path(f"lab-{name}-{game}")
     with resumable(folder), show_progress(f"lab {name}", plan.total) as update:
-        done = run_experiment(plan, folder, chosen_jobs(jobs, cluster), update)
+        done = run_experiment(plan, folder, resolve_jobs(jobs, cluster), update)
     experiment.write_report(plan, done, plies, folder)
     text = f"{len(done)} {plan.unit} done; the report is {folder / 'report.html'} (and report.md)"
     print_result({"experiment": name, plan.unit: len(done), "folder": str(folder)}, text, json)
 
 
 def parse_depths(text: str) -> Sequence[int]:
-    """Depths such as `2,4,6`, in rising order."""
+    """Parse depths such as `2,4,6`, in increasing order."""
     parts = text.split(",")
     if not all(part.isdecimal() and 1 <= int(part) <= 20 for part in parts):
-        raise ConfigError(f"depths {text!r} are no numbers of plies from 1 to 20, such as 2,4,6")
+        raise ConfigError(f"depths {text!r} must be numbers of plies from 1 to 20, such as 2,4,6")
     return sorted({int(part) for part in parts})

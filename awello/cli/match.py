@@ -1,4 +1,4 @@
-"""`awello match`: games between two players, and the recap."""
+"""`awello match`: play games between two players."""
 
 from pathlib import Path
 from typing import Annotated
@@ -10,13 +10,22 @@ from rich.table import Table
 from awello.arena.match import Match, MatchResult, play_match
 from awello.arena.openings import load_openings
 from awello.arena.workers import Jobs
-from awello.cli.app import Cluster, GameName, Json, Processes, Size, Variant, app, chosen_jobs, print_json
-from awello.cli.running import FirstSpec, Openings, Out, SecondSpec, Seed, describe_learnt, leave_early, show_progress
+from awello.cli.app import Cluster, GameName, JobsOption, Json, Size, Variant, app, print_json, resolve_jobs
+from awello.cli.running import (
+    FirstSpec,
+    Openings,
+    Out,
+    SecondSpec,
+    Seed,
+    describe_learnt,
+    exit_interrupted,
+    show_progress,
+)
 from awello.errors import ConfigError
 from awello.limits import Clock, parse_clock
 from awello.rules.game import find_game
 
-Records = Annotated[bool, typer.Option("--records", help="With --json: the games too, as transcripts")]
+Records = Annotated[bool, typer.Option("--records", help="With --json: include the games as transcripts")]
 
 
 @app.command()
@@ -24,11 +33,11 @@ def match(
     game: GameName,
     first: FirstSpec,
     second: SecondSpec,
-    games: Annotated[int, typer.Option(min=1, help="How many games", metavar="N")] = 10,
+    games: Annotated[int, typer.Option(min=1, help="Number of games", metavar="N")] = 10,
     seed: Seed = 0,
     openings: Openings = None,
-    clock: Annotated[str | None, typer.Option(help="For each player's game: 5m or 30s+500ms", metavar="T")] = None,
-    jobs: Processes = None,
+    clock: Annotated[str | None, typer.Option(help="Time for each player: 5m or 30s+500ms", metavar="T")] = None,
+    jobs: JobsOption = None,
     cluster: Cluster = None,
     out: Out = None,
     size: Size = None,
@@ -36,31 +45,31 @@ def match(
     json: Json = False,
     records: Records = False,
 ) -> None:
-    """Play games between A and B, each opening with both colours. Ctrl-C ends with the recap of what was played."""
+    """Play games between A and B, each opening with both colours. Ctrl-C prints the results so far."""
     chosen = find_game(game, size, variant)
     lines = load_openings(openings, chosen) if openings else ()
     if records and not json:
-        raise ConfigError("--records goes with --json: add it, or leave --records out")
+        raise ConfigError("--records needs --json: add it, or leave --records out")
     time = Clock() if clock is None else parse_clock(clock)
     planned = Match(chosen, first, second, games, seed, lines, time)
-    play_and_report(planned, chosen_jobs(jobs, cluster), out, json, records)
+    play_and_report(planned, resolve_jobs(jobs, cluster), out, json, records)
 
 
 def play_and_report(match: Match, jobs: Jobs, out: Path | None, json: bool, records: bool) -> None:
-    """Play a match with a progress bar and print its recap."""
+    """Play a match with a progress bar and print its results."""
     with show_progress(f"{match.first} - {match.second}", match.games) as update:
         result = play_match(match, jobs, out, update)
     if json:
         print_json(result.as_json(records))
     else:
-        print_recap(result)
+        print_result(result)
         print("".join(f"{line}\n" for line in describe_learnt(result.learnt)), end="")
     if result.interrupted:
-        leave_early(out)
+        exit_interrupted(out)
 
 
-def print_recap(result: MatchResult) -> None:
-    """The recap for people: who won, who held how much, who took how long."""
+def print_result(result: MatchResult) -> None:
+    """Print wins, mean share of discs or seeds, and times."""
     match, (first, second) = result.match, result.mean_ms()
     shares = [f"{100 * share:.1f} %" for share in result.shares()]
     table = Table("", title=f"{result.games} of {match.games} games")

@@ -1,4 +1,4 @@
-"""`awello perft`: count the leaves of the tree of all moves, the classic check of rules and speed."""
+"""`awello perft`: count the leaves of the move tree, the classic test of move generation."""
 
 import time
 from collections.abc import Iterator
@@ -13,23 +13,24 @@ from awello.position import Position
 from awello.rules.game import find_game, is_over, legal_moves, play
 from awello.rules.game import perft as count_leaves
 
-DEEPEST = 120  # plies: no game of Othello is longer, and deeper counts never end
-PIECE = 6  # plies that one kernel call counts: short enough to be interrupted
-SHOWN = 4  # plies whose branches the progress bar counts
+MAX_DEPTH = 120  # plies: the longest games of Othello; deeper counts would never finish
+KERNEL_DEPTH = 6  # plies per kernel call: short enough for Ctrl-C
+PROGRESS_DEPTH = 4  # plies whose positions the progress bar counts
 
 
 @app.command()
 def perft(
     game: GameName,
-    depth: Annotated[int, typer.Argument(min=0, max=DEEPEST, help="Plies, passes included")],
+    depth: Annotated[int, typer.Argument(min=0, max=MAX_DEPTH, help="Depth in plies, counting passes")],
     position: PositionText = None,
     size: Size = None,
     variant: Variant = None,
     json: Json = False,
 ) -> None:
-    """Count the leaves of all move sequences of DEPTH plies. A pass is a ply; a finished game is one leaf.
+    """Count the leaves of the move tree. A pass is a ply; a finished game is one leaf.
 
-    Each depth is shown when it is complete, up to DEPTH; with --json only the last one. Ctrl-C keeps what is known.
+    Prints each depth up to DEPTH as it completes; with --json only the last one. Ctrl-C stops and keeps the results so
+    far.
     """
     chosen = find_game(game, size, variant)
     start, done = start_position(chosen, position), dict[str, float]()
@@ -46,20 +47,20 @@ def perft(
 
 
 def count(start: Position, depth: int) -> tuple[int, float]:
-    """The leaves below a position and the seconds it took, piece by piece so that Ctrl-C is heard."""
-    game, upper, leaves = int(start.game), max(0, depth - PIECE), 0
-    branches = list(_descend(game, U(start.own), U(start.opp), min(upper, SHOWN)))
+    """Count the leaves below a position in small pieces, so that Ctrl-C works; return leaves and seconds."""
+    game, upper, leaves = int(start.game), max(0, depth - KERNEL_DEPTH), 0
+    branches = list(_descend(game, U(start.own), U(start.opp), min(upper, PROGRESS_DEPTH)))
     with progress(f"perft {depth}", len(branches)) as step:
-        begun = time.perf_counter()
+        started = time.perf_counter()
         for branch in branches:
-            for own, opp in _descend(game, *branch, upper - min(upper, SHOWN)):
+            for own, opp in _descend(game, *branch, upper - min(upper, PROGRESS_DEPTH)):
                 leaves += count_leaves(game, own, opp, depth - upper)
             step()
-        return leaves, time.perf_counter() - begun
+        return leaves, time.perf_counter() - started
 
 
 def _descend(game: int, own: U, opp: U, plies: int) -> Iterator[tuple[U, U]]:
-    """The positions so many plies below."""
+    """Yield the positions reached after a number of plies."""
     if plies == 0:
         yield own, opp
     else:
@@ -68,7 +69,7 @@ def _descend(game: int, own: U, opp: U, plies: int) -> Iterator[tuple[U, U]]:
 
 
 def _children(game: int, own: U, opp: U) -> list[tuple[U, U]]:
-    """The positions after each move; a pass swaps the sides, a finished game stays the one leaf it is."""
+    """Return the positions after each move or pass; a finished game is its own child."""
     moves = int(legal_moves(game, own, opp))
     if not moves:
         return [(own, opp) if is_over(game, own, opp) else (opp, own)]

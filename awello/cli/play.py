@@ -1,4 +1,4 @@
-"""`awello play`: a game in the terminal, with people, programs or both."""
+"""`awello play`: a game in the terminal between people, players or both."""
 
 import random
 from collections.abc import Sequence
@@ -22,42 +22,44 @@ from awello.rules.game import find_game
 @app.command()
 def play(
     game: GameName,
-    first: Annotated[str, typer.Option(help="Who plays Black or South", metavar="SPEC")] = "human",
-    second: Annotated[str, typer.Option(help="Who plays White or North", metavar="SPEC")] = "greedy",
+    first: Annotated[str, typer.Option(help="Player of Black or South", metavar="SPEC")] = "human",
+    second: Annotated[str, typer.Option(help="Player of White or North", metavar="SPEC")] = "greedy",
     size: Size = None,
     variant: Variant = None,
     position: PositionText = None,
-    clock: Annotated[str | None, typer.Option(help="Time for each player's game, such as 5m", metavar="T")] = None,
-    seed: Annotated[int | None, typer.Option(help="The same seed gives the same game", metavar="S")] = None,
+    clock: Annotated[str | None, typer.Option(help="Time for each player, such as 5m", metavar="T")] = None,
+    seed: Annotated[
+        int | None, typer.Option(help="Random seed; the same seed gives the same game", metavar="S")
+    ] = None,
 ) -> None:
     """Play a game in the terminal. Type help when it is your turn."""
 
     start = start_position(find_game(game, size, variant), position)
-    chance = random.getrandbits(32) if seed is None else seed
-    time = None if clock is None else parse_clock(clock)
-    play_here([make_player(first), make_player(second)], start, chance, clock=time)
+    chosen_seed = random.getrandbits(32) if seed is None else seed
+    time_control = None if clock is None else parse_clock(clock)
+    play_in_terminal([make_player(first), make_player(second)], start, chosen_seed, clock=time_control)
 
 
-def play_here(
+def play_in_terminal(
     players: list[Player], start: Position, seed: int, opening: Sequence[int] = (), clock: Clock | None = None
 ) -> None:
-    """Play a game with the board and every move shown."""
+    """Play a game, printing the board and every move."""
 
     console = Console(highlight=False, markup=False, soft_wrap=True)
-    seats = [isinstance(player, HumanPlayer) for player in players]
+    is_human = [isinstance(player, HumanPlayer) for player in players]
 
     def show(before: Position, choice: Choice, after: Position) -> None:
-        if not any(seats):
+        if not any(is_human):
             console.print(before)
         if choice.move < 0:
             console.print(f"{before.side_name} has no move and passes.\n")
-        elif not seats[before.side]:
+        elif not is_human[before.side]:
             console.print(f"{before.side_name} ({players[before.side]}) plays {before.format_move(choice.move)}.\n")
 
-    for place, player in enumerate(players):
-        player.begin(start.game, seed + place)
-    if any(seats):
-        names = " and ".join(start.game.sides[side] for side in (0, 1) if seats[side])
+    for side, player in enumerate(players):
+        player.begin(start.game, seed + side)
+    if any(is_human):
+        names = " and ".join(start.game.sides[side] for side in (0, 1) if is_human[side])
         rules = start.game.variant or f"{start.game.size}x{start.game.size}"
         console.print(f"{start.game.adapter.title}, {rules}: you are {names}. Type a move, or help.\n")
     try:

@@ -1,4 +1,4 @@
-"""`awello players`: who can be asked to play."""
+"""`awello players`: list the players and their settings."""
 
 from dataclasses import fields
 
@@ -11,7 +11,7 @@ from awello.players.player import load_registry
 
 @app.command()
 def players(json: Json = False) -> None:
-    """List the players, with the settings a spec may give: name:heuristic@limit,key=value."""
+    """List the players and the settings of their specs: name:heuristic@limit,key=value."""
     entries = load_registry()
     settings = {name: [field.name for field in fields(entry.player_class)] for name, entry in entries.items()}  # type: ignore
     if json:

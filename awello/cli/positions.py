@@ -1,4 +1,4 @@
-"""The games and positions that commands read: from an argument, a file or standard input."""
+"""Read games and positions from an argument, a file or standard input."""
 
 import sys
 from collections.abc import Callable
@@ -15,34 +15,34 @@ T = TypeVar("T")
 
 
 def start_position(game: Game, text: str | None) -> Position:
-    """The given position, or the start of the game."""
+    """Parse the given position, or return the start of the game."""
     return Position.start(game) if text is None else parse_position(text, game)
 
 
-def is_source(what: str) -> bool:
-    """Whether it is `-` or the name of a file; a long transcript cannot even be a name."""
+def is_source(argument: str) -> bool:
+    """Whether an argument is `-` or an existing file; a long transcript is not even a valid file name."""
     with suppress(OSError, ValueError):
-        return what == "-" or (bool(what) and Path(what).exists())
+        return argument == "-" or (bool(argument) and Path(argument).exists())
     return False
 
 
-def read_source(what: str, hint: str) -> tuple[str, str]:
-    """The name and the text of a file or of standard input (`-`)."""
-    name = "standard input" if what == "-" else what
+def read_source(argument: str, hint: str) -> tuple[str, str]:
+    """Return the name and text of a file or standard input (`-`)."""
+    name = "standard input" if argument == "-" else argument
     try:
-        content = sys.stdin.buffer.read() if what == "-" else Path(what).read_bytes()
+        content = sys.stdin.buffer.read() if argument == "-" else Path(argument).read_bytes()
         return name, content.decode("utf-8-sig")
     except UnicodeDecodeError:
         raise ConfigError(f"{name} is not text: {hint}") from None
 
 
-def read_lines(what: str, parse: Callable[[str], T], form: str) -> list[T]:
-    """What the lines of a file or of standard input hold; an error names the file and the line."""
-    name, text = read_source(what, f"write one {form} per line")
+def read_lines(argument: str, parse: Callable[[str], T], line_format: str) -> list[T]:
+    """Parse each line of a file or standard input; errors name the file and the line."""
+    name, text = read_source(argument, f"write one {line_format} per line")
     try:
-        found = parse_lines(text, parse)
+        items = parse_lines(text, parse)
     except AwelloError as error:
         raise ConfigError(f"{name}, {error}") from None
-    if not found:
-        raise ConfigError(f"{name} holds no position: write one {form} per line")
-    return found
+    if not items:
+        raise ConfigError(f"{name} contains no positions: write one {line_format} per line")
+    return items

@@ -1,4 +1,4 @@
-"""`awello probcut`: measure again how far shallow searches are from deep ones."""
+"""`awello probcut`: measure the error of shallow searches for ProbCut."""
 
 from pathlib import Path
 from typing import Annotated
@@ -12,21 +12,21 @@ from awello.lab.report import require_matplotlib
 
 @app.command()
 def probcut(
-    positions: Annotated[int, typer.Option(min=2, help="Positions for each number of empty squares", metavar="N")] = 60,
-    seed: Annotated[int, typer.Option(help="The same seed gives the same positions", metavar="S")] = 0,
-    out: Annotated[Path, typer.Option(help="Folder to write", metavar="DIR")] = Path("lab-probcut"),
+    positions: Annotated[int, typer.Option(min=2, help="Positions per number of empty squares", metavar="N")] = 60,
+    seed: Annotated[int, typer.Option(help="Random seed of the positions", metavar="S")] = 0,
+    out: Annotated[Path, typer.Option(help="Output folder", metavar="FOLDER")] = Path("lab-probcut"),
     json: Json = False,
 ) -> None:
-    """Measure the errors behind probable cuts, and write a report and the probcut.json that the engine reads."""
+    """Measure the error of shallow searches, and write a report and the engine's probcut.json."""
     require_matplotlib()
     out.mkdir(parents=True, exist_ok=True)
     with progress("probcut", positions * len(EMPTIES)) as step:
         differences = measure_differences(positions, seed, step)
     fits = write_report(differences, out)
     if json:
-        print_json({kind: found.coefficients | {"error": found.error} for kind, found in fits.items()})
+        print_json({kind: fit.coefficients | {"error": fit.error} for kind, fit in fits.items()})
         return
-    for kind, found in fits.items():
-        terms = " ".join(f"{value:+.3f} {term}" for term, value in found.coefficients.items())
-        print(f"searches to {'a depth' if kind == 'depth' else 'the end'}: {terms}, error {found.error:.2f} discs")
-    print(f"the report is {out / 'report.md'}; to use the figures, copy {out / 'probcut.json'} to awello/data")
+    for kind, fit in fits.items():
+        terms = " ".join(f"{value:+.3f} {term}" for term, value in fit.coefficients.items())
+        print(f"searches to {'a depth' if kind == 'depth' else 'the end'}: {terms}, error {fit.error:.2f} discs")
+    print(f"the report is {out / 'report.md'}; to use the coefficients, copy {out / 'probcut.json'} to awello/data")

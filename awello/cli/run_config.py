@@ -1,4 +1,4 @@
-"""`awello run`: a session described in a YAML file."""
+"""`awello run`: play a game or match described in a YAML file."""
 
 from pathlib import Path
 from typing import Annotated
@@ -8,9 +8,9 @@ import typer
 from awello.arena.config import load_config
 from awello.arena.match import Match, first_side
 from awello.arena.openings import load_openings
-from awello.cli.app import Json, app, chosen_jobs
+from awello.cli.app import Json, app, resolve_jobs
 from awello.cli.match import Records, play_and_report
-from awello.cli.play import play_here
+from awello.cli.play import play_in_terminal
 from awello.errors import AwelloError, ConfigError
 from awello.players.player import make_player
 from awello.position import Position
@@ -18,11 +18,11 @@ from awello.position import Position
 
 @app.command("run")
 def run_config(
-    config: Annotated[Path, typer.Argument(metavar="CONFIG.yaml", help="See examples/run.yaml for every key")],
+    config: Annotated[Path, typer.Argument(metavar="CONFIG.yaml", help="YAML file; examples/run.yaml shows every key")],
     json: Json = False,
     records: Records = False,
 ) -> None:
-    """Play what a YAML file describes: one game with the board shown, or a match with its recap."""
+    """Play a game or match described in a YAML file, with the board shown or a summary at the end."""
     settings = load_config(config)
     try:
         game, (first, second), clock = settings.parse_game(), settings.parse_specs(), settings.parse_time_control()
@@ -31,9 +31,9 @@ def run_config(
         raise ConfigError(f"{config}: {error}") from None
     match = Match(game, str(first), str(second), settings.games, settings.seed, lines, clock)
     if not settings.display or json:
-        play_and_report(match, chosen_jobs(settings.jobs, settings.cluster), settings.out, json, records)
+        play_and_report(match, resolve_jobs(settings.jobs, settings.cluster), settings.out, json, records)
         return
     for number in range(settings.games):
         order = (second, first) if first_side(number) else (first, second)
-        seated = [make_player(spec) for spec in order]
-        play_here(seated, Position.start(game), settings.seed + number, match.opening(number), clock)
+        players = [make_player(spec) for spec in order]
+        play_in_terminal(players, Position.start(game), settings.seed + number, match.opening(number), clock)

@@ -1,4 +1,4 @@
-"""What all commands that play games share: where they run, the display of their progress, and how they end early."""
+"""Shared by the commands that play games: options, progress display and interruption."""
 
 import sys
 from collections.abc import Callable, Iterable, Iterator
@@ -12,21 +12,21 @@ from rich.live import Live
 
 from awello.cli.app import progress_bar
 
-FirstSpec = Annotated[str, typer.Argument(metavar="A", help="The first player's spec; 'awello players' lists them")]
-SecondSpec = Annotated[str, typer.Argument(metavar="B", help="The second player's spec")]
-Seed = Annotated[int, typer.Option(help="The same seed gives the same games", metavar="S")]
-Openings = Annotated[Path | None, typer.Option(help="A file of openings, one transcript per line", metavar="FILE")]
-Out = Annotated[Path | None, typer.Option(help="Folder that keeps every game, or to resume from", metavar="FOLDER")]
+FirstSpec = Annotated[str, typer.Argument(metavar="A", help="First player; 'awello players' lists them")]
+SecondSpec = Annotated[str, typer.Argument(metavar="B", help="Second player")]
+Seed = Annotated[int, typer.Option(help="Random seed; the same seed gives the same games", metavar="S")]
+Openings = Annotated[Path | None, typer.Option(help="File of openings, one transcript per line", metavar="FILE")]
+Out = Annotated[Path | None, typer.Option(help="Folder for the games, or to resume from", metavar="FOLDER")]
 
 
 @contextmanager
 def show_progress(
     label: str, total: int, draw: Callable[[], Iterable[RenderableType]] = lambda: ()
 ) -> Iterator[Callable[..., None]]:
-    """A bar with the time left, below what `draw` gives, on standard error where that is a terminal.
+    """Show a progress bar with the time left, below the output of `draw`, if standard error is a terminal.
 
-    It yields a function that takes the number of jobs done and, if it changes, the label. Jobs that were done before
-    the first call do not count for the time left.
+    Yields a function that takes the number of finished jobs and optionally a new label. Jobs finished before the first
+    call do not count towards the time left.
     """
     bar = progress_bar()
     task = bar.add_task(label, total=None)
@@ -44,24 +44,24 @@ def show_progress(
 
 
 @contextmanager
-def resumable(place: Path | str) -> Iterator[None]:
-    """What is done inside can be interrupted: a place keeps it, and the same command resumes from there."""
+def resumable(output: Path | str) -> Iterator[None]:
+    """Exit cleanly on Ctrl-C and tell the user how to resume from `output`."""
     try:
         yield
     except KeyboardInterrupt:
-        leave_early(place)
+        exit_interrupted(output)
 
 
-def leave_early(folder: Path | str | None) -> NoReturn:
-    """End an interrupted command, and say how to resume it if a folder keeps what was played."""
+def exit_interrupted(folder: Path | str | None) -> NoReturn:
+    """Exit an interrupted command; with a folder, tell the user how to resume."""
     if folder is None:
         raise typer.Exit(130)
     print(f"awello: interrupted: run the same command again to resume from {folder}", file=sys.stderr)
-    raise SystemExit(130)  # typer.Exit(130) would print another line
+    raise SystemExit(130)  # typer.Exit(130) would print a second line
 
 
 def describe_learnt(learnt: dict[str, dict[str, int]]) -> list[str]:
-    """What players learnt, one line each."""
+    """Describe what players learnt, one line per player."""
     return [
         f"{spec} learnt from {counts['games']} game{'s' * (counts['games'] > 1)}: "
         + ", ".join(f"{name} {count}" for name, count in counts.items() if name != "games")

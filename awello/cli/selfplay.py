@@ -1,4 +1,4 @@
-"""`awello selfplay`: games of the champion against itself, to learn from."""
+"""`awello selfplay`: generate training games of the champion against itself."""
 
 import os
 import re
@@ -10,8 +10,8 @@ import typer
 
 from awello.arena.openings import load_openings
 from awello.arena.runner import Runner
-from awello.cli.app import Cluster, GameName, Json, Size, Variant, app, chosen_jobs, print_result
-from awello.cli.running import Openings, Seed, leave_early, show_progress
+from awello.cli.app import Cluster, GameName, Json, Size, Variant, app, parse_level, print_result, resolve_jobs
+from awello.cli.running import Openings, Seed, exit_interrupted, show_progress
 from awello.errors import ConfigError
 from awello.learn.selfplay import SelfplayPlan
 from awello.rules.game import find_game
@@ -20,53 +20,53 @@ from awello.rules.game import find_game
 @app.command()
 def selfplay(
     game: GameName,
-    level: Annotated[int, typer.Option(help="The champion's level", metavar="L")],
+    limit: Annotated[str, typer.Option(help="level=0 to level=30", metavar="L")],
     out: Annotated[Path, typer.Option(help="Folder for the games, or to resume from", metavar="FOLDER")],
-    games: Annotated[int, typer.Option(min=1, help="How many games there are to be in all", metavar="N")] = 1000,
+    games: Annotated[int, typer.Option(min=1, help="Total number of games", metavar="N")] = 1000,
     openings: Openings = None,
-    opening_plies: Annotated[str, typer.Option(help="Random first moves, such as 10 or 4-16", metavar="N")] = "0",
+    opening_plies: Annotated[str, typer.Option(help="Random opening moves, such as 10 or 4-16", metavar="N")] = "0",
     seed: Seed = 0,
-    weights: Annotated[Path | None, typer.Option(help="Learnt weights to play with", metavar="FILE")] = None,
+    weights: Annotated[Path | None, typer.Option(help="Evaluation weights to use", metavar="FILE")] = None,
     jobs: Annotated[int | None, typer.Option(min=1, help="Worker processes; default: one per core")] = None,
     cluster: Cluster = None,
     size: Size = None,
     variant: Variant = None,
     json: Json = False,
 ) -> None:
-    """Play games of the champion against itself and keep them, one line of JSON per game, to learn from.
+    """Generate training games of the champion against itself, one line of JSON per game.
 
-    Each game draws one of the openings. Can be interrupted; run the same command again to resume. A larger --games adds
-    to the folder.
+    Each game starts from a random opening. Can be interrupted; run the same command again to resume. A larger --games
+    continues an earlier run.
     """
     chosen = find_game(game, size, variant)
     lines = load_openings(openings, chosen) if openings else ()
     plies = parse_plies(opening_plies)
     if not lines and plies == (0, 0):
-        raise ConfigError("all games would be the same: give --opening-plies such as 4-16, or --openings")
-    plan = SelfplayPlan(chosen, level, games, seed, lines, plies, str(weights or ""))
-    begun = time.perf_counter()
+        raise ConfigError("all games would be identical: give --opening-plies such as 4-16, or --openings")
+    plan = SelfplayPlan(chosen, parse_level(limit), games, seed, lines, plies, str(weights or ""))
+    started = time.perf_counter()
     with (
-        Runner(plan, chosen_jobs(jobs, cluster, os.cpu_count() or 1), out) as runner,
-        show_progress(f"selfplay {chosen} level {level}", games) as update,
+        Runner(plan, resolve_jobs(jobs, cluster, os.cpu_count() or 1), out) as runner,
+        show_progress(f"selfplay {chosen} {limit}", games) as update,
     ):
         before = len(runner.results)
         update(before)
         finished = runner.run(lambda: update(len(runner.results)))
-    played, seconds = len(runner.results), time.perf_counter() - begun
+    played, seconds = len(runner.results), time.perf_counter() - started
     new = played - before
     mean = sum(letter.isalpha() for result in runner.results for letter in result.moves) / max(1, played)
     if not finished:
-        leave_early(out)
+        exit_interrupted(out)
     counts, rate = {"games": played, "new": new, "mean_plies": mean}, new / seconds
     text = f"{played} games of {mean:.1f} plies, {new} of them new, {rate:.1f} games/s, written to {out}"
     print_result({**counts, "seconds": seconds, "games_per_second": rate, "folder": str(out)}, text, json)
 
 
 def parse_plies(text: str) -> tuple[int, int]:
-    """The least and the largest number of random moves."""
+    """Parse a number or range of random moves."""
     if not (match := re.fullmatch(r"(\d+)(?:-(\d+))?", text.strip())):
-        raise ConfigError(f"{text!r} is no number of plies: give one such as 10, or a range such as 4-16")
+        raise ConfigError(f"{text!r} is not a number of plies: write 10, or a range such as 4-16")
     low, high = int(match[1]), int(match[2] or match[1])
     if low > high:
-        raise ConfigError(f"a range of plies goes from the smaller to the larger number: {high}-{low}, not {text}")
+        raise ConfigError(f"the range {text!r} is reversed: write {high}-{low}")
     return low, high

@@ -1,4 +1,4 @@
-"""`awello serve`: the page to play and analyse on."""
+"""`awello serve`: run the web server of the page."""
 
 import os
 import re
@@ -12,84 +12,84 @@ from typing import Annotated
 
 import typer
 
-from awello.cli.app import Cluster, Place, app
+from awello.cli.app import ArchiveOption, Cluster, app
 from awello.errors import AwelloError, ConfigError
 from awello.kernel import LAZY_VARIABLE, find_cached
 from awello.kernel_compiler import KernelCompiler, kernels_are_missing
 from awello.web.process import ENGINE_KERNELS, SERVER_KERNELS, parse_niceness
 
-PORT, TRIES = 8421, 20
-USUAL_THREADS = 4
-UNREAD = 30_000  # milliseconds in which somebody must take what was sent to them
+DEFAULT_PORT, PORTS_TRIED = 8421, 20
+DEFAULT_MAX_ENGINES = 4
+TCP_TIMEOUT_MS = 30_000  # connections that do not acknowledge data for this long are closed
 
 
 @app.command()
 def serve(
-    host: Annotated[str, typer.Option(help="Listen here; 0.0.0.0 lets your network in", metavar="H")] = "127.0.0.1",
+    host: Annotated[str, typer.Option(help="Address to listen on; 0.0.0.0: all interfaces", metavar="H")] = "127.0.0.1",
     port: Annotated[
-        int | None, typer.Option(min=0, max=65535, help="Default: 8421 or the next free one; 0: any", metavar="P")
+        int | None, typer.Option(min=0, max=65535, help="Default: 8421 or the next free port; 0: any", metavar="P")
     ] = None,
-    threads: Annotated[
-        int | None, typer.Option(min=1, max=256, help="Engine processes; default: one per core up to 4, or per worker")
+    jobs: Annotated[
+        int | None, typer.Option(min=1, max=256, help="Engine processes; default: one per core, up to 4", metavar="N")
     ] = None,
     cluster: Cluster = None,
-    archive: Place = None,
-    no_archive: Annotated[bool, typer.Option("--no-archive", help="Keep no games, and show none")] = False,
+    archive: ArchiveOption = None,
+    no_archive: Annotated[bool, typer.Option("--no-archive", help="Do not store or show games")] = False,
     club: Annotated[
-        str | None, typer.Option(help="Open a club kept in a file or postgresql://USER@HOST/NAME", metavar="PLACE")
+        str | None, typer.Option(help="Run a club: file or postgresql://USER@HOST/NAME", metavar="DATABASE")
     ] = None,
-    name: Annotated[list[str] | None, typer.Option(help="Public name, behind a proxy; repeatable")] = None,
-    browser: Annotated[bool, typer.Option(help="Open the page in your browser, if there is one")] = True,
+    hostname: Annotated[list[str] | None, typer.Option(help="Public host name behind a proxy; repeatable")] = None,
+    browser: Annotated[bool, typer.Option(help="Open the page in your browser")] = True,
 ) -> None:
-    """Serve the page to play, see and understand both games. Ctrl-C ends it."""
-    for each in name or ():
-        check_name(each)
-    parse_niceness(0)  # an invalid one is refused here, not in each process
-    door = listen(host, port)
-    address = url(host, door.getsockname()[1])
+    """Serve the web page to play and analyse both games. Ctrl-C stops the server."""
+    for name in hostname or ():
+        check_hostname(name)
+    parse_niceness(0)  # check it here, before processes start
+    listener = listen(host, port)
+    address = url(host, listener.getsockname()[1])
     with compile_kernels() as kernels:
-        # only now, because they bring kernels
+        # imported only now, because they load kernels
         from awello.web.app import create_app
         from awello.web.http_server import HttpServerConfig, serve_app
 
-        check_tables()
-        kept = None if no_archive else archive or ""
-        if kept is not None:
-            check_archive(kept)
-        engines = threads or (0 if cluster else min(USUAL_THREADS, os.cpu_count() or 1))
-        application = create_app(engines, host, kept, club, name or (), cluster, kernels)
+        check_tablebase()
+        database = None if no_archive else archive or ""
+        if database is not None:
+            check_archive(database)
+        engines = jobs or (0 if cluster else min(DEFAULT_MAX_ENGINES, os.cpu_count() or 1))
+        application = create_app(engines, host, database, club, hostname or (), cluster, kernels)
 
         def announce() -> None:
-            print(f"Awello is at {address}  (Ctrl-C ends it)", flush=True)
+            print(f"Awello is running at {address}  (Ctrl-C stops it)", flush=True)
             if kernels:
-                Thread(target=tell_compiling, args=(kernels,), daemon=True).start()
-            if browser and can_show():
+                Thread(target=report_compilation, args=(kernels,), daemon=True).start()
+            if browser and has_display():
                 webbrowser.open(address)
 
         with suppress(KeyboardInterrupt):
-            serve_app(HttpServerConfig(application, behind_proxy=bool(name)), door, announce)
+            serve_app(HttpServerConfig(application, behind_proxy=bool(hostname)), listener, announce)
 
 
-def check_name(name: str) -> None:
-    """Refuse what can never be the name in an address."""
+def check_hostname(name: str) -> None:
+    """Check that a name can be a host name or an IPv6 address."""
     if not re.fullmatch(r"[\w.-]+|[\da-f.]*(:[\da-f.]*){2,}", name, re.IGNORECASE):
-        raise ConfigError(f"--name {name} is no name of a host: write it alone, such as club.example.org")
+        raise ConfigError(f"--hostname {name} is not a host name: write it alone, such as club.example.org")
 
 
-def check_archive(place: str) -> None:
-    """Refuse an archive that cannot be opened; if it is only the default one, warn and start without it."""
+def check_archive(database: str) -> None:
+    """Check that the archive opens; if the default one does not, warn and start without an archive."""
     from awello.archive.archive import Archive
 
     try:
-        Archive(place or None).close()
+        Archive(database or None).close()
     except (AwelloError, OSError) as error:
-        if place:
+        if database:
             raise
-        print(f"awello: games cannot be kept: {error}; choose another file with --archive", file=sys.stderr)
+        print(f"awello: games are not stored: {error}; choose another file with --archive", file=sys.stderr)
 
 
-def check_tables() -> None:
-    """Refuse a damaged table of endgames here, not in each engine process."""
+def check_tablebase() -> None:
+    """Check the tablebase once, before engine processes start."""
     from awello.engine.tablebase import find_tablebase
     from awello.rules.game import Game
 
@@ -98,52 +98,52 @@ def check_tables() -> None:
 
 @contextmanager
 def compile_kernels() -> Iterator[KernelCompiler | None]:
-    """Compile what has never been compiled on this machine: first what the server needs, the rest beside it."""
+    """Compile missing kernels: those of the server now, the others in the background."""
     if not kernels_are_missing():
         yield None
         return
-    os.environ[LAZY_VARIABLE] = "1"  # for the engine processes too
+    os.environ[LAZY_VARIABLE] = "1"  # also for the engine processes
     with KernelCompiler(SERVER_KERNELS, ENGINE_KERNELS) as kernels:
         kernels.wait(SERVER_KERNELS, show=True)
-        find_cached()  # so that these are loaded as they are imported
+        find_cached()  # load them when they are imported
         yield kernels
 
 
-def tell_compiling(kernels: KernelCompiler) -> None:
-    """Say on the terminal which kernels are being compiled, and when all are."""
-    print("awello: the engines' kernels are being compiled: the computer's first move takes longer", file=sys.stderr)
+def report_compilation(kernels: KernelCompiler) -> None:
+    """Print the progress of the background compilation."""
+    print("awello: compiling the engines' kernels: the first move of a player takes longer", file=sys.stderr)
     if kernels.wait(ENGINE_KERNELS):
-        print("awello: the engines start; the remaining kernels are compiled in the background", file=sys.stderr)
+        print("awello: the engines are starting; other kernels compile in the background", file=sys.stderr)
     if kernels.wait():
         print("awello: all kernels are compiled", file=sys.stderr)
 
 
 def listen(host: str, port: int | None) -> socket.socket:
-    """A socket that listens; without a port, on the usual one or the next that is free."""
+    """Open a listening socket on the port, or on the default port or the next free one."""
     family = socket.AF_INET6 if ":" in host else socket.AF_INET
-    for candidate in range(PORT, PORT + TRIES) if port is None else [port]:
-        door = socket.socket(family)
-        door.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-        if hasattr(socket, "TCP_USER_TIMEOUT"):  # connections have it from here
-            door.setsockopt(socket.IPPROTO_TCP, socket.TCP_USER_TIMEOUT, UNREAD)
+    for candidate in range(DEFAULT_PORT, DEFAULT_PORT + PORTS_TRIED) if port is None else [port]:
+        listener = socket.socket(family)
+        listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        if hasattr(socket, "TCP_USER_TIMEOUT"):  # connections inherit it
+            listener.setsockopt(socket.IPPROTO_TCP, socket.TCP_USER_TIMEOUT, TCP_TIMEOUT_MS)
         try:
-            door.bind((host, candidate))
-            door.listen()
-            return door
-        except (OSError, TypeError, UnicodeError) as error:  # the last two: a name that no host can have
-            door.close()
-            problem = error.strerror if isinstance(error, OSError) else "it is not the name of a host"
-    where = f"port {port}" if port is not None else f"ports {PORT} to {PORT + TRIES - 1}"
+            listener.bind((host, candidate))
+            listener.listen()
+            return listener
+        except (OSError, TypeError, UnicodeError) as error:  # the last two: an invalid host name
+            listener.close()
+            problem = error.strerror if isinstance(error, OSError) else "not a valid host name"
+    where = f"port {port}" if port is not None else f"ports {DEFAULT_PORT} to {DEFAULT_PORT + PORTS_TRIED - 1}"
     raise ConfigError(f"cannot listen on {host}, {where}: {problem}; choose another --host or --port")
 
 
 def url(host: str, port: int) -> str:
-    """The address that a browser on this machine opens."""
-    here = {"0.0.0.0": "127.0.0.1", "::": "[::1]"}  # nosec # noqa: S104 - nothing is bound here
-    name = here.get(host, f"[{host}]" if ":" in host else host)
+    """The address for a browser on this machine."""
+    local = {"0.0.0.0": "127.0.0.1", "::": "[::1]"}  # nosec # noqa: S104 - not bound here
+    name = local.get(host, f"[{host}]" if ":" in host else host)
     return f"http://{name}:{port}/"
 
 
-def can_show() -> bool:
-    """Whether a window can be opened here."""
+def has_display() -> bool:
+    """Whether a browser window can be opened."""
     return sys.platform in ("darwin", "win32") or any(map(os.environ.get, ("DISPLAY", "WAYLAND_DISPLAY")))

@@ -1,4 +1,4 @@
-"""Standard streams that can always be used: none is closed, and none fails on a character it cannot show."""
+"""Make standard streams safe: open, and able to encode every character."""
 
 import codecs
 import os
@@ -6,7 +6,7 @@ import sys
 import unicodedata
 from io import TextIOWrapper
 
-FALLBACK = "awello_ascii"
+ERROR_HANDLER = "awello_ascii"
 LOOKALIKES = {
     **dict.fromkeys("─━═╌┄┈╴╶╸╺", "-"),
     **dict.fromkeys("│┃║╎┆┊╵╷╹╻", "|"),
@@ -17,27 +17,27 @@ LOOKALIKES = {
 
 
 def prepare_streams() -> None:
-    """Replace closed streams, and let characters that an output's encoding lacks become ASCII ones."""
-    codecs.register_error(FALLBACK, _replace)
+    """Replace closed streams, and write characters outside an encoding as similar ASCII characters."""
+    codecs.register_error(ERROR_HANDLER, _replace)
     for name, mode in (("stdin", "r"), ("stdout", "w"), ("stderr", "w")):
         if getattr(sys, name) is None:
             setattr(sys, name, open(os.devnull, mode, encoding="utf-8"))  # noqa: PTH123, SIM115
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, TextIOWrapper):
-            stream.reconfigure(errors=FALLBACK)
+            stream.reconfigure(errors=ERROR_HANDLER)
 
 
 def to_ascii(text: str) -> str:
-    """A text with ASCII characters that look like its own; `?` where there is none."""
+    """Replace characters by similar ASCII characters, or `?`."""
     return "".join(map(_to_ascii, text))
 
 
-def _to_ascii(letter: str) -> str:
-    if letter in LOOKALIKES:
-        return LOOKALIKES[letter]
-    if 0x2500 <= ord(letter) <= 0x257F:  # corners and crossings of frames
+def _to_ascii(character: str) -> str:
+    if character in LOOKALIKES:
+        return LOOKALIKES[character]
+    if 0x2500 <= ord(character) <= 0x257F:  # box-drawing corners and crossings
         return "+"
-    return unicodedata.normalize("NFKD", letter).encode("ascii", "ignore").decode("ascii") or "?"
+    return unicodedata.normalize("NFKD", character).encode("ascii", "ignore").decode("ascii") or "?"
 
 
 def _replace(error: UnicodeError) -> tuple[str, int]:
@@ -45,8 +45,8 @@ def _replace(error: UnicodeError) -> tuple[str, int]:
     return to_ascii(error.object[error.start : error.end]), error.end
 
 
-def drop_unwritten() -> None:
-    """Forget output that cannot be written any more, so that Python does not complain about it at exit."""
+def discard_unwritten() -> None:
+    """Discard output that cannot be written, so that Python reports no error at exit."""
     for stream in (sys.stdout, sys.stderr):
         try:
             stream.flush()

@@ -1,4 +1,4 @@
-"""`awello tablebase`: the solved endgames of Awalé, made and checked."""
+"""`awello tablebase`: build and check the Awalé tablebases."""
 
 import time
 from typing import Annotated
@@ -9,41 +9,41 @@ from awello.cli.app import Json, Threads, Variant, app, print_json, print_result
 from awello.engine.tablebase import PROGRESS_PARTS, build_tablebase, find_tablebase, tablebase_folder, verify_tablebase
 from awello.rules.game import Game, find_game
 
-tablebase = typer.Typer(help="The solved endgames of Awalé: make them, see what is there.", no_args_is_help=True)
+tablebase = typer.Typer(help="Build and list the Awalé tablebases.", no_args_is_help=True)
 app.add_typer(tablebase, name="tablebase")
 
 
 @tablebase.command()
 def build(
-    seeds: Annotated[int, typer.Option(min=1, max=28, help="Seeds on the board, up to which to solve", metavar="N")],
+    seeds: Annotated[int, typer.Option(min=1, max=28, help="Maximum number of seeds on the board", metavar="N")],
     variant: Variant = None,
     threads: Threads = 1,
     json: Json = False,
 ) -> None:
-    """Solve all positions of up to N seeds and keep their values; Ctrl-C keeps the levels that are finished.
+    """Solve all positions with up to N seeds and save their values. Ctrl-C keeps the finished levels.
 
-    17 seeds take 52 MB and some ten seconds, each further seed 1.6 times as much.
+    17 seeds take 52 MB and about ten seconds; each further seed takes 1.6 times as much.
     """
-    game, begun = find_game("awale", variant=variant), time.perf_counter()
+    game, started = find_game("awale", variant=variant), time.perf_counter()
     with progress(f"{game}, {seeds} seeds", PROGRESS_PARTS) as step:
         base = build_tablebase(game, seeds, threads, step)
-    seconds = time.perf_counter() - begun
+    seconds = time.perf_counter() - started
     size = base.table.size
     content = {"variant": str(game), "seeds": base.seeds, "positions": size, "seconds": seconds}
-    text = f"{size:,} positions of up to {seeds} seeds, {game}, in {seconds:.1f} s; kept in {tablebase_folder()}"
+    text = f"{size:,} positions of up to {seeds} seeds, {game}, in {seconds:.1f} s; saved in {tablebase_folder()}"
     print_result(content, text, json)
 
 
 @tablebase.command()
 def show(json: Json = False) -> None:
-    """What tables there are, and whether their checksums are right."""
-    there = [base for game in Game if game.family == "awale" and (base := find_tablebase(game))]
-    whole = {base.game: verify_tablebase(base.game) for base in there}
+    """List the tablebases and verify their checksums."""
+    tablebases = [base for game in Game if game.family == "awale" and (base := find_tablebase(game))]
+    intact = {base.game: verify_tablebase(base.game) for base in tablebases}
     if json:
-        print_json({str(base.game): {"seeds": base.seeds, "whole": whole[base.game]} for base in there})
+        print_json({str(base.game): {"seeds": base.seeds, "intact": intact[base.game]} for base in tablebases})
         return
-    for base in there:
-        state = "whole" if whole[base.game] else "DAMAGED: remove it and build it again"
+    for base in tablebases:
+        state = "intact" if intact[base.game] else "DAMAGED: remove it and build it again"
         print(f"{base.game!s:<11} up to {base.seeds} seeds, {base.table.size / 1e6:,.1f} MB, {state}")
-    if not there:
-        print("no tables yet: 'awello tablebase build --seeds 17' makes one")
+    if not tablebases:
+        print("no tablebases yet: build one with 'awello tablebase build --seeds 17'")

@@ -1,4 +1,4 @@
-"""`awello tournament`: every bot against every other, and the standings."""
+"""`awello tournament`: a round robin between bots, and its standings."""
 
 import os
 from collections.abc import Iterable, Iterator, Sequence
@@ -13,58 +13,62 @@ from rich.text import Text
 from awello.arena.sandbox import ResourceLimits
 from awello.arena.tournament import BotStanding, Tournament, TournamentResult, play_tournament
 from awello.arena.workers import Jobs
-from awello.cli.app import Cluster, GameName, Json, Processes, Size, Variant, app, chosen_jobs, print_json
-from awello.cli.running import Seed, leave_early, show_progress
+from awello.cli.app import Cluster, GameName, JobsOption, Json, Size, Variant, app, print_json, resolve_jobs
+from awello.cli.running import Seed, exit_interrupted, show_progress
 from awello.limits import parse_duration
 from awello.rules.game import find_game
 
-WIDE = 240  # columns of tables that no terminal shows
+FILE_WIDTH = 240  # characters per line if the output is not a terminal
 
 
 @app.command()
 def tournament(
     game: GameName,
-    bots: Annotated[list[str], typer.Argument(metavar="A B ...", help="Specs; 'awello players' lists them")],
-    rounds: Annotated[int, typer.Option(min=1, help="Rounds of each pair, two games each", metavar="N")] = 100,
-    move_time: Annotated[str | None, typer.Option(help="Time for each move, such as 100ms", metavar="T")] = None,
+    bots: Annotated[list[str], typer.Argument(metavar="A B ...", help="Players; 'awello players' lists them")],
+    rounds: Annotated[int, typer.Option(min=1, help="Rounds per pair, two games each", metavar="N")] = 100,
+    move_time: Annotated[str | None, typer.Option(help="Time per move, such as 100ms", metavar="T")] = None,
     tolerance: Annotated[str, typer.Option(help="Tolerance per move", metavar="T")] = "10ms",
-    memory: Annotated[float | None, typer.Option(help="MiB of memory for a bot and its processes", metavar="M")] = None,
-    learning: Annotated[str | None, typer.Option(help="Time to get ready, such as 1h", metavar="T")] = None,
-    threads: Annotated[int | None, typer.Option(help="Threads of a bot and its processes", metavar="N")] = None,
-    opening_plies: Annotated[int, typer.Option(min=0, help="Random first moves, so that games vary", metavar="N")] = 0,
+    max_memory: Annotated[
+        float | None, typer.Option(help="Memory of a bot and its processes, MiB", metavar="M")
+    ] = None,
+    learning_time: Annotated[str | None, typer.Option(help="Preparation time, such as 1h", metavar="T")] = None,
+    max_threads: Annotated[int | None, typer.Option(help="Threads of a bot and its processes", metavar="N")] = None,
+    opening_plies: Annotated[int, typer.Option(min=0, help="Random opening moves, to vary the games", metavar="N")] = 0,
     seed: Seed = 0,
-    jobs: Processes = None,
+    jobs: JobsOption = None,
     cluster: Cluster = None,
-    out: Annotated[Path | None, typer.Option(help="Folder that keeps every game; default: tournament-GAME")] = None,
+    out: Annotated[
+        Path | None, typer.Option(help="Folder for the games; default: tournament-GAME", metavar="FOLDER")
+    ] = None,
     size: Size = None,
     variant: Variant = None,
     json: Json = False,
 ) -> None:
-    """Let every bot meet every other, in rounds of two games. Can be interrupted; run the same command to resume.
+    """Play a round robin in rounds of two games. Can be interrupted; run the same command again to resume.
 
-    A round goes to the larger summed score: 3 points, a drawn one 1 each. A crash, a late or an illegal answer and
-    whatever breaks another limit lose the game.
+    The larger total score wins a round: 3 points, or 1 each for a draw. A bot that crashes, answers late or illegally,
+    or exceeds another limit loses the game.
     """
     limits = ResourceLimits(
         None if move_time is None else parse_duration(move_time),
         parse_duration(tolerance),
-        memory,
-        None if learning is None else parse_duration(learning),
-        threads,
+        max_memory,
+        None if learning_time is None else parse_duration(learning_time),
+        max_threads,
     )
     chosen = Tournament(find_game(game, size, variant), tuple(bots), rounds, seed, limits, opening_plies)
-    play_and_report(chosen, out or Path(f"tournament-{game}"), chosen_jobs(jobs, cluster), json)
+    play_and_report(chosen, out or Path(f"tournament-{game}"), resolve_jobs(jobs, cluster), json)
 
 
 def play_and_report(tournament: Tournament, folder: Path, jobs: Jobs, json: bool) -> None:
-    """Play a tournament with its standings shown, and print its report; interrupted, that of what was played."""
+    """Play a tournament with live standings, and print its report, also after an interruption."""
     latest = TournamentResult(tournament, [])
     label = f"tournament {tournament.game.family}"
 
     def draw() -> list[RenderableType]:
         return _standings(latest, Console(stderr=True)) if latest.played else []
 
-    with show_progress(f"{label}: the bots get ready", tournament.total, draw) as update:
+    with show_progress(f"{label}: bots are preparing", tournament.total, draw) as update:
 
         def report(result: TournamentResult) -> None:
             nonlocal latest
@@ -79,14 +83,14 @@ def play_and_report(tournament: Tournament, folder: Path, jobs: Jobs, json: bool
     else:
         print_report(result)
     if result.interrupted:
-        leave_early(folder)
+        exit_interrupted(folder)
 
 
 def print_report(results: TournamentResult) -> None:
-    """Print standings, what the bots used, the rounds of each pair, and what went wrong."""
+    """Print the standings, resource usage, results of each pair, and errors."""
     console = Console(highlight=False, markup=False)
     if not console.is_terminal and "COLUMNS" not in os.environ:
-        console = Console(highlight=False, markup=False, width=WIDE)
+        console = Console(highlight=False, markup=False, width=FILE_WIDTH)
     standings = results.standings()
     tables = _standings(results, console)
     narrow = len(tables) > 1
@@ -98,9 +102,9 @@ def print_report(results: TournamentResult) -> None:
 
 
 def _standings(results: TournamentResult, console: Console) -> list[RenderableType]:
-    """The table of standings; on a narrow terminal the names of the bots, then a table of their numbers."""
+    """The standings; on a narrow terminal a list of bots, then a table of their numbers."""
     standings = results.standings()
-    wide, unlimited = _standings_table(results, standings, narrow=False), console.options.update_width(10 * WIDE)
+    wide, unlimited = _standings_table(results, standings, narrow=False), console.options.update_width(10 * FILE_WIDTH)
     tables = wide, _usage_table(standings, narrow=False)
     if all(console.measure(table, options=unlimited).maximum <= console.width for table in tables):
         return [wide]
@@ -121,7 +125,7 @@ def _standings_table(results: TournamentResult, standings: Sequence[BotStanding]
 
 
 def _usage_table(standings: Sequence[BotStanding], narrow: bool) -> Table:
-    """What the bots used, and the games that they forfeited."""
+    """Resources used by the bots, and the games they forfeited."""
     columns = ("mean ms", "worst ms", "memory MiB", "learning s", "CPUs", "forfeits")
 
     def cells(bot: BotStanding) -> list[str]:
@@ -129,18 +133,18 @@ def _usage_table(standings: Sequence[BotStanding], narrow: bool) -> Table:
         used = map(_figure, (1000 * bot.mean_seconds, 1000 * bot.worst, bot.memory_mib, bot.learning))
         return [*used, f"{bot.cpus:.1f}", lost or "0"]
 
-    return _table("Used", standings, narrow, columns, map(cells, standings))
+    return _table("Resources", standings, narrow, columns, map(cells, standings))
 
 
 def _figure(value: float) -> str:
-    """A measured value, with decimals where they matter."""
+    """A measured value, with decimals below 100."""
     return f"{value:.2f}" if value < 100 else f"{value:.0f}"
 
 
 def _cross_tables(
     results: TournamentResult, standings: Sequence[BotStanding], console: Console, narrow: bool
 ) -> Iterator[Table]:
-    """Rounds won, drawn and lost by the bot of the row against that of the column; as many columns as fit in each."""
+    """Rounds won, drawn and lost by the row's bot against the column's, split to fit the width."""
     specs = [results.tournament.specs.index(bot.spec) for bot in standings]
     cross_table = results.cross_table()
     cells = [
@@ -157,7 +161,7 @@ def _cross_tables(
 def _table(
     title: str, standings: Sequence[BotStanding], narrow: bool, columns: Sequence[str], rows: Iterable[Sequence[str]]
 ) -> Table:
-    """A table with a row of numbers for each bot."""
+    """A table with one row of numbers per bot."""
     table = Table(title=title)
     if narrow:
         table = Table(title=title, min_width=len(title), box=None, pad_edge=False, padding=(0, 1, 0, 0))

@@ -1,4 +1,4 @@
-"""`awello train`: players that learn, each by its own command."""
+"""`awello train`: one command per kind of weights or network."""
 
 from collections.abc import Sequence
 from dataclasses import asdict
@@ -21,21 +21,21 @@ from awello.learn.positions import collect_positions, read_games
 from awello.limits import parse_duration
 from awello.rules.game import find_game
 
-train = typer.Typer(help="Learn what players need to know.", no_args_is_help=True)
+train = typer.Typer(help="Train weights and networks.", no_args_is_help=True)
 app.add_typer(train, name="train")
 
-Budget = Annotated[str, typer.Option(help="Time to train, such as 10m or 1h", metavar="TIME")]
-Out = Annotated[Path, typer.Option(help="The file to write, or to resume from", metavar="FILE")]
-Seed = Annotated[int, typer.Option(min=0, help="The same seed gives the same weights", metavar="S")]
-Plot = Annotated[Path | None, typer.Option(help="Draw the progress to this .svg or .png", metavar="FILE")]
-TrainingThreads = Annotated[int, typer.Option("--jobs", min=1, help="Threads", metavar="N")]
+Duration = Annotated[str, typer.Option(help="Training time, such as 10m or 1h", metavar="TIME")]
+Out = Annotated[Path, typer.Option(help="File to write, or to resume from", metavar="FILE")]
+Seed = Annotated[int, typer.Option(min=0, help="Random seed; the same seed gives the same weights", metavar="S")]
+Plot = Annotated[Path | None, typer.Option(help="Plot the progress to an .svg or .png file", metavar="FILE")]
+TrainingThreads = Annotated[int, typer.Option("--jobs", min=1, help="Worker threads", metavar="N")]
 
 
-def parse_budget(text: str) -> float:
-    """The seconds that a training may take."""
+def parse_training_time(text: str) -> float:
+    """Parse a training time into seconds."""
 
     if (seconds := parse_duration(text)) <= 0:
-        raise ConfigError("nothing is learnt in no time: give a --budget such as 10m")
+        raise ConfigError("--duration must be positive: give a time such as 10m")
     return seconds
 
 
@@ -43,25 +43,27 @@ def parse_budget(text: str) -> float:
 def patterns(
     data: Annotated[
         list[Path],
-        typer.Option(help="Games: a folder with wthor/*.wtb and games/*.gz, or a file; again for more", metavar="PATH"),
+        typer.Option(help="Folder with wthor/*.wtb and games/*.gz, or file; repeatable", metavar="PATH"),
     ],
     out: Out = Path("patterns.npz"),
-    depth: Annotated[int, typer.Option(min=0, max=12, help="Learn from searches of N plies too", metavar="N")] = 0,
-    positions: Annotated[int, typer.Option(min=100, help="Positions to search per stage", metavar="N")] = 200_000,
+    depth: Annotated[
+        int, typer.Option(min=0, max=12, help="Also learn from searches of N plies; 0: results only", metavar="N")
+    ] = 0,
+    positions: Annotated[int, typer.Option(min=100, help="Positions to search per game stage", metavar="N")] = 200_000,
     jobs: TrainingThreads = 1,
     seed: Seed = 1,
     plot: Plot = None,
     json: Json = False,
 ) -> None:
-    """Learn what Othello's patterns are worth from the finished games of archives and of 'awello selfplay'.
+    """Train Othello's pattern weights on finished games from archives or 'awello selfplay'.
 
-    Takes some minutes, with --depth hours; what searches found is kept in a folder beside the file. Can be interrupted;
-    run the same command again to resume with the next stage.
+    Takes minutes, or hours with --depth; search results are saved in a folder next to the file. Can be interrupted; run
+    the same command again to resume with the next stage.
     """
 
     if plot:
         check_plot(plot)
-    games = np.concatenate([read_games(place) for place in data])
+    games = np.concatenate([read_games(path) for path in data])
     plan = PatternTrainingConfig.of(games, seed, depth, positions if depth else 0)
     training = PatternTraining(out, plan, collect_positions(games), jobs)
     for step in () if json else training.completed:
@@ -79,13 +81,13 @@ def patterns(
 
 
 def format_step(step: StageResult) -> str:
-    """What a stage has learnt, in a line."""
+    """The result of a training stage, in one line."""
     learnt = f"{step.empties:3d} empty squares, {step.labels}: {step.examples:9,d} examples"
     return f"{learnt}, error {step.error:5.2f} discs ({step.before:5.2f} before), {step.results:5.2f} against results"
 
 
 def draw_errors(axes: Any, steps: Sequence[StageResult]) -> None:
-    """The error by stage: on what was learnt from, and against results."""
+    """Plot the error by stage, against the training labels and against results."""
     for labels in dict.fromkeys(step.labels for step in steps):
         chosen = sorted((step for step in steps if step.labels == labels), key=lambda step: step.empties)
         empties = [step.empties for step in chosen]
@@ -99,15 +101,15 @@ def draw_errors(axes: Any, steps: Sequence[StageResult]) -> None:
 
 @train.command()
 def awale_network(
-    rounds: Annotated[int, typer.Option(min=1, help="Rounds of games and lessons", metavar="N")] = 80,
+    rounds: Annotated[int, typer.Option(min=1, help="Rounds of self-play and training", metavar="N")] = 80,
     out: Out = Path("awale_network.npz"),
     jobs: TrainingThreads = 1,
     seed: Seed = 1,
     json: Json = False,
 ) -> None:
-    """Learn what seeds in each pit are worth to Awalé's champion, by games against itself.
+    """Train the evaluation network of the Awalé champion by self-play.
 
-    Can be interrupted; run the same command again to resume from the last whole round.
+    Can be interrupted; run the same command again to resume from the last complete round.
     """
 
     check_output(out)
@@ -132,19 +134,21 @@ def perceptron(
     game: Annotated[str, typer.Option(help="othello or awale", metavar="GAME")],
     size: Size = None,
     variant: Variant = None,
-    budget: Budget = "15m",
-    out: Annotated[Path | None, typer.Option(help="Default: perceptron-GAME.npz here", metavar="FILE")] = None,
+    duration: Duration = "15m",
+    out: Annotated[
+        Path | None, typer.Option(help="File to write; default: perceptron-GAME.npz", metavar="FILE")
+    ] = None,
     layers: Annotated[int, typer.Option(min=1, max=8, help="Hidden layers", metavar="N")] = 2,
-    dropout: Annotated[float, typer.Option(min=0, max=0.9, help="Share of the units left out", metavar="P")] = 0.0,
+    dropout: Annotated[float, typer.Option(min=0, max=0.9, help="Dropout rate", metavar="P")] = 0.0,
     seed: Seed = 1,
     json: Json = False,
 ) -> None:
-    """Train the network of the player puct by games against itself. Can be interrupted; run it again to resume.
+    """Train the network of the player puct by self-play. Can be interrupted; run the same command again to resume.
 
-    Ten times on the way it prints the loss and the share of the points that puct@100n takes from uct@1000n in 20 games.
+    Prints ten times the loss and the score of puct@100n in 20 games against uct@1000n.
     """
 
-    chosen, seconds = find_game(game, size, variant), parse_budget(budget)
+    chosen, seconds = find_game(game, size, variant), parse_training_time(duration)
     file, reports = out or Path(f"perceptron-{chosen.adapter.board_name}.npz"), []
     check_output(file)
     with resumable(file), progress(f"train {file.stem}", seconds) as step:
@@ -156,7 +160,7 @@ def perceptron(
 
 
 def format_report(report: TrainingProgress) -> str:
-    """How training stands, in a line."""
+    """The state of the training, in one line."""
     loss = f"loss {report.loss.total:.3f} (moves {report.loss.moves:.3f}, value {report.loss.value:.3f})"
     done = f"{report.seconds:5.0f} s: {report.games:7,d} games, {report.steps:7,d} steps"
     return f"{done}, {loss}, {report.points:.0%} of the points against uct"

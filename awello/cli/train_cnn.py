@@ -1,4 +1,4 @@
-"""`awello train cnn`: a convolutional network that learns from games of Othello."""
+"""`awello train cnn`: train a convolutional network on Othello games."""
 
 from collections.abc import Sequence
 from dataclasses import replace
@@ -9,18 +9,18 @@ import typer
 
 from awello.cli.app import Json, print_result, progress
 from awello.cli.running import resumable
-from awello.cli.train import Budget, Plot, Seed, parse_budget, train
+from awello.cli.train import Duration, Plot, Seed, parse_training_time, train
 from awello.errors import ConfigError
 from awello.lab.report import check_plot, write_plot
 
-if TYPE_CHECKING:  # needs PyTorch, which other trainings do without
+if TYPE_CHECKING:  # needs PyTorch, an optional dependency
     from awello.learn.cnn_config import CnnConfig
     from awello.learn.cnn_positions import GameArrays
 
 NETWORK = "network.onnx"
-READY = ".npz"  # the ending of games that an earlier training has written
-BATCH = {"cpu": 256, "cuda": 4096}
-SETS = {
+PREPARED = ".npz"  # games prepared by an earlier run
+BATCH_SIZES = {"cpu": 256, "cuda": 4096}
+TEST_SETS = {
     "winners": "winners' moves",
     "all": "all moves",
     "winners_new": "winners' moves, games not played before",
@@ -30,44 +30,46 @@ SETS = {
 
 @train.command()
 def cnn(
-    places: Annotated[list[Path], typer.Argument(metavar="PLACES", help="WTHOR files, folders, archives or games.npz")],
-    budget: Budget = "5m",
+    paths: Annotated[list[Path], typer.Argument(metavar="PATH...", help="WTHOR files, folders, archives or games.npz")],
+    duration: Duration = "5m",
     out: Annotated[Path, typer.Option(help="Folder to write, or to resume from", metavar="FOLDER")] = Path("cnn"),
-    network: Annotated[Literal["residual", "report"], typer.Option(help="Residual blocks or report 0's")] = "residual",
+    network: Annotated[Literal["residual", "report"], typer.Option(help="Residual, or that of report 0")] = "residual",
     width: Annotated[int, typer.Option(min=8, max=512, help="Channels of the residual blocks", metavar="N")] = 32,
     blocks: Annotated[int, typer.Option(min=1, max=64, help="Residual blocks", metavar="N")] = 2,
     view: Annotated[
         Literal["mover", "colours", "one"],
-        typer.Option(help="It sees the mover's discs, the opponent's and legal moves; or colours; or one plane"),
+        typer.Option(help="Input: mover and opponent, colours, or one plane"),
     ] = "mover",
     moves: Annotated[
-        Literal["all", "winners"], typer.Option(help="Whose moves teach; winners alone do not teach who wins")
+        Literal["all", "winners"], typer.Option(help="Moves to learn; winners: without the value head")
     ] = "all",
     teacher: Annotated[
-        Path | None, typer.Option(help="Learn from a larger network, its weights.pt", metavar="FILE")
+        Path | None, typer.Option(help="weights.pt of a larger network to distil", metavar="FILE")
     ] = None,
     seed: Seed = 1,
-    jobs: Annotated[int | None, typer.Option(min=1, help="Threads; default: one per core", metavar="N")] = None,
-    device: Annotated[Literal["cpu", "cuda"] | None, typer.Option(help="Default: cuda if PyTorch finds it")] = None,
+    jobs: Annotated[int | None, typer.Option(min=1, help="Worker threads; default: one per core", metavar="N")] = None,
+    device: Annotated[Literal["cpu", "cuda"] | None, typer.Option(help="Default: cuda if available")] = None,
     plot: Plot = None,
     json: Json = False,
 ) -> None:
-    """Train a network on games of Othello: which move a winner plays in a position, and who wins.
+    """Train a network on Othello games to predict the winner's move and the winner.
 
-    Ten times on the way it prints the loss, and how many moves the network finds in some games set aside.
-    At the end it is measured on games that taught nothing: from 2016 on, or a tenth by chance if these are few or most.
-    The player cnn,weights=FOLDER/network.onnx plays by it. Can be interrupted; run it again to resume.
+    Prints ten times the loss and the accuracy on validation games, and at the end the accuracy on test games: those
+    from 2016 on, or a random tenth if these are too few or too many. The player cnn,weights=FOLDER/network.onnx uses
+    the network. Can be interrupted; run the same command again to resume.
     """
-    seconds = parse_budget(budget)
-    check_places(places)
+    seconds = parse_training_time(duration)
+    check_paths(paths)
     if plot:
         check_plot(plot)
     chosen = find_device(device, jobs)
     from awello.learn.cnn_config import CnnConfig
     from awello.learn.cnn_training import read_curves, read_report
 
-    plan = CnnConfig(network, width, blocks, 0, view, moves, str(teacher or ""), batch_size=BATCH[chosen], seed=seed)
-    learn(replace(plan, minutes=seconds / 60, eval_interval=0), places, out, chosen, json)
+    plan = CnnConfig(
+        network, width, blocks, 0, view, moves, str(teacher or ""), batch_size=BATCH_SIZES[chosen], seed=seed
+    )
+    learn(replace(plan, minutes=seconds / 60, eval_interval=0), paths, out, chosen, json)
     report = read_report(out)
     if plot:
         write_plot(plot, lambda axes: draw_curves(axes, read_curves(out)))
@@ -75,15 +77,15 @@ def cnn(
     print_result(report | {"file": str(out / NETWORK)}, text, json)
 
 
-def learn(plan: "CnnConfig", places: Sequence[Path], out: Path, device: str, json: bool) -> None:
-    """Train by the games of some places, and say how it stands."""
+def learn(plan: "CnnConfig", paths: Sequence[Path], out: Path, device: str, json: bool) -> None:
+    """Train on the games of some paths, printing progress."""
     from awello.learn.cnn_training import format_row, run
 
     checkpoint, seconds = out / "checkpoint.pt", 60 * plan.minutes
     with resumable(out), progress("read games", seconds) as show:
         rows = run(
             plan,
-            read_places(places, out),
+            read_paths(paths, out),
             out,
             checkpoint,
             device,
@@ -97,84 +99,84 @@ def learn(plan: "CnnConfig", places: Sequence[Path], out: Path, device: str, jso
                 show(0, description="measure cnn")
 
 
-def find_device(wanted: str | None, threads: int | None) -> str:
-    """Where to train, and on how many threads of a processor; says which libraries are missing."""
+def find_device(requested: str | None, threads: int | None) -> str:
+    """Choose the device and set the number of threads; check that PyTorch is installed."""
     try:
         import onnx  # noqa: F401
         import onnxruntime  # noqa: F401
         import torch
     except ImportError:
         raise ConfigError("training needs PyTorch, onnx and onnxruntime: pip install 'awello[train]'") from None
-    if wanted == "cuda" and not torch.cuda.is_available():
-        raise ConfigError("PyTorch finds no GPU that it can use: leave --device cuda out")
+    if requested == "cuda" and not torch.cuda.is_available():
+        raise ConfigError("PyTorch finds no usable GPU: leave --device cuda out")
     torch.set_num_threads(threads or torch.get_num_threads())
-    return wanted or ("cuda" if torch.cuda.is_available() else "cpu")
+    return requested or ("cuda" if torch.cuda.is_available() else "cpu")
 
 
-def check_places(places: Sequence[Path]) -> None:
-    """Say at once which games cannot be read."""
-    for place in places:
-        if not place.exists():
-            raise ConfigError(f"there is no {str(place)!r}: give WTHOR files, a folder of them, or an archive")
-    if len(places) > 1 and any(place.suffix == READY for place in places):
-        raise ConfigError("a file of games, .npz, stands alone: give it, or WTHOR files, folders of them and archives")
+def check_paths(paths: Sequence[Path]) -> None:
+    """Check the paths before training."""
+    for path in paths:
+        if not path.exists():
+            raise ConfigError(f"there is no {str(path)!r}: give WTHOR files, a folder of them, or an archive")
+    if len(paths) > 1 and any(path.suffix == PREPARED for path in paths):
+        raise ConfigError("an .npz file must be the only argument: give it alone, or WTHOR files, folders and archives")
 
 
-def read_places(places: Sequence[Path], out: Path) -> "GameArrays":
-    """The games; those that are not ready are put into a file of the folder, ready for the next training."""
+def read_paths(paths: Sequence[Path], out: Path) -> "GameArrays":
+    """Read the games, first converting them to a file in the output folder if necessary."""
     from awello.learn.cnn_games import write_games
     from awello.learn.cnn_positions import GameArrays
 
-    file = places[0]
-    if file.suffix != READY:
-        file = out / f"games{READY}"
-        write_games(places, file)
+    file = paths[0]
+    if file.suffix != PREPARED:
+        file = out / f"games{PREPARED}"
+        write_games(paths, file)
     return GameArrays.load(file)
 
 
 def format_report(report: dict[str, Any]) -> list[str]:
-    """How often the network finds the moves of held-out games, as a table."""
+    """Format the accuracy on test games as a table."""
     test = report["test"]
-    lines = [f"{'held-out games':40}{'positions':>11}{'top 1':>9}{'top 3':>9}"]
-    lines += [f"{label:40}{format_figures(test[name])}" for name, label in SETS.items()]
+    lines = [f"{'test games':40}{'positions':>11}{'top 1':>9}{'top 3':>9}"]
+    lines += [f"{label:40}{format_accuracy(test[name])}" for name, label in TEST_SETS.items()]
     stages = sorted(test["stages"].items(), key=lambda stage: int(stage[0]))
     lines += ["winners' moves by empty squares"]
-    lines += [f"{f'  {int(low)} to {int(low) + 9}':40}{format_figures(found)}" for low, found in stages]
+    lines += [f"{f'  {int(low)} to {int(low) + 9}':40}{format_accuracy(result)}" for low, result in stages]
     if report["plan"]["network"] == "residual" and report["plan"]["moves"] == "all":
         right = test["value"]["sign_accuracy"]
-        lines += [f"the value is on the winner's side in {right:.1%} of the positions of decided games"]
+        lines += [f"the value favours the winner in {right:.1%} of the positions of decided games"]
     return lines
 
 
-def format_figures(found: dict[str, float]) -> str:
-    """One row of the table, after its name."""
-    if not found["positions"]:
+def format_accuracy(result: dict[str, float]) -> str:
+    """The columns of a table row."""
+    if not result["positions"]:
         return f"{0:11d}{'-':>9}{'-':>9}"
-    return f"{found['positions']:11,d}{found['top1']:9.2%}{found['top3']:9.2%}"
+    return f"{result['positions']:11,d}{result['top1']:9.2%}{result['top3']:9.2%}"
 
 
 def describe(report: dict[str, Any], out: Path) -> list[str]:
-    """What was trained, and who plays by it."""
+    """Describe the training and the player that uses the network."""
     games, positions, plan = report["games"], report["positions"], report["plan"]
-    seen = f"{report['step']:,d} steps of {plan['batch_size']} positions, {report['epochs']:.2f} epochs"
-    others = f"{games['validation']:,d} told when to stop, {games['test']:,d} were held out"
+    steps = f"{report['step']:,d} steps of {plan['batch_size']} positions, {report['epochs']:.2f} epochs"
+    others = f"{games['validation']:,d} for validation, {games['test']:,d} for testing"
     lines = [
-        f"{games['training']:,d} games taught it, {positions['training']:,d} positions; {others}",
-        f"{report['parameters']:,d} weights, {seen}, {report['seconds']:.0f} s; written to {out}",
+        f"{games['training']:,d} training games with {positions['training']:,d} positions; {others}",
+        f"{report['parameters']:,d} weights, {steps}, {report['seconds']:.0f} s; written to {out}",
     ]
     if plan["network"] == "residual" and plan["view"] == "mover":
-        return [*lines, f"the player cnn,weights={out / NETWORK} plays by it"]
-    return [*lines, "no player sees boards in this way: leave out --network and --view for one that plays"]
+        return [*lines, f"play with it: cnn,weights={out / NETWORK}"]
+    return [*lines, "no player supports this input: leave out --network and --view to train one that plays"]
 
 
 def draw_curves(axes: Any, rows: Sequence[dict[str, float]]) -> None:
-    """The loss by step, and beside it the share of the moves found in the games set aside."""
+    """Plot the loss and the validation accuracy by step."""
     steps, right = [row["step"] for row in rows], axes.twinx()
-    axes.plot(steps, [row["moves"] for row in rows], "o-", color="tab:gray", label="loss of the moves shown")
+    axes.plot(steps, [row["moves"] for row in rows], "o-", color="tab:gray", label="training loss of moves")
     for name, label, colour in (("top1", "winners'", "tab:blue"), ("top1_all", "all", "tab:orange")):
         right.plot(steps, [100 * row[name] for row in rows], "s-", color=colour)
-        axes.plot([], [], "s-", color=colour, label=f"{label} moves found in games set aside")  # for the legend
-    for side in (axes, right):  # room for the legend, which knows nothing of the curves on the right
+        axes.plot([], [], "s-", color=colour, label=f"{label} moves predicted, validation")  # for the legend
+    for side in (axes, right):  # make room for the legend
         low, high = side.get_ylim()
         side.set_ylim(low, high + (high - low) / 4)
     axes.set_xlabel("step")

@@ -1,4 +1,4 @@
-"""`awello tree`: see an algorithm think."""
+"""`awello tree`: draw the tree of a search."""
 
 from pathlib import Path
 from typing import Annotated
@@ -21,52 +21,54 @@ from awello.search.search_tree import SearchTree, parse_lists, search_tree
 def tree(
     game: Annotated[str | None, typer.Argument(metavar="GAME", help="othello or awale; not with --leaves")] = None,
     position: PositionText = None,
-    leaves: Annotated[str | None, typer.Option(help="Nested lists: [[3,5],[2,9]]; MAX begins", metavar="T")] = None,
+    leaves: Annotated[
+        str | None, typer.Option(help="Nested lists: [[3,5],[2,9]]; MAX moves first", metavar="T")
+    ] = None,
     search: Annotated[
-        str, typer.Option(help="minimax, alphabeta, negamax or negamax-alphabeta; alphabeta:mixed@3", metavar="S")
+        str, typer.Option(help="minimax, alphabeta, negamax or negamax-alphabeta, as a spec", metavar="S")
     ] = "alphabeta",
-    svg: Annotated[Path | None, typer.Option(help="Draw the tree to this file too", metavar="FILE")] = None,
-    plies: Annotated[int | None, typer.Option(min=0, help="Show the tree only so deep", metavar="N")] = None,
-    windows: Annotated[bool, typer.Option("--windows", help="Show each node's window (alpha, beta)")] = False,
+    svg: Annotated[Path | None, typer.Option(help="Also draw the tree to this file", metavar="FILE")] = None,
+    max_depth: Annotated[int | None, typer.Option(min=0, help="Show N plies of the tree", metavar="N")] = None,
+    windows: Annotated[bool, typer.Option("--windows", help="Show the window (alpha, beta) of each node")] = False,
     size: Size = None,
     variant: Variant = None,
     json: Json = False,
 ) -> None:
-    """Search a position, or a tree of your own, and draw what was searched: values, best line and cuts."""
+    """Search a position or a given tree, and draw the tree with values, best line and cut-offs."""
     spec = parse_spec(search)
     if leaves is not None:
-        if any(given is not None for given in (game, position, size, variant)):
-            raise ConfigError("--leaves is a tree of its own: leave GAME, --position, --size and --variant out")
-        found = search_lists(spec, leaves)
+        if any(option is not None for option in (game, position, size, variant)):
+            raise ConfigError("--leaves gives a whole tree: leave out GAME, --position, --size and --variant")
+        searched = search_lists(spec, leaves)
     elif game is None:
-        raise ConfigError("no GAME: name othello or awale, or give a tree with --leaves '[[3,5],[2,9]]'")
+        raise ConfigError("GAME is missing: write othello or awale, or give a tree with --leaves '[[3,5],[2,9]]'")
     else:
-        found = build_search_tree(spec, start_position(find_game(game, size, variant), position))
-    report(found, svg, plies, windows, json)
+        searched = build_search_tree(spec, start_position(find_game(game, size, variant), position))
+    report(searched, svg, max_depth, windows, json)
 
 
 def search_lists(spec: PlayerSpec, text: str) -> SearchTree:
-    """Search nested lists; only the name of a spec has a meaning there."""
+    """Search nested lists with the algorithm named by a spec."""
     if spec.heuristic or spec.limit or spec.options:
-        raise SpecError(f"{spec} says too much for --leaves: write {spec.name} alone")
+        raise SpecError(f"--leaves takes only the name of a search: write {spec.name}")
     return search_tree(spec.name, parse_lists(text))
 
 
-def report(tree: SearchTree, svg: Path | None, plies: int | None, windows: bool, json: bool) -> None:
-    """Write the picture if asked for, then the tree as text or JSON."""
+def report(tree: SearchTree, svg: Path | None, max_depth: int | None, windows: bool, json: bool) -> None:
+    """Write the SVG file if requested, then print the tree as text or JSON."""
     if svg:
-        write_whole(svg, draw_tree_svg(tree, plies))
+        write_file(svg, draw_tree_svg(tree, max_depth))
     if json:
         print_json(tree.as_json())
     else:
-        Console(highlight=False).print(draw_tree(tree, plies, windows), soft_wrap=True)
+        Console(highlight=False).print(draw_tree(tree, max_depth, windows), soft_wrap=True)
 
 
-def write_whole(path: Path, text: str) -> None:
-    """Write a file completely or not at all."""
+def write_file(path: Path, text: str) -> None:
+    """Write a file atomically."""
     try:
         if path.is_symlink() or (path.exists() and not path.is_file()):
-            raise ConfigError(f"cannot write {str(path)!r}: it is no plain file")
+            raise ConfigError(f"cannot write {str(path)!r}: it is not a regular file")
         write_atomically(path, text)
     except OSError as error:
         raise ConfigError(f"cannot write {str(path)!r}: {error.strerror}") from None
