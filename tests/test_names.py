@@ -1,4 +1,4 @@
-"""Names: every class has its own, and the public names are the same in the code and in the docs."""
+"""Class names are unique, and the docs list exactly the public names and the commands."""
 
 import ast
 import re
@@ -18,14 +18,15 @@ FOLDERS = ("awello", "tests", "benchmarks", "examples", "docs", "requirements")
 
 
 def load_command(name: str) -> Any:
-    """The command as Typer builds it, with its subcommands."""
+    """Build a command of the command line, with its subcommands."""
     for module in COMMANDS[name][1:] or (name,):
         import_module(f"awello.cli.{module}")
     group: Any = typer.main.get_group(app)
     return group.loaded[name]
 
 
-def leaf_commands(name: str) -> dict[str, Any]:
+def list_leaf_commands(name: str) -> dict[str, Any]:
+    """A command's subcommands by full name, or the command itself if it has none."""
     command = load_command(name)
     subcommands = getattr(command, "commands", None)
     return {f"{name} {sub}": each for sub, each in subcommands.items()} if subcommands else {name: command}
@@ -41,12 +42,12 @@ def test_no_class_name_is_defined_twice() -> None:
                 if isinstance(node, ast.ClassDef):
                     files[node.name].append(str(file.relative_to(ROOT)))
     assert len(files) > 200
-    assert {name: places for name, places in files.items() if len(places) > 1} == {}
+    assert {name: paths for name, paths in files.items() if len(paths) > 1} == {}
 
 
-def test_public_names_load_and_are_typed() -> None:
-    lazy = [name for names in awello._HOMES.values() for name in names]
-    assert sorted(lazy) == sorted(awello.__all__) == sorted(set(awello.__all__))
+def test_public_names_are_importable_and_typed() -> None:
+    exported = [name for names in awello._EXPORTS.values() for name in names]
+    assert sorted(exported) == sorted(awello.__all__) == sorted(set(awello.__all__))
     tree = ast.parse(Path(awello.__file__).read_text("utf-8"))
     typed = {
         (node.module, alias.name)
@@ -54,7 +55,7 @@ def test_public_names_load_and_are_typed() -> None:
         if isinstance(node, ast.ImportFrom) and str(node.module).startswith("awello.")
         for alias in node.names
     }
-    assert typed == {(module, name) for module, names in awello._HOMES.items() for name in names}
+    assert typed == {(module, name) for module, names in awello._EXPORTS.items() for name in names}
     for name in awello.__all__:
         assert getattr(awello, name) is not None
         assert name in dir(awello)
@@ -74,7 +75,7 @@ def test_docs_list_the_commands() -> None:
 @pytest.mark.parametrize("name", COMMANDS)
 def test_help_texts_are_short(name: str) -> None:
     assert len(COMMANDS[name][0]) < 60
-    for path, command in leaf_commands(name).items():
+    for path, command in list_leaf_commands(name).items():
         assert command.help, path
         for parameter in command.params:
             assert getattr(parameter, "help", None), f"{path}: {parameter.name} has no help"
