@@ -18,7 +18,7 @@ COMMANDS_ONLY = {
     "tournament_name_taken",
     "unknown_system",
 }
-ELSEWHERE = {"rated_game"}  # not only in the club: its text is `problem.rated_game`
+ELSEWHERE = {"no_club", "rated_game"}  # not only in the club: their texts are `error.CODE`
 
 
 def raised(file: Path) -> list[tuple[str, set[str]]]:

@@ -187,7 +187,7 @@ def test_a_server_that_cannot_start_says_why_and_not_where(tmp_path: Path) -> No
     places = {
         str(tmp_path / "text"): "file is not a database",
         str(tmp_path): "is a folder",
-        str(tmp_path / "none" / "club.sqlite"): "make it first",
+        str(tmp_path / "none" / "club.sqlite"): "create it first",
     }
     for place, part in places.items():
         done = awello("serve", "--no-browser", "--port", "0", "--club", place)
