@@ -1,4 +1,4 @@
-"""Runs the notebooks beside this file anew and keeps what they show: `make notebooks`."""
+"""Run the notebooks in this folder and save their outputs: `make notebooks`."""
 
 from pathlib import Path
 
@@ -13,13 +13,13 @@ PYTHON = {
 
 
 def main() -> None:
-    """Run each from top to bottom in this folder; a cell that fails ends it, and its notebook stays as it was."""
+    """Run each notebook from top to bottom; if a cell fails, stop without changing its notebook."""
     for file in sorted(FOLDER.glob("*.ipynb")):
         print(f"running {file.name}", flush=True)
         notebook = nbformat.read(file, as_version=4)
-        where = {"metadata": {"path": str(FOLDER)}}
-        NotebookClient(notebook, timeout=600, resources=where, record_timing=False, coalesce_streams=True).execute()
-        notebook.metadata = nbformat.from_dict(PYTHON)  # without the versions of whoever runs it
+        resources = {"metadata": {"path": str(FOLDER)}}
+        NotebookClient(notebook, timeout=600, resources=resources, record_timing=False, coalesce_streams=True).execute()
+        notebook.metadata = nbformat.from_dict(PYTHON)  # without the local versions
         nbformat.write(notebook, file)
 
 

@@ -1,6 +1,6 @@
-"""Pictures for the notebooks beside this file: boards side by side, and the shares of moves on a board.
+"""Pictures for the notebooks in this folder: boards side by side, and the probabilities of moves on a board.
 
-Nothing here knows rules: words and numbers come in, SVG goes out.
+The functions take words and numbers and return SVG; they do not depend on the rules.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -9,11 +9,11 @@ from awello import Position
 
 FELT, LINE, BLACK, WHITE, MARK = "#1e7a46", "#12502d", "#15181a", "#f5f5f0", "#f2b441"
 PAPER, GRID, INK = "#f4f4f1", "#ccc", "#2a5d8f"
-GAP, CAPTION, EDGE = 14, 20, 16  # between two boards, below each for its name, beside it for rows and columns
+GAP, CAPTION, EDGE = 14, 20, 16  # pixels: between boards, for the name below, for the labels of rows and columns
 
 
 class Picture:
-    """What a notebook draws if it is the last thing of a cell."""
+    """An SVG that a notebook displays if it is the value of a cell."""
 
     def __init__(self, svg: str) -> None:
         self.svg = svg
@@ -26,7 +26,7 @@ class Picture:
 
 
 def show(boards: Mapping[str, int | tuple[int, ...]], across: int = 6, cell: int = 14) -> Picture:
-    """Small boards by name: a word is drawn as bits; two are black and white discs, a third one marks squares."""
+    """Draw small boards by name: one word as bits, two words as black and white discs; a third one marks squares."""
     shapes = {
         name: _discs(*board, cell=cell) if isinstance(board, tuple) else _bits(board, cell)
         for name, board in boards.items()
@@ -34,29 +34,31 @@ def show(boards: Mapping[str, int | tuple[int, ...]], across: int = 6, cell: int
     return _gallery(shapes, across, 8 * cell)
 
 
-def show_shares(boards: Mapping[str, tuple[Position, Sequence[float]]], across: int = 2, cell: int = 36) -> Picture:
-    """Positions by name, each with the shares of the squares in percent; the larger, the brighter."""
+def show_policies(boards: Mapping[str, tuple[Position, Sequence[float]]], across: int = 2, cell: int = 36) -> Picture:
+    """Draw positions by name, each with the probabilities of the squares in percent; larger ones are brighter."""
     shapes = {}
-    for name, (position, shares) in boards.items():
+    for name, (position, policy) in boards.items():
         board = _discs(position.first, position.second, cell=cell)
-        for square, share in enumerate(shares):
-            if share >= 0.005:
-                board += f'<g opacity="{share**0.5:.2f}">{_fill(1 << square, cell, MARK)}</g>'
-                board += _text(*_middle(square, cell), f"{100 * share:.0f}", 13, "#fff" if share < 0.2 else "#000")
-        for place in range(8):
-            board += _text(_middle(place, cell)[0], -EDGE / 2, "abcdefgh"[place], 11)
-            board += _text(-EDGE / 2, _middle(8 * place, cell)[1], str(place + 1), 11)
+        for square, probability in enumerate(policy):
+            if probability >= 0.005:
+                board += f'<g opacity="{probability**0.5:.2f}">{_fill(1 << square, cell, MARK)}</g>'
+                board += _text(
+                    *_middle(square, cell), f"{100 * probability:.0f}", 13, "#fff" if probability < 0.2 else "#000"
+                )
+        for index in range(8):
+            board += _text(_middle(index, cell)[0], -EDGE / 2, "abcdefgh"[index], 11)
+            board += _text(-EDGE / 2, _middle(8 * index, cell)[1], str(index + 1), 11)
         shapes[name] = f'<g transform="translate({EDGE} {EDGE})">{board}</g>'
     return _gallery(shapes, across, 8 * cell + EDGE)
 
 
 def _bits(word: int, cell: int) -> str:
-    """A board with the squares of a word filled."""
+    """Draw a board with the squares of a word filled."""
     return _ground(cell, PAPER) + _fill(word, cell, INK) + _grid(cell, GRID)
 
 
 def _discs(black: int, white: int, marked: int = 0, cell: int = 14) -> str:
-    """A board with discs, and with some squares marked."""
+    """Draw a board with discs and marked squares."""
     board = _ground(cell, FELT) + _fill(marked, cell, MARK) + _grid(cell, LINE)
     for word, colour in ((black, BLACK), (white, WHITE)):
         for square in _squares(word):
@@ -83,25 +85,25 @@ def _fill(word: int, cell: int, colour: str) -> str:
 
 
 def _grid(cell: int, colour: str) -> str:
-    lines = (f"M0 {place}h{8 * cell}M{place} 0v{8 * cell}" for place in range(0, 9 * cell, cell))
+    lines = (f"M0 {offset}h{8 * cell}M{offset} 0v{8 * cell}" for offset in range(0, 9 * cell, cell))
     return f'<path d="{"".join(lines)}" stroke="{colour}"/>'
 
 
 def _text(x: float, y: float, text: str, size: int, colour: str = "#777") -> str:
-    place = f'x="{x:g}" y="{y:g}" font-size="{size}" fill="{colour}"'
-    return f'<text {place} text-anchor="middle" dominant-baseline="central">{text}</text>'
+    attributes = f'x="{x:g}" y="{y:g}" font-size="{size}" fill="{colour}"'
+    return f'<text {attributes} text-anchor="middle" dominant-baseline="central">{text}</text>'
 
 
 def _gallery(shapes: Mapping[str, str], across: int, side: int) -> Picture:
-    """Boards of one size in rows, each with its name below."""
+    """Arrange boards of one size in rows, each with its name below."""
     across = min(across, len(shapes))
-    wide, high = side + GAP, side + CAPTION + GAP
+    column_width, row_height = side + GAP, side + CAPTION + GAP
     parts = []
-    for place, (name, board) in enumerate(shapes.items()):
-        plain = name.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")
-        x, y = place % across * wide + GAP / 2, place // across * high + GAP / 2
-        caption = _text(side / 2, side + CAPTION / 2 + 2, plain, 11)
-        parts.append(f'<g transform="translate({x:g} {y:g})">{board}{caption}</g>')
-    width, height = across * wide, -(-len(shapes) // across) * high
+    for index, (name, board) in enumerate(shapes.items()):
+        caption = name.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")
+        x, y = index % across * column_width + GAP / 2, index // across * row_height + GAP / 2
+        label = _text(side / 2, side + CAPTION / 2 + 2, caption, 11)
+        parts.append(f'<g transform="translate({x:g} {y:g})">{board}{label}</g>')
+    width, height = across * column_width, -(-len(shapes) // across) * row_height
     size = f'viewBox="0 0 {width} {height}" width="{width}" height="{height}"'
     return Picture(f'<svg xmlns="http://www.w3.org/2000/svg" {size} font-family="sans-serif">{"".join(parts)}</svg>')
