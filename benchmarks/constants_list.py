@@ -1,7 +1,7 @@
 """The constants that `constants.py` sweeps, with their files, alternatives and measures.
 
-A constant is given by its name or by an expression that occurs once in its file.  Constants whose values follow from
-the machine or from logic (sizes, the layout of bits, bounds on scores) are not listed.
+A constant is given by its name, or by an expression that occurs once in its file.  Constants that follow from the
+machine or from logic (sizes, bit layouts, bounds on scores) are not listed.
 """
 
 from dataclasses import dataclass
@@ -15,30 +15,30 @@ class Constant:
     file: str
     alternatives: tuple[str, ...]
     measures: tuple[str, ...]
-    why: str
-    """A summary of the results."""
+    summary: str
+    """The result of the sweep in a few words."""
 
 
-MIDGAME, ENDGAME, LAST = "engine/midgame.py", "engine/endgame.py", "engine/last_empties.py"
+MIDGAME, ENDGAME, LAST_EMPTIES = "engine/midgame.py", "engine/endgame.py", "engine/last_empties.py"
 OTHELLO, PROBCUT, CLOCK = "engine/othello_search.py", "engine/probcut.py", "engine/time_management.py"
-AWALE, AWALE_SEARCH, THINKING = "engine/awale_kernels.py", "engine/awale_search.py", "engine/iterative_search.py"
+AWALE, AWALE_SEARCH, ITERATIVE = "engine/awale_kernels.py", "engine/awale_search.py", "engine/iterative_search.py"
 STATE = "engine/othello_state.py"
-AGAIN = ("solve", "solve-more")  # with a second opinion on values that seem better
-BOTH = ("solve", "midgame")
-VALUES = ("solve", "midgame", "duel")
+SOLVE_CHECKED = ("solve", "solve-more")  # checked on other positions
+TWO_PHASES = ("solve", "midgame")
+TWO_PHASES_AND_DUEL = ("solve", "midgame", "duel")
 
 AREAS: dict[str, tuple[Constant, ...]] = {
     "Othello: the last empty squares": (
         Constant(
             "STABILITY_ALPHA_PER_EMPTY",
-            LAST,
+            LAST_EMPTIES,
             ("1", "3"),
             ("solve",),
             "no effect on the time: counting stable discs costs as much as it saves",
         ),
         Constant(
             "STABILITY_LAST5_ALPHA",
-            LAST,
+            LAST_EMPTIES,
             ("4", "12", "16", "64"),
             ("solve",),
             "lower values count stable discs in vain; without counting (64), the time rises by 5 %",
@@ -61,7 +61,7 @@ AREAS: dict[str, tuple[Constant, ...]] = {
             "ENDGAME_TT_BITS",
             STATE,
             ("12", "13", "15", "16"),
-            AGAIN,
+            SOLVE_CHECKED,
             "384 KiB per thread; a larger table saves nodes, but no time",
         ),
         Constant(
@@ -77,37 +77,47 @@ AREAS: dict[str, tuple[Constant, ...]] = {
             "KEY_PER_REPLY",
             ENDGAME,
             ("12", "20", "24"),
-            BOTH,
+            TWO_PHASES,
             "solving: no effect above 16; searches to a depth: best from 12 to 16",
         ),
         Constant(
             "KEY_PER_CORNER",
             ENDGAME,
             ("0", "16", "32"),
-            (*AGAIN, "midgame"),
-            "16 is better: see above",
+            (*SOLVE_CHECKED, "midgame"),
+            "16 is better, also in solve-more",
         ),
-        Constant("KEY_IN_ODD_QUADRANT", ENDGAME, ("0", "-4", "-12"), BOTH, "parity helps; its weight has little effect"),
-        Constant("KEY_CORNER", MIDGAME, ("0", "-8", "-32"), BOTH, "no effect down to 0; stronger values cost nodes"),
         Constant(
-            "KEY_X_SQUARE", MIDGAME, ("0", "6", "24"), BOTH, "0 costs 3 % in the hardest problems; otherwise no effect"
+            "KEY_IN_ODD_QUADRANT", ENDGAME, ("0", "-4", "-12"), TWO_PHASES, "parity helps; its weight has little effect"
         ),
-        Constant("KEY_PER_DISC", OTHELLO, ("6", "8", "14", "20"), BOTH, "higher values save 1 % at most"),
-        Constant("KEY_PER_DISC_NEAR_END", OTHELLO, ("2", "3", "6", "10"), BOTH, "the best value for solving"),
-        Constant("NEAR_END_EMPTIES", OTHELLO, ("26", "34"), BOTH, "34 costs nodes; 26 has no effect on these positions"),
+        Constant(
+            "KEY_CORNER", MIDGAME, ("0", "-8", "-32"), TWO_PHASES, "no effect down to 0; stronger values cost nodes"
+        ),
+        Constant(
+            "KEY_X_SQUARE",
+            MIDGAME,
+            ("0", "6", "24"),
+            TWO_PHASES,
+            "0 costs 3 % in the hardest problems; otherwise no effect",
+        ),
+        Constant("KEY_PER_DISC", OTHELLO, ("6", "8", "14", "20"), TWO_PHASES, "higher values save 1 % at most"),
+        Constant("KEY_PER_DISC_NEAR_END", OTHELLO, ("2", "3", "6", "10"), TWO_PHASES, "the best value for solving"),
+        Constant(
+            "NEAR_END_EMPTIES", OTHELLO, ("26", "34"), TWO_PHASES, "34 costs nodes; 26 has no effect on these positions"
+        ),
         Constant(
             "SORT_BY_1_PLY_FROM",
             MIDGAME,
             ("12", "14", "18"),
-            BOTH,
+            TWO_PHASES,
             "lower values: the searches for sorting cost more nodes than they save",
         ),
-        Constant("SORT_BY_2_PLIES_FROM", MIDGAME, ("18", "22"), BOTH, "no effect from 18 to 22"),
+        Constant("SORT_BY_2_PLIES_FROM", MIDGAME, ("18", "22"), TWO_PHASES, "no effect from 18 to 22"),
         Constant(
             "SORT_BY_3_PLIES_FROM",
             MIDGAME,
             ("21", "25", "99"),
-            BOTH,
+            TWO_PHASES,
             "no effect on these positions; it needs deeper searches",
         ),
     ),
@@ -116,28 +126,28 @@ AREAS: dict[str, tuple[Constant, ...]] = {
             "STABILITY_MIDGAME_SLACK",
             MIDGAME,
             ("-99", "0", "4", "12", "24"),
-            BOTH,
+            TWO_PHASES,
             "no effect on these positions",
         ),
         Constant(
             "MIN_CHILD_LOOKUP_DEPTH",
             MIDGAME,
             ("10", "12", "13", "16"),
-            (*AGAIN, "midgame"),
+            (*SOLVE_CHECKED, "midgame"),
             "lower values save 1.5 % of the nodes, but no measurable time",
         ),
         Constant(
             "PROBCUT_WINDOW_DISCS",
             MIDGAME,
             ("1", "2", "5", "99"),
-            VALUES,
+            TWO_PHASES_AND_DUEL,
             "lower values save nodes to a depth, but lose slightly in games at equal nodes",
         ),
         Constant(
             "DEEP_PLIES_PER_2_SHALLOW",
             PROBCUT,
             ("5", "6"),
-            VALUES,
+            TWO_PHASES_AND_DUEL,
             "higher values save nodes to a depth, cost more in hard endgames, and gain nothing in games",
         ),
         Constant(
@@ -153,7 +163,7 @@ AREAS: dict[str, tuple[Constant, ...]] = {
                 "(0.7, 1.0, 1.3, 2.0, 2.6, 3.3)",
                 "(0.7, 1.0, 1.8, 2.0, 2.6, 3.3)",
             ),
-            (*AGAIN, "midgame", "duel"),
+            (*SOLVE_CHECKED, "midgame", "duel"),
             "second value (midgame): neither lower nor higher gains in games; third value: no effect",
         ),
         Constant(
@@ -169,7 +179,7 @@ AREAS: dict[str, tuple[Constant, ...]] = {
             "SELECTIVE_PASSES",
             OTHELLO,
             ("()", "(1,)", "(2,)", "(0, 2)", "(1, 3)", "(1, 2, 3)"),
-            AGAIN,
+            SOLVE_CHECKED,
             "without selective passes, solving takes 12 % more time; with a third pass, 6 to 7 % more",
         ),
         Constant("DIRECT_SOLVE_EMPTIES", OTHELLO, ("11", "15", "17"), ("solve-few",), "no effect"),
@@ -177,14 +187,14 @@ AREAS: dict[str, tuple[Constant, ...]] = {
             "SHORT_PLAN_EMPTIES",
             OTHELLO,
             ("14", "16", "20", "22"),
-            (*AGAIN, "solve-few"),
+            (*SOLVE_CHECKED, "solve-few"),
             "no effect within the interval",
         ),
         Constant(
             "SOLVE_AHEAD_PLIES",
             OTHELLO,
             ("8", "9", "11", "12"),
-            (*AGAIN, "solve-few"),
+            (*SOLVE_CHECKED, "solve-few"),
             "no effect within the interval; short endgames are best at 10",
         ),
         Constant(
@@ -195,9 +205,13 @@ AREAS: dict[str, tuple[Constant, ...]] = {
             "lower values save nodes only in searches of a few thousand nodes; the total does not change",
         ),
         Constant(
-            "ASPIRATION_WINDOW", OTHELLO, ("1", "2", "4", "6"), BOTH, "narrower windows fail; wider ones save nothing"
+            "ASPIRATION_WINDOW",
+            OTHELLO,
+            ("1", "2", "4", "6"),
+            TWO_PHASES,
+            "narrower windows fail; wider ones save nothing",
         ),
-        Constant("WINDOW_GROWTH", THINKING, ("2", "8"), ("midgame", "awale"), "no effect"),
+        Constant("WINDOW_GROWTH", ITERATIVE, ("2", "8"), ("midgame", "awale"), "no effect"),
     ),
     "Threads": (
         Constant("MIN_SPLIT_SOLVE_DEPTH", MIDGAME, ("11", "15", "17"), ("threads",), ""),
