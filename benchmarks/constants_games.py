@@ -107,7 +107,7 @@ def count_time_by_nodes() -> None:
 
 
 @contextmanager
-def opponents(game: Game, base: Path) -> Iterator[tuple[MatchEngine, MatchEngine]]:
+def start_engines(game: Game, base: Path) -> Iterator[tuple[MatchEngine, MatchEngine]]:
     """Start this engine and the other one, and stop them at the end."""
     count_time_by_nodes()
     remote = RemoteMatchEngine(game, base)
@@ -124,8 +124,8 @@ def load_match_openings(game: Game, data: Path, count: int) -> list[tuple[int, .
     """Load balanced Othello openings if the data has them, or generate random ones."""
     file = data / "openings" / "xot_small.txt"
     if game == Game.OTHELLO and file.exists():
-        known = load_openings(file, game)
-        return list(known[:: len(known) // count][:count])
+        openings = load_openings(file, game)
+        return list(openings[:: len(openings) // count][:count])
     return [random_opening(game, OPENING_PLIES[game], str(number)) for number in range(count)]
 
 
@@ -154,7 +154,7 @@ def play(
 def play_pairs(args: argparse.Namespace, game: Game, clock: Clock | None = None) -> Result:
     """Play each opening with both colours; return points (0 to 2) and margins by pair, and losses on time by engine."""
     points, margins, flags = [], [], [0, 0]
-    with opponents(game, args.base) as players:
+    with start_engines(game, args.base) as players:
         for opening in load_match_openings(game, args.data, args.pairs):
             first, margin, timed_out = play(players, game, opening, clock)
             other, return_margin, return_timed_out = play(players[::-1], game, opening, clock)

@@ -40,7 +40,7 @@ SearchTask = tuple[Position, Limit | None]  # None: solve the position
 
 
 # ---- positions ------------------------------------------------------------------------------------------------------
-def othello_games(data: Path, count: int, files: tuple[str, ...] = WTHOR_FILES) -> list[Record]:
+def load_othello_games(data: Path, count: int, files: tuple[str, ...] = WTHOR_FILES) -> list[Record]:
     """Return tournament games with exact scores at 24 empty squares or, without data, the games of `awello bench`."""
     found = []
     for name in files if data.exists() else ():
@@ -61,16 +61,16 @@ def exact_score(record: Record, position: Position) -> int:
     return -score if position.side else score
 
 
-def awale_positions(data: Path, count: int) -> list[Position]:
+def load_awale_positions(data: Path, count: int) -> list[Position]:
     """Return positions of published Awalé games or, without them, of a self-play game."""
     file = data / "awari" / "aalina_abapa_games.txt"
     lines = [line.split() for line in file.read_text("utf-8").splitlines()] if file.exists() else []
     games = [list(play_names(moves, Position.start(Game.ABAPA))[0].positions()) for _, moves in lines]
-    chosen = [game[ply] for game in games or [awale_game()] for ply in SEARCHED_PLIES if ply < len(game) - 1]
+    chosen = [game[ply] for game in games or [play_awale_game()] for ply in SEARCHED_PLIES if ply < len(game) - 1]
     return [position for position in chosen if seeds_on_board(position) >= MIN_SEEDS][:count]
 
 
-def awale_game() -> list[Position]:
+def play_awale_game() -> list[Position]:
     """Play a fast self-play game; return its positions."""
     positions = [Position.start(Game.ABAPA)]
     with Engine(Game.ABAPA, hash=1) as engine:
@@ -106,7 +106,7 @@ def load_endgames(data: Path, quick: bool) -> tuple[list[SearchTask], list[int |
     """Load FFO 40 to 49 and tournament positions with 20 empty squares, with their scores if known."""
     file = data / "suites" / "fforum-40-59.obf"
     problems = parse_obf(file.read_text("utf-8"))[: 5 if quick else 10] if file.exists() else []
-    played = [find_position(record, 20) for record in othello_games(data, 10 if quick else 40)]
+    played = [find_position(record, 20) for record in load_othello_games(data, 10 if quick else 40)]
     positions = [problem.position for problem in problems] + [position for position in played if position]
     scores = [problem.best_score for problem in problems]
     return [(position, None) for position in positions], [*scores, *[None] * (len(positions) - len(scores))]
@@ -124,7 +124,7 @@ def measure_solve(args: argparse.Namespace) -> Result:
 
 def measure_solve_more(args: argparse.Namespace) -> Result:
     """Solve endgames of other games, to check values that seem better."""
-    records = othello_games(args.data, 10 if args.quick else 40, OTHER_WTHOR_FILES)
+    records = load_othello_games(args.data, 10 if args.quick else 40, OTHER_WTHOR_FILES)
     found = [find_position(record, 22) for record in records]
     with Engine(hash=HASH_MIB) as engine:
         tasks: list[SearchTask] = [(position, None) for position in found if position]
@@ -133,7 +133,7 @@ def measure_solve_more(args: argparse.Namespace) -> Result:
 
 def measure_solve_few(args: argparse.Namespace) -> Result:
     """Solve endgames with few empty squares."""
-    records = othello_games(args.data, 10 if args.quick else 60)
+    records = load_othello_games(args.data, 10 if args.quick else 60)
     found = [find_position(record, empties) for record in records for empties in ENDGAME_EMPTIES]
     with Engine(hash=HASH_MIB) as engine:
         tasks: list[SearchTask] = [(position, None) for position in found if position]
@@ -144,7 +144,7 @@ def measure_midgame(args: argparse.Namespace) -> Result:
     """Search midgame positions to a depth; measure the errors of the values."""
     tasks: list[SearchTask] = []
     exact: list[int | None] = []
-    for record in othello_games(args.data, 10 if args.quick else 60):
+    for record in load_othello_games(args.data, 10 if args.quick else 60):
         for empties in MIDGAME_EMPTIES:
             if position := find_position(record, empties):
                 tasks.append((position, Limit(depth=MIDGAME_DEPTHS[empties])))
@@ -158,14 +158,14 @@ def measure_midgame(args: argparse.Namespace) -> Result:
 
 def measure_awale(args: argparse.Namespace) -> Result:
     """Search Awalé positions to a depth."""
-    tasks: list[SearchTask] = [(position, Limit(depth=AWALE_DEPTH)) for position in awale_positions(args.data, 80)]
+    tasks: list[SearchTask] = [(position, Limit(depth=AWALE_DEPTH)) for position in load_awale_positions(args.data, 80)]
     with Engine(Game.ABAPA, hash=HASH_MIB) as engine:
         return search_all(engine, tasks, args.runs)[0]
 
 
 def measure_awale_game(args: argparse.Namespace) -> Result:
     """Search Awalé games move by move with one transposition table, as in play."""
-    positions = awale_positions(args.data, 10 if args.quick else 40)
+    positions = load_awale_positions(args.data, 10 if args.quick else 40)
     nodes, seconds = [], []
     with Engine(Game.ABAPA, hash=HASH_MIB) as engine:
         for position in positions:
@@ -184,7 +184,7 @@ def measure_awale_game(args: argparse.Namespace) -> Result:
 def measure_threads(args: argparse.Namespace) -> Result:
     """Search with two threads; measure CPU time and elapsed time."""
     tasks = load_endgames(args.data, False)[0][:10]
-    for record in othello_games(args.data, 10):
+    for record in load_othello_games(args.data, 10):
         tasks += [(position, Limit(depth=18)) for empties in (44, 34) if (position := find_position(record, empties))]
     with Engine(threads=2, hash=HASH_MIB) as engine:
         return search_all(engine, tasks, args.runs)[0]
@@ -192,7 +192,9 @@ def measure_threads(args: argparse.Namespace) -> Result:
 
 def measure_awale_threads(args: argparse.Namespace) -> Result:
     """Search Awalé positions with two threads; measure CPU time and elapsed time."""
-    tasks: list[SearchTask] = [(position, Limit(depth=AWALE_DEPTH + 2)) for position in awale_positions(args.data, 20)]
+    tasks: list[SearchTask] = [
+        (position, Limit(depth=AWALE_DEPTH + 2)) for position in load_awale_positions(args.data, 20)
+    ]
     with Engine(Game.ABAPA, threads=2, hash=HASH_MIB) as engine:
         return search_all(engine, tasks, args.runs)[0]
 

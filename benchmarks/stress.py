@@ -87,14 +87,14 @@ class StressTest:
         rng = random.Random(f"{self.seed} {number}")
         game = rng.choice(list(Game))
         try:
-            engine = self.engine(game, rng, slot)
+            engine = self.get_engine(game, rng, slot)
             methods = self.analyse_random, self.solve_constructed, self.analyse_invalid, self.parse_damaged
             rng.choices(methods, (75, 5, 12, 8))[0](engine, rng)
         except Exception:
             self.tally.failures.append(f"analysis {number}: {traceback.format_exc(limit=-3)}")
         self.tally.counts["analyses"] += 1
 
-    def engine(self, game: Game, rng: random.Random, slot: int) -> Engine:
+    def get_engine(self, game: Game, rng: random.Random, slot: int) -> Engine:
         """Return the engine of a slot, sometimes a new one; the old one is closed or only dropped."""
         if (slot, game) not in self.engines or rng.random() < 0.1:
             old = self.engines.pop((slot, game), None)
