@@ -1,4 +1,4 @@
-"""Measure how fast a folder of games is imported, and how fast the explorer finds their positions.
+"""Measure the speed of an import and of position lookups in the archive.
 
 python benchmarks/archive.py FOLDER [--archive postgresql://USER@HOST/NAME]
 """
@@ -16,14 +16,14 @@ from awello.archive.files import find_files, read_sources
 from awello.archive.importer import import_games
 from awello.position import Position
 
-SAMPLED_GAMES = 300  # whose positions are all looked up
+SAMPLED_GAMES = 300  # all their positions are looked up
 
 
 def main() -> None:
     """Run the measurement and print the results."""
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("folder", type=Path)
-    parser.add_argument("--archive", default="")
+    parser.add_argument("folder", type=Path, help="folder of games to import")
+    parser.add_argument("--archive", default="", metavar="DATABASE", help="default: a temporary file")
     options = parser.parse_args()
     with tempfile.TemporaryDirectory() as folder:
         archive = Archive(options.archive or Path(folder) / "archive.sqlite")
@@ -41,7 +41,7 @@ def main() -> None:
 
 
 def time_lookup(archive: Archive, position: Position) -> float:
-    """The seconds that the explorer needs for a position."""
+    """Return the seconds to look up a position."""
     started = perf_counter()
     explore(archive, position)
     return perf_counter() - started

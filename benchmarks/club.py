@@ -1,9 +1,9 @@
-"""Measure the club under load: bots play random moves on a server started for it.
+"""Measure the club under load: bots play random moves on a server started for the measurement.
 
     python benchmarks/club.py [--games 200] [--minutes 10] [--pause 1.0] [--club postgresql://USER@HOST/NAME]
 
-Every acknowledged move must be stored at the end.  `benchmarks/club_trouble.py` kills the server or its database, or
-fills its disk.
+At the end, every acknowledged move must be in the database.  `benchmarks/club_trouble.py` kills the server or its
+database, or fills its disk.
 """
 
 import argparse
@@ -33,12 +33,12 @@ from awello.club.schema import games
 from awello.club.store import ClubStore
 from awello.club.stored_games import game_state_of, load_heartbeat
 
-MIN_BOTS, GAMES_PER_BOT = 20, 20  # more bots for many games
-MAX_OPEN_CHALLENGES = 100  # challenges without a game yet
+MIN_BOTS, GAMES_PER_BOT = 20, 20
+MAX_OPEN_CHALLENGES = 100  # challenges that have not started a game
 
 
 class BenchmarkBot:
-    """A bot that plays random moves after a short pause, and measures the responses."""
+    """A bot that plays random moves after a short pause, and measures the response times."""
 
     def __init__(self, name: str, token: str, pause: float, seed: int) -> None:
         self.name, self.token, self.pause, self.rng = name, token, pause, random.Random(seed)
@@ -46,10 +46,10 @@ class BenchmarkBot:
         self.acknowledged: dict[int, int] = {}  # plies by game
         self.sent: dict[int, tuple[float, int]] = {}
         self.refusals: Counter[str] = Counter()
-        self.states: dict[int, tuple[float, dict[str, Any]]] = {}  # time and latest state, by game
+        self.states: dict[int, tuple[float, dict[str, Any]]] = {}  # time of receipt and latest state, by game
         self.repeated_states: dict[
             int, tuple[float, dict[str, Any]]
-        ] = {}  # time and latest state sent again without a move, by game
+        ] = {}  # the same for states sent again without a new move
         self.ready, self.ended = asyncio.Event(), False
         self.challenges: set[int] = set()  # ids of open challenge requests
 
@@ -85,9 +85,9 @@ class BenchmarkBot:
         elif event == "game":
             await self.handle_game(message)
         elif message.get("id") in self.sent:
-            moment, game = self.sent.pop(message["id"])
+            sent_at, game = self.sent.pop(message["id"])
             if message["type"] == "done":
-                self.waits.append(time.perf_counter() - moment)
+                self.waits.append(time.perf_counter() - sent_at)
                 self.acknowledged[game] = max(self.acknowledged.get(game, 0), message["ply"])
             else:
                 self.refusals[message["code"]] += 1
@@ -117,15 +117,15 @@ class BenchmarkBot:
     async def move(self, state: dict[str, Any]) -> None:
         if self.ended:
             return
-        moment = time.perf_counter()
+        sent_at = time.perf_counter()
         move = self.rng.choice(state["legal"])
-        self.sent[self.number + 1] = moment, state["game"]
+        self.sent[self.number + 1] = sent_at, state["game"]
         with suppress(ConnectionClosed):
             await self.request("move", game=state["game"], ply=state["ply"], move=move)
 
 
 async def start_bots(bots: list[BenchmarkBot], address: str, games: int) -> list[asyncio.Task[None]]:
-    """Connect bots and start games until there are enough."""
+    """Connect bots and start games until `games` are in progress; return the tasks of the bots."""
     names = [bot.name for bot in bots]
     tasks = []
     for bot in bots:
@@ -135,9 +135,9 @@ async def start_bots(bots: list[BenchmarkBot], address: str, games: int) -> list
     await asyncio.gather(*(asyncio.wait_for(bot.ready.wait(), 60) for bot in bots))
     await asyncio.sleep(0.5)
     while (playing := sum(len(bot.playing) for bot in bots) // 2) < games:
-        waiting = sum(len(bot.challenges) for bot in bots)
-        few = sorted(bots, key=lambda bot: len(bot.playing) + len(bot.challenges))
-        for bot in few[: max(0, min(games - playing, MAX_OPEN_CHALLENGES) - waiting)]:
+        open_challenges = sum(len(bot.challenges) for bot in bots)
+        least_busy = sorted(bots, key=lambda bot: len(bot.playing) + len(bot.challenges))
+        for bot in least_busy[: max(0, min(games - playing, MAX_OPEN_CHALLENGES) - open_challenges)]:
             await bot.challenge()
         await asyncio.sleep(0.05)
     return tasks
@@ -156,45 +156,45 @@ async def stop_bots(bots: list[BenchmarkBot], tasks: list[asyncio.Task[None]]) -
 async def play(bots: list[BenchmarkBot], address: str, options: argparse.Namespace, server: int) -> None:
     """Let bots play for the given time, and print measurements."""
     tasks = await start_bots(bots, address, options.games)
-    begun, counted = time.monotonic(), [0] * len(bots)
+    started, counted = time.monotonic(), [0] * len(bots)
     for bot in bots:
-        bot.waits.clear()  # measured while games were starting
-    while time.monotonic() - begun < 60 * options.minutes:
+        bot.waits.clear()  # discard the times while games were starting
+    while time.monotonic() - started < 60 * options.minutes:
         await asyncio.sleep(min(30.0, 60 * options.minutes / 4))
-        waits = [wait for bot, seen in zip(bots, counted, strict=True) for wait in bot.waits[seen:]]
+        waits = [wait for bot, count in zip(bots, counted, strict=True) for wait in bot.waits[count:]]
         counted = [len(bot.waits) for bot in bots]
         playing = sum(len(bot.playing) for bot in bots) // 2
-        trouble = sum((bot.refusals for bot in bots), Counter[str]())
+        refusals = sum((bot.refusals for bot in bots), Counter[str]())
         p95 = statistics.quantiles(waits, n=20)[-1] if len(waits) > 20 else 0.0
         moves = sum(len(bot.waits) for bot in bots)
         print(
-            f"{time.monotonic() - begun:5.0f} s: {playing} games, {moves:,d} moves, p95 {1000 * p95:.0f} ms, "
-            f"{memory(server):.0f} MiB, {cpu_seconds(server):.0f} s of CPU "
-            f"(these bots {time.process_time():.0f}), {dict(trouble)}",
+            f"{time.monotonic() - started:5.0f} s: {playing} games, {moves:,d} moves, p95 {1000 * p95:.0f} ms, "
+            f"{memory(server):.0f} MiB, {cpu_seconds(server):.0f} s CPU "
+            f"(bots: {time.process_time():.0f} s), {dict(refusals)}",
             flush=True,
         )
     await stop_bots(bots, tasks)
 
 
 def memory(process: int) -> float:
-    """The memory of a process in MiB."""
+    """Return the resident memory of a process in MiB."""
     status = Path(f"/proc/{process}/status").read_text()
     return int(status.split("VmRSS:")[1].split()[0]) / 1024
 
 
 def cpu_seconds(process: int) -> float:
-    """The CPU time that a process has used."""
+    """Return the CPU time of a process in seconds."""
     fields = Path(f"/proc/{process}/stat").read_text().rsplit(")", 1)[1].split()
     return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
 
 
 def main() -> None:
-    """Measure and print."""
+    """Run the measurement and print the results."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--games", type=int, default=200)
-    parser.add_argument("--minutes", type=float, default=10.0)
-    parser.add_argument("--pause", type=float, default=1.0, help="seconds before a move, on average")
-    parser.add_argument("--club", default="", help="the database; default: a temporary file")
+    parser.add_argument("--games", type=int, default=200, help="simultaneous games; default: 200")
+    parser.add_argument("--minutes", type=float, default=10.0, help="duration; default: 10")
+    parser.add_argument("--pause", type=float, default=1.0, help="average seconds before a move; default: 1")
+    parser.add_argument("--club", default="", metavar="DATABASE", help="default: a temporary file")
     options = parser.parse_args()
     with tempfile.TemporaryDirectory() as folder:
         database = options.club or str(Path(folder) / "club.sqlite")
@@ -218,30 +218,30 @@ def serve(database: str, *options: str) -> tuple[subprocess.Popen[str], str]:
     command += ["--port", str(port), "--club", database, *options]
     server = subprocess.Popen(command, stdout=subprocess.DEVNULL, text=True)
     for _ in range(600):
-        with suppress(OSError), urlopen(f"http://127.0.0.1:{port}/api/health"):  # nosec B310 # our own
+        with suppress(OSError), urlopen(f"http://127.0.0.1:{port}/api/health"):  # nosec B310 # our own server
             return server, f"ws://127.0.0.1:{port}/api/club/live"
         time.sleep(0.1)
-    raise RuntimeError("the server does not answer")
+    raise RuntimeError("the server did not answer within 60 s")
 
 
 def load_games(database: str) -> tuple[dict[int, GameState], float]:
-    """The stored games, each replayed by the rules, and the last heartbeat."""
+    """Load all games, replayed by the rules, and the time of the last heartbeat."""
     store = ClubStore(database)
     states = store.read(lambda connection: [game_state_of(row) for row in connection.execute(games.select())])
-    stopped = store.read(load_heartbeat)
+    heartbeat = store.read(load_heartbeat)
     store.close()
-    return {state.number: state for state in states}, stopped or 0.0
+    return {state.number: state for state in states}, heartbeat or 0.0
 
 
 def create_bots(database: str, pause: float, count: int = MIN_BOTS) -> list[BenchmarkBot]:
-    """Create bots."""
+    """Create bot accounts with tokens."""
     store = ClubStore(database)
     bots = []
     for number in range(count):
         owner = store.submit(partial(create_account, name=f"owner{number}", hashed="none")).result()
         name = f"bot{number}"
-        made = store.submit(partial(create_account, name=name, hashed=None, owner=owner.number)).result()
-        token = store.submit(partial(create_token, account=made, label="benchmark")).result()
+        account = store.submit(partial(create_account, name=name, hashed=None, owner=owner.number)).result()
+        token = store.submit(partial(create_token, account=account, label="benchmark")).result()
         bots.append(BenchmarkBot(name, token, pause, number))
     store.close()
     return bots
@@ -251,10 +251,10 @@ def report(states: dict[int, GameState], bots: list[BenchmarkBot]) -> None:
     """Compare the acknowledged moves with the stored ones."""
     lost = sum(len(states[game].moves) < ply for bot in bots for game, ply in bot.acknowledged.items())
     waits = [wait for bot in bots for wait in bot.waits]
-    late = statistics.quantiles(waits, n=100)[94]
-    print(f"{len(states):,d} games, {len(waits):,d} moves acknowledged, {lost} games in which one was lost")
+    p95 = statistics.quantiles(waits, n=100)[94]
+    print(f"{len(states):,d} games, {len(waits):,d} moves acknowledged, {lost} games with lost moves")
     times = (
-        f"{1000 * statistics.median(waits):.1f} ms (median), {1000 * late:.1f} (p95), {1000 * max(waits):.0f} (most)"
+        f"{1000 * statistics.median(waits):.1f} ms (median), {1000 * p95:.1f} (p95), {1000 * max(waits):.0f} (maximum)"
     )
     print(f"acknowledged in {times}")
 

@@ -1,16 +1,15 @@
-"""Measure the club during attacks: bots play while the server is attacked in one way after the other.
+"""Measure the club under attack: bots play while the server is attacked in different ways.
 
-    python benchmarks/club_hostile.py [--games 200] [--seconds 30] [--only lines,trees]
+    python benchmarks/club_hostile.py [--games 200] [--seconds 30] [--only positions,trees]
 
-Prints the time until moves were acknowledged and the server's memory, before and during each attack; the waiting times
-(median and longest) and refusals of an ordinary guest at another address; and the time of a failed login for names that
-exist and names that do not.  The attacks of guests are in `benchmarks/guests.py`.  The effect of each attack is tested
-in `tests/test_hostile.py` and `tests/test_guests*.py`.
+Prints, for each attack, the time until moves are acknowledged, the memory and CPU use of the server, and the response
+times (median and longest) and refusals of an ordinary visitor from another address; and the time of a failed login for
+names that exist and names that do not.  Attacks that need no account are in `benchmarks/visitors.py`.  The defences are
+tested in `tests/test_hostile.py` and `tests/test_guests*.py`.
 """
 
 import argparse
 import asyncio
-import os
 import resource
 import statistics
 import tempfile
@@ -21,29 +20,29 @@ from multiprocessing import get_context
 from pathlib import Path
 
 import httpx2 as httpx
-from club import BenchmarkBot, create_bots, memory, serve, start_bots, stop_bots
-from guests import ATTACKS, HOSTILE, NAME, Attack, Guest, host_and_port, long_game, run_for
+from club import BenchmarkBot, cpu_seconds, create_bots, memory, serve, start_bots, stop_bots
+from visitors import ATTACKS, HOSTILE, HOSTNAME, Attack, SimulatedVisitor, host_and_port, make_long_game, run_for
 from websockets.asyncio.client import connect
 from websockets.exceptions import ConnectionClosed, InvalidHandshake
 
-CONNECTIONS, SLOW, FLOODS = 10_000, 400, 20
-NAMES = 30
-RIGHT, WRONG = "correct horse", "guess guess"  # of accounts created for the benchmark
+IDLE_CONNECTIONS, SLOW_SENDERS, FLOODING_CLIENTS = 10_000, 400, 20
+COMPARED_NAMES = 30
+PASSWORD, WRONG_PASSWORD = "correct horse", "guess guess"  # of the accounts created here
 POST = b"POST /api/club/session HTTP/1.1\r\nHost: 127.0.0.1\r\nContent-Type: application/json\r\n"
 
 
 async def no_attack(address: str, seconds: float) -> str:
-    """No attack."""
+    """Wait: the measurement without an attack."""
     await asyncio.sleep(seconds)
     return ""
 
 
 async def open_connections(address: str, seconds: float) -> str:
-    """Ten thousand idle connections, again and again."""
+    """Open ten thousand idle connections, repeatedly."""
     until, opened, held = time.monotonic() + seconds, 0, 0
     while time.monotonic() < until:
         writers = []
-        for _ in range(CONNECTIONS):
+        for _ in range(IDLE_CONNECTIONS):
             with suppress(OSError):
                 writers.append((await asyncio.open_connection(*host_and_port(address), local_addr=(HOSTILE, 0)))[1])
             if time.monotonic() > until:
@@ -51,11 +50,11 @@ async def open_connections(address: str, seconds: float) -> str:
         opened, held = opened + len(writers), max(held, len(writers))
         for writer in writers:
             writer.close()
-    return f"{opened:,d} connections, {held:,d} at once"
+    return f"{opened:,d} connections, {held:,d} at the same time"
 
 
 async def send_slowly(address: str, seconds: float) -> str:
-    """Slow senders of headers and bodies, who reconnect when they are cut off."""
+    """Send headers and bodies slowly, and reconnect when cut off."""
     sent = 0
 
     async def one(first: bytes) -> None:
@@ -72,12 +71,12 @@ async def send_slowly(address: str, seconds: float) -> str:
             await asyncio.sleep(0.1)
 
     headers, body = b"GET / HTTP/1.1\r\nX-Slow: ", POST + b"Content-Length: 100000\r\n\r\n"
-    await run_for([one((headers, body)[number % 2]) for number in range(SLOW)], seconds)
-    return f"{SLOW} slow senders"
+    await run_for([one((headers, body)[number % 2]) for number in range(SLOW_SENDERS)], seconds)
+    return f"{SLOW_SENDERS} slow senders"
 
 
 async def flood_messages(address: str, seconds: float) -> str:
-    """Messages as fast as possible, huge ones among them, on watching connections that reconnect."""
+    """Send small, invalid and huge messages as fast as possible; reconnect when cut off."""
     sent = 0
 
     async def one(number: int) -> None:
@@ -85,18 +84,18 @@ async def flood_messages(address: str, seconds: float) -> str:
         texts = ['{"id": 1, "type": "lobby"}', "{" * 1000, "x" * (1 << 20), '{"id": 1, "type": "move"}']
         while True:
             with suppress(OSError, ConnectionClosed, InvalidHandshake, TimeoutError):
-                async with connect(address, local_addr=(HOSTILE, 0)) as channel:
+                async with connect(address, local_addr=(HOSTILE, 0)) as socket:
                     while True:
-                        await channel.send(texts[number % len(texts)])
+                        await socket.send(texts[number % len(texts)])
                         sent += 1
             await asyncio.sleep(0.01)
 
-    await run_for([one(number) for number in range(FLOODS)], seconds)
+    await run_for([one(number) for number in range(FLOODING_CLIENTS)], seconds)
     return f"{sent:,d} messages"
 
 
 async def guess_passwords(address: str, seconds: float) -> str:
-    """Passwords and tokens as fast as possible."""
+    """Guess passwords and tokens as fast as possible."""
     statuses: list[int] = []
     host, port = host_and_port(address)
 
@@ -105,31 +104,31 @@ async def guess_passwords(address: str, seconds: float) -> str:
         async with httpx.AsyncClient(base_url=f"http://{host}:{port}", headers=headers, timeout=60) as client:
             while True:
                 with suppress(httpx.TransportError):
-                    login = {"name": f"name{number}", "password": WRONG}
+                    login = {"name": f"name{number}", "password": WRONG_PASSWORD}
                     statuses.append((await client.post("/api/club/session", json=login)).status_code)
                     token = {"authorization": f"Bearer {len(statuses)}"}
                     statuses.append((await client.get("/api/club/session", headers=token)).status_code)
 
-    await run_for([one(number) for number in range(FLOODS)], seconds)
-    return f"{len(statuses):,d} guesses, {statuses.count(200)} right"
+    await run_for([one(number) for number in range(FLOODING_CLIENTS)], seconds)
+    return f"{len(statuses):,d} guesses, {statuses.count(200)} correct"
 
 
 EVERY_ATTACK: dict[str, Attack] = {
-    "quiet": no_attack,
-    "ten thousand connections": open_connections,
+    "none": no_attack,
+    "idle connections": open_connections,
     "slow senders": send_slowly,
     "floods": flood_messages,
     "guesses": guess_passwords,
     **ATTACKS,
-    "quiet again": no_attack,
+    "none, after the attacks": no_attack,
 }
 
 
 def run_attack(name: str, address: str, seconds: float) -> str:
-    """Run an attack in a process of its own; return its result."""
-    _, most = resource.getrlimit(resource.RLIMIT_NOFILE)
-    resource.setrlimit(resource.RLIMIT_NOFILE, (most, most))
-    long_game()  # takes a while
+    """Run an attack in a separate process; return its result."""
+    _, maximum = resource.getrlimit(resource.RLIMIT_NOFILE)
+    resource.setrlimit(resource.RLIMIT_NOFILE, (maximum, maximum))
+    make_long_game()  # slow: cache it before the attack
     return asyncio.run(EVERY_ATTACK[name](address, seconds))
 
 
@@ -138,48 +137,41 @@ async def compare_logins(address: str) -> str:
     host, port = host_and_port(address)
     times: dict[bool, list[float]] = {True: [], False: []}
     async with httpx.AsyncClient(base_url=f"http://{host}:{port}", timeout=60) as client:
-        for number in range(NAMES):  # each from its own address, because of the rate limit
+        for number in range(COMPARED_NAMES):  # each from its own address, because of the rate limit
             headers = {"x-forwarded-for": f"10.0.{number}.1"}
-            login = {"name": f"real{number}", "password": RIGHT}
+            login = {"name": f"real{number}", "password": PASSWORD}
             (await client.post("/api/club/accounts", json=login, headers=headers)).raise_for_status()
         client.cookies.clear()
-        for number in range(NAMES):
+        for number in range(COMPARED_NAMES):
             for real in (True, False):
-                login = {"name": f"{'real' if real else 'none'}{number}", "password": WRONG}
+                login = {"name": f"{'real' if real else 'none'}{number}", "password": WRONG_PASSWORD}
                 started = time.perf_counter()
                 await client.post("/api/club/session", json=login, headers={"x-forwarded-for": f"10.1.{number}.1"})
                 times[real].append(1000 * (time.perf_counter() - started))
-    there, not_there = (f"{statistics.median(times[real]):.1f} ms" for real in (True, False))
-    return (
-        f"a failed login takes {there} for a name that exists, {not_there} for one that does not (medians of {NAMES})"
-    )
-
-
-def cpu_seconds(process: int) -> float:
-    """The CPU time that a process has used."""
-    fields = Path(f"/proc/{process}/stat").read_text().rsplit(")", 1)[1].split()
-    return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
+    existing, unknown = (f"{statistics.median(times[real]):.1f} ms" for real in (True, False))
+    text = f"a failed login takes {existing} for a name that exists, {unknown} for one that does not"
+    return f"{text} (medians of {COMPARED_NAMES})"
 
 
 async def play(bots: list[BenchmarkBot], address: str, options: argparse.Namespace, server: int) -> None:
-    """Let bots play during one attack after the other."""
+    """Run the attacks one after the other while bots play."""
     print(await compare_logins(address), flush=True)
     tasks = await start_bots(bots, address, options.games)
     await asyncio.sleep(3.0)
-    guest = Guest(address)
-    visiting = asyncio.create_task(guest.run())
+    visitor = SimulatedVisitor(address)
+    visiting = asyncio.create_task(visitor.run())
     loop, attackers = asyncio.get_running_loop(), ProcessPoolExecutor(1, get_context("spawn"))
     for name in options.only.split(",") if options.only else EVERY_ATTACK:
-        guest.report()
-        known, busy = [len(bot.waits) for bot in bots], cpu_seconds(server)
-        said = await loop.run_in_executor(attackers, run_attack, name, address, options.seconds)
-        waits = [wait for bot, before in zip(bots, known, strict=True) for wait in bot.waits[before:]]
-        middle, late = statistics.quantiles(waits, n=100)[49::45] if len(waits) > 1 else (0.0, 0.0)
+        visitor.report()
+        counts, cpu_before = [len(bot.waits) for bot in bots], cpu_seconds(server)
+        result = await loop.run_in_executor(attackers, run_attack, name, address, options.seconds)
+        waits = [wait for bot, before in zip(bots, counts, strict=True) for wait in bot.waits[before:]]
+        median, p95 = statistics.quantiles(waits, n=100)[49::45] if len(waits) > 1 else (0.0, 0.0)
         print(
-            f"{name:<25} {len(waits):6,d} moves, {1000 * middle:5.1f} ms (median), {1000 * late:5.1f} (p95), "
-            f"{1000 * max(waits, default=0.0):4.0f} (most), {memory(server):.0f} MiB, "
-            f"{100 * (cpu_seconds(server) - busy) / options.seconds:.0f} % of a core  {said}\n"
-            f"{'':<25} guest: {guest.report()}",
+            f"{name:<25} {len(waits):6,d} moves, {1000 * median:5.1f} ms (median), {1000 * p95:5.1f} (p95), "
+            f"{1000 * max(waits, default=0.0):4.0f} (maximum), {memory(server):.0f} MiB, "
+            f"{100 * (cpu_seconds(server) - cpu_before) / options.seconds:.0f} % of a core  {result}\n"
+            f"{'':<25} visitor: {visitor.report()}",
             flush=True,
         )
         await asyncio.sleep(1.0)
@@ -192,15 +184,15 @@ async def play(bots: list[BenchmarkBot], address: str, options: argparse.Namespa
 def main() -> None:
     """Run the attacks and print measurements."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--games", type=int, default=200)
-    parser.add_argument("--seconds", type=float, default=30.0)
-    parser.add_argument("--pause", type=float, default=1.0, help="seconds before a move, on average")
-    parser.add_argument("--only", default="", help="attacks to run, separated by commas")
+    parser.add_argument("--games", type=int, default=200, help="simultaneous games; default: 200")
+    parser.add_argument("--seconds", type=float, default=30.0, help="duration of each attack; default: 30")
+    parser.add_argument("--pause", type=float, default=1.0, help="average seconds before a move; default: 1")
+    parser.add_argument("--only", default="", help="attacks to run, separated by commas; default: all")
     options = parser.parse_args()
     with tempfile.TemporaryDirectory() as folder:
         database = str(Path(folder) / "club.sqlite")
         bots = create_bots(database, options.pause)
-        server, address = serve(database, "--hostname", NAME)
+        server, address = serve(database, "--hostname", HOSTNAME)
         try:
             asyncio.run(play(bots, address, options, server.pid))
         finally:

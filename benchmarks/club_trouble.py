@@ -1,12 +1,12 @@
-"""Test the club when its server or its database is killed, or its disk is full.
+"""Test the club while its server or its database is killed, or its disk is full.
 
     python benchmarks/club_trouble.py server [--times 50] [--games 200]
-    python benchmarks/club_trouble.py database [--times 50]   # a PostgreSQL server of its own, killed and started again
-    python benchmarks/club_trouble.py disk [--times 50]       # a small disk of its own, filled and emptied; by root
+    python benchmarks/club_trouble.py database [--times 50]   # kills and restarts its own PostgreSQL
+    python benchmarks/club_trouble.py disk [--times 50]       # fills and empties its own small disk; needs root
 
-Bots play random moves.  After each failure the stored games are compared with what the bots received: every
-acknowledged move must be stored, every game must be legal, and the clocks must be right within a second.  The exit
-status tells whether they were.
+Bots play random moves.  After each failure, the database is compared with the messages that the bots received:
+every acknowledged move must be stored, every game must be legal, and no clock may be wrong by more than a second.  The
+exit status is 1 if a check fails.
 """
 
 import argparse
@@ -32,15 +32,15 @@ from awello.position import Position
 sys.path.insert(0, str(Path(__file__).parent.parent / "tests"))
 from database import Postgres, new_database
 
-DISK = 16  # MiB
-PATIENCE = 60.0  # until games must continue
+DISK_MIB = 16
+RECOVERY_TIMEOUT_SECONDS = 60.0  # until games must continue
 
 StatesByGame = dict[int, tuple[float, dict[str, Any]]]
 
 
 @dataclass
 class Failure:
-    """A failure of the database while the server runs."""
+    """A failure of the database: functions that start and end it."""
 
     database: str
     begin: Callable[[], object]
@@ -48,48 +48,48 @@ class Failure:
 
 
 def kill_database(stack: ExitStack) -> Failure:
-    """Kill the database."""
+    """Start a PostgreSQL server that can be killed and restarted."""
     server = Postgres()
     stack.callback(server.remove)
     return Failure(new_database(str(server.folder), "club"), server.kill, server.start)
 
 
 def fill_disk(stack: ExitStack) -> Failure:
-    """Fill the disk."""
+    """Mount a small disk that can be filled and emptied."""
     folder = Path(stack.enter_context(tempfile.TemporaryDirectory()))
-    subprocess.run(["/bin/mount", "-t", "tmpfs", "-o", f"size={DISK}m", "tmpfs", str(folder)], check=True)
+    subprocess.run(["/bin/mount", "-t", "tmpfs", "-o", f"size={DISK_MIB}m", "tmpfs", str(folder)], check=True)
     stack.callback(subprocess.run, ["/bin/umount", "--lazy", str(folder)], check=True)
-    rest = folder / "rest"
+    filler = folder / "filler"
 
     def fill() -> None:
-        with rest.open("wb", buffering=0) as file:
+        with filler.open("wb", buffering=0) as file:
             try:
                 while True:
                     file.write(bytes(1024))
             except OSError:
                 return
 
-    return Failure(str(folder / "club.sqlite"), fill, rest.unlink)
+    return Failure(str(folder / "club.sqlite"), fill, filler.unlink)
 
 
 # ---- the server is killed --------------------------------------------------------------------------------------------
 def kill_server(database: str, bots: list[BenchmarkBot], options: argparse.Namespace) -> bool:
-    """Kill the server repeatedly; return whether nothing was lost."""
+    """Kill the server repeatedly; return whether all checks passed."""
     worst, wrong = 0.0, 0
     for number in range(1, options.times + 1):
         server, address = serve(database)
         try:
-            moment = asyncio.run(play_and_kill(bots, address, server, options.games))
+            killed_at = asyncio.run(play_and_kill(bots, address, server, options.games))
         finally:
             server.kill()
-        states, stopped = load_games(database)
-        wrong += count_errors(states, known_plies(bots))
-        worst = max(worst, max_clock_error(states, bots, moment, stopped))
+        states, heartbeat = load_games(database)
+        wrong += count_errors(states, received_plies(bots))
+        worst = max(worst, max_clock_error(states, bots, killed_at, heartbeat))
         moves = sum(len(bot.waits) for bot in bots)
         playing = sum(not state.over for state in states.values())
         print(
-            f"kill {number}: {playing} games, {moves:,d} moves acknowledged, {wrong} wrong, "
-            f"clocks within {worst:.2f} s",
+            f"kill {number}: {playing} games, {moves:,d} moves acknowledged, {wrong} errors, "
+            f"largest clock error {worst:.2f} s",
             flush=True,
         )
     return not wrong and worst <= 1.0
@@ -100,21 +100,23 @@ async def play_and_kill(bots: list[BenchmarkBot], address: str, server: subproce
     tasks = await start_bots(bots, address, games)
     await asyncio.sleep(random.uniform(0.2, 3.0))
     server.send_signal(signal.SIGKILL)
-    moment = time.time()
+    killed_at = time.time()
     server.wait()
     await asyncio.gather(*tasks)
-    return moment
+    return killed_at
 
 
-def max_clock_error(states: dict[int, GameState], bots: list[BenchmarkBot], moment: float, stopped: float) -> float:
-    """The largest difference between a stored clock and the one sent to bots before the kill."""
+def max_clock_error(
+    states: dict[int, GameState], bots: list[BenchmarkBot], killed_at: float, heartbeat: float
+) -> float:
+    """Return the largest difference between a stored clock and the clock sent to the bots before the kill."""
     worst = 0.0
     for bot in bots:
-        for game, (told, message) in bot.states.items():
+        for game, (received_at, message) in bot.states.items():
             state = states[game]
-            if len(state.moves) == message["ply"] and not state.over and told > moment - 10:
-                left = message["clocks"][state.mover] - (moment - told)
-                worst = max(worst, abs(state.resume(stopped, moment).clocks_at(moment)[state.mover] - left))
+            if len(state.moves) == message["ply"] and not state.over and received_at > killed_at - 10:
+                left = message["clocks"][state.mover] - (killed_at - received_at)
+                worst = max(worst, abs(state.resume(heartbeat, killed_at).clocks_at(killed_at)[state.mover] - left))
     return worst
 
 
@@ -122,78 +124,78 @@ def max_clock_error(states: dict[int, GameState], bots: list[BenchmarkBot], mome
 async def play_with_failures(
     failure: Failure, bots: list[BenchmarkBot], address: str, options: argparse.Namespace
 ) -> bool:
-    """Let the database fail repeatedly while the server runs; return whether nothing was lost."""
+    """Make the database fail repeatedly while the server runs; return whether all checks passed."""
     tasks = await start_bots(bots, address, options.games)
     worst, wrong, compared = 0.0, 0, 0
     for number in range(1, options.times + 1):
         await asyncio.sleep(random.uniform(0.5, 3.0))
-        refused = count_refusals(bots)
-        begun = time.time()
+        refusals = count_refusals(bots)
+        started = time.time()
         await asyncio.to_thread(failure.begin)
-        await until(lambda before=refused: count_refusals(bots) > before)  # type: ignore[misc]
+        await until(lambda before=refusals: count_refusals(bots) > before)  # type: ignore[misc]
         stopped = time.time()
         await asyncio.sleep(random.uniform(0.2, 2.0))
-        told = {game: entry for bot in bots for game, entry in bot.states.items()}
+        states_before = {game: entry for bot in bots for game, entry in bot.states.items()}
         for bot in bots:
             bot.repeated_states.clear()
         acknowledged = sum(len(bot.waits) for bot in bots)
         await asyncio.to_thread(failure.end)
-        await until(lambda before=acknowledged: sum(len(p.waits) for p in bots) > before)  # type: ignore[misc]
-        back = time.time()
+        await until(lambda before=acknowledged: sum(len(bot.waits) for bot in bots) > before)  # type: ignore[misc]
+        resumed = time.time()
         await asyncio.sleep(0.5)
-        found = clock_errors(told, bots, begun, stopped)
-        worst, compared = max([worst, *found]), compared + len(found)
-        known = known_plies(bots)  # while the games are loaded, play continues
+        errors = clock_errors(states_before, bots, started, stopped)
+        worst, compared = max([worst, *errors]), compared + len(errors)
+        received = received_plies(bots)  # play continues while the games are loaded
         states, _ = await asyncio.to_thread(load_games, failure.database)
-        wrong += count_errors(states, known)
+        wrong += count_errors(states, received)
         moves = sum(len(bot.waits) for bot in bots)
         print(
-            f"time {number}: {len(found)} games, {moves:,d} moves acknowledged, {count_refusals(bots):,d} refused with "
-            f"a reason, {wrong} wrong, clocks within {worst:.2f} s, resumed after {back - begun:.1f} s",
+            f"failure {number}: {len(errors)} games, {moves:,d} moves acknowledged, {count_refusals(bots):,d} refused, "
+            f"{wrong} errors, largest clock error {worst:.2f} s, resumed after {resumed - started:.1f} s",
             flush=True,
         )
     await stop_bots(bots, tasks)
-    print(f"other refusals: {dict(sum((bot.refusals for bot in bots), Counter[str]()))}")
+    print(f"refusals by code: {dict(sum((bot.refusals for bot in bots), Counter[str]()))}")
     return not wrong and worst <= 1.0 and compared > 0
 
 
 def count_refusals(bots: list[BenchmarkBot]) -> int:
-    """The number of refusals because of the database."""
+    """Count the moves refused because the database failed."""
     return sum(bot.refusals["storage"] for bot in bots)
 
 
 async def until(condition: Callable[[], bool]) -> None:
     """Wait for a condition."""
-    async with asyncio.timeout(PATIENCE):
+    async with asyncio.timeout(RECOVERY_TIMEOUT_SECONDS):
         while not condition():
             await asyncio.sleep(0.02)
 
 
-def clock_errors(told: StatesByGame, bots: list[BenchmarkBot], begun: float, stopped: float) -> list[float]:
-    """The differences between clocks after a failure and when the database failed.
+def clock_errors(states_before: StatesByGame, bots: list[BenchmarkBot], started: float, stopped: float) -> list[float]:
+    """Return the differences between the clocks after a failure and at the failure.
 
-    It failed at some time between two; the clock must be right for one of them.
+    The database failed between `started` and `stopped`; a clock is correct if it matches a time between them.
     """
-    found = []
+    errors = []
     for game, (_, after) in {game: entry for bot in bots for game, entry in bot.repeated_states.items()}.items():
-        if game in told and told[game][1]["ply"] == after["ply"] and not after["over"]:
-            moment, before = told[game]
+        if game in states_before and states_before[game][1]["ply"] == after["ply"] and not after["over"]:
+            received_at, before = states_before[game]
             side = before["mover"]
-            most, least = (before["clocks"][side] - max(0.0, at - moment) for at in (begun, stopped))
+            longest, shortest = (before["clocks"][side] - max(0.0, at - received_at) for at in (started, stopped))
             now = after["clocks"][side]
-            found.append(max(0.0, now - most, least - now))
-    return found
+            errors.append(max(0.0, now - longest, shortest - now))
+    return errors
 
 
-def known_plies(bots: list[BenchmarkBot]) -> list[tuple[int, int]]:
-    """Games, and the number of moves known to the bots."""
+def received_plies(bots: list[BenchmarkBot]) -> list[tuple[int, int]]:
+    """Return games and the numbers of moves that the bots received."""
     acknowledged = [entry for bot in bots for entry in bot.acknowledged.items()]
     return acknowledged + [(game, state["ply"]) for bot in bots for game, (_, state) in bot.states.items()]
 
 
-def count_errors(states: dict[int, GameState], known: list[tuple[int, int]]) -> int:
-    """The number of missing or illegal moves."""
-    wrong = sum(len(states[game].moves) < ply for game, ply in known)
+def count_errors(states: dict[int, GameState], received: list[tuple[int, int]]) -> int:
+    """Count missing moves, illegal moves and negative clocks."""
+    wrong = sum(len(states[game].moves) < ply for game, ply in received)
     for state in states.values():
         position = Position.start(state.game)
         for move in state.moves:
@@ -206,25 +208,25 @@ def count_errors(states: dict[int, GameState], known: list[tuple[int, int]]) -> 
 def main() -> None:
     """Run the failures and print the results."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("what", choices=["server", "database", "disk"])
-    parser.add_argument("--times", type=int, default=50)
-    parser.add_argument("--games", type=int, default=200)
-    parser.add_argument("--pause", type=float, default=1.0, help="seconds before a move, on average")
+    parser.add_argument("failure", choices=["server", "database", "disk"])
+    parser.add_argument("--times", type=int, default=50, help="number of failures; default: 50")
+    parser.add_argument("--games", type=int, default=200, help="simultaneous games; default: 200")
+    parser.add_argument("--pause", type=float, default=1.0, help="average seconds before a move; default: 1")
     options = parser.parse_args()
     with ExitStack() as stack:
-        if options.what == "server":
+        if options.failure == "server":
             database = str(Path(stack.enter_context(tempfile.TemporaryDirectory())) / "club.sqlite")
-            well = kill_server(database, create_bots(database, options.pause), options)
+            passed = kill_server(database, create_bots(database, options.pause), options)
         else:
-            failure = kill_database(stack) if options.what == "database" else fill_disk(stack)
+            failure = kill_database(stack) if options.failure == "database" else fill_disk(stack)
             bots = create_bots(failure.database, options.pause)
             server, address = serve(failure.database)
             try:
-                well = asyncio.run(play_with_failures(failure, bots, address, options))
+                passed = asyncio.run(play_with_failures(failure, bots, address, options))
             finally:
                 server.kill()
-    print("all is well" if well else "something is wrong")
-    sys.exit(not well)
+    print("all checks passed" if passed else "checks failed")
+    sys.exit(not passed)
 
 
 if __name__ == "__main__":

@@ -1,9 +1,9 @@
-"""Measure the first start on a machine: `awello serve` with an empty cache, until a game can be played.
+"""Measure how long `awello serve` takes to start with an empty kernel cache.
 
     python benchmarks/cold_start.py
 
-A client requests the page, then a reply to a move of Othello and of Awalé, and waits until all kernels are in the
-cache. Prints wall-clock seconds since the start and processor seconds.  Needs Linux.
+A client requests the page, then the reply to a move in Othello and in Awalé, and waits until all kernels are in the
+cache.  Prints the elapsed seconds and the CPU seconds since the start.  Needs Linux.
 """
 
 import asyncio
@@ -21,18 +21,18 @@ from websockets.asyncio.client import connect
 
 GAMES = {"Othello": ("othello", ["f5"]), "Awalé": ("abapa", ["C"])}
 PLAYER = "champion@level=4"
-POLL_SECONDS = 0.1  # between two looks at the cache
+POLL_SECONDS = 0.1  # interval of cache checks
 TICKS = os.sysconf("SC_CLK_TCK")
 KERNEL = re.compile(r"^@kernel\(", re.M)
 
 
-def processor_seconds(session: int) -> float:
-    """The processor time of all processes of a session and their finished children."""
+def cpu_seconds_of_session(session: int) -> float:
+    """Return the CPU time of all processes of a session and their finished children."""
     used = 0
     for file in Path("/proc").glob("[0-9]*/stat"):
         try:
             fields = file.read_text().rpartition(")")[2].split()
-        except OSError:  # it has just ended
+        except OSError:  # the process has just ended
             continue
         if int(fields[3]) == session:
             used += sum(map(int, fields[11:15]))
@@ -40,7 +40,7 @@ def processor_seconds(session: int) -> float:
 
 
 def count_kernels() -> int:
-    """Count the kernels in the sources."""
+    """Count the kernels in the source files."""
     package = Path(__file__).parent.parent / "awello"
     return sum(len(KERNEL.findall(file.read_text("utf-8"))) for file in package.rglob("*.py"))
 
@@ -49,26 +49,26 @@ async def wait_for_choice(address: str, game: str, moves: list[str]) -> None:
     """Wait for the engine's reply to a move."""
     async with connect(address.replace("http", "ws") + "api/live") as channel:
         await channel.send(json.dumps({"id": 1, "type": "choose", "game": game, "moves": moves, "player": PLAYER}))
-        while (answer := json.loads(await channel.recv()))["type"] != "choice":
-            if answer["type"] == "error":
-                raise SystemExit(f"{game}: {answer['message']}")
+        while (message := json.loads(await channel.recv()))["type"] != "choice":
+            if message["type"] == "error":
+                raise SystemExit(f"{game}: {message['message']}")
 
 
 def measure(cache: Path) -> None:
-    """Start the server and print when it is ready for what."""
+    """Start the server and print the time of each step."""
     started = time.perf_counter()
     command = [sys.executable, "-m", "awello", "serve", "--no-browser", "--port", "0"]
     environment = os.environ | {"AWELLO_CACHE": str(cache), "AWELLO_DATA": str(cache)}
     server = subprocess.Popen(command, env=environment, stdout=subprocess.PIPE, text=True, start_new_session=True)
 
-    def report(what: str) -> None:
-        used = processor_seconds(server.pid)
-        print(f"{what:<32}{time.perf_counter() - started:6.1f} s {used:6.1f} s of processors", flush=True)
+    def report(step: str) -> None:
+        used = cpu_seconds_of_session(server.pid)
+        print(f"{step:<32}{time.perf_counter() - started:6.1f} s {used:6.1f} s CPU", flush=True)
 
     try:
         assert server.stdout
         address = server.stdout.readline().split()[3]
-        with urlopen(address) as page:  # noqa: S310 - the address is ours
+        with urlopen(address) as page:  # noqa: S310 - our own server
             page.read()
         report("page served")
         for name, (game, moves) in GAMES.items():

@@ -37,7 +37,7 @@ MEASURES = Path(__file__).with_name("constants_measures.py")
 
 # ---- one value in a source text -------------------------------------------------------------------------------------
 def find_value(source: str, name: str) -> tuple[int, int]:
-    """Return the start and end of the value of a constant; `ValueError` unless it is assigned exactly once.
+    """Return the start and end of the value of a constant; raise `ValueError` unless it is assigned exactly once.
 
     The constant may be one of several that are assigned together.  A `name` that is not an identifier is an expression,
     which must occur exactly once in the source.
@@ -61,17 +61,17 @@ def _values_of(node: ast.AST, name: str) -> Iterable[ast.expr]:
             pairs = [(target, node.value)]
             if isinstance(target, ast.Tuple) and isinstance(node.value, ast.Tuple):
                 pairs = list(zip(target.elts, node.value.elts, strict=True))
-            yield from (value for place, value in pairs if isinstance(place, ast.Name) and place.id == name)
+            yield from (value for variable, value in pairs if isinstance(variable, ast.Name) and variable.id == name)
 
 
 def _offset(source: str, line: int, column: int) -> int:
-    """The index of a character of the source; `ast` counts columns in bytes."""
+    """Return the index of a character of the source; `ast` counts columns in bytes."""
     lines = source.splitlines(keepends=True)
     return sum(map(len, lines[: line - 1])) + len(lines[line - 1].encode()[:column].decode())
 
 
 def value_in(source: str, name: str) -> str:
-    """The value of a constant as source text."""
+    """Return the value of a constant as source text."""
     begin, end = find_value(source, name)
     return source[begin:end]
 
@@ -83,7 +83,7 @@ def replace_value(source: str, name: str, value: str) -> str:
 
 
 def source_of(constant: Constant) -> str:
-    """The source of the file of a constant."""
+    """Read the source file of a constant."""
     return (ROOT / "awello" / constant.file).read_text("utf-8")
 
 
@@ -107,7 +107,7 @@ class PackageCopy:
                 file.write_text(changed, "utf-8")
                 os.utime(
                     file, ns=(times[0], zlib.crc32(changed.encode()))
-                )  # the same for each measurement of this value
+                )  # the same time for each run with this value
             return processes.run(command, self.folder)
         finally:
             file.write_text(before, "utf-8")
@@ -115,7 +115,7 @@ class PackageCopy:
 
 
 class MeasuringProcesses:
-    """The measuring processes that are running."""
+    """The running processes that measure."""
 
     def __init__(self) -> None:
         self.processes: set[subprocess.Popen[str]] = set()
@@ -158,7 +158,7 @@ class Job:
 
 
 def jobs_of(constants: Iterable[Constant], only: Iterable[str], alternatives: Iterable[str] = ()) -> list[list[Job]]:
-    """The jobs of each constant, the present value first; in matches it is the opponent of the others."""
+    """Return the jobs of each constant, the present value first; in matches it is the opponent of the others."""
     groups = []
     for constant in constants:
         present = value_in(source_of(constant), constant.name)
@@ -216,7 +216,7 @@ class Sweep:
             self.copies.put(copy)
 
     def command(self, job: Job, base: PackageCopy) -> list[str]:
-        """The command of the measuring process of a job."""
+        """Return the command of the process that measures a job."""
         args = self.args
         options = {"--data": args.data, "--base": base.folder, "--pairs": args.pairs, "--runs": args.runs}
         words = [str(word) for option in options.items() for word in option]
@@ -235,17 +235,17 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
     parser.add_argument("names", nargs="*", help="constants to sweep (default: all)")
     parser.add_argument("--only", nargs="+", default=[], metavar="MEASURE", help="measures to take (default: all)")
-    parser.add_argument("--values", nargs="+", default=[], help="values to try (default: all that are listed)")
+    parser.add_argument("--values", nargs="+", default=[], help="values to try (default: all listed)")
     parser.add_argument("--jobs", type=int, default=2, help="values measured at the same time (default: 2)")
     parser.add_argument("--pairs", type=int, default=100, help="openings of a match, each played twice (default: 100)")
-    parser.add_argument("--runs", type=int, default=2, help="searches of a position, the quickest counts (default: 2)")
-    parser.add_argument("--quick", action="store_true", help="search fewer positions")
+    parser.add_argument("--runs", type=int, default=2, help="searches per position; the fastest counts (default: 2)")
+    parser.add_argument("--quick", action="store_true", help="use fewer positions")
     parser.add_argument("--data", type=Path, default=ROOT.parent / "shared" / "data", help="games and problems")
     parser.add_argument("--out", type=Path, default=Path("constants.jsonl"), help="results (default: constants.jsonl)")
     parser.add_argument("--tables", action="store_true", help="print the results as Markdown instead")
     args = parser.parse_args()
     if unknown := set(args.names) - {constant.name for constant in ALL}:
-        parser.error(f"not swept: {', '.join(sorted(unknown))}")
+        parser.error(f"unknown constants: {', '.join(sorted(unknown))}; see benchmarks/constants_list.py")
     chosen = [constant for constant in ALL if not args.names or constant.name in args.names]
     if args.tables:
         print_tables(Results(args.out), {constant: value_in(source_of(constant), constant.name) for constant in chosen})

@@ -1,8 +1,8 @@
-"""Games between two values of a constant, for `constants.py`: this engine against another one.
+"""Play games between two values of a constant, for `constants.py`.
 
-The other engine is that of the package in `--base`, in a separate process that runs this file.  Both play every opening
-twice, once with each colour.  Searches have a node limit or a simulated clock that advances with the nodes visited
-(NODES_PER_SECOND) and by MOVE_OVERHEAD_SECONDS per move, so games are the same in every run on any machine.
+One engine runs in this process.  The other one, of the package in `--base`, runs this file in a separate process.
+They play every opening twice, once with each colour.  Searches have a node limit or a simulated clock, which advances
+with the nodes searched (NODES_PER_SECOND) and by MOVE_OVERHEAD_SECONDS per move, so games repeat on any machine.
 """
 
 import argparse
@@ -27,11 +27,11 @@ from awello.engine.levels import OPPONENTS
 from awello.engine.time_management import MOVE_OVERHEAD_SECONDS, allocate_time, estimate_moves_left
 from awello.limits import Clock, Limit
 
-NODES_PER_SECOND = 50_000  # of a simulated clock
-NODES_PER_MOVE = 30_000  # of a duel
+NODES_PER_SECOND = 50_000  # on a simulated clock
+NODES_PER_MOVE = 30_000  # in a duel
 OPENING_PLIES = {Game.OTHELLO: 8, Game.ABAPA: 6}  # of random openings
 LONG_OPPONENT = re.compile(r"@\d+s$")  # an opponent of the page with a time limit in seconds
-QUICK_LIMIT, LONG_PAIRS = "@300ms", 10  # the limit that replaces it, and the openings of such a match
+QUICK_LIMIT, LONG_PAIRS = "@300ms", 10  # replaces that limit; openings of such a match
 
 Result = dict[str, Any]
 
@@ -48,7 +48,7 @@ class MatchEngine:
         self.position, self.played = Position.start(self.engine.game), 0
 
     def choose(self, moves: Sequence[int], clock: Clock | None) -> tuple[int, int]:
-        """Choose a move after these, by a simulated clock or a node limit; return it with the nodes."""
+        """Choose the move that follows `moves`, by a clock or a node limit; return it and the nodes searched."""
         for move in moves[self.played :]:
             self.position = self.position.after(move)
         self.played = len(moves)
@@ -61,7 +61,7 @@ class MatchEngine:
 
 
 class RemoteMatchEngine(MatchEngine):
-    """An engine in another process, with the package of a folder."""
+    """An engine in another process, which imports the package from a folder."""
 
     def __init__(self, game: Game, base: Path) -> None:
         environment = {**os.environ, "PYTHONPATH": str(base), "AWELLO_CACHE": str(base / "cache")}
@@ -70,19 +70,19 @@ class RemoteMatchEngine(MatchEngine):
             command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, env=environment
         )
 
-    def ask(self, request: Result) -> Any:
-        """Send a request and return the response."""
+    def request(self, message: Result) -> Any:
+        """Send a message and return the response."""
         assert self.process.stdin and self.process.stdout
-        self.process.stdin.write(json.dumps(request) + "\n")
+        self.process.stdin.write(json.dumps(message) + "\n")
         self.process.stdin.flush()
         return json.loads(self.process.stdout.readline())
 
     def begin(self) -> None:
-        self.ask({"begin": True})
+        self.request({"begin": True})
 
     def choose(self, moves: Sequence[int], clock: Clock | None) -> tuple[int, int]:
-        given = None if clock is None else [clock.seconds, clock.increment]
-        move, nodes = self.ask({"moves": [int(move) for move in moves], "clock": given})
+        remaining = None if clock is None else [clock.seconds, clock.increment]
+        move, nodes = self.request({"moves": [int(move) for move in moves], "clock": remaining})
         return move, nodes
 
 
@@ -95,20 +95,20 @@ def serve(game: Game) -> None:
             request = json.loads(line)
             if "begin" in request:
                 player.begin()
-                answer: Any = None
+                response: Any = None
             else:
-                answer = player.choose(request["moves"], Clock(*request["clock"]) if request["clock"] else None)
-            print(json.dumps(answer), flush=True)
+                response = player.choose(request["moves"], Clock(*request["clock"]) if request["clock"] else None)
+            print(json.dumps(response), flush=True)
 
 
 def count_time_by_nodes() -> None:
-    """Let the time of searches pass with the nodes they visit."""
+    """Measure the time of searches in nodes."""
     IterativeSearch.elapsed = lambda self: self.search_threads.nodes / NODES_PER_SECOND  # type: ignore[method-assign]
 
 
 @contextmanager
-def opponents(game: Game, base: Path) -> Iterator[tuple[MatchEngine, MatchEngine]]:
-    """This engine and the other one."""
+def start_engines(game: Game, base: Path) -> Iterator[tuple[MatchEngine, MatchEngine]]:
+    """Start this engine and the other one, and stop them at the end."""
     count_time_by_nodes()
     remote = RemoteMatchEngine(game, base)
     try:
@@ -121,18 +121,18 @@ def opponents(game: Game, base: Path) -> Iterator[tuple[MatchEngine, MatchEngine
 
 # ---- a match --------------------------------------------------------------------------------------------------------
 def load_match_openings(game: Game, data: Path, count: int) -> list[tuple[int, ...]]:
-    """Load balanced openings of Othello if there is a file of them, else make random ones."""
+    """Load balanced Othello openings if the data has them, or generate random ones."""
     file = data / "openings" / "xot_small.txt"
     if game == Game.OTHELLO and file.exists():
-        known = load_openings(file, game)
-        return list(known[:: len(known) // count][:count])
+        openings = load_openings(file, game)
+        return list(openings[:: len(openings) // count][:count])
     return [random_opening(game, OPENING_PLIES[game], str(number)) for number in range(count)]
 
 
 def play(
     players: Sequence[MatchEngine], game: Game, opening: tuple[int, ...], clock: Clock | None
 ) -> tuple[float, int, int]:
-    """Play a game: the points and the margin of the first mover, and the side that timed out or -1."""
+    """Play a game; return the points and the margin of the first mover, and the side that lost on time, or -1."""
     position, moves, clocks = Position.start(game), list(opening), [clock, clock]
     for move in opening:
         position = position.after(move)
@@ -152,22 +152,24 @@ def play(
 
 
 def play_pairs(args: argparse.Namespace, game: Game, clock: Clock | None = None) -> Result:
-    """Play each opening with both colours: points (0 to 2) and margins by pair, time-outs by engine."""
+    """Play each opening with both colours; return points (0 to 2) and margins by pair, and losses on time by engine."""
     points, margins, flags = [], [], [0, 0]
-    with opponents(game, args.base) as players:
+    with start_engines(game, args.base) as players:
         for opening in load_match_openings(game, args.data, args.pairs):
-            first, margin, out = play(players, game, opening, clock)
-            other, lead, late = play(players[::-1], game, opening, clock)
+            first, margin, timed_out = play(players, game, opening, clock)
+            other, return_margin, return_timed_out = play(players[::-1], game, opening, clock)
             points.append(first + 1 - other)
-            margins.append(margin - lead)
-            for loser in [loser for loser in (out, 1 - late if late >= 0 else -1) if loser >= 0]:
-                flags[loser] += 1
+            margins.append(margin - return_margin)
+            if timed_out >= 0:
+                flags[timed_out] += 1
+            if return_timed_out >= 0:
+                flags[1 - return_timed_out] += 1
     return {"points": points, "margins": margins, "flags": flags}
 
 
 def measure_levels(args: argparse.Namespace) -> Result:
-    """Let each opponent of the page play against the one before it."""
-    ladder = []
+    """Match each opponent of the page against the next weaker one."""
+    levels = []
     for game in (Game.OTHELLO, Game.ABAPA):
         steps = OPPONENTS[game.family]
         for weaker, stronger in pairwise(steps):
@@ -176,12 +178,12 @@ def measure_levels(args: argparse.Namespace) -> Result:
             openings = tuple(random_opening(game, OPENING_PLIES[game], str(number)) for number in range(pairs))
             result = play_match(Match(game, played, weaker, 2 * pairs, 1, openings))
             step = {"game": str(game), "weaker": weaker, "stronger": played, "games": result.games}
-            ladder.append(step | {"wins": result.wins, "draws": result.draws, "losses": result.losses})
-            print(ladder[-1], file=sys.stderr, flush=True)
-    return {"ladder": ladder}
+            levels.append(step | {"wins": result.wins, "draws": result.draws, "losses": result.losses})
+            print(levels[-1], file=sys.stderr, flush=True)
+    return {"levels": levels}
 
 
-GAMES = {
+MATCH_MEASURES = {
     "duel": lambda args: play_pairs(args, Game.OTHELLO),
     "awale-duel": lambda args: play_pairs(args, Game.ABAPA),
     "clock": lambda args: play_pairs(args, Game.OTHELLO, Clock(30)),

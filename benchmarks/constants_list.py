@@ -1,7 +1,7 @@
 """The constants that `constants.py` sweeps, with their files, alternatives and measures.
 
-A constant is given by its name or by an expression that occurs once in its file.  Constants whose values follow from
-the machine or from logic (sizes, the layout of bits, bounds on scores) are not listed.
+A constant is given by its name, or by an expression that occurs once in its file.  Constants that follow from the
+machine or from logic (sizes, bit layouts, bounds on scores) are not listed.
 """
 
 from dataclasses import dataclass
@@ -15,133 +15,143 @@ class Constant:
     file: str
     alternatives: tuple[str, ...]
     measures: tuple[str, ...]
-    why: str
-    """A summary of the results."""
+    summary: str
+    """The result of the sweep in a few words."""
 
 
-MIDGAME, ENDGAME, LAST = "engine/midgame.py", "engine/endgame.py", "engine/last_empties.py"
+MIDGAME, ENDGAME, LAST_EMPTIES = "engine/midgame.py", "engine/endgame.py", "engine/last_empties.py"
 OTHELLO, PROBCUT, CLOCK = "engine/othello_search.py", "engine/probcut.py", "engine/time_management.py"
-AWALE, AWALE_SEARCH, THINKING = "engine/awale_kernels.py", "engine/awale_search.py", "engine/iterative_search.py"
+AWALE, AWALE_SEARCH, ITERATIVE = "engine/awale_kernels.py", "engine/awale_search.py", "engine/iterative_search.py"
 STATE = "engine/othello_state.py"
-AGAIN = ("solve", "solve-more")  # with a second opinion on values that seem better
-BOTH = ("solve", "midgame")
-VALUES = ("solve", "midgame", "duel")
+SOLVE_CHECKED = ("solve", "solve-more")  # checked on other positions
+TWO_PHASES = ("solve", "midgame")
+TWO_PHASES_AND_DUEL = ("solve", "midgame", "duel")
 
 AREAS: dict[str, tuple[Constant, ...]] = {
-    "The last squares of Othello": (
+    "Othello: the last empty squares": (
         Constant(
             "STABILITY_ALPHA_PER_EMPTY",
-            LAST,
+            LAST_EMPTIES,
             ("1", "3"),
             ("solve",),
-            "counting costs what it saves: the time is the same",
+            "no effect on the time: counting stable discs costs as much as it saves",
         ),
         Constant(
             "STABILITY_LAST5_ALPHA",
-            LAST,
+            LAST_EMPTIES,
             ("4", "12", "16", "64"),
             ("solve",),
-            "less, and counts that settle nothing cost time; never counting costs 5 %",
+            "lower values count stable discs in vain; without counting (64), the time rises by 5 %",
         ),
         Constant(
             "STABILITY_ENDGAME_SLACK",
             ENDGAME,
             ("0", "2", "8", "12"),
             ("solve",),
-            "fewer nodes further down, but no less time",
+            "higher values save nodes, but no time",
         ),
         Constant(
             "FEW_EMPTIES",
             ENDGAME,
             ("9", "10", "12"),
             ("solve",),
-            "the quickest: below 11 the full search costs more per node than it saves",
+            "best time: below 11 the full search costs more per node than it saves",
         ),
         Constant(
             "ENDGAME_TT_BITS",
             STATE,
             ("12", "13", "15", "16"),
-            AGAIN,
-            "384 KiB per thread; more saves nodes, but not time",
+            SOLVE_CHECKED,
+            "384 KiB per thread; a larger table saves nodes, but no time",
         ),
         Constant(
             "MIN_CHILD_LOOKUP_EMPTIES",
             ENDGAME,
             ("6", "8", "9", "12"),
             ("solve",),
-            "each lookup from 7 on saves as much as it costs; with 6 a child has no entry",
+            "from 7 empty squares on, lookups save as much as they cost; with 6, children have no entry",
         ),
     ),
-    "The order of moves in Othello": (
+    "Othello: move ordering": (
         Constant(
             "KEY_PER_REPLY",
             ENDGAME,
             ("12", "20", "24"),
-            BOTH,
-            "flat above in solutions, best at 12 to 16 to a depth",
+            TWO_PHASES,
+            "solving: no effect above 16; searches to a depth: best from 12 to 16",
         ),
         Constant(
             "KEY_PER_CORNER",
             ENDGAME,
             ("0", "16", "32"),
-            (*AGAIN, "midgame"),
-            "16 is worth a change",
+            (*SOLVE_CHECKED, "midgame"),
+            "16 is better, also in solve-more",
         ),
-        Constant("KEY_IN_ODD_QUADRANT", ENDGAME, ("0", "-4", "-12"), BOTH, "parity pays; by how much hardly matters"),
-        Constant("KEY_CORNER", MIDGAME, ("0", "-8", "-32"), BOTH, "flat down to 0; more hurts"),
         Constant(
-            "KEY_X_SQUARE", MIDGAME, ("0", "6", "24"), BOTH, "0 costs 3 % in the hardest problems, otherwise flat"
+            "KEY_IN_ODD_QUADRANT", ENDGAME, ("0", "-4", "-12"), TWO_PHASES, "parity helps; its weight has little effect"
         ),
-        Constant("KEY_PER_DISC", OTHELLO, ("6", "8", "14", "20"), BOTH, "more saves 1 % at most"),
-        Constant("KEY_PER_DISC_NEAR_END", OTHELLO, ("2", "3", "6", "10"), BOTH, "best where the game is solved"),
-        Constant("NEAR_END_EMPTIES", OTHELLO, ("26", "34"), BOTH, "more costs nodes, less changes nothing here"),
+        Constant(
+            "KEY_CORNER", MIDGAME, ("0", "-8", "-32"), TWO_PHASES, "no effect down to 0; stronger values cost nodes"
+        ),
+        Constant(
+            "KEY_X_SQUARE",
+            MIDGAME,
+            ("0", "6", "24"),
+            TWO_PHASES,
+            "0 costs 3 % in the hardest problems; otherwise no effect",
+        ),
+        Constant("KEY_PER_DISC", OTHELLO, ("6", "8", "14", "20"), TWO_PHASES, "higher values save 1 % at most"),
+        Constant("KEY_PER_DISC_NEAR_END", OTHELLO, ("2", "3", "6", "10"), TWO_PHASES, "the best value for solving"),
+        Constant(
+            "NEAR_END_EMPTIES", OTHELLO, ("26", "34"), TWO_PHASES, "34 costs nodes; 26 has no effect on these positions"
+        ),
         Constant(
             "SORT_BY_1_PLY_FROM",
             MIDGAME,
             ("12", "14", "18"),
-            BOTH,
-            "earlier, the searches that sort cost more nodes than they save",
+            TWO_PHASES,
+            "lower values: the searches for sorting cost more nodes than they save",
         ),
-        Constant("SORT_BY_2_PLIES_FROM", MIDGAME, ("18", "22"), BOTH, "flat between 18 and 22"),
+        Constant("SORT_BY_2_PLIES_FROM", MIDGAME, ("18", "22"), TWO_PHASES, "no effect from 18 to 22"),
         Constant(
             "SORT_BY_3_PLIES_FROM",
             MIDGAME,
             ("21", "25", "99"),
-            BOTH,
-            "no effect on these positions: it takes deeper searches",
+            TWO_PHASES,
+            "no effect on these positions; it needs deeper searches",
         ),
     ),
-    "Cut-offs of Othello": (
+    "Othello: pruning": (
         Constant(
             "STABILITY_MIDGAME_SLACK",
             MIDGAME,
             ("-99", "0", "4", "12", "24"),
-            BOTH,
+            TWO_PHASES,
             "no effect on these positions",
         ),
         Constant(
             "MIN_CHILD_LOOKUP_DEPTH",
             MIDGAME,
             ("10", "12", "13", "16"),
-            (*AGAIN, "midgame"),
-            "less saves 1.5 % of the nodes and no clear time",
+            (*SOLVE_CHECKED, "midgame"),
+            "lower values save 1.5 % of the nodes, but no measurable time",
         ),
         Constant(
             "PROBCUT_WINDOW_DISCS",
             MIDGAME,
             ("1", "2", "5", "99"),
-            VALUES,
-            "less saves nodes to a depth, but loses by a little in games at equal nodes",
+            TWO_PHASES_AND_DUEL,
+            "lower values save nodes to a depth, but lose slightly in games at equal nodes",
         ),
         Constant(
             "DEEP_PLIES_PER_2_SHALLOW",
             PROBCUT,
             ("5", "6"),
-            VALUES,
-            "more saves nodes to a depth, costs more in hard solutions, and gains nothing in games",
+            TWO_PHASES_AND_DUEL,
+            "higher values save nodes to a depth, cost more in hard endgames, and gain nothing in games",
         ),
         Constant(
-            "SOLVE_DEPTH_REDUCTION", PROBCUT, ("4", "6", "10", "12"), ("solve",), "flat from 4 to 8, worse from 10"
+            "SOLVE_DEPTH_REDUCTION", PROBCUT, ("4", "6", "10", "12"), ("solve",), "no effect from 4 to 8; worse from 10"
         ),
         Constant(
             "MARGIN_DEVIATIONS",
@@ -153,51 +163,55 @@ AREAS: dict[str, tuple[Constant, ...]] = {
                 "(0.7, 1.0, 1.3, 2.0, 2.6, 3.3)",
                 "(0.7, 1.0, 1.8, 2.0, 2.6, 3.3)",
             ),
-            (*AGAIN, "midgame", "duel"),
-            "the second, for midgames: neither fewer nor more gains in games; the third: flat",
+            (*SOLVE_CHECKED, "midgame", "duel"),
+            "second value (midgame): neither lower nor higher gains in games; third value: no effect",
         ),
         Constant(
             "MAX_FULL_WIDTH_DEPTH",
             "engine/levels.py",
             ("6", "10"),
             ("midgame",),
-            "a promise to users of levels up to 8; 6 would save 18 % of the nodes",
+            "guaranteed to users of levels up to 8; 6 would save 18 % of the nodes",
         ),
     ),
-    "The plan of a search of Othello": (
+    "Othello: phases of a search": (
         Constant(
             "SELECTIVE_PASSES",
             OTHELLO,
             ("()", "(1,)", "(2,)", "(0, 2)", "(1, 3)", "(1, 2, 3)"),
-            AGAIN,
-            "without passes a solution costs 12 % more time, a third pass 6 to 7 %",
+            SOLVE_CHECKED,
+            "without selective passes, solving takes 12 % more time; with a third pass, 6 to 7 % more",
         ),
-        Constant("DIRECT_SOLVE_EMPTIES", OTHELLO, ("11", "15", "17"), ("solve-few",), "flat"),
+        Constant("DIRECT_SOLVE_EMPTIES", OTHELLO, ("11", "15", "17"), ("solve-few",), "no effect"),
         Constant(
             "SHORT_PLAN_EMPTIES",
             OTHELLO,
             ("14", "16", "20", "22"),
-            (*AGAIN, "solve-few"),
-            "flat within the interval",
+            (*SOLVE_CHECKED, "solve-few"),
+            "no effect within the interval",
         ),
         Constant(
             "SOLVE_AHEAD_PLIES",
             OTHELLO,
             ("8", "9", "11", "12"),
-            (*AGAIN, "solve-few"),
-            "flat within the interval; short solutions are best at 10",
+            (*SOLVE_CHECKED, "solve-few"),
+            "no effect within the interval; short endgames are best at 10",
         ),
         Constant(
             "MIN_DEPTH_BEFORE_SOLVING",
             OTHELLO,
             ("2", "4", "8"),
             ("solve-few",),
-            "saves nodes only in searches of some thousand nodes, the total does not change",
+            "lower values save nodes only in searches of a few thousand nodes; the total does not change",
         ),
         Constant(
-            "ASPIRATION_WINDOW", OTHELLO, ("1", "2", "4", "6"), BOTH, "narrower windows fail, wider ones save nothing"
+            "ASPIRATION_WINDOW",
+            OTHELLO,
+            ("1", "2", "4", "6"),
+            TWO_PHASES,
+            "narrower windows fail; wider ones save nothing",
         ),
-        Constant("WINDOW_GROWTH", THINKING, ("2", "8"), ("midgame", "awale"), "flat"),
+        Constant("WINDOW_GROWTH", ITERATIVE, ("2", "8"), ("midgame", "awale"), "no effect"),
     ),
     "Threads": (
         Constant("MIN_SPLIT_SOLVE_DEPTH", MIDGAME, ("11", "15", "17"), ("threads",), ""),
@@ -212,52 +226,52 @@ AREAS: dict[str, tuple[Constant, ...]] = {
             AWALE_SEARCH,
             ("2", "4", "5", "101"),
             ("awale", "awale-duel"),
-            "2 and 4 differ at equal nodes by less than 200 games show",
+            "200 games at equal nodes show no difference for 2 and 4",
         ),
         Constant(
             "UNREDUCED_MOVES",
             AWALE,
             ("1", "3", "4"),
             ("awale", "awale-duel"),
-            "more loses at equal nodes; less saves nodes to a depth and gains nothing in games",
+            "higher values lose at equal nodes; 1 saves nodes to a depth and gains nothing in games",
         ),
-        Constant("HISTORY_DECAY_SHIFT", AWALE_SEARCH, ("0", "1", "5", "62"), ("awale-game",), "flat"),
+        Constant("HISTORY_DECAY_SHIFT", AWALE_SEARCH, ("0", "1", "5", "62"), ("awale-game",), "no effect"),
         Constant(
             "ASPIRATION_WINDOW",
             AWALE_SEARCH,
             ("SEED_VALUE // 8", "SEED_VALUE // 2", "SEED_VALUE", "2 * SEED_VALUE"),
             ("awale",),
-            "narrower windows fail, wider ones save nothing that can be told from noise",
+            "narrower windows fail; wider ones save nothing measurable",
         ),
         Constant(
             "DEPTH_STEP",
             AWALE_SEARCH,
             ("1", "2", "3", "6"),
             ("awale",),
-            "smaller steps search depths that are not asked for; 6 is no better",
+            "smaller steps search depths that were not requested; 6 is no better",
         ),
         Constant(
-            "depth * depth", AWALE, ("1", "depth", "depth * depth * depth"), ("awale",), "flat within the interval"
+            "depth * depth", AWALE, ("1", "depth", "depth * depth * depth"), ("awale",), "no effect within the interval"
         ),
         Constant("PREFETCH_FROM_DEPTH", AWALE, ("2", "5", "101"), ("awale",), ""),
     ),
-    "The clock": (
-        Constant("RESERVE_MOVES", CLOCK, ("1", "4"), ("clock",), "no difference that 200 games show"),
+    "Time management": (
+        Constant("RESERVE_MOVES", CLOCK, ("1", "4"), ("clock",), "no difference in 200 games"),
         Constant(
             "MAX_CLOCK_SHARE",
             CLOCK,
             ("0.15", "0.5"),
             ("clock",),
-            "no difference that 200 games show; 0.5 runs short of time",
+            "no difference in 200 games; 0.5 loses games on time",
         ),
-        Constant("MAX_OVERTIME_FACTOR", CLOCK, ("1.5", "4.0"), ("clock",), "no difference that 200 games show"),
+        Constant("MAX_OVERTIME_FACTOR", CLOCK, ("1.5", "4.0"), ("clock",), "no difference in 200 games"),
         Constant("MAX_OVERRUN_SHARE", CLOCK, ("0.4", "0.8"), ("clock",), ""),
         Constant(
             "SOLVED_EMPTIES",
             CLOCK,
             ("16", "18", "22"),
             ("clock",),
-            "no difference that 200 games show; a value 4 less acts like 2 more moves in reserve",
+            "no difference in 200 games; a value 4 lower acts like 2 more moves in reserve",
         ),
         Constant("DEFAULT_GROWTH", CLOCK, ("2.0", "5.0"), ("clock",), ""),
         Constant("MIN_GROWTH", CLOCK, ("1.0", "2.5"), ("clock",), ""),

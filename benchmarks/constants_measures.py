@@ -3,7 +3,7 @@
     python benchmarks/constants_measures.py MEASURE [--data FOLDER] [--base FOLDER] [--quick]
 
 Nodes are counted with one thread and an empty table for each position, so they are the same in every run.  Seconds are
-processor time, the minimum of the runs for each position.  With two threads the wall-clock time counts too.
+CPU time, the minimum of the runs for each position.  With two threads, the elapsed time is measured too.
 """
 
 import argparse
@@ -14,7 +14,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from constants_games import GAMES as MATCHES
+from constants_games import MATCH_MEASURES
 
 from awello import Game, Position, parse_transcript
 from awello.analysis import Analysis
@@ -27,21 +27,21 @@ from awello.formats.wthor import read_wthor
 from awello.limits import Limit
 from awello.record import Record
 
-HASH = 128
+HASH_MIB = 128
 WTHOR_FILES, OTHER_WTHOR_FILES = ("WTH_2023.wtb", "WTH_2024.wtb"), ("WTH_2015.wtb", "WTH_2016.wtb")
 MIDGAME_EMPTIES, MIDGAME_DEPTHS = (44, 34, 24), {44: 14, 34: 14, 24: 14}  # plies by empty squares
-ENDGAME_EMPTIES = (12, 14, 16, 18)  # of the short endgames
-SEARCHED_PLIES = range(4, 45, 5)  # of Awalé games: the positions that are searched
-MIN_SEEDS = 20  # at least, to stay away from the tablebase
+ENDGAME_EMPTIES = (12, 14, 16, 18)  # of the measure solve-few
+SEARCHED_PLIES = range(4, 45, 5)  # of Awalé games
+MIN_SEEDS = 20  # on the board, so that searches do not reach the tablebase
 AWALE_DEPTH = 19
 
 Result = dict[str, Any]
-SearchTask = tuple[Position, Limit | None]  # None: solve it
+SearchTask = tuple[Position, Limit | None]  # None: solve the position
 
 
 # ---- positions ------------------------------------------------------------------------------------------------------
-def othello_games(data: Path, count: int, files: tuple[str, ...] = WTHOR_FILES) -> list[Record]:
-    """Tournament games with exact scores at 24 empty squares, or those of `awello bench` if there are no data."""
+def load_othello_games(data: Path, count: int, files: tuple[str, ...] = WTHOR_FILES) -> list[Record]:
+    """Return tournament games with exact scores at 24 empty squares or, without data, the games of `awello bench`."""
     found = []
     for name in files if data.exists() else ():
         records = read_wthor((data / "wthor" / name).read_bytes())
@@ -56,22 +56,22 @@ def find_position(record: Record, empties: int) -> Position | None:
 
 
 def exact_score(record: Record, position: Position) -> int:
-    """WTHOR's exact score of a position with 24 empty squares, from the mover's view."""
+    """Return WTHOR's exact score of a position with 24 empty squares, from the mover's view."""
     score = 2 * int(record.tags["Theoretical"]) - 64
     return -score if position.side else score
 
 
-def awale_positions(data: Path, count: int) -> list[Position]:
-    """Positions of published Awalé games or, without them, of a self-play game."""
+def load_awale_positions(data: Path, count: int) -> list[Position]:
+    """Return positions of published Awalé games or, without them, of a self-play game."""
     file = data / "awari" / "aalina_abapa_games.txt"
     lines = [line.split() for line in file.read_text("utf-8").splitlines()] if file.exists() else []
     games = [list(play_names(moves, Position.start(Game.ABAPA))[0].positions()) for _, moves in lines]
-    chosen = [game[at] for game in games or [awale_game()] for at in SEARCHED_PLIES if at < len(game) - 1]
+    chosen = [game[ply] for game in games or [play_awale_game()] for ply in SEARCHED_PLIES if ply < len(game) - 1]
     return [position for position in chosen if seeds_on_board(position) >= MIN_SEEDS][:count]
 
 
-def awale_game() -> list[Position]:
-    """A quick self-play game of the engine."""
+def play_awale_game() -> list[Position]:
+    """Play a fast self-play game; return its positions."""
     positions = [Position.start(Game.ABAPA)]
     with Engine(Game.ABAPA, hash=1) as engine:
         while not positions[-1].over:
@@ -88,7 +88,7 @@ def search(engine: Engine, task: SearchTask) -> Analysis:
 
 
 def search_all(engine: Engine, tasks: list[SearchTask], runs: int) -> tuple[Result, list[float]]:
-    """Search each position with an empty table; return nodes, seconds and values by position."""
+    """Search each position with an empty table; return nodes, times and values by position."""
     nodes, values = [0] * len(tasks), [0.0] * len(tasks)
     seconds, passed = [math.inf] * len(tasks), [math.inf] * len(tasks)
     for _ in range(runs):
@@ -103,10 +103,10 @@ def search_all(engine: Engine, tasks: list[SearchTask], runs: int) -> tuple[Resu
 
 
 def load_endgames(data: Path, quick: bool) -> tuple[list[SearchTask], list[int | None]]:
-    """FFO 40 to 49 and tournament positions with 20 empty squares, with their scores if known."""
+    """Load FFO 40 to 49 and tournament positions with 20 empty squares, with their scores if known."""
     file = data / "suites" / "fforum-40-59.obf"
     problems = parse_obf(file.read_text("utf-8"))[: 5 if quick else 10] if file.exists() else []
-    played = [find_position(record, 20) for record in othello_games(data, 10 if quick else 40)]
+    played = [find_position(record, 20) for record in load_othello_games(data, 10 if quick else 40)]
     positions = [problem.position for problem in problems] + [position for position in played if position]
     scores = [problem.best_score for problem in problems]
     return [(position, None) for position in positions], [*scores, *[None] * (len(positions) - len(scores))]
@@ -114,60 +114,60 @@ def load_endgames(data: Path, quick: bool) -> tuple[list[SearchTask], list[int |
 
 # ---- measures -------------------------------------------------------------------------------------------------------
 def measure_solve(args: argparse.Namespace) -> Result:
-    """Exact endgames."""
+    """Solve endgames."""
     tasks, scores = load_endgames(args.data, args.quick)
-    with Engine(hash=HASH) as engine:
+    with Engine(hash=HASH_MIB) as engine:
         result, values = search_all(engine, tasks, args.runs)
     wrong = sum(score is not None and score != value for score, value in zip(scores, values, strict=True))
     return result | {"wrong": wrong}
 
 
 def measure_solve_more(args: argparse.Namespace) -> Result:
-    """Exact endgames of other games: a second opinion on values that seem better."""
-    records = othello_games(args.data, 10 if args.quick else 40, OTHER_WTHOR_FILES)
+    """Solve endgames of other games, to check values that seem better."""
+    records = load_othello_games(args.data, 10 if args.quick else 40, OTHER_WTHOR_FILES)
     found = [find_position(record, 22) for record in records]
-    with Engine(hash=HASH) as engine:
+    with Engine(hash=HASH_MIB) as engine:
         tasks: list[SearchTask] = [(position, None) for position in found if position]
         return search_all(engine, tasks, args.runs)[0]
 
 
 def measure_solve_few(args: argparse.Namespace) -> Result:
-    """Exact endgames of few empty squares."""
-    records = othello_games(args.data, 10 if args.quick else 60)
+    """Solve endgames with few empty squares."""
+    records = load_othello_games(args.data, 10 if args.quick else 60)
     found = [find_position(record, empties) for record in records for empties in ENDGAME_EMPTIES]
-    with Engine(hash=HASH) as engine:
+    with Engine(hash=HASH_MIB) as engine:
         tasks: list[SearchTask] = [(position, None) for position in found if position]
         return search_all(engine, tasks, args.runs)[0]
 
 
 def measure_midgame(args: argparse.Namespace) -> Result:
-    """Searches to a depth, with the errors of their values."""
+    """Search midgame positions to a depth; measure the errors of the values."""
     tasks: list[SearchTask] = []
     exact: list[int | None] = []
-    for record in othello_games(args.data, 10 if args.quick else 60):
+    for record in load_othello_games(args.data, 10 if args.quick else 60):
         for empties in MIDGAME_EMPTIES:
             if position := find_position(record, empties):
                 tasks.append((position, Limit(depth=MIDGAME_DEPTHS[empties])))
                 known = empties == 24 and "Theoretical" in record.tags
                 exact.append(exact_score(record, position) if known else None)
-    with Engine(hash=HASH) as engine:
+    with Engine(hash=HASH_MIB) as engine:
         result, values = search_all(engine, tasks, args.runs)
     errors = [abs(score - value) for score, value in zip(exact, values, strict=True) if score is not None]
     return result | {"errors": errors}
 
 
 def measure_awale(args: argparse.Namespace) -> Result:
-    """Searches of Awalé to a depth."""
-    tasks: list[SearchTask] = [(position, Limit(depth=AWALE_DEPTH)) for position in awale_positions(args.data, 80)]
-    with Engine(Game.ABAPA, hash=HASH) as engine:
+    """Search Awalé positions to a depth."""
+    tasks: list[SearchTask] = [(position, Limit(depth=AWALE_DEPTH)) for position in load_awale_positions(args.data, 80)]
+    with Engine(Game.ABAPA, hash=HASH_MIB) as engine:
         return search_all(engine, tasks, args.runs)[0]
 
 
 def measure_awale_game(args: argparse.Namespace) -> Result:
-    """Awalé games searched move by move with one table, as in play."""
-    positions = awale_positions(args.data, 10 if args.quick else 40)
+    """Search Awalé games move by move with one transposition table, as in play."""
+    positions = load_awale_positions(args.data, 10 if args.quick else 40)
     nodes, seconds = [], []
-    with Engine(Game.ABAPA, hash=HASH) as engine:
+    with Engine(Game.ABAPA, hash=HASH_MIB) as engine:
         for position in positions:
             engine.clear()
             total, cpu_started = 0, time.process_time()
@@ -182,18 +182,20 @@ def measure_awale_game(args: argparse.Namespace) -> Result:
 
 
 def measure_threads(args: argparse.Namespace) -> Result:
-    """Two threads: processor time and wall-clock time."""
+    """Search with two threads; measure CPU time and elapsed time."""
     tasks = load_endgames(args.data, False)[0][:10]
-    for record in othello_games(args.data, 10):
+    for record in load_othello_games(args.data, 10):
         tasks += [(position, Limit(depth=18)) for empties in (44, 34) if (position := find_position(record, empties))]
-    with Engine(threads=2, hash=HASH) as engine:
+    with Engine(threads=2, hash=HASH_MIB) as engine:
         return search_all(engine, tasks, args.runs)[0]
 
 
 def measure_awale_threads(args: argparse.Namespace) -> Result:
-    """Two threads in Awalé: processor time and wall-clock time."""
-    tasks: list[SearchTask] = [(position, Limit(depth=AWALE_DEPTH + 2)) for position in awale_positions(args.data, 20)]
-    with Engine(Game.ABAPA, threads=2, hash=HASH) as engine:
+    """Search Awalé positions with two threads; measure CPU time and elapsed time."""
+    tasks: list[SearchTask] = [
+        (position, Limit(depth=AWALE_DEPTH + 2)) for position in load_awale_positions(args.data, 20)
+    ]
+    with Engine(Game.ABAPA, threads=2, hash=HASH_MIB) as engine:
         return search_all(engine, tasks, args.runs)[0]
 
 
@@ -210,16 +212,16 @@ SEARCHES: dict[str, Callable[[argparse.Namespace], Result]] = {
 
 
 def main() -> None:
-    """Measure and print the result."""
+    """Take the measure and print the result."""
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
-    parser.add_argument("measure", choices=[*SEARCHES, *MATCHES])
+    parser.add_argument("measure", choices=[*SEARCHES, *MATCH_MEASURES])
     parser.add_argument("--data", type=Path, default=Path("../shared/data"), help="games, problems and openings")
     parser.add_argument("--base", type=Path, default=Path(), help="folder of the package to play against")
     parser.add_argument("--pairs", type=int, default=100, help="openings of a match, each played twice")
-    parser.add_argument("--runs", type=int, default=2, help="searches of each position, the quickest counts")
+    parser.add_argument("--runs", type=int, default=2, help="searches per position; the fastest counts")
     parser.add_argument("--quick", action="store_true", help="fewer positions")
     args = parser.parse_args()
-    print(json.dumps((SEARCHES | MATCHES)[args.measure](args)))
+    print(json.dumps((SEARCHES | MATCH_MEASURES)[args.measure](args)))
 
 
 if __name__ == "__main__":

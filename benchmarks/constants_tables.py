@@ -9,11 +9,11 @@ from typing import Any
 
 from constants_list import AREAS, MATCHES, Constant
 
-DEVIATIONS = 1.96  # of a 95 % interval
+DEVIATIONS = 1.96  # half the width of a 95 % interval
 
 
 class Results:
-    """Results by file, constant, measure and value; the last line of a file counts."""
+    """Results by file, constant, measure and value; if a file has several of one key, the last one counts."""
 
     def __init__(self, file: Path) -> None:
         self.file, self.results = file, dict[tuple[str, ...], dict[str, Any]]()
@@ -34,22 +34,22 @@ class Results:
 
 
 def interval(values: list[float]) -> float:
-    """Half the width of the 95 % interval of a mean."""
+    """Return half the width of the 95 % interval of a mean."""
     return DEVIATIONS * stdev(values) / math.sqrt(len(values)) if len(values) > 1 else math.inf
 
 
 def signed(number: float, digits: int = 2) -> str:
-    """A number with its sign."""
+    """Format a number with its sign."""
     return f"{number:+.{digits}f}".replace("-", "−")
 
 
 def percent(share: float) -> str:
-    """A change as `+1.5 %`."""
+    """Format a relative change, such as `+1.5 %`."""
     return f"{signed(100 * share, 1)} %"
 
 
 def compare_searches(changed: dict[str, Any], present: dict[str, Any]) -> str:
-    """The change of nodes (geometric mean over positions, and total), seconds and errors."""
+    """Describe the change of nodes (geometric mean over positions, and total), seconds and errors."""
     logs = [math.log(more / less) for more, less in zip(changed["nodes"], present["nodes"], strict=True)]
     nodes, total = math.exp(fmean(logs)) - 1, sum(changed["nodes"]) / sum(present["nodes"]) - 1
     seconds = sum(changed["seconds"]) / sum(present["seconds"]) - 1
@@ -63,7 +63,7 @@ def compare_searches(changed: dict[str, Any], present: dict[str, Any]) -> str:
 
 
 def compare_times(changed: dict[str, Any], present: dict[str, Any]) -> str:
-    """The change of processor time and wall-clock time, as geometric means over positions."""
+    """Describe the change of CPU time and elapsed time, as geometric means over positions."""
     text = []
     for name, kind in (("work", "seconds"), ("time", "passed")):
         logs = [math.log(more / less) for more, less in zip(changed[kind], present[kind], strict=True)]
@@ -72,12 +72,12 @@ def compare_times(changed: dict[str, Any], present: dict[str, Any]) -> str:
 
 
 def describe_match(result: dict[str, Any]) -> str:
-    """The score of a match in percent with its 95 % interval, the mean margin, and time-outs."""
+    """Describe a match: the score in percent with its 95 % interval, the mean margin, and the losses on time."""
     shares = [points / 2 for points in result["points"]]
     text = f"{100 * fmean(shares):.1f} % ± {100 * interval(shares):.1f} of {2 * len(shares)} games"
     text += f", margin {signed(fmean(result['margins']) / 2)}"
-    late = result["flags"]
-    return text + (f", time lost {late[0]} : {late[1]}" if any(late) else "")
+    timeouts = result["flags"]
+    return text + (f", time lost {timeouts[0]} : {timeouts[1]}" if any(timeouts) else "")
 
 
 def describe(results: Results, constant: Constant, measure: str, value: str, present: str) -> str:
@@ -101,11 +101,11 @@ def describe_all(results: Results, constant: Constant, value: str, present: str)
 def print_tables(results: Results, present: dict[Constant, str]) -> None:
     """Print one table per area, with one row per constant."""
     for area, constants in AREAS.items():
-        print(f"\n## {area}\n\n| constant | value | instead | why | command |\n|---|---|---|---|---|")
+        print(f"\n## {area}\n\n| constant | value | alternatives | result | command |\n|---|---|---|---|---|")
         for constant in (each for each in constants if each in present):
             descriptions = [
                 describe_all(results, constant, value, present[constant]) for value in constant.alternatives
             ]
             name = f"`{constant.name}` in {Path(constant.file).name}"
-            cells = (name, f"`{present[constant]}`", "<br>".join(filter(None, descriptions)), constant.why)
+            cells = (name, f"`{present[constant]}`", "<br>".join(filter(None, descriptions)), constant.summary)
             print(f"| {' | '.join(cells)} | `constants.py {shlex.quote(constant.name)}` |")

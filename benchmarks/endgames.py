@@ -1,9 +1,9 @@
-"""Solve the problems of an OBF file and print the time, here and on a machine of known speed.
+"""Solve the problems of an OBF file, and scale the times to a machine of known speed.
 
     python benchmarks/endgames.py FILE.obf [FIRST LAST] [--threads N] [--hash MB]
 
-FIRST and LAST count the problems from 1.  The speed of a shared machine varies, so perft runs between problems as a
-yardstick, and each time is scaled by its rate to a machine with 168 M leaves per second.
+FIRST and LAST count the problems from 1.  The speed of a shared machine varies, so perft runs between the problems, and
+each time is scaled to a machine where perft reaches 168 M leaves per second.
 """
 
 import argparse
@@ -16,16 +16,16 @@ from awello.formats.obf import parse_obf
 from awello.kernel import U
 from awello.rules.game import perft
 
-REFERENCE = 168e6  # leaves per second
-PLIES = 10
+REFERENCE_SPEED = 168e6  # perft leaves per second
+PERFT_DEPTH = 10
 
 
 def measure_perft_speed() -> float:
-    """Measure the leaves per second of perft, the best of three runs."""
+    """Measure perft in leaves per second, the best of three runs."""
     start, rates = Position.start(Game.OTHELLO), []
     for _ in range(3):
         started = time.perf_counter()
-        leaves = perft(int(Game.OTHELLO), U(start.own), U(start.opp), PLIES)
+        leaves = perft(int(Game.OTHELLO), U(start.own), U(start.opp), PERFT_DEPTH)
         rates.append(leaves / (time.perf_counter() - started))
     return max(rates)
 
@@ -33,27 +33,28 @@ def measure_perft_speed() -> float:
 def main() -> None:
     """Solve the problems and print one line for each, and the totals."""
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
-    parser.add_argument("file", type=Path)
-    parser.add_argument("range", type=int, nargs="*", default=[1, 1000])
-    parser.add_argument("--threads", type=int, default=1)
-    parser.add_argument("--hash", type=int, default=128)
+    parser.add_argument("file", type=Path, help="OBF file")
+    parser.add_argument("range", type=int, nargs="*", default=[1, 1000], help="first and last problem; default: all")
+    parser.add_argument("--threads", type=int, default=1, help="search threads; default: 1")
+    parser.add_argument("--hash", type=int, default=128, help="transposition table size in MiB; default: 128")
     args = parser.parse_args()
     first, last = args.range
     totals = [0.0, 0.0, 0.0]
-    print(" #  empty  score  moves right  seconds    nodes M  yardstick M/s  scaled s")
+    print(" #  empty  score      correct  seconds    nodes M      perft M/s  scaled s")
     with Engine(threads=args.threads, hash=args.hash) as engine:
         before = measure_perft_speed()
         for number, problem in enumerate(parse_obf(args.file.read_text("utf-8"))[first - 1 : last], first):
             engine.clear()
-            *_, found = engine.solve(problem.position)
+            *_, analysis = engine.solve(problem.position)
             after = measure_perft_speed()
             speed, before = (before + after) / 2, after
-            scaled = found.seconds * speed / REFERENCE
-            totals = [total + more for total, more in zip(totals, (found.seconds, found.nodes, scaled), strict=True)]
-            right = found.value == problem.best_score and found.move in problem.best_moves
+            scaled = analysis.seconds * speed / REFERENCE_SPEED
+            results = analysis.seconds, analysis.nodes, scaled
+            totals = [total + result for total, result in zip(totals, results, strict=True)]
+            correct = analysis.value == problem.best_score and analysis.move in problem.best_moves
             print(
-                f"{number:2d}  {found.depth:5d}  {found.value:+5.0f}  {'yes' if right else 'NO':>11s}"
-                f"  {found.seconds:7.2f}  {found.nodes / 1e6:9.1f}  {speed / 1e6:13.1f}  {scaled:8.2f}",
+                f"{number:2d}  {analysis.depth:5d}  {analysis.value:+5.0f}  {'yes' if correct else 'NO':>11s}"
+                f"  {analysis.seconds:7.2f}  {analysis.nodes / 1e6:9.1f}  {speed / 1e6:13.1f}  {scaled:8.2f}",
                 flush=True,
             )
     seconds, nodes, scaled = totals

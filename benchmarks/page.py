@@ -1,8 +1,8 @@
-"""Measure how fast the page responds, alone and while thirty games are played and analysed at the same time.
+"""Measure the response times of the page, idle and during thirty simultaneous games with analysis.
 
     python benchmarks/page.py [GAMES] [SECONDS]
 
-Needs the development tools and Chromium.  Starts the server by its command.
+Needs the development tools and Chromium.  Starts a server for the measurement.
 """
 
 import argparse
@@ -25,17 +25,17 @@ OPENING = ["f5", "d6", "c3", "d3", "c4", "f4", "f6", "f3", "e6", "e7"]
 CLICK = """() => new Promise((resolve) => {
   const square = document.querySelector("[data-cell=f5]");
   new MutationObserver(() => {
-    const shown = performance.now() - begun;
-    requestAnimationFrame(() => resolve([shown, performance.now() - begun]));
+    const changed = performance.now() - clicked;
+    requestAnimationFrame(() => resolve([changed, performance.now() - clicked]));
   }).observe(document.querySelector("othello-board"), { subtree: true, childList: true, attributes: true });
-  const begun = performance.now();
+  const clicked = performance.now();
   square.click();
 })"""
 
 
 def count_processes(server: str) -> tuple[int, int]:
-    """The number of descendant processes of a server, and of their running threads."""
-    children = [path for path in Path("/proc").glob("[0-9]*") if _is_below(path, server)]
+    """Count the child processes of a server, and their running threads."""
+    children = [path for path in Path("/proc").glob("[0-9]*") if _is_child(path, server)]
     running = 0
     for child in children:
         for thread in child.glob("task/*/stat"):
@@ -43,7 +43,7 @@ def count_processes(server: str) -> tuple[int, int]:
     return len(children), running
 
 
-def _is_below(path: Path, parent: str) -> bool:
+def _is_child(path: Path, parent: str) -> bool:
     try:
         return path.joinpath("stat").read_text().rsplit(")", 1)[1].split()[1] == parent
     except OSError:
@@ -51,7 +51,7 @@ def _is_below(path: Path, parent: str) -> bool:
 
 
 def find_server(port: str) -> str:
-    """The id of the server process that listens on a port."""
+    """Find the process id of the server on a port; empty if there is none."""
     for path in Path("/proc").glob("[0-9]*"):
         try:
             words = path.joinpath("cmdline").read_text().split("\0")
@@ -63,7 +63,7 @@ def find_server(port: str) -> str:
 
 
 def measure_page(address: str) -> None:
-    """Measure the time until the first move is possible, and the response to a click."""
+    """Measure the time until the first move is possible, and the response time of a click."""
     with browsing() as browser:
         for visit in ("first visit", "second visit"):
             page = browser.new_page()
@@ -77,36 +77,37 @@ def measure_page(address: str) -> None:
 
 
 async def play_games(address: str, number: int, until: float, moves: list[int]) -> None:
-    """Play games against a bot, with analysis running."""
+    """Play games against the champion while an analysis runs; count the moves."""
     game = ("othello", "abapa")[number % 2]
     async with connect(address.replace("http", "ws") + "api/live") as socket:
         while time.perf_counter() < until:
             played: list[str] = []
             while time.perf_counter() < until:
-                line = {"game": game, "moves": played}
-                await socket.send(json.dumps({"id": "analysis", "type": "analyse", **line, "seconds": 10}))
-                await socket.send(json.dumps({"id": "move", "type": "choose", **line, "player": "champion@level=3"}))
-                while (answer := json.loads(await socket.recv())).get("type") != "choice":
+                position = {"game": game, "moves": played}
+                await socket.send(json.dumps({"id": "analysis", "type": "analyse", **position, "seconds": 10}))
+                choice = {"id": "move", "type": "choose", **position, "player": "champion@level=3"}
+                await socket.send(json.dumps(choice))
+                while (response := json.loads(await socket.recv())).get("type") != "choice":
                     if time.perf_counter() > until:
                         return
-                played.append(answer["move"])
+                played.append(response["move"])
                 moves[number] += 1
-                if answer["after"]["over"]:
+                if response["after"]["over"]:
                     break
 
 
 async def measure_requests(action: Callable[[], Awaitable[httpx.Response]], until: float, times: list[float]) -> None:
-    """Send requests, about ten per second, and record their times."""
+    """Send about ten requests per second and record their times."""
     while time.perf_counter() < until:
         started = time.perf_counter()
-        answer = await action()
-        answer.raise_for_status()
+        response = await action()
+        response.raise_for_status()
         times.append(time.perf_counter() - started)
         await asyncio.sleep(0.1)
 
 
 async def measure_load(address: str, games: int, seconds: float) -> None:
-    """Play many games at the same time, and measure the requests of the page meanwhile."""
+    """Play many games at the same time, and measure other requests meanwhile."""
     until = time.perf_counter() + seconds
     moves = [0] * games
     times: dict[str, list[float]] = {"/": [], "/api/positions": [], "/api/players": [], "/static/js/app.js": []}
@@ -126,22 +127,21 @@ async def measure_load(address: str, games: int, seconds: float) -> None:
             return client.post(path, json={"moves": OPENING}) if path == "/api/positions" else client.get(path)
 
         work = [play_games(address, number, until, moves) for number in range(games)]
-        work += [measure_requests(partial(request, path), until, found) for path, found in times.items()]
+        work += [measure_requests(partial(request, path), until, durations) for path, durations in times.items()]
         await asyncio.gather(count(), *work)
-    print(f"{games} games at once for {seconds:g} s: {sum(moves)} moves, the slowest game made {min(moves)}")
-    print("processes below the server: {} at most, with {} running threads".format(*peak))
-    for path, found in times.items():
-        quantiles = statistics.quantiles([1000 * value for value in found], n=20)
-        print(
-            f"{path}: {len(found)} calls, median {statistics.median(found) * 1000:.1f} ms, p95 {quantiles[-1]:.1f} ms"
-        )
+    print(f"{games} simultaneous games for {seconds:g} s: {sum(moves)} moves, {min(moves)} in the slowest game")
+    print("child processes of the server: at most {}, with {} running threads".format(*peak))
+    for path, durations in times.items():
+        milliseconds = [1000 * value for value in durations]
+        median, p95 = statistics.median(milliseconds), statistics.quantiles(milliseconds, n=20)[-1]
+        print(f"{path}: {len(durations)} calls, median {median:.1f} ms, p95 {p95:.1f} ms")
 
 
 def main() -> None:
     """Run the measurements and print the results."""
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
-    parser.add_argument("games", type=int, nargs="?", default=30)
-    parser.add_argument("seconds", type=float, nargs="?", default=30)
+    parser.add_argument("games", type=int, nargs="?", default=30, help="simultaneous games; default: 30")
+    parser.add_argument("seconds", type=float, nargs="?", default=30, help="duration; default: 30")
     options = parser.parse_args()
     with serving("--port", "8499", "--jobs", "2") as address:
         measure_page(address)

@@ -1,6 +1,6 @@
-"""Measure what must be fast, print one table and write results.json beside this file.  There are no thresholds.
+"""Measure the speed of the parts of Awello; print a table and write `results.json` beside this file.
 
-Each row is the best of several runs on one core.  To compare machines, divide the rows by the first one.
+Each row is the best of several runs on one core.  To compare machines, divide each row by the first one.
 """
 
 import json
@@ -43,7 +43,7 @@ class Row:
 
 
 def best_rate(work: Callable[[], int], runs: int) -> float:
-    """The best rate per second of several runs."""
+    """Return the best rate per second of several runs."""
     rates = []
     for _ in range(runs):
         started = time.perf_counter()
@@ -53,7 +53,7 @@ def best_rate(work: Callable[[], int], runs: int) -> float:
 
 
 def perft_row(game: Game, depth: int) -> Row:
-    """Leaves per second from the start of a game, with every leaf played."""
+    """Measure perft from the start of a game, in leaves per second."""
     start = Position.start(game)
     rate = best_rate(lambda: perft(int(game), U(start.own), U(start.opp), depth), 5)
     option = f" --variant {game.variant}" if game > Game.ABAPA else ""
@@ -66,13 +66,13 @@ def perft_row(game: Game, depth: int) -> Row:
 
 
 def match_row() -> Row:
-    """Games per second between two random players."""
+    """Measure games per second between two random players."""
     rate = best_rate(lambda: play_match(Match(Game.OTHELLO, "random", "random", 100)).games, 3)
     return Row("games of random players", rate, "games/s", "awello match othello random random --games 1000")
 
 
 def search_row(spec: str, depth: int) -> Row:
-    """Nodes per second of a search without pruning, five plies into a game."""
+    """Measure nodes per second of a search without pruning, five plies into a game."""
     position, evaluator = parse_transcript("f5d6c3d3c4").final, Evaluator(Game.OTHELLO, Heuristic("positional"))
     rate = best_rate(lambda: analyse(position, spec, depth, evaluator).nodes, 3)
     return Row(
@@ -81,17 +81,17 @@ def search_row(spec: str, depth: int) -> Row:
 
 
 def move_time_row(depth: int) -> Row:
-    """Milliseconds per move of alpha-beta against random."""
+    """Measure milliseconds per move of alpha-beta against random."""
     spec = f"alphabeta:positional@{depth}"
     mean, _ = play_match(Match(Game.OTHELLO, spec, "random", games=20)).mean_ms()
-    return Row(f"{spec} against random", mean, "ms a move", f"awello match othello {spec} random --games 20")
+    return Row(f"{spec} against random", mean, "ms per move", f"awello match othello {spec} random --games 20")
 
 
 def champion_row() -> Row:
-    """Nodes per second of the champion on the bench set; the name contains the signature."""
+    """Measure nodes per second of the champion on the positions of `awello bench`; the name contains the signature."""
     runs = [list(run_bench()) for _ in range(3)]
     nodes, seconds = sum(row.nodes for row in runs[0]), min(sum(row.seconds for row in run) for run in runs)
-    return Row(f"champion, signature {nodes:,}", nodes / seconds / 1e6, "M nodes/s", "awello bench")
+    return Row(f"champion, {nodes:,} nodes", nodes / seconds / 1e6, "M nodes/s", "awello bench")
 
 
 @kernel("int64(uint64, uint64, PatternRow, PatternRow, StageWeights)")
@@ -113,13 +113,13 @@ def evaluate_all(boards: "npt.NDArray[U]", rows: "npt.NDArray[Any]", child: Patt
     """Evaluate the moves of all boards a hundred times; return the number of evaluations."""
     count = 0
     for _ in range(100):
-        for place in range(boards.shape[0]):
-            count += evaluate_moves(boards[place, 0], boards[place, 1], rows[place], child, weights)
+        for index in range(boards.shape[0]):
+            count += evaluate_moves(boards[index, 0], boards[index, 1], rows[index], child, weights)
     return count
 
 
 def evaluation_row() -> Row:
-    """Pattern evaluations per second, each with an incremental update from the parent's row."""
+    """Measure pattern evaluations per second, each with an incremental update of the parent's row."""
     positions = [position for game in GAMES for position in parse_transcript(game).positions()]
     chosen = [position for position in positions if stage_of(position.empties) == stage_of(30)]
     boards = np.array([(position.own, position.opp) for position in chosen], np.uint64)
@@ -127,11 +127,11 @@ def evaluation_row() -> Row:
     for row, position in zip(rows, chosen, strict=True):
         fill_row(position.own, position.opp, row)
     rate = best_rate(lambda: evaluate_all(boards, rows, PatternRow.new(), weights), 10)
-    return Row("evaluations by patterns, each after a move", rate / 1e6, "M/s", "make bench")
+    return Row("pattern evaluations, each after a move", rate / 1e6, "M/s", "make bench")
 
 
 def awale_rows() -> list[Row]:
-    """Milliseconds of Awalé's champion to two depths with DiffScore, and nodes per second to a third."""
+    """Measure the Awalé champion with DiffScore: milliseconds to two depths, and nodes per second to a third."""
     start, rows = Position.start(Game.TOURNAMENT), []
     with Engine(start.game, hash=16, heuristic=Heuristic("diffscore")) as engine:
         for depth, runs in ((12, 40), (14, 40), (16, 10)):
@@ -139,23 +139,23 @@ def awale_rows() -> list[Row]:
             for _ in range(runs):
                 engine.clear()
                 started = time.perf_counter()
-                *_, found = engine.analyse(start, Limit(depth=depth))
+                *_, analysis = engine.analyse(start, Limit(depth=depth))
                 times.append(time.perf_counter() - started)
-                nodes = found.nodes
-            name = f"champion:diffscore of Awalé to depth {depth}"
+                nodes = analysis.nodes
+            name = f"Awalé champion:diffscore to depth {depth}"
             rows.append(Row(name, 1000 * min(times), "ms", "make bench"))
     return [*rows[:2], Row(name, nodes / min(times) / 1e6, "M nodes/s", "make bench")]
 
 
 def playouts_row(game: Game, tree: MonteCarloTree) -> Row:
-    """Rounds per second of a tree search with random games or a network, from the start of a game."""
+    """Measure rounds per second of a tree search with playouts or a network, from the start of a game."""
     name = {MonteCarloTree: "uct", PpafTree: "ppaf", PerceptronTree: "puct"}[type(tree)]
     rate = best_rate(lambda: tree.analyse(Position.start(game), 0.1, None, 1).leaves, 10)
     return Row(f"{name}, {game}", rate / 1e3, "thousand rounds/s", "make bench")
 
 
 def main() -> None:
-    """Measure everything."""
+    """Run all measurements."""
     rows = [perft_row(Game.OTHELLO, 11), perft_row(Game.ABAPA, 10), perft_row(Game.ROMEIN, 10), match_row()]
     rows += [search_row("minimax", 8), search_row("negamax", 8), move_time_row(8), move_time_row(10), champion_row()]
     rows += [evaluation_row(), *awale_rows()]
@@ -164,7 +164,7 @@ def main() -> None:
             playouts_row(game, tree)
             for tree in (MonteCarloTree(), PpafTree(), PerceptronTree(network=load_perceptron(game)))
         ]
-    table = Table("what", "rate", "unit", "command", title=f"awello {__version__}, {platform.machine()}")
+    table = Table("measurement", "rate", "unit", "command", title=f"awello {__version__}, {platform.machine()}")
     for row in rows:
         table.add_row(row.name, f"{row.rate:,.1f}", row.unit, row.command)
     Console().print(table)

@@ -1,14 +1,14 @@
-"""Stress test of the engine: random analyses of random positions, with stops, abandoned streams and invalid input.
+"""Stress test of the engine: random analyses of random positions, with stops, abandoned generators and invalid input.
 
 python benchmarks/stress.py [--analyses 10000] [--seed 1]
 python benchmarks/stress.py --seed 1 --only 4711
 
-Positions come from play, are random, invalid, constructed to collide in a hash table (`stress_collisions.py`), or
-unreachable (`stress_odd.py`).  Limits are of every kind.  Searches are stopped from other threads, abandoned, and
-interrupted by other searches, with up to three engines at the same time.  As on a server, their hash functions are
-secret.  Invalid positions and limits must be refused with one line; exact values are checked (`stress_checks.py`).  The
-analyses run in a separate process: a crash is counted and the test continues.  `--only` repeats one analysis alone, as
-far as it does not depend on the clock.  Needs Linux to read the memory use of a process.
+Positions come from play, are random, invalid, unreachable (`stress_odd.py`), or constructed to collide in a hash table
+(`stress_collisions.py`).  Limits are of every kind.  Searches are stopped from other threads, abandoned, and disturbed
+by other searches, with up to three engines at the same time.  As on a server, their hash functions are secret.  Invalid
+positions and limits must be refused with a one-line message; exact values are checked (`stress_checks.py`).  The
+analyses run in a separate process, so that the test counts crashes and continues.  `--only` repeats one analysis; its
+timing may differ.  Needs Linux to read the memory use of a process.
 """
 
 import argparse
@@ -44,18 +44,18 @@ from awello.errors import AwelloError
 from awello.limits import Limit
 
 MAX_ENGINES = 3  # engines that search at the same time
-WARMUP_ANALYSES = 500  # before memory is first measured
+WARMUP_ANALYSES = 500  # before the first measurement of memory
 MAX_LEAK_MB = 50.0  # allowed growth of memory
-MAX_LATENESS_SECONDS = 0.25  # after its limit, from which a search counts as late
-PROGRESS_TIMEOUT_SECONDS = 60.0  # without progress, after which the process is killed
+MAX_LATENESS_SECONDS = 0.25  # delay after the limit from which a search counts as late
+PROGRESS_TIMEOUT_SECONDS = 60.0  # the process is killed after this time without progress
 INVALID_LIMITS: list[dict[str, Any]] = [{"depth": -1}, {"depth": 0}, {"depth": 10**30}]
 INVALID_LIMITS += [{"nodes": -5}, {"nodes": 1 << 64}]
 INVALID_LIMITS += [{"seconds": -0.001}, {"seconds": math.nan}, {"seconds": -math.inf}, {"level": -1}, {"level": 31}]
 INVALID_ENGINES: list[dict[str, Any]] = [{"threads": 0}, {"threads": 10**9}, {"hash": -1}, {"hash": 1 << 40}]
 
 
-class StreamError(Exception):
-    """An exception thrown into a stream."""
+class ThrownError(Exception):
+    """An exception that is thrown into a generator."""
 
 
 @dataclass
@@ -64,14 +64,14 @@ class Tally:
 
     counts: Counter[str] = field(default_factory=Counter)
     failures: list[str] = field(default_factory=list)
-    latest: float = 0.0
-    """The delay of the latest search in seconds."""
+    max_delay: float = 0.0
+    """The longest delay of a search after its limit, in seconds."""
 
     def add(self, other: "Tally") -> None:
         """Add another tally."""
         self.counts += other.counts
         self.failures += other.failures
-        self.latest = max(self.latest, other.latest)
+        self.max_delay = max(self.max_delay, other.max_delay)
 
 
 # ---- analyses -------------------------------------------------------------------------------------------------------
@@ -83,19 +83,19 @@ class StressTest:
         self.engines: dict[tuple[int, Game], Engine] = {}
 
     def run_analysis(self, number: int, slot: int = 0) -> None:
-        """Run the analysis of a number: number and seed determine all of it but timing."""
+        """Run one analysis; its number and the seed determine everything except timing."""
         rng = random.Random(f"{self.seed} {number}")
         game = rng.choice(list(Game))
         try:
-            engine = self.engine(game, rng, slot)
+            engine = self.get_engine(game, rng, slot)
             methods = self.analyse_random, self.solve_constructed, self.analyse_invalid, self.parse_damaged
             rng.choices(methods, (75, 5, 12, 8))[0](engine, rng)
         except Exception:
             self.tally.failures.append(f"analysis {number}: {traceback.format_exc(limit=-3)}")
         self.tally.counts["analyses"] += 1
 
-    def engine(self, game: Game, rng: random.Random, slot: int) -> Engine:
-        """The engine of a lane, from time to time a new one; the old one is closed, or just forgotten."""
+    def get_engine(self, game: Game, rng: random.Random, slot: int) -> Engine:
+        """Return the engine of a slot, sometimes a new one; the old one is closed or only dropped."""
         if (slot, game) not in self.engines or rng.random() < 0.1:
             old = self.engines.pop((slot, game), None)
             if old is not None and rng.random() < 0.5:
@@ -105,17 +105,17 @@ class StressTest:
 
     @contextmanager
     def expect_refusal(self) -> Iterator[None]:
-        """Expect a refusal with a message of one line."""
+        """Expect an `AwelloError` with a one-line message."""
         try:
             yield
         except AwelloError as error:
-            assert "\n" not in str(error) and 0 < len(str(error)) < 200, f"not one short line: {error!r}"
+            assert "\n" not in str(error) and 0 < len(str(error)) < 200, f"the message is not one short line: {error!r}"
             self.tally.counts["refused"] += 1
         else:
-            raise AssertionError("this was not refused")
+            raise AssertionError("invalid input was accepted")
 
     def analyse_random(self, engine: Engine, rng: random.Random) -> None:
-        """Analyse a random position, which may be over."""
+        """Analyse a random position; the game may be over."""
         position = random_position(engine.game, rng)
         if position.over:
             with self.expect_refusal():
@@ -124,7 +124,7 @@ class StressTest:
             self.search(engine, position, rng)
 
     def solve_constructed(self, engine: Engine, rng: random.Random) -> None:
-        """Solve boards that an attacker constructed."""
+        """Solve boards that were constructed to collide in a hash table."""
         for position in constructed_positions(rng) if engine.game == Game.OTHELLO else ():
             *_, last = engine.solve(position)
             counts = AnalysisChecker(position, set(position.legal_moves()), 1, False).check(last)
@@ -132,7 +132,7 @@ class StressTest:
 
     def analyse_invalid(self, engine: Engine, rng: random.Random) -> None:
         """Try invalid positions, limits and settings."""
-        position, none, what = Position.start(engine.game), invalid_position(engine.game, rng), rng.randrange(10)
+        position, invalid, case = Position.start(engine.game), invalid_position(engine.game, rng), rng.randrange(10)
         methods: list[Callable[[Position, Limit], object]] = [
             lambda position, limit: list(engine.analyse(position, limit)),
             lambda position, limit: engine.choose(position, Clock(), limit),
@@ -141,17 +141,17 @@ class StressTest:
             lambda position, limit: engine.ponder(position),
         ]
         with self.expect_refusal():
-            if what < 3:
-                methods[what](position, Limit(**rng.choice(INVALID_LIMITS)))
-            elif what == 3:
+            if case < 3:
+                methods[case](position, Limit(**rng.choice(INVALID_LIMITS)))
+            elif case == 3:
                 list(engine.analyse(position, multipv=rng.choice((0, -7))))
-            elif what == 4:
+            elif case == 4:
                 Engine(engine.game, **rng.choice(INVALID_ENGINES))
             else:
-                methods[what - 5](none, Limit(depth=1))
+                methods[case - 5](invalid, Limit(depth=1))
 
     def parse_damaged(self, engine: Engine, rng: random.Random) -> None:
-        """Parse a damaged text: it must be a valid position or be refused."""
+        """Parse a damaged text: the result must be a valid position or an error."""
         try:
             position = parse_position(damaged_text(engine.game, rng), rng.choice((engine.game, None)))
         except AwelloError as error:
@@ -163,80 +163,80 @@ class StressTest:
             self.search(engine, position, rng)
 
     def search(self, engine: Engine, position: Position, rng: random.Random) -> None:
-        """Search by a random method, with a stop and perhaps another search from other threads."""
-        limit, best, over = random_limit(rng), rng.choice((1, 1, 2, 40)), threading.Event()
-        stop = rng.choice((0.0, rng.uniform(0, 0.05), 0.2, 0.2))
-        again = rng.choice((0.0005, 0.02))  # a stop before the start of the search has no effect
+        """Search by a random method, while other threads stop it and perhaps call another method."""
+        limit, multipv, finished = random_limit(rng), rng.choice((1, 1, 2, 40)), threading.Event()
+        stop_after = rng.choice((0.0, rng.uniform(0, 0.05), 0.2, 0.2))
+        stop_interval = rng.choice((0.0005, 0.02))  # a stop before the start of the search has no effect
         other, delay = random_position(position.game, rng), rng.uniform(0, 0.03)
         legal = position.legal_moves()
-        without = rng.sample([*legal, PASS, 99], 1) if rng.random() < 0.3 else []
+        excluded = rng.sample([*legal, PASS, 99], 1) if rng.random() < 0.3 else []
         clock = rng.choice((Clock(), Clock(rng.uniform(-1, 3)), Clock(0.0), Clock(math.nan)))
         methods: list[Callable[[], Iterable[Analysis]]] = [
-            lambda: engine.analyse(position, limit, best),
-            lambda: engine.think(position, clock, rng.choice((None, limit)), without, best),
-            lambda: [engine.choose(position, clock, limit, without, best)],
+            lambda: engine.analyse(position, limit, multipv),
+            lambda: engine.think(position, clock, rng.choice((None, limit)), excluded, multipv),
+            lambda: [engine.choose(position, clock, limit, excluded, multipv)],
             lambda: engine.solve(position),
             lambda: engine.solve(position, wld=True),
         ]
-        rivals: list[Callable[[], object]] = [
+        disturbances: list[Callable[[], object]] = [
             engine.clear,
             engine.close,
             lambda: engine.ponder(other),
             lambda: engine.find_best_move(other, Limit(depth=2)),
             lambda: list(engine.analyse(other, Limit(depth=4))),
         ]
-        method, rival = rng.choice((0, 0, 0, 1, 2, 3, 4)), rng.choice(rivals)
+        method, disturbance = rng.choice((0, 0, 0, 1, 2, 3, 4)), rng.choice(disturbances)
 
-        def halt() -> None:
-            over.wait(stop)
-            while not over.wait(again):
+        def stop_search() -> None:
+            finished.wait(stop_after)
+            while not finished.wait(stop_interval):
                 engine.stop()
 
         def disturb() -> None:
-            over.wait(delay)
+            finished.wait(delay)
             with suppress(AwelloError):  # the other position may be over
-                rival()
+                disturbance()
 
-        helpers = [threading.Thread(target=work) for work in (halt, disturb)[: 1 + (rng.random() < 0.2)]]
+        helpers = [threading.Thread(target=work) for work in (stop_search, disturb)[: 1 + (rng.random() < 0.2)]]
         if rng.random() < 0.1:
             engine.ponder(other)
-        begun = time.perf_counter()
+        started = time.perf_counter()
         for helper in helpers:
             helper.start()
         try:
             if rng.random() < 0.05:
                 assert engine.find_best_move(position, limit) in legal
-            answers = self.read_stream(methods[method](), rng)
+            analyses = self.read_some(methods[method](), rng)
         finally:
             time_limit = limit.seconds if method == 0 and limit.seconds is not None else math.inf
-            late = time.perf_counter() - begun - min(stop, time_limit)
-            over.set()
+            lateness = time.perf_counter() - started - min(stop_after, time_limit)
+            finished.set()
             for helper in helpers:
                 helper.join()
-        self.tally.latest = max(self.tally.latest, late)
-        self.tally.counts.update(late=int(late > MAX_LATENESS_SECONDS), answers=len(answers))
-        allowed_moves = set(legal) - (set(without) if method in (1, 2) else set())
-        checker = AnalysisChecker(position, allowed_moves or set(legal), best if method < 3 else 1, method == 4)
-        for answer in answers:
-            self.tally.counts.update(checker.check(answer))
+        self.tally.max_delay = max(self.tally.max_delay, lateness)
+        self.tally.counts.update(late=int(lateness > MAX_LATENESS_SECONDS), answers=len(analyses))
+        allowed_moves = set(legal) - (set(excluded) if method in (1, 2) else set())
+        checker = AnalysisChecker(position, allowed_moves or set(legal), multipv if method < 3 else 1, method == 4)
+        for analysis in analyses:
+            self.tally.counts.update(checker.check(analysis))
 
-    def read_stream(self, stream: Iterable[Analysis], rng: random.Random) -> list[Analysis]:
-        """Read a stream; some are closed before the end, or an exception is thrown into them."""
-        max_analyses, answers = rng.choice((math.inf, math.inf, math.inf, 1, 2, 4)), list[Analysis]()
-        for answer in stream:
-            answers.append(answer)
-            if len(answers) >= max_analyses:
+    def read_some(self, stream: Iterable[Analysis], rng: random.Random) -> list[Analysis]:
+        """Read the analyses of a generator, sometimes only the first; then close it or throw an exception into it."""
+        max_analyses, analyses = rng.choice((math.inf, math.inf, math.inf, 1, 2, 4)), list[Analysis]()
+        for analysis in stream:
+            analyses.append(analysis)
+            if len(analyses) >= max_analyses:
                 if hasattr(stream, "throw") and rng.random() < 0.3:
-                    with suppress(StreamError):
-                        stream.throw(StreamError())
+                    with suppress(ThrownError):
+                        stream.throw(ThrownError())
                 break
-        assert answers, "there was no analysis"
-        return answers
+        assert analyses, "the engine returned no analysis"
+        return analyses
 
 
 # ---- processes ------------------------------------------------------------------------------------------------------
 def measure_resources() -> tuple[float, int, int]:
-    """Return the memory of this process in MB, its threads and its open files."""
+    """Return the memory of this process in MB, and the numbers of its threads and open files."""
     gc.collect()
     with suppress(AttributeError, OSError):
         ctypes.CDLL(None).malloc_trim(0)  # free memory that the allocator holds is not a leak
@@ -245,7 +245,7 @@ def measure_resources() -> tuple[float, int, int]:
 
 
 def run_analyses(channel: Connection, seed: int, numbers: range) -> None:
-    """Run analyses; send which ones start, the tally after them, and resources after the first ones and at the end."""
+    """Run analyses; send the numbers and tally of each batch, and the resources after the warm-up and at the end."""
     stress_test, done, measured = StressTest(seed), 0, False
     for game in (Game.ABAPA, Game.TOURNAMENT, Game.ROMEIN):
         load_endgames(game)
@@ -254,9 +254,9 @@ def run_analyses(channel: Connection, seed: int, numbers: range) -> None:
             size = min(
                 random.Random(f"{seed} lanes {numbers[done]}").choice((1, 1, 2, MAX_ENGINES)), len(numbers) - done
             )
-            some = numbers[done : done + size]
-            channel.send(some)
-            list(pool.map(stress_test.run_analysis, some, range(size)))
+            batch = numbers[done : done + size]
+            channel.send(batch)
+            list(pool.map(stress_test.run_analysis, batch, range(size)))
             done, update, stress_test.tally = done + size, stress_test.tally, Tally()
             channel.send(update)
             if done == len(numbers) or (done >= WARMUP_ANALYSES and not measured):
@@ -266,7 +266,7 @@ def run_analyses(channel: Connection, seed: int, numbers: range) -> None:
 
 
 def run_in_process(channel: Connection, seed: int, numbers: range) -> None:
-    """Run analyses in a separate process, which prints where it crashes and leaves Ctrl-C to its parent."""
+    """Run analyses in a child process, which prints where it crashes and ignores Ctrl-C."""
     faulthandler.enable()
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     run_analyses(channel, seed, numbers)
@@ -282,55 +282,55 @@ def supervise(
         process = context.Process(target=work, args=(theirs, seed, numbers), daemon=True)
         process.start()
         theirs.close()
-        some, resources = numbers[:1], []
+        batch, resources = numbers[:1], []
         try:
             while ours.poll(PROGRESS_TIMEOUT_SECONDS):
                 update = ours.recv()
                 if isinstance(update, Tally):
                     tally.add(update)
-                    step(len(some))
-                    numbers = numbers[len(some) :]
+                    step(len(batch))
+                    numbers = numbers[len(batch) :]
                 elif isinstance(update, range):
-                    some = update
+                    batch = update
                 else:
                     resources.append(update)
-            crashed, how = True, f"made no progress for {PROGRESS_TIMEOUT_SECONDS:.0f} s"
+            crashed, reason = True, f"made no progress for {PROGRESS_TIMEOUT_SECONDS:.0f} s"
         except (EOFError, ConnectionError):
             process.join()
-            crashed, how = bool(numbers) or process.exitcode != 0, f"ended with {process.exitcode}"
+            crashed, reason = bool(numbers) or process.exitcode != 0, f"exited with {process.exitcode}"
         finally:
             process.kill()
         if crashed:
             tally.counts["crashes"] += 1
-            tally.failures.append(f"analyses {[*some]}: the process {how}")
-            numbers = numbers[len(some) :]
+            tally.failures.append(f"analyses {[*batch]}: the process {reason}")
+            numbers = numbers[len(batch) :]
     return resources
 
 
 def main() -> None:
-    """Run the stress test and print its results."""
+    """Run the stress test and print the results."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--analyses", type=int, default=10_000)
-    parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--analyses", type=int, default=10_000, help="default: 10000")
+    parser.add_argument("--seed", type=int, default=1, help="default: 1")
     parser.add_argument("--only", type=int, help="run only the analysis of this number")
     options = parser.parse_args()
     numbers = range(options.analyses) if options.only is None else range(options.only, options.only + 1)
-    tally, resources, begun = Tally(), list[Any](), time.perf_counter()
+    tally, resources, started = Tally(), list[Any](), time.perf_counter()
     with suppress(KeyboardInterrupt), progress("analyses", len(numbers)) as step:
         resources = supervise(options.seed, numbers, tally, step)
     for failure in tally.failures:
         print(failure)
     counts = tally.counts
-    asked, compared = (
+    run, compared = (
         ("analyses", "answers", "refused", "constructed"),
-        ("exact scores", "best moves", "lines to the end"),
+        ("exact scores", "best moves", "complete variations"),
     )
-    for names in (asked, compared):
+    for names in (run, compared):
         print(", ".join(f"{counts[name]:,d} {name}" for name in names))
-    print(f"{counts['crashes']} crashes, {len(tally.failures)} faults, {time.perf_counter() - begun:.0f} s")
-    print(f"{counts['late']} searches more than {MAX_LATENESS_SECONDS} s late, the latest {tally.latest:.2f} s")
+    print(f"{counts['crashes']} crashes, {len(tally.failures)} failures, {time.perf_counter() - started:.0f} s")
+    print(f"{counts['late']} searches more than {MAX_LATENESS_SECONDS} s late, longest delay {tally.max_delay:.2f} s")
     for megabytes, threads, files in resources:
-        print(f"at rest {megabytes:.0f} MB, {threads} threads, {files} open files")
+        print(f"idle: {megabytes:.0f} MB, {threads} threads, {files} open files")
     sys.exit(bool(tally.failures) or (bool(resources) and resources[-1][0] - resources[0][0] > MAX_LEAK_MB))
 
 

@@ -1,8 +1,8 @@
-"""Checks of the engine's answers: they must be legal, and correct where they claim to be exact.
+"""Check the engine's analyses: moves must be legal, and exact values correct.
 
-Othello scores come from the textbook's alpha-beta without a transposition table (`search.alphabeta_tt`) and, for the
-last squares, from the plain-Python twins of the tests, which share no code with the engine.  Awalé scores come from
-endgame tablebases with more seeds than the engine uses, which the tests compare entry by entry with the rules.
+Othello scores come from textbook alpha-beta without a transposition table (`search.alphabeta_tt`) and, for the last
+squares, from the reference rules of the tests, which share no code with the engine.  Awalé scores come from tablebases
+with more seeds than the engine's, which the tests compare entry by entry with the rules.
 """
 
 import sys
@@ -26,13 +26,13 @@ from awello.search.root import AlphaBetaEvaluator
 sys.path.append(str(Path(__file__).parent.parent / "tests"))
 from reference_rules import BLACK, EMPTY, WHITE, ReferenceOthello
 
-MAX_SEARCH_EMPTIES, MAX_TWIN_EMPTIES = 13, 3  # empty squares up to which search and the twins give exact scores
-EXTRA_SEEDS = 2  # of the tablebases here, beyond the engine's
+MAX_SEARCH_EMPTIES, MAX_REFERENCE_EMPTIES = 13, 3  # empty squares up to which search and reference rules solve
+EXTRA_SEEDS = 2  # of these tablebases, beyond the engine's
 
 
 @cache
 def load_endgames(game: Game) -> Tablebase:
-    """Build a tablebase of more seeds than the engine has, in memory."""
+    """Build a tablebase with more seeds than the engine's, in memory."""
     base = load_or_build(game)
     table = np.zeros(LEVEL_OFFSETS[base.seeds + EXTRA_SEEDS + 1], np.uint8)
     table[: len(base.table)] = base.table
@@ -41,39 +41,39 @@ def load_endgames(game: Game) -> Tablebase:
     return Tablebase(game, base.seeds + EXTRA_SEEDS, table)
 
 
-def reference_at(position: Position) -> ReferenceOthello:
-    """Convert a position to a plain-Python twin."""
+def to_reference(position: Position) -> ReferenceOthello:
+    """Convert a position to the reference rules."""
     colours = ((EMPTY, BLACK, WHITE)[(position.first >> s & 1) + 2 * (position.second >> s & 1)] for s in range(64))
     return ReferenceOthello(position.game.size, tuple(colours), position.side)
 
 
-def score_of(reference: ReferenceOthello) -> int:
-    """The score for the mover with best play, by plain minimax."""
+def solve_by_minimax(reference: ReferenceOthello) -> int:
+    """Return the score for the mover with best play, by plain minimax."""
     if reference.over():
         score = reference.score()
         return score[reference.side] - score[1 - reference.side]
-    return max(-score_of(reference.play(move)) for move in reference.legal_moves())
+    return max(-solve_by_minimax(reference.play(move)) for move in reference.legal_moves())
 
 
 @lru_cache(10_000)
 def exact_value(position: Position) -> int | None:
-    """The value with best play, in Awalé of the seeds still to be won; None if it is not known."""
+    """Return the value with best play (Awalé: of the seeds on the board), or None if it takes too long to compute."""
     if position.game.family == "awale":
         base = load_endgames(position.game)
         return base.value(position) if base.covers(position) else None
     if (empties := position.empties) > MAX_SEARCH_EMPTIES:
         return None
-    if empties <= MAX_TWIN_EMPTIES:
-        return score_of(reference_at(position))
+    if empties <= MAX_REFERENCE_EMPTIES:
+        return solve_by_minimax(to_reference(position))
     evaluator = AlphaBetaEvaluator(position.game, Heuristic("mobility"), 0, True, False)
-    most = EXACT_SCALE * position.game.points
+    bound = EXACT_SCALE * position.game.points
     words = U(position.own), U(position.opp)
-    value = search(int(position.game), *words, -most, most, 2 * empties, evaluator.heuristic, evaluator.search_state)
+    value = search(int(position.game), *words, -bound, bound, 2 * empties, evaluator.heuristic, evaluator.search_state)
     return int(value) // EXACT_SCALE
 
 
 def exact_move_value(position: Position, move: int) -> int | None:
-    """The exact value of a move, without the past of the game."""
+    """Return the exact value of a move, ignoring repetitions of earlier positions."""
     after = replace(position.after(move), past=frozenset())
     value = exact_value(after)
     gain = seeds_on_board(position) - seeds_on_board(after) if position.game.family == "awale" else 0
@@ -91,7 +91,7 @@ class AnalysisChecker:
     wld: bool
 
     def check(self, analysis: Analysis) -> Counter[str]:
-        """Raise an error if an analysis cannot be correct; count what was compared."""
+        """Raise `AssertionError` if an analysis is wrong; count the comparisons."""
         points, values = self.position.game.points, dict(analysis.candidates)
         context = f"{self.position!r}: {analysis}"
         assert analysis.move in self.allowed_moves and values.keys() <= self.allowed_moves, context
@@ -110,7 +110,7 @@ class AnalysisChecker:
         return self.compare(analysis, end, context)
 
     def compare(self, analysis: Analysis, end: Position, context: str) -> Counter[str]:
-        """Raise an error if an exact value is wrong; count what was compared."""
+        """Raise `AssertionError` if an exact value is wrong; count the comparisons."""
         counts, move_values = (
             Counter[str](),
             {move: exact_move_value(self.position, move) for move in self.allowed_moves},
@@ -127,10 +127,10 @@ class AnalysisChecker:
         if analysis.exact and end.over and self.position.game.family == "othello" and not self.wld:
             score = end.score()
             assert analysis.value == score[self.position.side] - score[1 - self.position.side], f"{context}, {score}"
-            counts["lines to the end"] += 1
+            counts["complete variations"] += 1
         return counts
 
     def as_reported(self, value: int) -> int:
-        """A value as the engine reports it: with `wld` as win, draw or loss, with the captured seeds."""
+        """Convert a value to the engine's: with `wld`, 1, 0 or -1 for win, draw or loss, counting captured seeds."""
         final = self.position.lead + value
         return (final > 0) - (final < 0) if self.wld else value

@@ -1,8 +1,8 @@
-"""Othello boards that an attacker could construct to collide in a hash table.
+"""Construct Othello boards that collide in a hash table, as an attacker could.
 
-Three kinds: boards made of the constants of an old hash that multiplied the two words (if one factor is 0, the other
-does not matter), pairs with the same old hash because their factors are exchanged, and pairs with the same hash under
-the public multipliers of `engine.transposition_table`, found by lattice reduction.
+There are three kinds.  Weak boards contain a constant of an old hash, which multiplied two factors, so that one factor
+is 0 and the other has no effect.  Pairs with exchanged factors have the same old hash.  Other pairs, found by lattice
+reduction, have the same hash with the public multipliers of `engine.transposition_table`.
 """
 
 import random
@@ -15,11 +15,11 @@ from awello.kernel import U
 from awello.rules.othello import apply_symmetry
 
 WORD_MASK = (1 << 64) - 1
-OWN_FACTOR, OPP_FACTOR = 0x9E3779B97F4A7C15, 0xC2B2AE3D27D4EB4F  # xor-ed to the words before they were multiplied
+OWN_FACTOR, OPP_FACTOR = 0x9E3779B97F4A7C15, 0xC2B2AE3D27D4EB4F  # XORed with the words before they were multiplied
 HASH_MODULUS = 1 << 128
 MULTIPLIERS = PUBLIC_MULTIPLIERS[1] << 64 | PUBLIC_MULTIPLIERS[0], PUBLIC_MULTIPLIERS[3] << 64 | PUBLIC_MULTIPLIERS[2]
 
-EXTREMES = (  # boards that the public multipliers hash to 0, and to all ones
+EXTREMES = (  # boards whose hash by the public multipliers is 0 or all ones
     (0x6983820390018, 0x126C45FC6B8A1),
     (0x2B1BA90B441B, 0x2400400109184),
     (0x4885808658D4, 0x1262840080321),
@@ -33,18 +33,18 @@ Vector = list[int]
 
 
 def product_hash(own: int, opp: int) -> int:
-    """The old hash, which multiplied both words."""
+    """Return the old hash, which multiplied both words."""
     product = (own ^ OWN_FACTOR) * (opp ^ OPP_FACTOR)
     mixed = (product & WORD_MASK ^ product >> 64) * 0xBF58476D1CE4E5B9 & WORD_MASK
     return mixed ^ mixed >> 29
 
 
 def public_hash(own: int, opp: int) -> int:
-    """The hash of `engine.transposition_table` with its public multipliers."""
+    """Return the hash of `engine.transposition_table` with its public multipliers."""
     return (own * MULTIPLIERS[0] + opp * MULTIPLIERS[1]) % HASH_MODULUS >> 64
 
 
-# ---- weak factors ---------------------------------------------------------------------------------------------------
+# ---- weak boards ----------------------------------------------------------------------------------------------------
 def weak_boards(empties: int, rng: random.Random) -> Iterator[Position]:
     """Yield boards with a word that is a constant of the old hash, its complement, or a symmetric image of these."""
     for constant in (OWN_FACTOR, OPP_FACTOR):
@@ -65,7 +65,7 @@ def clear_random_bits(word: int, count: int, rng: random.Random) -> int:
 # ---- equal products: x * y = y * x ----------------------------------------------------------------------------------
 def product_pair(empties: int, rng: random.Random) -> Pair:
     """Make two boards with the same old hash by exchanging their factors."""
-    full, free = [0, 0, 0, 0], []
+    words, free = [0, 0, 0, 0], []
     for square in range(64):
         own, opp = OWN_FACTOR >> square & 1, OPP_FACTOR >> square & 1
         if own == opp:
@@ -74,14 +74,14 @@ def product_pair(empties: int, rng: random.Random) -> Pair:
     for square in range(64):
         own, opp, other = OWN_FACTOR >> square & 1, OPP_FACTOR >> square & 1, rng.randrange(2)
         x, y = (own, opp) if square in holes else (other, other ^ (own == opp))
-        for place, value in enumerate((x ^ own, y ^ opp, y ^ own, x ^ opp)):
-            full[place] |= value << square
-    return Position(Game.OTHELLO, full[0], full[1]), Position(Game.OTHELLO, full[2], full[3])
+        for word, value in enumerate((x ^ own, y ^ opp, y ^ own, x ^ opp)):
+            words[word] |= value << square
+    return Position(Game.OTHELLO, words[0], words[1]), Position(Game.OTHELLO, words[2], words[3])
 
 
 # ---- equal upper halves of a linear hash ----------------------------------------------------------------------------
 def reduce_lattice(basis: list[Vector]) -> list[Vector]:
-    """Find short vectors of a three-dimensional lattice: reduce pairs until none gets shorter (after Semaev 2001)."""
+    """Find short vectors of a three-dimensional lattice by reducing pairs until none gets shorter (Semaev 2001)."""
     while True:
         basis.sort(key=squared_length)
         before = squared_length(basis[2])
@@ -96,20 +96,20 @@ def reduce_lattice(basis: list[Vector]) -> list[Vector]:
 
 
 def inner_product(one: Vector, other: Vector) -> int:
-    """The inner product of two vectors."""
+    """Return the inner product of two vectors."""
     return sum(a * b for a, b in zip(one, other, strict=True))
 
 
 def squared_length(vector: Vector) -> int:
-    """The square of the length of a vector."""
+    """Return the squared length of a vector."""
     return inner_product(vector, vector)
 
 
 SHORT = reduce_lattice([[1, 0, MULTIPLIERS[0]], [0, 1, MULTIPLIERS[1]], [0, 0, HASH_MODULUS]])
 
 
-def digits_of(first: int, second: int, rng: random.Random) -> list[tuple[int, int]] | None:
-    """Write two numbers in digits -1, 0 and 1 per square, never both 1 or both -1 on the same square."""
+def to_signed_digits(first: int, second: int, rng: random.Random) -> list[tuple[int, int]] | None:
+    """Write two numbers with digits -1, 0 and 1, one per square, never both 1 or both -1 on the same square."""
     digits = []
     for _ in range(64):
         sign = rng.choice((-1, 1))
@@ -124,19 +124,19 @@ def public_pair(empties: int, rng: random.Random) -> Pair:
     while True:
         times = [rng.randint(-3, 3) for _ in SHORT]
         first, second, _ = (sum(map(mul, times, part)) for part in zip(*SHORT, strict=True))
-        digits = digits_of(first, second, rng) if first or second else None
+        digits = to_signed_digits(first, second, rng) if first or second else None
         found = _fill(digits, empties, rng) if digits else None
         if found and public_hash(found[0].own, found[0].opp) == public_hash(found[1].own, found[1].opp):
             return found
 
 
 def _fill(digits: list[tuple[int, int]], empties: int, rng: random.Random) -> Pair | None:
-    """Make boards whose words differ by these digits; the other squares are equal, and most of them full."""
+    """Make two boards whose words differ by these digits; other squares are equal, and most are occupied."""
     words = [
         sum(1 << square for square in range(64) if digits[square][word] == sign) for sign in (-1, 1) for word in (0, 1)
     ]
     alike = [square for square in range(64) if digits[square] == (0, 0)]
-    holes = [empties - 64 + len(alike) + (words[place] | words[place + 1]).bit_count() for place in (0, 2)]
+    holes = [empties - 64 + len(alike) + (words[first] | words[first + 1]).bit_count() for first in (0, 2)]
     if holes[0] != holes[1] or not 0 <= holes[0] <= len(alike):
         return None
     for square in rng.sample(alike, len(alike) - holes[0]):
@@ -148,7 +148,7 @@ def _fill(digits: list[tuple[int, int]], empties: int, rng: random.Random) -> Pa
 
 # ---- positions to search --------------------------------------------------------------------------------------------
 def find_predecessor(position: Position, rng: random.Random) -> Position | None:
-    """Find a position with a move to this one: only positions below the root enter the table."""
+    """Find a position with a move to this one, because the table only stores positions below the root."""
     squares = [square for square in range(64) if position.opp >> square & 1]
     for square in rng.sample(squares, len(squares)):
         for step in (-9, -8, -7, -1, 1, 7, 8, 9):
@@ -162,7 +162,7 @@ def find_predecessor(position: Position, rng: random.Random) -> Position | None:
 
 
 def constructed_positions(rng: random.Random) -> list[Position]:
-    """Make positions to search one after the other, with colliding boards below them."""
+    """Construct positions whose successors collide; search them one after the other."""
     empties = rng.choice((6, 8, 10, 12))
     kind = rng.randrange(4)
     if kind == 0:

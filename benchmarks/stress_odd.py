@@ -1,9 +1,9 @@
-"""Run every search on positions that no game reaches.
+"""Run every search on positions that cannot occur in a game.
 
 NUMBA_DISABLE_JIT=1 python benchmarks/stress_odd.py [--positions 10] [--seed 1]
 
-Without compilation every memory access is checked (`awello.memory`), and numpy checks array indices.  All moves must be
-legal.  Besides the fixed positions, `--positions` random ones of each game are searched.
+Without compilation, `awello.memory` checks every memory access, and NumPy checks array indices.  All moves must be
+legal.  Searches the fixed positions and `--positions` random ones of each game.
 """
 
 import argparse
@@ -50,7 +50,7 @@ ODD_PITS = (
 
 # ---- positions ------------------------------------------------------------------------------------------------------
 def fixed_positions(game: Game) -> Iterator[Position]:
-    """Yield extremes of a game: no disc, one disc, full boards, all seeds in one pit and so on."""
+    """Yield extreme positions: no disc, one disc, full boards, all seeds in one pit, and so on."""
     if game.family == "awale":
         yield from (parse_position(text, game) for text in ODD_PITS)
         return
@@ -97,20 +97,20 @@ class AllSearches:
     def run(self, position: Position) -> int:
         """Run every search on a position; return the number of analyses."""
         position.check()
-        answers = [] if position.over else list(self.answers(position))
-        for answer in answers:
+        analyses = [] if position.over else list(self.analyse(position))
+        for analysis in analyses:
             end = position
-            for move in answer.pv or (answer.move,):
-                assert move in end.legal_moves(), f"{position!r}: {answer}"
+            for move in analysis.pv or (analysis.move,):
+                assert move in end.legal_moves(), f"{position!r}: {analysis}"
                 end = end.after(move)
         if self.game.family == "othello":
             words = U(position.own), U(position.opp)
             assert canonical(*words) == canonical(*canonical(*words))
             stable = int(stable_discs(*words, build_edge_table()))
             assert not stable & ~position.own
-        return len(answers)
+        return len(analyses)
 
-    def answers(self, position: Position) -> Iterator[Analysis]:
+    def analyse(self, position: Position) -> Iterator[Analysis]:
         """Yield the analyses of each search."""
         empties = self.game.points - (position.own | position.opp).bit_count()
         for engine in self.engines:
@@ -129,7 +129,7 @@ class AllSearches:
             yield IterativeDeepening(OtageMemory()).analyse(position, Limit(depth=2))
 
     def network_tree(self) -> MonteCarloTree:
-        """A tree search with an untrained network."""
+        """Return a tree search with an untrained network."""
         network: Perceptron = self.network
         return PerceptronTree(1 << 9, network=network)
 
@@ -137,15 +137,15 @@ class AllSearches:
 def main() -> None:
     """Run every search on odd positions of every game and print the number of analyses."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--positions", type=int, default=10)
-    parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--positions", type=int, default=10, help="random positions per game; default: 10")
+    parser.add_argument("--seed", type=int, default=1, help="default: 1")
     options = parser.parse_args()
     rng = random.Random(options.seed)
     for game in Game:
         searches = AllSearches(game)
         positions = [*fixed_positions(game), *(odd_position(game, rng) for _ in range(options.positions))]
-        answers = sum(map(searches.run, positions))
-        print(f"{game}: {len(positions)} positions, {answers:,d} analyses")
+        count = sum(map(searches.run, positions))
+        print(f"{game}: {len(positions)} positions, {count:,d} analyses")
 
 
 if __name__ == "__main__":

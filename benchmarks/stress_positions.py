@@ -1,4 +1,4 @@
-"""Random positions and limits for the stress test: from play, made up, and invalid."""
+"""Random positions and limits for the stress test: from play, artificial, and invalid."""
 
 import math
 import random
@@ -17,10 +17,10 @@ LETTERS = "XO-xo.* 0123456789-SN;\n\t\0é٣sſ"
 
 
 def random_position(game: Game, rng: random.Random) -> Position:
-    """Return a position of play at any stage or a made-up one, seldom of a finished game."""
+    """Return a position from play or an artificial one, at any stage, rarely of a finished game."""
     for _ in range(5):
-        few = rng.choice((rng.randint(1, 13), rng.randint(1, 13), rng.randrange(game.points + 1)))
-        position = (played_position if rng.random() < 0.6 else made_up_position)(game, few, rng)
+        remaining = rng.choice((rng.randint(1, 13), rng.randint(1, 13), rng.randrange(game.points + 1)))
+        position = (played_position if rng.random() < 0.6 else artificial_position)(game, remaining, rng)
         if rng.random() < 0.1:
             position = odd_position(game, rng)
         if not position.over or rng.random() < 0.1:
@@ -28,29 +28,29 @@ def random_position(game: Game, rng: random.Random) -> Position:
     return position
 
 
-def played_position(game: Game, few: int, rng: random.Random) -> Position:
-    """Play a random game until few squares are empty or few seeds are in play."""
+def played_position(game: Game, remaining: int, rng: random.Random) -> Position:
+    """Play a random game until at most `remaining` squares are empty or seeds are on the board."""
 
-    def in_play(position: Position) -> int:
+    def count_remaining(position: Position) -> int:
         return position.empties if game.family == "othello" else seeds_on_board(position)
 
     position = Position.start(game)
-    while not position.over and in_play(position) > few and rng.random() > 0.002:
+    while not position.over and count_remaining(position) > remaining and rng.random() > 0.002:
         position = position.after(rng.choice(position.legal_moves()))
     return position
 
 
-def made_up_position(game: Game, few: int, rng: random.Random) -> Position:
+def artificial_position(game: Game, remaining: int, rng: random.Random) -> Position:
     """Place discs or seeds at random."""
     seeds, side = [0] * 14, rng.randrange(2)
     if game.family == "othello":
         squares, share = [square for square in range(64) if BOARD_SQUARES[game.size] >> square & 1], rng.random()
-        discs = sum(1 << square for square in rng.sample(squares, game.points - few))
+        discs = sum(1 << square for square in rng.sample(squares, game.points - remaining))
         own = sum(1 << square for square in squares if discs >> square & 1 and rng.random() < share)
         return Position(game, own, discs ^ own, side)
     pits = rng.sample(range(12), rng.randint(1, 12))
     for number in range(TOTAL_SEEDS):
-        seeds[rng.choice(pits) if number < few else rng.choice((12, 13))] += 1
+        seeds[rng.choice(pits) if number < remaining else rng.choice((12, 13))] += 1
     position = parse_position("-".join(map(str, seeds)) + "-" + "SN"[side], game)
     return split_captures_evenly(position) if rng.random() < 0.7 else position
 
@@ -59,7 +59,7 @@ def invalid_position(game: Game, rng: random.Random) -> Position:
     """Return an invalid position of a game."""
     position, word = random_position(game, rng), 1 << rng.randrange(64)
     changes: list[dict[str, Any]] = [{"side": rng.choice((-1, 2, 10**20))}]
-    changes += [{"own": wrong} for wrong in (-1, -word, 1 << 64 | word, 10**40)]
+    changes += [{"own": value} for value in (-1, -word, 1 << 64 | word, 10**40)]
     if game.family == "othello":
         changes += [{"own": position.own | word, "opp": position.opp | word}]
         changes += [{"opp": position.opp | 1}, {"own": position.own | 1 << 63}] if game.size < 8 else []
@@ -73,13 +73,13 @@ def damaged_text(game: Game, rng: random.Random) -> str:
     """Return the text of a position with some characters removed, changed or added."""
     text = list(format_position(random_position(game, rng)))
     for _ in range(rng.randint(1, 4)):
-        place = rng.randrange(len(text) + 1)
-        text[place : place + rng.choice((0, 1, 1, 40))] = rng.choices(LETTERS, k=rng.choice((0, 1, 1, 9)))
+        start = rng.randrange(len(text) + 1)
+        text[start : start + rng.choice((0, 1, 1, 40))] = rng.choices(LETTERS, k=rng.choice((0, 1, 1, 9)))
     return "".join(text)
 
 
 def random_limit(rng: random.Random) -> Limit:
-    """Return a limit of depth, time, nodes and level, some of them or none."""
+    """Return a limit with any combination of depth, time, nodes and level."""
     limits: dict[str, Any] = {
         "depth": rng.choice((1, 2, rng.randint(1, 12), rng.randint(1, 60), 10**9 - 1)),
         "seconds": rng.choice((0.0, 0.001, 0.01, rng.uniform(0, 0.05), 1e300, math.inf)),

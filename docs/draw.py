@@ -1,4 +1,4 @@
-"""Draws the tree of the docs again: `make pictures`."""
+"""Draw the search tree of the docs: `make pictures`."""
 
 from pathlib import Path
 
@@ -7,9 +7,9 @@ from awello.search.search_tree import parse_lists, search_tree
 
 
 def main() -> None:
-    """Write the picture beside this file."""
-    lesson = parse_lists("[[[7, 9, 3], [-3, 1, -7], [4, -8, 14]]]")
-    (Path(__file__).parent / "tree.svg").write_text(draw_tree_svg(search_tree("alphabeta", lesson)), "utf-8")
+    """Write `tree.svg` beside this file."""
+    example = parse_lists("[[[7, 9, 3], [-3, 1, -7], [4, -8, 14]]]")
+    (Path(__file__).parent / "tree.svg").write_text(draw_tree_svg(search_tree("alphabeta", example)), "utf-8")
 
 
 if __name__ == "__main__":

@@ -1,4 +1,4 @@
-"""Photographs the page for the docs: `make pictures`.  Needs Chromium."""
+"""Take the screenshots of the docs: `make pictures`.  Needs Chromium."""
 
 import re
 import sys
@@ -11,17 +11,19 @@ from playwright.sync_api import Browser, Page
 
 from awello.web import club_service
 
-HERE = Path(__file__).parent
-sys.path.insert(0, str(HERE.parent / "tests"))
+DOCS = Path(__file__).parent
+sys.path.insert(0, str(DOCS.parent / "tests"))
 import clubs  # noqa: E402
-from browser import ClubHttpClient, browsing, serving  # noqa: E402
+from browser import Visitor, browsing, serving  # noqa: E402
 
-GAME = "d3c5f6f5e6e3f4f3e2c3d2f1b4f2c6c2d1c4e1d6g1c7d7g5b5a3b6g4c1b2a4b7g6e8b3f7a8h6g7b1a1a2b8g2d8h8e7c8h4a7f8h5h1h3"
-AWALE = "FdBeFcEcDeEfEcDdCcDaEf"
+OTHELLO_GAME = (
+    "d3c5f6f5e6e3f4f3e2c3d2f1b4f2c6c2d1c4e1d6g1c7d7g5b5a3b6g4c1b2a4b7g6e8b3f7a8h6g7b1a1a2b8g2d8h8e7c8h4a7f8h5h1h3"
+)
+AWALE_GAME = "FdBeFcEcDeEfEcDdCcDaEf"
 
 
-def study(page: Page) -> None:
-    """A game under review, with the engine on."""
+def review_game(page: Page) -> None:
+    """Turn the engine on and review the game."""
     page.keyboard.press("l")
     page.click("#tab-analysis")
     page.click("#begin-review")
@@ -30,65 +32,73 @@ def study(page: Page) -> None:
     page.wait_for_timeout(4000)
 
 
-def sow(page: Page) -> None:
-    """A game against a friendly program."""
+def show_values(page: Page) -> None:
+    """Turn the engine on and wait for its values."""
     page.keyboard.press("l")
     page.wait_for_timeout(4000)
 
 
-# the file: the link, what to do there, and with what kind of screen
-SHOTS: dict[str, tuple[str, Any, dict[str, Any]]] = {
-    "page-othello.png": (f"#othello?moves={GAME[:60]}*{GAME[60:]}&second=champion%40level%3D6", study, {}),
-    "page-awale.png": (f"#abapa?moves={AWALE}*&first=human&second=travers%40500ms", sow, {"color_scheme": "dark"}),
+# by file: the link to open, the action before the screenshot, the settings of the browser
+SCREENSHOTS: dict[str, tuple[str, Any, dict[str, Any]]] = {
+    "page-othello.png": (
+        f"#othello?moves={OTHELLO_GAME[:60]}*{OTHELLO_GAME[60:]}&second=champion%40level%3D6",
+        review_game,
+        {},
+    ),
+    "page-awale.png": (
+        f"#abapa?moves={AWALE_GAME}*&first=human&second=travers%40500ms",
+        show_values,
+        {"color_scheme": "dark"},
+    ),
     "page-phone.png": (
-        f"#othello?moves={GAME[:60]}*",
-        sow,
+        f"#othello?moves={OTHELLO_GAME[:60]}*",
+        show_values,
         {"viewport": {"width": 360, "height": 860}, "locale": "fr-FR"},
     ),
 }
 
 
 # ---- the club --------------------------------------------------------------------------------------------------------
-MEMBERS = ["Ann", "Bob", "Eve", "Dan"]
-LOST = ["Dan", "Eve", "Bob", "Dan", "Ann", "Eve"]  # games that were given up, so that ratings differ
+NAMES = ["Ann", "Bob", "Eve", "Dan"]
+LOSERS = ["Dan", "Eve", "Bob", "Dan", "Ann", "Eve"]  # of finished games, so that ratings differ
 
 
-class Members:
-    """Those who are in the club, each on a channel of their own."""
+class ClubMembers:
+    """Members of the club, each with an HTTP client and a WebSocket channel."""
 
     def __init__(self, stack: ExitStack, address: str) -> None:
-        self.visitors = {name: clubs.ClubHttpClient(base_url=address) for name in MEMBERS}
-        for name, visitor in self.visitors.items():
-            clubs.sign_up(visitor, name)
-        self.channels = {name: stack.enter_context(visitor.connect()) for name, visitor in self.visitors.items()}
+        self.clients = {name: clubs.ClubHttpClient(base_url=address) for name in NAMES}
+        for name, client in self.clients.items():
+            clubs.sign_up(client, name)
+        self.channels = {name: stack.enter_context(client.connect()) for name, client in self.clients.items()}
 
-    def play(self, first: str, second: str, moves: list[str], **terms: Any) -> int:
-        """The number of a game in which these two have played some moves."""
+    def play(self, first: str, second: str, moves: list[str], **conditions: Any) -> int:
+        """Start a game, play some moves, and return its number."""
         channels = self.channels[first], self.channels[second]
-        seek = channels[0].request("seek", side=0, **terms)["seek"]
+        seek = channels[0].request("seek", side=0, **conditions)["seek"]
         number: int = channels[1].request("accept", number=seek)["game"]
         for ply, move in enumerate(moves):
             assert channels[ply % 2].request("move", game=number, ply=ply, move=move)["type"] == "done"
         return number
 
     def fill(self) -> None:
-        """Some games that have ended, some that go on, and some that are wanted; the first player of all plays."""
-        for place, loser in enumerate(LOST):
-            other = MEMBERS[place % 2] if MEMBERS[place % 2] != loser else MEMBERS[2]
-            number = self.play(other, loser, ["d3", "c5"], variant="othello", seconds=300)
+        """Create finished games, games in progress and seeks; Ann is playing."""
+        for index, loser in enumerate(LOSERS):
+            winner = NAMES[index % 2] if NAMES[index % 2] != loser else NAMES[2]
+            number = self.play(winner, loser, ["d3", "c5"], variant="othello", seconds=300)
             assert self.channels[loser].request("resign", game=number)["type"] == "done"
-        self.play("Eve", "Dan", re.findall(".", AWALE), variant="abapa", seconds=1800)
-        self.play("Ann", "Bob", re.findall("..", GAME[:40]), variant="othello", seconds=300)
+        self.play("Eve", "Dan", re.findall(".", AWALE_GAME), variant="abapa", seconds=1800)
+        self.play("Ann", "Bob", re.findall("..", OTHELLO_GAME[:40]), variant="othello", seconds=300)
         self.channels["Eve"].request("seek", variant="othello", seconds=300)
         self.channels["Dan"].request("seek", variant="abapa", seconds=600, increment=5, side=1)
 
 
 def photograph_club(browser: Browser) -> None:
-    """A game that is played, and the lobby beside it."""
+    """Take a screenshot of a live game beside the lobby."""
     club_service.SIGNUP_RATE = (100, 1)
     with TemporaryDirectory() as folder, clubs.serving(Path(folder) / "club.sqlite") as address, ExitStack() as stack:
-        members = Members(stack, address)
-        visitor = ClubHttpClient(browser, address, viewport={"width": 1200, "height": 960})
+        members = ClubMembers(stack, address)
+        visitor = Visitor(browser, address, viewport={"width": 1200, "height": 960})
         login = {"name": "Ann", "password": clubs.PASSWORD}
         assert visitor.context.request.post(f"{address}api/club/session", data=login).ok
         members.fill()
@@ -97,21 +107,21 @@ def photograph_club(browser: Browser) -> None:
         page.click("#club-view-lobby")
         page.wait_for_selector("#club-seeks .club-row")
         page.wait_for_timeout(1500)
-        page.screenshot(path=HERE / "page-club.png")
+        page.screenshot(path=DOCS / "page-club.png")
         visitor.close()
 
 
 def main() -> None:
-    """Write each photograph beside this file."""
+    """Write each screenshot beside this file."""
     with browsing() as browser:
         photograph_club(browser)
     with serving() as address, browsing() as browser:
-        for name, (link, prepare, settings) in SHOTS.items():
-            visitor = ClubHttpClient(browser, address, **{"viewport": {"width": 1200, "height": 960}, **settings})
+        for name, (link, prepare, settings) in SCREENSHOTS.items():
+            visitor = Visitor(browser, address, **{"viewport": {"width": 1200, "height": 960}, **settings})
             page = visitor.open(link)
             page.wait_for_selector(".moves-line button")
             prepare(page)
-            page.screenshot(path=HERE / name)
+            page.screenshot(path=DOCS / name)
             visitor.close()
 
 

@@ -1,6 +1,8 @@
-"""Your own player in twenty lines: run `python examples/bot.py`.
+"""Your own player in twenty lines.
 
-It takes a corner if possible and otherwise minimises the opponent's moves.
+    python examples/bot.py
+
+The player takes a corner if possible, and otherwise minimises the opponent's moves.
 """
 
 from dataclasses import dataclass
@@ -24,7 +26,7 @@ class Corners(Player):
 
 
 def count_replies(position: Position, move: int) -> int:
-    """Count the opponent's moves after a move."""
+    """Count the opponent's replies to a move."""
     return sum(reply != PASS for reply in position.play(move).legal_moves())
 
 

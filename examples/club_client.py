@@ -1,8 +1,8 @@
 """A small bot for the club: it accepts every challenge and plays random moves.
 
-AWELLO_TOKEN=... python examples/club_client.py http://127.0.0.1:8421
+    AWELLO_TOKEN=... python examples/club_client.py http://127.0.0.1:8421
 
-The protocol is described in docs/club.md; any language with WebSockets and JSON will do.
+The protocol is described in docs/club.md; you can use any language with WebSockets and JSON.
 """
 
 import asyncio
@@ -17,23 +17,23 @@ from websockets.asyncio.client import ClientConnection, connect
 from websockets.exceptions import ConnectionClosed
 
 numbers = itertools.count(1)
-sent: dict[int, str] = {}  # unanswered requests, by id
+pending: dict[int, str] = {}  # requests without a response, by id
 
 
 async def send_request(club: ClientConnection, type: str, **fields: Any) -> None:
     """Send a request; its response has the same id."""
     number = next(numbers)
-    sent[number] = json.dumps({"id": number, "type": type, **fields})
-    await club.send(sent[number])
+    pending[number] = json.dumps({"id": number, "type": type, **fields})
+    await club.send(pending[number])
 
 
 def choose_move(game: dict[str, Any]) -> str:
-    """Choose a move; `game` has the position, the moves, the clocks and the legal moves."""
+    """Choose a move; `game` holds the position, the moves played, the clocks and the legal moves."""
     return str(random.choice(game["legal"]))
 
 
 async def play(club: ClientConnection) -> None:
-    """Play until the connection ends."""
+    """Play until the connection closes."""
     async for text in club:  # the first message is the welcome
         message = json.loads(text)
         match message["type"]:
@@ -53,17 +53,17 @@ async def play(club: ClientConnection) -> None:
                         club, "move", game=message["game"], ply=message["ply"], move=choose_move(message)
                     )
             case "error":
-                request = sent.pop(message["id"])
+                request = pending.pop(message["id"])
                 print(f"refused: {message['message']}", file=sys.stderr)
-                if message["code"] in ("message_rate_limit", "storage"):  # the club is busy: send it again later
+                if message["code"] in ("message_rate_limit", "storage"):  # temporary: send it again
                     await asyncio.sleep(0.5)
-                    await club.send(sent.setdefault(message["id"], request))
+                    await club.send(pending.setdefault(message["id"], request))
             case "done":
-                del sent[message["id"]]
+                del pending[message["id"]]
 
 
 async def main(server: str, token: str) -> None:
-    """Connect, and reconnect when the connection is lost; the club then sends every game again."""
+    """Connect, and reconnect when the connection is lost; the club then sends the state of every game."""
     address = server.replace("http", "ws", 1).rstrip("/") + "/api/club/live"
     async for club in connect(address, additional_headers={"authorization": f"Bearer {token}"}):
         try:

@@ -1,4 +1,4 @@
-"""A bot that returns six weights, as in report 1's tournament.
+"""A bot that returns a weight for each pit, as in the tournament of report 1.
 
 awello --import examples/weights.py tournament awale right greedy random --rounds 5
 """
@@ -13,7 +13,7 @@ from awello.limits import Clock
 @register("right", "the largest capture, then the pit furthest to the right")
 @dataclass
 class Right(WeightsPlayer):
-    """Weighs each pit by its capture; ties go to the rightmost pit."""
+    """Weights each pit by the seeds captured; ties go to the rightmost pit."""
 
     def weigh(self, position: Position, clock: Clock) -> Sequence[float]:
         """Return six weights, from the mover's left to right; those of illegal moves do not matter."""

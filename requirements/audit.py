@@ -1,8 +1,8 @@
-"""Ask the package index for known weaknesses of every pinned version: `make audit`.
+"""Check every pinned version for known vulnerabilities: `make audit`.
 
-By pip-audit's client, for all systems and Pythons at once, where pip-audit itself would look at the pins of this
-machine only.  Some mirrors of the index answer for a package but not for one version of it: the answer is then about
-the newest version, and taken if that is the pinned one.  A version of which nothing could be learnt is a failure.
+Uses pip-audit's client for the pins of all systems and Python versions; pip-audit itself would check only those of this
+machine.  Some mirrors of the package index have no page for a version.  The page of the package then replaces it if its
+newest version is the pinned one.  The audit fails if a version cannot be checked.
 """
 
 import sys
@@ -14,62 +14,62 @@ from packaging.version import Version
 from pip_audit._service import PyPIService, ResolvedDependency, ServiceError
 from requests import RequestException
 
-PATIENCE = 30  # seconds for an answer
-WEAK, UNKNOWN = 1, 2  # how it ends, if not well
+TIMEOUT_SECONDS = 30
+VULNERABLE, INCOMPLETE = 1, 2  # exit status
 
 
 def main() -> int:
-    """Print what was found; 0 if every pinned version is known and none has a known weakness."""
+    """Print the vulnerabilities; return 0 if all versions were checked and none is vulnerable."""
     pins = list({(pin.name, pin.version): pin for pin in all_pins()}.values())
-    service = PyPIService(timeout=PATIENCE)
-    service.session.get = or_newest(service.session.get)
-    weak, unknown = 0, []
+    service = PyPIService(timeout=TIMEOUT_SECONDS)
+    service.session.get = with_fallback(service.session.get)
+    vulnerable, unknown = 0, []
     for pin in pins:
-        found = weaknesses(service, pin)
-        if found is None:
+        vulnerabilities = find_vulnerabilities(service, pin)
+        if vulnerabilities is None:
             unknown.append(f"{pin.name} {pin.version}")
             continue
-        weak += bool(found)
-        for line in found:
+        vulnerable += bool(vulnerabilities)
+        for line in vulnerabilities:
             print(line)
-    print(f"{len(pins)} pinned versions: {weak} with known weaknesses, {len(unknown)} of which nothing could be learnt")
+    print(f"{len(pins)} pinned versions: {vulnerable} vulnerable, {len(unknown)} could not be checked")
     if unknown:
-        some = ", ".join(unknown[:5]) + (", ..." if len(unknown) > 5 else "")
-        print(f"The audit is not complete: the package index does not tell about {some}", file=sys.stderr)
-    return WEAK if weak else UNKNOWN if unknown else 0
+        names = ", ".join(unknown[:5]) + (", ..." if len(unknown) > 5 else "")
+        print(f"The audit is incomplete: the package index has no data on {names}", file=sys.stderr)
+    return VULNERABLE if vulnerable else INCOMPLETE if unknown else 0
 
 
-def or_newest(get: Callable[..., Any]) -> Callable[..., Any]:
-    """Ask about a version, and about the newest if that is the same."""
+def with_fallback(get: Callable[..., Any]) -> Callable[..., Any]:
+    """Wrap a GET function: if a version has no page, get the package's page if its newest version is the same."""
 
-    def ask(url: str, timeout: float) -> Any:
-        answer = get(url=url, timeout=timeout)
+    def get_version(url: str, timeout: float) -> Any:
+        response = get(url=url, timeout=timeout)
         package, version, page = url.rsplit("/", 2)
-        if answer.status_code == 404:
-            newest = get(url=f"{package}/{page}", timeout=timeout)
-            if newest.ok and newest.json()["info"]["version"] == version:
-                return newest
-        return answer
+        if response.status_code == 404:
+            latest = get(url=f"{package}/{page}", timeout=timeout)
+            if latest.ok and latest.json()["info"]["version"] == version:
+                return latest
+        return response
 
-    return ask
+    return get_version
 
 
-def weaknesses(service: PyPIService, pin: Pin) -> list[str] | None:
-    """A line for each known weakness; None if the index does not tell."""
+def find_vulnerabilities(service: PyPIService, pin: Pin) -> list[str] | None:
+    """Describe each known vulnerability in a line; return None if the index has no data."""
     try:
-        answered, found = service.query(ResolvedDependency(pin.name, Version(pin.version)))
+        dependency, results = service.query(ResolvedDependency(pin.name, Version(pin.version)))
     except (ServiceError, RequestException):
         return None
-    if answered.is_skipped():
+    if dependency.is_skipped():
         return None
-    once = {frozenset({each.id, *each.aliases}): each for each in found}  # databases list each other's
-    return [f"{pin.name} {pin.version}: {_line(each)}" for each in once.values()]
+    distinct = {frozenset({result.id, *result.aliases}): result for result in results}  # databases repeat each other
+    return [f"{pin.name} {pin.version}: {_describe(result)}" for result in distinct.values()]
 
 
-def _line(found: Any) -> str:
-    names = ", ".join([found.id, *sorted(found.aliases)])
-    mended = ", ".join(map(str, found.fix_versions)) or "no version yet"
-    return f"{names}; mended in {mended}: {' '.join(found.description.split())[:200]}"
+def _describe(result: Any) -> str:
+    names = ", ".join([result.id, *sorted(result.aliases)])
+    fixed = ", ".join(map(str, result.fix_versions)) or "no version yet"
+    return f"{names}; fixed in {fixed}: {' '.join(result.description.split())[:200]}"
 
 
 if __name__ == "__main__":

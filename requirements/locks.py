@@ -1,4 +1,4 @@
-"""What the lock files pin."""
+"""Read the lock files."""
 
 import re
 from dataclasses import dataclass
@@ -10,7 +10,7 @@ LINE = re.compile(r"(?P<name>[a-z0-9-]+)==(?P<version>[^ ;]+)(?: ; (?P<marker>[^
 
 @dataclass(frozen=True)
 class Pin:
-    """A package and the one version of it that is installed, where its marker says so."""
+    """A package and its pinned version, for the environments that match its marker."""
 
     name: str
     version: str
@@ -19,19 +19,19 @@ class Pin:
 
 
 def read_lock(file: Path) -> list[Pin]:
-    """The pins of a lock file; `ValueError` names a line that is none."""
+    """Read the pins of a lock file; raise `ValueError` for an invalid line."""
     lines = re.sub(r" \\\n +", " ", file.read_text("utf-8")).splitlines()
     return [_pin(line, file.name) for line in lines if not line.startswith("#")]
 
 
 def _pin(line: str, name: str) -> Pin:
-    found = LINE.fullmatch(line)
-    if not found:
-        raise ValueError(f"{name} pins nothing with {line[:60]!r}: make lock writes it anew")
-    hashes = tuple(each.removeprefix("--hash=") for each in found["hashes"].split())
-    return Pin(found["name"], found["version"], found["marker"] or "", hashes)
+    match = LINE.fullmatch(line)
+    if not match:
+        raise ValueError(f"{name}: {line[:60]!r} is not a pinned version: run make lock")
+    hashes = tuple(value.removeprefix("--hash=") for value in match["hashes"].split())
+    return Pin(match["name"], match["version"], match["marker"] or "", hashes)
 
 
 def all_pins() -> list[Pin]:
-    """The pins of all lock files, each once."""
+    """Read the pins of all lock files, without duplicates."""
     return sorted({pin for file in FOLDER.glob("*.lock") for pin in read_lock(file)}, key=lambda pin: pin.name)

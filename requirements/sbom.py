@@ -1,7 +1,7 @@
-"""Write the list of all parts of the project, as CycloneDX: `make sbom`.
+"""Write the software bill of materials in CycloneDX: `make sbom`.
 
-The lock files say what the parts are, with hashes; what is installed here says their licences and who needs whom.
-A part's scope tells who meets it: everybody (required), users of an extra (optional), developers only (excluded).
+The components and their hashes come from the lock files; licences and dependencies from the installed packages.  The
+scope of a component is `required`, `optional` (part of an extra) or `excluded` (only for development).
 """
 
 import json
@@ -16,70 +16,73 @@ from locks import FOLDER, Pin, all_pins, read_lock
 
 from awello import __version__
 
-SCOPES = {"all": "optional", "run": "required"}  # of the parts of a lock file, the later one if a part is in both
-KEPT = ("description", "licenses")  # of what is installed
-Parts = dict[str, Any]
+SCOPES = {"all": "optional", "run": "required"}  # by lock file; `run` overrides `all`
+COPIED_FIELDS = ("description", "licenses")  # from the installed packages
+Json = dict[str, Any]
 
 
 def main(file: Path) -> None:
-    """Write the list to a file, if it is complete and as the format says."""
+    """Write the bill of materials to a file if it is complete and valid."""
     pins = all_pins()
-    parts = ask("requirements", "-", "--pyproject", str(FOLDER.parent / "pyproject.toml"), given=text_of(pins))
-    parts = complete(parts, ask("environment", sys.executable))
-    listed = {part["purl"] for part in parts["components"]}
-    if lacking := sorted({purl(pin) for pin in pins} - listed):
-        sys.exit(f"the list lacks {', '.join(lacking)}: it is not written")
-    text = json.dumps(parts, indent=2, sort_keys=True) + "\n"
-    if wrong := JsonStrictValidator(SchemaVersion.V1_6).validate_str(text):
-        sys.exit(f"the list is no CycloneDX: {wrong}")
+    project = str(FOLDER.parent / "pyproject.toml")
+    bom = run_cyclonedx("requirements", "-", "--pyproject", project, given=format_pins(pins))
+    bom = complete(bom, run_cyclonedx("environment", sys.executable))
+    listed = {part["purl"] for part in bom["components"]}
+    if missing := sorted({purl(pin) for pin in pins} - listed):
+        sys.exit(f"the bill of materials was not written: it lacks {', '.join(missing)}")
+    text = json.dumps(bom, indent=2, sort_keys=True) + "\n"
+    if error := JsonStrictValidator(SchemaVersion.V1_6).validate_str(text):
+        sys.exit(f"the bill of materials was not written: it is not valid CycloneDX: {error}")
     file.parent.mkdir(exist_ok=True)
     file.write_text(text, "utf-8")
-    licensed = sum("licenses" in part for part in parts["components"])
-    print(f"{file}: {len(listed)} parts, the licences of {licensed} known")
+    licensed = sum("licenses" in part for part in bom["components"])
+    print(f"{file}: {len(listed)} components, {licensed} with a known licence")
 
 
-def ask(*words: str, given: str = "") -> Parts:
-    """What the tool says."""
+def run_cyclonedx(*words: str, given: str = "") -> Json:
+    """Run `cyclonedx-py` and return its bill of materials."""
     command = [sys.executable, "-W", "ignore", "-m", "cyclonedx_py", *words, "--output-reproducible"]
-    said: Parts = json.loads(run(command, input=given, capture_output=True, text=True, check=True).stdout)
-    return said
+    bom: Json = json.loads(run(command, input=given, capture_output=True, text=True, check=True).stdout)
+    return bom
 
 
-def text_of(pins: list[Pin]) -> str:
-    """Pins as one lock file; where they differ in their markers only, once."""
-    once = {(pin.name, pin.version): pin for pin in pins}.values()
-    return "".join(f"{pin.name}=={pin.version} {' '.join(f'--hash={each}' for each in pin.hashes)}\n" for pin in once)
+def format_pins(pins: list[Pin]) -> str:
+    """Format pins as one lock file, without pins that differ only in their markers."""
+    distinct = {(pin.name, pin.version): pin for pin in pins}.values()
+    return "".join(
+        f"{pin.name}=={pin.version} {' '.join(f'--hash={each}' for each in pin.hashes)}\n" for pin in distinct
+    )
 
 
 def purl(pin: Pin) -> str:
-    """What a package is called everywhere."""
+    """Return the package URL of a pin."""
     return f"pkg:pypi/{pin.name}@{pin.version}"
 
 
-def complete(parts: Parts, installed: Parts) -> Parts:
-    """Add the scope of each part, and what is known of those that are installed."""
+def complete(bom: Json, installed: Json) -> Json:
+    """Add the scope of each component, and the licences and dependencies of the installed packages."""
     scopes = {purl(pin): scope for name, scope in SCOPES.items() for pin in read_lock(FOLDER / f"{name}.lock")}
     known = {part["purl"]: part for part in installed["components"] if "purl" in part}
-    for part in parts["components"]:
+    for part in bom["components"]:
         part["bom-ref"] = part["purl"]
         part["scope"] = scopes.get(part["purl"], "excluded")
         del part["description"]  # the line of the lock file
-        part |= {key: known[part["purl"]][key] for key in KEPT if key in known.get(part["purl"], {})}
-    root = parts["metadata"]["component"]
+        part |= {key: known[part["purl"]][key] for key in COPIED_FIELDS if key in known.get(part["purl"], {})}
+    root = bom["metadata"]["component"]
     root |= {"version": __version__, "bom-ref": "awello", "purl": f"pkg:pypi/awello@{__version__}"}
-    parts["dependencies"] = needs(installed, {"awello", *(part["purl"] for part in parts["components"])})
-    return parts
+    bom["dependencies"] = list_dependencies(installed, {"awello", *(part["purl"] for part in bom["components"])})
+    return bom
 
 
-def needs(installed: Parts, listed: set[str]) -> list[Parts]:
-    """Which listed part needs which, for any of its extras."""
+def list_dependencies(installed: Json, listed: set[str]) -> list[Json]:
+    """List the dependencies between components, including those of extras."""
     names = {part["bom-ref"]: part.get("purl", "") for part in installed["components"]}
     names |= {ref: "awello" for ref in names if ref.startswith("awello==")}
-    found = {}
-    for each in installed["dependencies"]:
-        wanted = sorted({names.get(ref, "") for ref in each.get("dependsOn", ())} & listed)
-        found[names.get(each["ref"], "")] = {"dependsOn": wanted} if wanted else {}
-    return [{"ref": ref, **found.get(ref, {})} for ref in sorted(listed)]
+    dependencies = {}
+    for entry in installed["dependencies"]:
+        needed = sorted({names.get(ref, "") for ref in entry.get("dependsOn", ())} & listed)
+        dependencies[names.get(entry["ref"], "")] = {"dependsOn": needed} if needed else {}
+    return [{"ref": ref, **dependencies.get(ref, {})} for ref in sorted(listed)]
 
 
 if __name__ == "__main__":

@@ -52,7 +52,7 @@ def test_random_analyses_have_no_failures() -> None:
     tally = run_analyses(range(300))
     assert not tally.failures
     assert tally.counts["analyses"] == 300 and tally.counts["refused"] > 30
-    assert tally.counts["exact scores"] > 60 and tally.counts["lines to the end"] > 15
+    assert tally.counts["exact scores"] > 60 and tally.counts["complete variations"] > 15
     assert threading.active_count() == before
 
 
@@ -68,13 +68,13 @@ def test_a_wrong_score_is_reported(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_an_error_is_reported(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(SearchThreads, "nodes", property(lambda team: 1 // 0))
+    monkeypatch.setattr(SearchThreads, "nodes", property(lambda threads: 1 // 0))
     assert any("ZeroDivisionError" in failure for failure in run_analyses(range(20)).failures)
 
 
 def test_accepted_invalid_input_is_reported(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(Engine, "analyse", lambda *given: iter(()))
-    assert any("not refused" in failure for failure in run_analyses(range(60)).failures)
+    assert any("was accepted" in failure for failure in run_analyses(range(60)).failures)
 
 
 def run_until_crash(channel: Any, seed: int, numbers: range) -> None:
@@ -93,4 +93,4 @@ def test_the_test_continues_after_a_crash(monkeypatch: pytest.MonkeyPatch) -> No
     tally, steps = stress.Tally(), list[int]()
     assert stress.supervise(1, range(10), tally, steps.append, run_until_crash) == [(1.0, 1, 1)]
     assert tally.counts == {"analyses": 8, "crashes": 1} and sum(steps) == 8
-    assert tally.failures == [f"analyses [4, 5]: the process ended with {-signal.SIGKILL}"]
+    assert tally.failures == [f"analyses [4, 5]: the process exited with {-signal.SIGKILL}"]

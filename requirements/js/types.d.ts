@@ -1,4 +1,4 @@
-// Types shared by the modules of the page: state, messages of the server, elements.
+// Types shared by the modules of the page: state, server messages, elements.
 
 type Game = import("../../awello/web/static/js/game.js").Game;
 type GameNode = import("../../awello/web/static/js/game.js").GameNode;
@@ -10,7 +10,7 @@ type Editor = import("../../awello/web/static/js/editor.js").Editor;
 
 type Family = "othello" | "awale";
 
-// ---- the state of the page
+// ---- state of the page
 interface Mark { from: string; to: string | null; by: string }
 interface State {
   game: Game;
@@ -50,7 +50,7 @@ interface GameSnapshot {
 interface RecentGame extends GameSnapshot { label: string; when: number }
 interface SaveResult { moves: string; number?: number; error?: string; tags?: Record<string, string> }
 interface ErrorInfo { code?: string; message?: string; params?: Record<string, unknown> }
-// ---- messages of the server
+// ---- server messages
 interface Rules {
   name: string; family: Family; unit: string; points: number; start: string; inaccuracy: number;
   has_draw_offers: boolean; heuristics: string[]; opponents: string[];
@@ -115,7 +115,7 @@ interface Contest {
   pairs: ({ first: string; second: string } & Outcomes)[];
 }
 
-// ---- messages of the club
+// ---- club messages
 interface TimeControl { seconds: number; increment: number }
 interface Terms { variant: string; control: TimeControl; rated: boolean }
 interface Rating { rating: number; established: boolean }

@@ -1,6 +1,6 @@
-"""Guests of the page for `benchmarks/club_hostile.py`: ordinary ones, and attacks that need no account.
+"""Visitors of the page for `benchmarks/club_hostile.py`: ordinary ones, and attacks that need no account.
 
-Each guest comes from an address of its own on this machine; attackers share one.
+Each visitor has its own address on this machine; attackers share one.
 """
 
 import asyncio
@@ -24,35 +24,35 @@ from websockets.exceptions import ConnectionClosed, InvalidHandshake
 from awello import Game, Position
 
 HOSTILE, ORDINARY, SCHOOL = "127.0.0.2", "127.0.0.3", "127.0.0.4"
-NAME = "club.example.org"
-PAUSE = 2.0  # average seconds between two actions of an ordinary guest
-GONE = (OSError, ConnectionClosed, InvalidHandshake, TimeoutError, httpx.TransportError)
+HOSTNAME = "club.example.org"
+ROUND_SECONDS = 2.0  # average time for the four actions of an ordinary visitor
+CONNECTION_ERRORS = (OSError, ConnectionClosed, InvalidHandshake, TimeoutError, httpx.TransportError)
 
 Attack = Callable[[str, float], Coroutine[Any, Any, str]]
 
 
 def host_and_port(address: str) -> tuple[str, int]:
-    """The host and port of a URL."""
+    """Return the host and port of a URL."""
     parts = urlsplit(address)
     return parts.hostname or "", parts.port or 0
 
 
 def http_client(address: str, source: str) -> httpx.AsyncClient:
-    """An HTTP client with a source address."""
+    """Create an HTTP client with a source address."""
     host, port = host_and_port(address)
     transport = httpx.AsyncHTTPTransport(local_address=source, limits=httpx.Limits(max_connections=None))
     return httpx.AsyncClient(base_url=f"http://{host}:{port}", transport=transport, timeout=60)
 
 
-def channel(address: str, source: str, **headers: str) -> Any:
-    """A WebSocket connection with a source address."""
+def open_websocket(address: str, source: str, **headers: str) -> Any:
+    """Open a WebSocket connection with a source address."""
     host, port = host_and_port(address)
-    where = f"ws://{host}:{port}/api/live"
-    return connect(where, local_addr=(source, 0), additional_headers=headers, ping_interval=None)
+    url = f"ws://{host}:{port}/api/live"
+    return connect(url, local_addr=(source, 0), additional_headers=headers, ping_interval=None)
 
 
 async def run_for(attackers: list[Awaitable[None]], seconds: float) -> None:
-    """Run attackers for a while."""
+    """Run attackers for some seconds."""
     with suppress(TimeoutError):
         async with asyncio.timeout(seconds):
             await asyncio.gather(*attackers)
@@ -61,14 +61,14 @@ async def run_for(attackers: list[Awaitable[None]], seconds: float) -> None:
 async def repeat_forever(act: Callable[[], Awaitable[None]]) -> None:
     """Repeat an action forever, ignoring errors."""
     while True:
-        with suppress(*GONE):
+        with suppress(*CONNECTION_ERRORS):
             await act()
         await asyncio.sleep(0.01)
 
 
 @cache
-def long_game() -> dict[str, Any]:
-    """A game of Awalé of nearly the largest length allowed."""
+def make_long_game() -> dict[str, Any]:
+    """Generate an Awalé game of nearly the maximum length allowed."""
     best: list[str] = []
     for seed in range(200):
         rng, position, names = random.Random(seed), Position.start(Game.ROMEIN), list[str]()
@@ -85,9 +85,9 @@ def long_game() -> dict[str, Any]:
 MIDGAME = {"moves": ["f5", "d6", "c3", "d3", "c4"]}
 
 
-# ---- ordinary guests ------------------------------------------------------------------------------------------------
-class Guest:
-    """A guest who plays and analyses, and records waiting times and refusals."""
+# ---- ordinary visitors -----------------------------------------------------------------------------------------------
+class SimulatedVisitor:
+    """A visitor who plays and analyses, and records response times and refusals."""
 
     def __init__(self, address: str, source: str = ORDINARY, seed: int = 0) -> None:
         self.address, self.source, self.rng = address, source, random.Random(seed)
@@ -96,24 +96,31 @@ class Guest:
 
     async def run(self) -> None:
         """Use the page until cancelled."""
-        await asyncio.sleep(PAUSE * self.rng.random())
+        await asyncio.sleep(ROUND_SECONDS * self.rng.random())
         async with http_client(self.address, self.source) as client:
             while True:
-                for kind, act in (("page", self._open), ("line", self._line), ("choose", None), ("analyse", None)):
+                for kind, act in (
+                    ("page", self._load_page),
+                    ("positions", self._load_positions),
+                    ("choose", None),
+                    ("analyse", None),
+                ):
                     started = time.perf_counter()
                     try:
                         await (act(client) if act else self._request(kind))
-                    except GONE as error:
+                    except CONNECTION_ERRORS as error:
                         self.refused[f"{kind}: {type(error).__name__}"] += 1
                     self.waits[kind].append(time.perf_counter() - started)
-                    await asyncio.sleep(PAUSE * self.rng.uniform(0.5, 1.5) / 4)
+                    await asyncio.sleep(ROUND_SECONDS * self.rng.uniform(0.5, 1.5) / 4)
 
-    async def _open(self, client: httpx.AsyncClient) -> None:
+    async def _load_page(self, client: httpx.AsyncClient) -> None:
         for path in ("/", "/static/js/server.js", "/api/rules"):
             self._record_status("page", (await client.get(path)).status_code)
 
-    async def _line(self, client: httpx.AsyncClient) -> None:
-        self._record_status("line", (await client.post("/api/positions", json={**MIDGAME, "since": 4})).status_code)
+    async def _load_positions(self, client: httpx.AsyncClient) -> None:
+        self._record_status(
+            "positions", (await client.post("/api/positions", json={**MIDGAME, "since": 4})).status_code
+        )
 
     def _record_status(self, kind: str, status: int) -> None:
         if status != 200:
@@ -121,32 +128,32 @@ class Guest:
 
     async def _request(self, kind: str) -> None:
         fields = {"player": "champion@level=4"} if kind == "choose" else {"seconds": 0.3}
-        async with channel(self.address, self.source) as live:
+        async with open_websocket(self.address, self.source) as live:
             await live.send(json.dumps({"id": 1, "type": kind, **MIDGAME, **fields}))
-            while (answer := json.loads(await asyncio.wait_for(live.recv(), 60)))["type"] != "done":
-                if answer["type"] == "error":
-                    self.refused[f"{kind}: {answer['code']}"] += 1
+            while (response := json.loads(await asyncio.wait_for(live.recv(), 60)))["type"] != "done":
+                if response["type"] == "error":
+                    self.refused[f"{kind}: {response['code']}"] += 1
                     return
 
     def report(self) -> str:
-        """The median and longest wait per action, and what was refused; then reset."""
+        """Describe the median and longest response time per action and the refusals, and reset them."""
         waits = [f"{kind} {statistics.median(each):.2f}/{max(each):.2f} s" for kind, each in self.waits.items() if each]
-        said = f"{', '.join(waits)}, refused {dict(self.refused) or 0}"
+        summary = f"{', '.join(waits)}, refused {dict(self.refused) or 0}"
         self.waits.clear()
         self.refused.clear()
-        return said
+        return summary
 
 
 async def school_class(address: str, seconds: float) -> str:
-    """Thirty people behind one address who play and analyse: no attack."""
-    people = [Guest(address, SCHOOL, seed) for seed in range(30)]
+    """Thirty ordinary visitors behind one address: not an attack."""
+    people = [SimulatedVisitor(address, SCHOOL, seed) for seed in range(30)]
     await run_for([person.run() for person in people], seconds)
-    everybody = Guest(address)
+    total = SimulatedVisitor(address)
     for person in people:
-        everybody.refused.update(person.refused)
+        total.refused.update(person.refused)
         for kind, waits in person.waits.items():
-            everybody.waits[kind] += waits
-    return f"thirty people: {everybody.report()}"
+            total.waits[kind] += waits
+    return f"thirty people: {total.report()}"
 
 
 # ---- attacks --------------------------------------------------------------------------------------------------------
@@ -155,15 +162,17 @@ async def queue_reviews(address: str, seconds: float) -> str:
     codes: Counter[str] = Counter()
 
     async def attack_once() -> None:
-        async with channel(address, HOSTILE) as live:
-            for identity in range(8):
-                await live.send(json.dumps({"id": identity, "type": "review", "seconds": 10, **long_game()}))
+        async with open_websocket(address, HOSTILE) as live:
+            for number in range(8):
+                await live.send(json.dumps({"id": number, "type": "review", "seconds": 10, **make_long_game()}))
             async for text in live:
-                answer = json.loads(text)
-                codes[answer.get("code", answer["type"])] += 1
-                if answer["type"] == "error":
+                response = json.loads(text)
+                codes[response.get("code", response["type"])] += 1
+                if response["type"] == "error":
                     await asyncio.sleep(0.1)
-                    await live.send(json.dumps({"id": answer["id"], "type": "review", "seconds": 10, **long_game()}))
+                    await live.send(
+                        json.dumps({"id": response["id"], "type": "review", "seconds": 10, **make_long_game()})
+                    )
 
     await run_for([repeat_forever(attack_once) for _ in range(26)], seconds)
     return f"{dict(codes)}"
@@ -177,11 +186,11 @@ def _post(path: str, fields: dict[str, Any]) -> bytes:
 
 async def close_reviews(address: str, seconds: float) -> str:
     """Reviews whose clients disconnect immediately."""
-    sent, asked = count(), _post("/api/review", {"seconds": 10, **long_game()})
+    sent, request = count(), _post("/api/review", {"seconds": 10, **make_long_game()})
 
     async def attack_once() -> None:
         _, writer = await asyncio.open_connection(*host_and_port(address), local_addr=(HOSTILE, 0))
-        writer.write(asked)
+        writer.write(request)
         await writer.drain()
         writer.close()
         next(sent)
@@ -190,8 +199,10 @@ async def close_reviews(address: str, seconds: float) -> str:
     return f"{next(sent):,d} reviews"
 
 
-def flood_with(method: str, path: str, fields: Callable[[], dict[str, Any]] | None = None, at_once: int = 16) -> Attack:
-    """One kind of request over persistent connections, as fast as possible."""
+def flood_with(
+    method: str, path: str, fields: Callable[[], dict[str, Any]] | None = None, connections: int = 16
+) -> Attack:
+    """Make an attack that sends one kind of request over persistent connections as fast as possible."""
 
     async def attack(address: str, seconds: float) -> str:
         statuses: Counter[int] = Counter()
@@ -202,7 +213,7 @@ def flood_with(method: str, path: str, fields: Callable[[], dict[str, Any]] | No
                 while True:
                     statuses[(await client.request(method, path, json=body)).status_code] += 1
 
-            await run_for([repeat_forever(attack_once) for _ in range(at_once)], seconds)
+            await run_for([repeat_forever(attack_once) for _ in range(connections)], seconds)
         return f"{dict(statuses)}"
 
     return attack
@@ -213,8 +224,8 @@ async def analyse_long_games(address: str, seconds: float) -> str:
     sent = count()
 
     async def attack_once() -> None:
-        async with channel(address, HOSTILE) as live:
-            text = json.dumps({"id": 1, "type": "analyse", "seconds": 60, **long_game()})
+        async with open_websocket(address, HOSTILE) as live:
+            text = json.dumps({"id": 1, "type": "analyse", "seconds": 60, **make_long_game()})
             reading = asyncio.create_task(_drain(live))
             try:
                 while True:
@@ -228,7 +239,7 @@ async def analyse_long_games(address: str, seconds: float) -> str:
 
 
 async def _drain(live: Any) -> None:
-    with suppress(*GONE):
+    with suppress(*CONNECTION_ERRORS):
         async for _ in live:
             pass
 
@@ -240,8 +251,8 @@ def _contest() -> dict[str, Any]:
 
 async def never_read(address: str, seconds: float) -> str:
     """60 connections that request large responses and read none, and reconnect when cut off."""
-    cut, asked = count(), _post("/api/tree", {**MIDGAME, "search": "minimax@4"})
-    asked += _post("/api/positions", long_game()) * 5
+    cut_off, requests = count(), _post("/api/tree", {**MIDGAME, "search": "minimax@4"})
+    requests += _post("/api/positions", make_long_game()) * 5
 
     async def attack_once() -> None:
         connection = socket.socket()
@@ -252,44 +263,44 @@ async def never_read(address: str, seconds: float) -> str:
         try:
             await loop.sock_connect(connection, host_and_port(address))
             while True:
-                await loop.sock_sendall(connection, asked)
+                await loop.sock_sendall(connection, requests)
                 await asyncio.sleep(0.5)
         finally:
             connection.close()
-            next(cut)
+            next(cut_off)
 
     await run_for([repeat_forever(attack_once) for _ in range(60)], seconds)
-    return f"{max(0, next(cut) - 60):,d} cut off"
+    return f"{max(0, next(cut_off) - 60):,d} cut off"
 
 
-async def open_channels(address: str, seconds: float) -> str:
+async def open_many_websockets(address: str, seconds: float) -> str:
     """700 connections from one /64, through a reverse proxy on this machine."""
-    held, refused = 0, 0
+    opened, refused = 0, 0
     async with AsyncExitStack() as stack:
         for number in range(700):
             try:
-                live = channel(address, "127.0.0.1", **{"x-forwarded-for": f"2001:db8:1:2::{number:x}"})
+                live = open_websocket(address, "127.0.0.1", **{"x-forwarded-for": f"2001:db8:1:2::{number:x}"})
                 one = await stack.enter_async_context(live)
                 await one.send('{"id": 1, "type": "analyse", "seconds": 60}')
                 await asyncio.wait_for(one.recv(), 0.05)
-                held += 1
+                opened += 1
             except TimeoutError:
-                held += 1
-            except GONE:
+                opened += 1
+            except CONNECTION_ERRORS:
                 refused += 1
         await asyncio.sleep(max(0.0, seconds - 30))
-    return f"{held} channels, {refused} refused"
+    return f"{opened} connections, {refused} refused"
 
 
 ATTACKS: dict[str, Attack] = {
     "a class of thirty": school_class,
-    "reviews on channels": queue_reviews,
+    "reviews on WebSockets": queue_reviews,
     "closed reviews": close_reviews,
-    "lines": flood_with("POST", "/api/positions", long_game),
+    "positions": flood_with("POST", "/api/positions", make_long_game),
     "trees": flood_with("POST", "/api/tree", lambda: {**MIDGAME, "search": "minimax@4"}),
     "the page": flood_with("GET", "/"),
     "long analyses": analyse_long_games,
-    "contests": flood_with("POST", "/api/contests", _contest, at_once=4),
-    "unread answers": never_read,
-    "channels of a /64": open_channels,
+    "contests": flood_with("POST", "/api/contests", _contest, connections=4),
+    "unread responses": never_read,
+    "WebSockets of a /64": open_many_websockets,
 }
