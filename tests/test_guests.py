@@ -89,7 +89,8 @@ def test_expensive_requests_cost_more() -> None:
 
 def test_a_class_can_open_the_page_within_its_budget() -> None:
     """Thirty people behind one address can open the page at the same time without long delays."""
-    sizes = [path.stat().st_size for path in STATIC_FOLDER.rglob("*") if path.is_file()]
+    files = [path for path in STATIC_FOLDER.rglob("*") if path.is_file()]
+    sizes = [file.stat().st_size for file in files if file.name != "en.js"]  # a page loads one language: the larger one
     bucket = RateLimit(*request_guard.NETWORK_BUDGET)
     waits = [
         bucket.reserve(request_guard.FILE_COST + size / request_guard.BYTES_SENT_PER_MS, request_guard.MAX_DELAY)

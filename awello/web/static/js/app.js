@@ -8,6 +8,7 @@ import { gameOptions } from "./game-text.js";
 import { loadRules } from "./game.js";
 import { endGame, inRatedGame, reloadPosition } from "./gameplay.js";
 import { GamesTab } from "./games-tab.js";
+import { setLanguage } from "./i18n.js";
 import { listenForPastedGames } from "./import-dialog.js";
 import { LabTab } from "./lab-tab.js";
 import { handleAddressChange, newGame, openLink, preferredGame, updateAddress } from "./navigation.js";
@@ -16,6 +17,7 @@ import { PlayTab } from "./play-tab.js";
 import { PositionTab } from "./position-tab.js";
 import { api } from "./server.js";
 import { analyst, engineConnection, reviewer } from "./services.js";
+import { settings } from "./settings.js";
 import { applySettings, SettingsTab } from "./settings-tab.js";
 import { listenToShortcuts } from "./shortcuts.js";
 import { notifyChange, setState, state, subscribe } from "./store.js";
@@ -30,6 +32,7 @@ const BUTTONS = {
 };
 
 async function start() {
+  await setLanguage(settings.language);
   applySettings();
   translate(document);
   listenToServices();

@@ -1,20 +1,23 @@
 /** Translations: every text of the page comes from here. */
-import en from "./translations/en.js";
-import fr from "./translations/fr.js";
 
-/** @type {Record<string, Record<string, string>>} */
-export const LANGUAGES = { en, fr };
+/** The languages of the page, by code. @type {Record<string, string>} */
+export const LANGUAGES = { en: "English", fr: "Français" };
 
 const VARIANT_PARAMS = ["variant", "found", "chosen"]; // of errors
 
 let language = "en";
 
+/** The texts of the current language, by key. @type {Record<string, string>} */
+let texts = {};
+
 /** The current language, such as "fr". */
 export const currentLanguage = () => language;
 
-/** Set the language; unknown ones fall back to English. @param {string} name */
-export function setLanguage(name) {
-  language = name in LANGUAGES ? name : "en";
+/** Load the texts of a language and use them; unknown languages fall back to English. @param {string} name */
+export async function setLanguage(name) {
+  const chosen = name in LANGUAGES ? name : "en";
+  texts = (await import(`./translations/${chosen}.js`)).default;
+  language = chosen;
 }
 
 /**
@@ -23,7 +26,7 @@ export function setLanguage(name) {
  * @param {Record<string, unknown>} [values]
  */
 export function t(key, values = {}) {
-  const text = LANGUAGES[language][key] ?? LANGUAGES.en[key] ?? key;
+  const text = texts[key] ?? key;
   return text.replace(/\{(\w+)\}/g, (whole, name) => (name in values ? String(values[name]) : whole));
 }
 
@@ -36,8 +39,8 @@ export function t(key, values = {}) {
 export function translateError(key, { message, params }) {
   const values = { ...formatParams(params ?? {}), message };
   for (const each of [key, `${key}.short`]) {
-    const names = LANGUAGES.en[each]?.match(/(?<=\{)\w+(?=\})/g) ?? [];
-    if (each in LANGUAGES.en && names.every((name) => name in values)) return t(each, values);
+    const names = texts[each]?.match(/(?<=\{)\w+(?=\})/g) ?? [];
+    if (each in texts && names.every((name) => name in values)) return t(each, values);
   }
   return null;
 }

@@ -13,7 +13,6 @@ const SIZES = { min: 280, max: 960, step: 20 };
 /** Apply the settings to the page. */
 export function applySettings() {
   const root = document.documentElement;
-  setLanguage(settings.language);
   root.lang = settings.language;
   root.dataset.mode = settings.mode;
   root.dataset.board = settings.board;
@@ -28,7 +27,7 @@ export class SettingsTab {
   /** @param {HTMLElement} box */
   constructor(box) {
     box.replaceChildren(
-      this.select("language", Object.keys(LANGUAGES), (name) => LANGUAGES[name]["language.name"]),
+      this.select("language", Object.keys(LANGUAGES), (name) => LANGUAGES[name]),
       this.select("mode", MODES, (name) => t(`settings.mode.${name}`)),
       this.select("board", BOARDS, (name) => t(`settings.board.${name}`)),
       this.formRow("size", h("input", { type: "range", id: "setting-size", ...SIZES, value: settings.size, oninput: (event) => this.change("size", Number(event.target.value)) })),
@@ -63,7 +62,8 @@ export class SettingsTab {
   }
 
   /** @param {SettingName} name @param {unknown} value */
-  change(name, value) {
+  async change(name, value) {
+    if (name === "language") await setLanguage(String(value));
     saveSetting(name, value);
     if (name === "language") notifyChange("language");
   }

@@ -1,6 +1,5 @@
 export default {
   // names
-  "language.name": "English",
   "text.colon": "{label}: {text}",
   "page.title": "Awello: play and analyse Othello and Awalé",
   "game.othello": "Othello",

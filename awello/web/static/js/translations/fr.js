@@ -1,6 +1,5 @@
 export default {
   // names
-  "language.name": "Français",
   "text.colon": "{label} : {text}",
   "page.title": "Awello : jouer et analyser l’Othello et l’Awalé",
   "game.othello": "Othello",
