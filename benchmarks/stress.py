@@ -173,7 +173,7 @@ class StressTest:
         clock = rng.choice((Clock(), Clock(rng.uniform(-1, 3)), Clock(0.0), Clock(math.nan)))
         methods: list[Callable[[], Iterable[Analysis]]] = [
             lambda: engine.analyse(position, limit, best),
-            lambda: engine.think(position, clock, rng.choice((None, limit)), without, best),
+            lambda: engine.analyse_with_clock(position, clock, rng.choice((None, limit)), without, best),
             lambda: [engine.choose(position, clock, limit, without, best)],
             lambda: engine.solve(position),
             lambda: engine.solve(position, wld=True),
