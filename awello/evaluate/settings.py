@@ -109,18 +109,18 @@ def read_trained_numbers(file: str, *keys: str) -> tuple[int, ...]:
 
 
 class Evaluator:
-    """A heuristic ready for kernels: its number, and its state, which also counts the nodes of a search."""
+    """A heuristic as used by kernels: its number, and its state, which also counts the nodes of a search."""
 
     cut_margin = 0
     """How far a value must exceed the window to cause a cut."""
 
     def __init__(self, game: Game, heuristic: Heuristic, states: npt.NDArray[Any] | None = None) -> None:
-        """Fill the first of `states`; a search with a larger state passes the `HeuristicState` inside it."""
+        """Initialise the first of `states`; a search with a larger state passes the `HeuristicState` inside it."""
         heuristic.check(game)
         states = HeuristicState.new_array(1) if states is None else states
         self.state: HeuristicState = states[0]
-        self.state_array = states  # for fields used by each search: attributes of a record cost Python 1 us each
-        # A search replaces it with the address of its own state, which starts with this one.
+        self.state_array = states  # faster than `state` for fields that every search uses
+        # A search with a larger state replaces this with the address of that state.
         self.address = address_of(states)
         self.heuristic, self.root_relative = HEURISTIC_NUMBERS[heuristic.name], heuristic.name in ROOT_RELATIVE
         if self.heuristic < heuristics.DIFFSCORE:
@@ -141,7 +141,7 @@ class Evaluator:
             setattr(self.state.weights.opp, name, opp)
 
     def prepare(self, position: Position, depth: int) -> None:
-        """Prepare for the search of a position to a depth, and reset the counts."""
+        """Prepare the search of a position to a depth, and reset the counts."""
         self.state_array["inner_nodes"] = self.state_array["leaves"] = 0
         self.state_array["opponent_at_leaf"] = depth % 2 == 1
         if self.root_relative:
@@ -150,12 +150,12 @@ class Evaluator:
 
     @property
     def nodes(self) -> int:
-        """The positions visited since the search started."""
+        """The number of positions visited since the search started."""
         return int(self.state_array["inner_nodes"][0] + self.state_array["leaves"][0])
 
     @property
     def leaves(self) -> int:
-        """The positions evaluated since the search started."""
+        """The number of positions evaluated since the search started."""
         return int(self.state_array["leaves"][0])
 
 
