@@ -102,7 +102,7 @@ def find_format(name: str) -> Format:
 
 
 def detect_format(content: bytes, file_name: str = "") -> Format:
-    """Detect the format of a file by its content, or else by its extension; transcripts match loosely and come last."""
+    """Detect the format of a file by its content or its extension; transcripts, which match loosely, are tried last."""
     *strong, weak = FORMATS.values()
     by_suffix = [
         format for format in FORMATS.values() if file_name.lower().removesuffix(".gz").endswith(format.suffixes)
