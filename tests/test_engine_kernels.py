@@ -1,4 +1,4 @@
-"""The kernels of the engine against twins and plain minimax: patterns, memory, tables, stability, last squares."""
+"""The kernels of the engine compared with plain code: patterns, memory, tables, stability, last squares."""
 
 import random
 from collections.abc import Iterator
@@ -39,8 +39,8 @@ def compiled(instruction: Any) -> Any:
 
 
 # ---- hashes ---------------------------------------------------------------------------------------------------------
-def test_boards_that_resemble_each_other_have_different_hashes() -> None:
-    """In an old hash, changes of some squares cancelled each other, so different boards collided."""
+def test_similar_boards_have_different_hashes() -> None:
+    """The changes of similar boards must not cancel each other in the hash."""
     own, opp, worker = 0x78795808000814E0, 0x8786A7F73F372B1F, worker_of(Game.OTHELLO)
     multipliers = worker.state.multipliers
     seen = {int(hash_of(U(own), U(opp), multipliers)): (own, opp)}
@@ -61,7 +61,7 @@ def test_boards_that_resemble_each_other_have_different_hashes() -> None:
 @pytest.mark.parametrize("emit", [bits.emit_step_flips, bits.emit_ray_flips])
 def test_flips_are_found_step_by_step_and_by_rays(emit: Any) -> None:
     if emit is bits.emit_ray_flips and not bits.HAS_VECTOR_LEADING_ZEROS:
-        pytest.skip("this processor does not count leading zeros of vectors")
+        pytest.skip("this processor cannot count the leading zeros of vectors")
     flips = compiled(instruction("uint64(uint64, uint64, int64)", emit)(bits.flips_of.py_func))  # type: ignore[attr-defined]
     rng = random.Random(8)
     for _ in range(3000):
@@ -133,7 +133,7 @@ def test_bytes_of_memory() -> None:
 
 
 def bucket_of(key: int, worker: OthelloWorker) -> transposition_table.TableBucket:
-    """The bucket of a key in the worker's table."""
+    """Return the bucket of a key in the worker's table."""
     return transposition_table.TableBucket.view(worker.tt.words.reshape(-1, 8)[(key >> 20) % worker.tt.buckets])
 
 

@@ -417,7 +417,7 @@ def test_the_command_learns_and_resumes(tmp_path: Path) -> None:
         (("--out", "nowhere/h1.json"), "No such file or directory"),
     ],
 )
-def test_bad_input_gets_one_clear_line(words: tuple[str, ...], part: str) -> None:
+def test_bad_input_gives_a_one_line_error(words: tuple[str, ...], part: str) -> None:
     done = train(*words)
     assert done.returncode == 2 and done.stdout == "" and done.stderr.count("\n") == 1
     assert part in done.stderr

@@ -45,7 +45,7 @@ def test_no_class_name_is_defined_twice() -> None:
 
 
 def test_public_names_load_and_are_typed() -> None:
-    lazy = [name for names in awello._HOMES.values() for name in names]
+    lazy = [name for names in awello._EXPORTS.values() for name in names]
     assert sorted(lazy) == sorted(awello.__all__) == sorted(set(awello.__all__))
     tree = ast.parse(Path(awello.__file__).read_text("utf-8"))
     typed = {
@@ -54,7 +54,7 @@ def test_public_names_load_and_are_typed() -> None:
         if isinstance(node, ast.ImportFrom) and str(node.module).startswith("awello.")
         for alias in node.names
     }
-    assert typed == {(module, name) for module, names in awello._HOMES.items() for name in names}
+    assert typed == {(module, name) for module, names in awello._EXPORTS.items() for name in names}
     for name in awello.__all__:
         assert getattr(awello, name) is not None
         assert name in dir(awello)
