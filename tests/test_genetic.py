@@ -273,7 +273,7 @@ def test_files_without_the_weights_are_refused(text: str, tmp_path: Path) -> Non
 
 
 def test_weights_out_of_bounds_are_refused() -> None:
-    with pytest.raises(ConfigError, match="weights of h1 must lie between -10000 and 10000"):
+    with pytest.raises(ConfigError, match="weight of h1 is out of range: use -10000 to 10000"):
         Heuristic("h1", weights=(10_001, 0)).check(Game.ABAPA)
 
 

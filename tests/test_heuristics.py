@@ -218,5 +218,5 @@ def test_heuristics_belong_to_games() -> None:
             else:
                 with pytest.raises(ConfigError, match=f"'{name}' is not a heuristic for {game.family}"):
                     Evaluator(game, Heuristic(name))
-    with pytest.raises(ConfigError, match="must ascend"):
+    with pytest.raises(ConfigError, match="use ascending numbers"):
         Evaluator(Game.OTHELLO, Heuristic("mixed", thresholds=(55, 30)))

@@ -36,7 +36,8 @@ class AvoidedMoves:
                 position = parse_position(entry["position"], game)
                 self._set(position, position.parse_move(entry["move"]), float(entry["worth"]))
             except (ValueError, KeyError, TypeError) as error:
-                raise ConfigError(f"{self.file}, line {number}: invalid entry: {error}") from None
+                advice = "correct or delete this line"
+                raise ConfigError(f"{self.file}, line {number} is invalid ({error}): {advice}") from None
 
     def moves_at(self, position: Position) -> dict[int, float]:
         """Return the moves to avoid in a position, with their values."""

@@ -288,9 +288,10 @@ def search(own: U, opp: U, alpha: int, beta: int, depth: int, ply: int, state: A
 
 @kernel("int64(uint64, uint64, uint64, int64, int64, int64, AwaleState)")
 def search_root(own: U, opp: U, moves: U, alpha: int, beta: int, depth: int, state: AwaleState) -> int:
-    """Return the value of the best of these moves, and write that move to the state, whose move is searched first.
+    """Search the root: return the value of the best of these moves, and write that move to `root_best_pit`.
 
-    After a stop, the state contains a move that was proved better than the first, or else the first move.
+    The move that `root_best_pit` contains before the search is searched first.  After a stop, `root_best_pit` is a move
+    that was proved better than the first one, or else the first one.
     """
     frame, best, floor = state.stack[U(PAST_PLIES)], -INFINITY, alpha
     frame.own, frame.opp = own, opp

@@ -116,7 +116,7 @@ def bound_by_children(own: U, opp: U, alpha: int, count: int, listed: MoveList, 
 
 @kernel("int64(uint64, uint64, uint64, int64, OthelloState)")
 def solve_few_empties(own: U, opp: U, moves: U, alpha: int, state: OthelloState) -> int:
-    """Solve a position with up to FEW_EMPTIES empty squares: return a bound that decides if the score exceeds alpha."""
+    """Solve a position with up to FEW_EMPTIES empty squares with a null window at alpha; return a fail-soft bound."""
     # Step 1. Few squares left, a pass, or the end of the game.
     empty = empty_squares(own, opp, state)
     empties = popcount(empty)

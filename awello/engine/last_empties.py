@@ -52,36 +52,36 @@ def _squares_on_line(square: int, dx: int, dy: int) -> list[int]:
     return squares
 
 
-def _count_flips_on_line(place: int, own: int) -> int:
+def _count_flips_on_line(index: int, own: int) -> int:
     """Count the discs flipped by a move on a line without other empty squares."""
     flipped = 0
     for step in (1, -1):
-        run, at = 0, place + step
+        run, at = 0, index + step
         while 0 <= at < 8 and not own >> at & 1:
             run, at = run + 1, at + step
         flipped += run if 0 <= at < 8 else 0
     return flipped
 
 
-FLIP_COUNTS = [_count_flips_on_line(place, own) for place in range(8) for own in range(256)]
+FLIP_COUNTS = [_count_flips_on_line(index, own) for index in range(8) for own in range(256)]
 
 
 def _emit_last_flips(b: Builder, own: Any, opp: Any, square: Any) -> Any:
-    """Emit code that extracts each of the four lines through the square as a byte, and looks up the flips on it."""
+    """Emit code that extracts the four lines through the square as bytes, and looks up the flips on each line."""
 
     def number(value: int) -> ir.Constant:
         return ir.Constant(I64, value)
 
     lines = [_squares_on_line(at, *line) for at in range(64) for line in DIRECTIONS]
     masks = emit_constant_table(b, "awello_lines", I64, [number(sum(1 << at for at in line)) for line in lines])
-    indices = [number(line.index(at)) for at in range(64) for line in lines[4 * at : 4 * at + 4]]
-    places = emit_constant_table(b, "awello_places", I64, indices)
+    bits = [number(line.index(at)) for at in range(64) for line in lines[4 * at : 4 * at + 4]]
+    offsets = emit_constant_table(b, "awello_line_offsets", I64, bits)
     counts = emit_constant_table(b, "awello_flipped", I8, [ir.Constant(I8, count) for count in FLIP_COUNTS])
     total = number(0)
     for line in range(4):
         at = b.add(b.shl(square, number(2)), number(line))
-        mask, place = (b.load(b.gep(table, [number(0), at], inbounds=True)) for table in (masks, places))
-        index = b.or_(b.shl(place, number(8)), emit_extract(b, own, mask))
+        mask, offset = (b.load(b.gep(table, [number(0), at], inbounds=True)) for table in (masks, offsets))
+        index = b.or_(b.shl(offset, number(8)), emit_extract(b, own, mask))
         total = b.add(total, b.zext(b.load(b.gep(counts, [number(0), index], inbounds=True)), I64))
     return total
 
@@ -97,7 +97,7 @@ def count_last_flips(own: U, opp: U, square: int) -> int:
     flipped = 0
     for line in DIRECTIONS:
         squares = _squares_on_line(int(square), *line)
-        discs = sum(1 << place for place, at in enumerate(squares) if int(own) >> at & 1)
+        discs = sum(1 << index for index, at in enumerate(squares) if int(own) >> at & 1)
         flipped += FLIP_COUNTS[256 * squares.index(int(square)) + discs]
     return flipped
 

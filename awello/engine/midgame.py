@@ -158,7 +158,7 @@ def bound_by_children(own: U, opp: U, moves: U, depth: int, selectivity: int, st
 def probcut_limits(
     own: U, opp: U, alpha: int, beta: int, depth: int, reduced: int, state: OthelloState
 ) -> tuple[int, int]:
-    """Return two limits: a shallow value at most the first cuts below alpha, one of at least the second above beta.
+    """Return the limits for probable cuts: shallow values fail low up to the first, and fail high from the second.
 
     A limit too far from the evaluation is moved beyond all values, because the search is unlikely to reach it.
     """

@@ -22,7 +22,7 @@ from awello.layout import Layout, record_at
 from awello.memory import CACHE_LINE, allocate_words
 
 BUCKET_ENTRIES = 4  # a bucket fills one cache line
-UNSETTLED = -65  # below all scores: the bounds do not settle the value
+UNSETTLED = -65  # below all scores: stands for a value that the bounds do not settle
 SCORE_OFFSET = 64  # added to a score, so that it fits into a byte
 PUBLIC_MULTIPLIERS = (
     0x13198A2E03707344,

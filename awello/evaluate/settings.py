@@ -58,7 +58,7 @@ class Heuristic:
     table: str = "1"
     """The table of square values: 1, 2, or a YAML file."""
     thresholds: tuple[int, int] = (30, 55)
-    """The numbers of discs at which `mixed` and `tactical` change phase."""
+    """The numbers of discs at which `mixed` and `tactical` switch to their next phase."""
     corners: int = 0
     """The value of each corner for `mobility`."""
     weights: tuple[int, ...] = ()
@@ -70,13 +70,15 @@ class Heuristic:
             raise ConfigError(f"{self.name!r} is not a heuristic for {game.family}: choose {', '.join(names)}")
         if not 0 <= self.thresholds[0] <= self.thresholds[1] <= MAX_SETTING:
             low, high = self.thresholds
-            raise ConfigError(f"thresholds {low}-{high} must ascend and not exceed {MAX_SETTING}, such as 30-55")
+            raise ConfigError(
+                f"thresholds={low}-{high} is invalid: use ascending numbers up to {MAX_SETTING}, such as 30-55"
+            )
         if abs(self.corners) > MAX_SETTING:
             raise ConfigError(f"corners={self.corners} is out of range: use {-MAX_SETTING} to {MAX_SETTING}")
         if self.weights and len(self.weights) != weight_count(self.name):
             raise ConfigError(f"{self.name} needs {weight_count(self.name)} weights, not {len(self.weights)}")
         if any(abs(weight) > MAX_SETTING for weight in self.weights):
-            raise ConfigError(f"the weights of {self.name} must lie between {-MAX_SETTING} and {MAX_SETTING}")
+            raise ConfigError(f"a weight of {self.name} is out of range: use {-MAX_SETTING} to {MAX_SETTING}")
 
 
 def heuristics_for(game: Game) -> list[str]:

@@ -16,11 +16,11 @@ from awello.rules.game import Game
 
 ReadResults = Iterator[Record | NotationError]
 
-MAX_GAME_CHARS = 1 << 18  # longer games are cut off
+MAX_GAME_CHARS = 1 << 18  # longer games are truncated
 NUMBER = re.compile(r"[+-]?(?:[0-9]{1,400}(?:\.[0-9]{0,400})?|\.[0-9]{1,400})", re.A)
 COLUMN_BY_LETTER = bytes((letter - ord("a")) % 8 for letter in range(256))
 ROW_BY_DIGIT = bytes(8 * ((digit - ord("1")) % 8) for digit in range(256))
-MAX_QUOTED_CHARS = 24  # of invalid input in error messages
+MAX_QUOTED_CHARS = 24  # characters of invalid input that error messages quote
 
 
 class DamagedFileError(NotationError):

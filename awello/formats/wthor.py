@@ -186,7 +186,7 @@ def _format_name(name: str, width: int) -> bytes:
 
 
 def build_wthor(records: Iterable[Record], created: date) -> dict[str, bytes]:
-    """Format the three files for games of one year, by file extension; players and events get new numbers."""
+    """Format games of one year as three files, by file extension; players and events get new numbers."""
     rows, numbers = [], [{UNKNOWN_NAME: 0}, {UNKNOWN_NAME: 0}]
     years: set[int] = set()
     for record in records:

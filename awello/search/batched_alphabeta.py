@@ -63,7 +63,7 @@ class BatchedAlphaBeta:
     def _value(self, position: Position) -> float:
         """Return the value of a position without search.
 
-        A finished game is worth more than any network value, and counts its discs.
+        The value of a finished game exceeds any value of the network and includes the number of discs.
         """
         if position.over:
             return float(np.sign(position.margin)) + position.margin / MAX_MARGIN

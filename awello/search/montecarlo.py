@@ -62,7 +62,7 @@ class MonteCarloTree:
         uct.expand(self.nodes, self.state, 0)
 
     def grow(self, rounds: int) -> None:
-        """Run a number of rounds."""
+        """Run `rounds` rounds."""
         uct.grow(self.nodes, self.state, rounds)
 
     def _make_analysis(self, playouts: int, seconds: float) -> Analysis:

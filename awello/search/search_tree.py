@@ -96,7 +96,9 @@ def parse_lists(text: str) -> ListSource:
         near = text[error.pos : error.pos + 10] or "the end"
         raise NotationError(f"{error.msg} at {near!r}: write nested lists of numbers, such as {EXAMPLE}") from None
     except (RecursionError, ValueError):
-        raise NotationError(f"{text[:20]!r}... is nested too deeply or contains too long a number") from None
+        raise NotationError(
+            f"{text[:20]!r}... is nested too deeply or contains too long a number: use at most {MAX_LIST_DEPTH} levels"
+        ) from None
     if not isinstance(content, list):
         raise NotationError(f"{_shorten(content)} is not a tree: write nested lists of numbers, such as {EXAMPLE}")
     return ListSource(_check_part(content, ()))
@@ -116,7 +118,7 @@ def _check_part(part: Any, path: tuple[int, ...]) -> Any:
             f"{where}, {_shorten(part)}, is neither a number nor a list: write a tree such as {EXAMPLE}"
         )
     if not abs(part) <= MAX_NUMBER:
-        raise NotationError(f"{where}, {_shorten(part)}, must lie between -{MAX_NUMBER} and {MAX_NUMBER}")
+        raise NotationError(f"{where}, {_shorten(part)}, is out of range: use -{MAX_NUMBER} to {MAX_NUMBER}")
     return int(part) if part == int(part) else part
 
 
@@ -219,7 +221,7 @@ class SearchTree:
     leaves: int = 0
     """Evaluated nodes."""
     cut: int = 0
-    """Nodes that were cut."""
+    """Cut branches: nodes that the search skipped, without the nodes below them."""
 
     @property
     def mover_view(self) -> bool:
