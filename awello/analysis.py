@@ -9,7 +9,7 @@ class Analysis:
 
     move: int
     value: float
-    """In discs or seeds if `exact`, otherwise in the units of the evaluation."""
+    """The value of the best move: in discs or seeds if `exact`, otherwise in the units of the evaluation."""
     exact: bool
     """Whether the value is the final result under best play rather than an estimate."""
     depth: int

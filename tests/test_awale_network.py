@@ -174,7 +174,7 @@ def test_it_learns_the_value_of_two_pits_together() -> None:
     assert np.sqrt(np.mean(np.square(network.predict(boards) - values))) < 0.3 * values.std()
 
 
-def test_a_training_is_resumed(tmp_path: Path) -> None:
+def test_training_is_resumed(tmp_path: Path) -> None:
     file = tmp_path / "awale_network.npz"
     whole = AwaleNetworkTraining()
     rounds = list(train(whole, 3, 2, 3, lambda done: None))
@@ -190,7 +190,7 @@ def test_a_training_is_resumed(tmp_path: Path) -> None:
     assert list(train(load_training(file), 3, 1, 3, lambda done: None)) == []
 
 
-def test_a_file_of_something_else_is_refused(tmp_path: Path) -> None:
+def test_a_file_with_other_content_is_rejected(tmp_path: Path) -> None:
     file = tmp_path / "awale_network.npz"
     save_training(file, AwaleNetworkTraining())
     for wrong in (b"", file.read_bytes()[:300], b"nothing"):

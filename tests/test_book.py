@@ -117,7 +117,7 @@ def test_moves_that_lost_are_kept(tmp_path: Path) -> None:
         AvoidedMoves(file)
 
 
-def test_lost_games_are_not_repeated(tmp_path: Path) -> None:
+def test_the_champion_does_not_repeat_lost_games(tmp_path: Path) -> None:
     file = tmp_path / "lost.jsonl"
     spec, opponent = f"champion@1,hash=1,book=false,avoided_moves={file}", "alphabeta:diffscore@7"
     lost = []

@@ -110,7 +110,7 @@ def test_an_index_counts_own_discs_up_and_enemy_discs_down() -> None:
         assert len(set(squares)) == len(shape.split())
 
 
-def test_a_turned_board_has_the_same_value() -> None:
+def test_a_rotated_board_has_the_same_value() -> None:
     weights, row = patterns.StageWeights.view(load_pattern_weights()[stage_of(30)]), patterns.PatternRow.new()
     position = parse_position("-OOOOO----OOOOX--OOOOOO-XXXXXOO--XXOOX--OOXOXX----OXXO---OOO--O- X")
     values = []
@@ -125,7 +125,7 @@ def test_a_turned_board_has_the_same_value() -> None:
 
 
 # ---- memory, table, stability ---------------------------------------------------------------------------------------
-def test_bytes_of_memory() -> None:
+def test_bytes_are_loaded() -> None:
     table = np.array([2, 1], np.uint8)
     read = compiled(load8)
     assert [int(read(address_of(table), U(place))) for place in (0, 1)] == [2, 1]
@@ -181,7 +181,7 @@ def test_a_shallow_search_does_not_replace_a_deep_one() -> None:
         )
 
 
-def test_old_and_shallow_entries_go_first() -> None:
+def test_old_and_shallow_entries_are_replaced_first() -> None:
     worker = worker_of(Game.OTHELLO)
     keys = [number << 56 | 7 << 30 for number in range(1, 7)]
     for number, (key, depth, age) in enumerate(zip(keys, (9, 30, 12, 15, 8, 11), (2, 1, 2, 2, 2, 2), strict=True)):
@@ -194,7 +194,7 @@ def test_old_and_shallow_entries_go_first() -> None:
 
 @settings(max_examples=30, deadline=None)
 @given(st.integers(0, 10**6), st.integers(1, 25))
-def test_stable_discs_are_never_turned(seed: int, empties: int) -> None:
+def test_stable_discs_are_never_flipped(seed: int, empties: int) -> None:
     rng = random.Random(seed)
     position = reference_search.random_position(Game.OTHELLO, empties, rng)
     stable = int(stable_discs(U(position.own), U(position.opp), build_edge_table()))
@@ -207,15 +207,15 @@ def test_stable_discs_are_never_turned(seed: int, empties: int) -> None:
             assert (later.second if side else later.first) & stable == stable
 
 
-def test_edges_that_are_stable() -> None:
+def test_stable_discs_on_edges() -> None:
     edges = build_edge_table().stable
-    assert edges[0b00000111 << 8] == 0b111, "from a corner on"
-    assert edges[0b00000110 << 8] == 0, "not without it"
-    assert edges[0b00111100 << 8 | 0b11000011] == 0b00111100, "a full edge"
+    assert edges[0b00000111 << 8] == 0b111, "discs connected to a corner are stable"
+    assert edges[0b00000110 << 8] == 0, "discs without a corner are not stable"
+    assert edges[0b00111100 << 8 | 0b11000011] == 0b00111100, "all discs of a full edge are stable"
 
 
 # ---- the last squares -----------------------------------------------------------------------------------------------
-def test_the_last_move_is_counted() -> None:
+def test_flips_of_the_last_move_are_counted() -> None:
     rng, count = random.Random(1), compiled(last_empties.count_last_flips)
     for _ in range(300):
         square = rng.randrange(64)

@@ -64,7 +64,7 @@ def test_kernel_files_import_only_kernel_files() -> None:
                 )
 
 
-def test_nothing_else_compiles() -> None:
+def test_no_other_module_compiles() -> None:
     for source in PACKAGE.rglob("*.py"):
         if source.name != "kernel.py":
             assert not re.search(r"\bn?jit\b", source.read_text("utf-8")), source
@@ -80,7 +80,7 @@ def test_recursive_calls_pass_no_literals() -> None:
                         assert not any(isinstance(argument, ast.Constant) for argument in call.args), function.name
 
 
-def test_the_folder_changes_with_the_sources(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_cache_folder_changes_with_the_sources(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("AWELLO_CACHE", str(tmp_path))
     source = tmp_path / "rules.py"
     source.write_text("ONE = 1")

@@ -110,7 +110,7 @@ def test_categories_of_moves() -> None:
     assert categories == {move + 64 for move in start.legal_moves()}
 
 
-def test_the_policy_learns_from_the_winner() -> None:
+def test_the_policy_adapts_to_the_winner() -> None:
     position = parse_position("0-0-1-0-2-0-0-1-0-0-3-0-20-21-S", Game.ABAPA)
     state = ppaf.PpafState.new()
     state.tree.game, state.ply_count = int(Game.ABAPA), 1

@@ -42,7 +42,7 @@ def test_positions_are_numbered_one_after_the_other() -> None:
             own, opp = next_position(own, opp)
 
 
-def test_bytes_that_threads_share() -> None:
+def test_atomic_operations_on_bytes() -> None:
     byte = np.array([9], np.uint8)
     address = address_of(byte)
     swap, subtract = numba.njit(lambda *w: compare_and_swap8(*w)), numba.njit(lambda *w: fetch_and_subtract8(*w))

@@ -225,7 +225,7 @@ def can_reduce(index: int, depth: int, captures: U, state: AwaleState) -> bool:
 @kernel("int64(uint64, uint64, int64, int64, int64, int64, AwaleState)")
 def search(own: U, opp: U, alpha: int, beta: int, depth: int, ply: int, state: AwaleState) -> int:
     """Return the value for the mover, fail-soft: exact inside (alpha, beta), a bound outside."""
-    # Step 1. The horizon.
+    # Step 1. Evaluate at the horizon.
     if depth <= state.horizon:
         return evaluate_horizon(own, opp, alpha, beta, depth, state)
     count_node(state)

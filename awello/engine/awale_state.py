@@ -34,11 +34,11 @@ class AwaleState(ThreadState):
     root_best_pit: int
     """Before a search, the move to search first at the root; after it, the best move. NO_PIT if there is none."""
     game: int
-    """The number of the variant."""
+    """The number that identifies the variant, see `Game`."""
     tt: int
     """The address of the transposition table, which all threads share."""
     tt_mask: int
-    """The number of its entries, a power of two, minus one."""
+    """The number of entries of the transposition table, a power of two, minus one."""
     tablebase: int
     """The address of the endgame tablebase, one byte per position."""
     tablebase_seeds: int

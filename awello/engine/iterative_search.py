@@ -51,7 +51,7 @@ class IterativeSearch(ABC):
 
     @abstractmethod
     def solve(self, wld: bool) -> Iterator[Analysis]:
-        """Yield analyses until the exact value is found; with `wld`, until a win (1), draw (0) or loss (-1) is."""
+        """Yield analyses up to the exact value or, with `wld`, up to the outcome: win (1), draw (0) or loss (-1)."""
 
     @abstractmethod
     def make_analysis(self, depth: int, selectivity: int) -> Analysis:
@@ -133,7 +133,7 @@ class IterativeSearch(ABC):
                 return result._replace(value=max(-self.max_value, min(result.value, self.max_value)))
 
     def elapsed(self) -> float:
-        """Seconds since the start of the search."""
+        """Return the seconds since the start of the search."""
         return time.perf_counter() - self.started
 
     def read_pv(self, position: Position, max_moves: int) -> tuple[int, ...]:

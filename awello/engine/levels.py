@@ -54,9 +54,9 @@ class Level:
 
     depth: int
     selectivity: int
-    """Of the midgame search."""
+    """The selectivity of the midgame search."""
     exact_empties: int
-    """Empty squares from which the game is solved."""
+    """The number of empty squares from which the game is solved."""
 
     def endgame_selectivity(self, empties: int) -> int | None:
         """Return the selectivity of a search to the end of the game, or None if it is too far away."""

@@ -98,9 +98,9 @@ class OthelloState(ThreadState):
 
     # The transposition table, which all threads share.
     tt: int
-    """The address of its first bucket."""
+    """The address of the first bucket of the table."""
     tt_mask: U
-    """The number of its buckets, a power of two, minus one."""
+    """The number of buckets of the table, a power of two, minus one."""
     tt_age: int
 
     # The other threads.
@@ -108,7 +108,7 @@ class OthelloState(ThreadState):
     """The number of this thread, from 0."""
     thread_count: int
     thread_states: Annotated[list[int], MAX_THREADS]
-    """The addresses of all states."""
+    """The addresses of the states of all threads."""
     busy_table: int
     """The address of the busy table."""
     path_hashes: Annotated[list[U], EMPTIES_SLOTS]

@@ -31,20 +31,20 @@ class DeviationTerms(Layout):
 
     constant: int
     empties: int
-    """Per empty square."""
+    """The coefficient per empty square."""
     difference: int
-    """Per ply of difference between the depths."""
+    """The coefficient per ply of difference between the depths."""
     shallow: int
-    """Per ply of the shallow search."""
+    """The coefficient per ply of the shallow search."""
 
 
 class ProbCutTerms(Layout):
     """The measured coefficients of probable cuts."""
 
     depth: DeviationTerms
-    """For searches to a depth."""
+    """The coefficients for searches to a depth."""
     end: DeviationTerms
-    """For searches to the end of the game."""
+    """The coefficients for searches to the end of the game."""
     min_deviation: int
     """The smallest deviation, in units of 1/DISC_VALUE disc."""
     margin_parts: Annotated[list[int], NO_SELECTIVITY]

@@ -1,4 +1,4 @@
-"""Stable discs: discs that can never be flipped, and therefore bound the score before the end of the game.
+"""Stable discs, which can never be flipped and therefore bound the score before the end of the game.
 
 On the edges, stable discs are found exactly, by a table of all edges.  Inside, a disc is stable if each of its four
 lines is full or contains an adjacent stable disc of the same colour.  The result is a lower bound, cheap enough to

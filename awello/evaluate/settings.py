@@ -111,7 +111,7 @@ def read_trained_numbers(file: str, *keys: str) -> tuple[int, ...]:
 
 
 class Evaluator:
-    """A heuristic as used by kernels: its number, and its state, which also counts the nodes of a search."""
+    """A heuristic prepared for kernels: its number, and its state, which also counts the nodes of a search."""
 
     cut_margin = 0
     """How far a value must exceed the window to cause a cut."""

@@ -42,7 +42,7 @@ class WthorHeader(NamedTuple):
     """The first 16 bytes of a file."""
 
     century: int = 20
-    """Of the creation date, with `year_made`, `month` and `day`."""
+    """The creation date consists of `century`, `year_made`, `month` and `day`."""
     year_made: int = 0
     month: int = 0
     day: int = 0

@@ -203,7 +203,7 @@ class IterativeDeepening(OtageEvaluator):
         return replace(iteration, leaves=leaves, nodes=nodes, seconds=seconds, searches=searches, cleanups=cleanups)
 
     def _aspiration_window(self, previous: Sequence[Iteration]) -> tuple[int, int]:
-        """Return a window around the value of two depths before, when the same side made the last move."""
+        """Return a window around the value of two depths before, where the same side made the last move."""
         if not self.options.aspiration or len(previous) < 2 or abs(previous[-2].value) >= EXACT_SCALE:
             return -INFINITY, INFINITY
         return previous[-2].value - ASPIRATION_WINDOW, previous[-2].value + ASPIRATION_WINDOW
