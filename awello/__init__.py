@@ -1,9 +1,9 @@
 """Awello: a game-AI laboratory and a champion for Othello and Awalé.
 
-The most common names are available here. They are imported on first use, because they import the compiler.
+The most common names can be imported from here. They are loaded on first use, because they load the compiler.
 """
 
-TYPE_CHECKING = False  # not imported from `typing`, which loads slowly: Ctrl-C would show a traceback meanwhile
+TYPE_CHECKING = False  # not imported from `typing`: it loads slowly, and Ctrl-C would print a traceback meanwhile
 if TYPE_CHECKING:
     from typing import Any
 

@@ -9,7 +9,7 @@ class Analysis:
 
     move: int
     value: float
-    """In discs or seeds if `exact`, otherwise in the units of the evaluation."""
+    """The value of the best move: in discs or seeds if `exact`, otherwise in the units of the evaluation."""
     exact: bool
     """Whether the value is the final result under best play rather than an estimate."""
     depth: int
@@ -17,11 +17,11 @@ class Analysis:
     leaves: int
     seconds: float
     candidates: tuple[tuple[int, float], ...] = ()
-    """The moves with their values. The value of a pruned move is only an upper bound, below the best value."""
+    """The searched moves with their values. For a pruned move this is an upper bound, below the best value."""
     pv: tuple[int, ...] = ()
-    """The moves expected from here on, best play on both sides."""
+    """The principal variation: the expected moves, with best play on both sides."""
     confidence: int = 100
-    """How sure the search is that it left nothing out that matters, in percent."""
+    """The probability, in percent, that selective pruning has not changed the value."""
     exact_moves: tuple[int, ...] = ()
     """The moves among `candidates` with proven values."""
 

@@ -1,8 +1,8 @@
-"""Bit operations as single machine instructions, and Othello's moves and flips as vector code.
+"""Bit operations as single machine instructions, and Othello's move generation as vector code.
 
-An 8x8 board is a 64-bit word: square `8 * row + column`, with a1 as the lowest bit.  Lines of discs are followed in
-four directions at once, one per lane of a <4 x i64>, first shifted up, then down.  A parallel prefix takes three steps
-for a run of up to six discs.  The Python body of each instruction does the same without compilation.
+An 8x8 board is a 64-bit word: bit `8 * row + column` is a square, and bit 0 is a1.  Runs of discs are traced in four
+directions in parallel, one per lane of a <4 x i64> vector, by shifting up and then down.  A parallel prefix finds a run
+of up to six discs in three steps.  Without compilation, the Python body of each instruction is used instead.
 """
 
 from functools import cache
@@ -64,7 +64,7 @@ def to_signed(word: U) -> int:
 
 @instruction("uint64(uint64)", lambda b, word: b.bswap(word))
 def byte_swap(word: U) -> U:
-    """Reverse the order of the eight bytes, which turns a board upside down."""
+    """Reverse the order of the eight bytes, which flips a board vertically."""
     return U(int.from_bytes(int(word).to_bytes(8, "little"), "big"))
 
 
@@ -87,14 +87,14 @@ def multiply_shift(first: U, second: U, low1: U, high1: U, low2: U, high2: U) ->
 
 
 def emit_call(b: Builder, name: str, result: Any, *arguments: Any) -> Any:
-    """Emit the call of an LLVM intrinsic."""
+    """Emit a call to an LLVM intrinsic."""
     types = [argument.type for argument in arguments]
     function = b.module.globals.get(name) or ir.Function(b.module, ir.FunctionType(result, types), name)
     return b.call(function, arguments)
 
 
 def emit_constant_table(b: Builder, name: str, kind: Any, rows: list[Any]) -> Any:
-    """Emit a constant table; the copies in different kernels are merged."""
+    """Emit a constant table; the linker merges the copies from different kernels."""
     table = b.module.globals.get(name)
     if table is None:
         content = ir.Constant(ir.ArrayType(kind, len(rows)), rows)
@@ -104,7 +104,7 @@ def emit_constant_table(b: Builder, name: str, kind: Any, rows: list[Any]) -> An
 
 
 def emit_extract(b: Builder, word: Any, mask: Any) -> Any:
-    """Emit PEXT, which moves the bits of a word selected by a mask to the low end; needs BMI2."""
+    """Emit PEXT, which gathers the bits of a word selected by a mask in its lowest bits; requires BMI2."""
     return emit_call(b, "llvm.x86.bmi.pext.64", I64, word, mask)
 
 
@@ -147,7 +147,7 @@ def _emit_moves(b: Builder, own: Any, opp: Any) -> Any:
 
 @cache
 def _build_ray_table(sign: int) -> list[ir.Constant]:
-    """List the rays from each square in all directions, up the word (1) or down (-1)."""
+    """Return the rays from each square in all directions, towards higher bits (1) or lower bits (-1)."""
     return [_vector([_find_ray(square, sign * shift) for shift, _ in DIRECTIONS]) for square in range(64)]
 
 
@@ -161,9 +161,9 @@ def _find_ray(square: int, step: int) -> int:
 
 
 def emit_ray_flips(b: Builder, own: Any, opp: Any, square: Any) -> Any:
-    """Emit the flips of a move by rays: the first square without an enemy disc must hold a disc of the mover.
+    """Emit code that finds flips along rays: the first square without an enemy disc must hold a disc of the mover.
 
-    This takes half the instructions of `emit_step_flips`, but needs a vector instruction that counts leading zeros.
+    It takes half the instructions of `emit_step_flips`, but requires a vector instruction that counts leading zeros.
     """
     mine, free = _emit_splat(b, own), b.not_(_emit_splat(b, opp))
     tables = [
@@ -181,7 +181,7 @@ def emit_ray_flips(b: Builder, own: Any, opp: Any, square: Any) -> Any:
 
 
 def emit_step_flips(b: Builder, own: Any, opp: Any, square: Any) -> Any:
-    """Emit the flips of a move by following each line step by step; works on all processors."""
+    """Emit code that finds flips by following each line step by step; works on all processors."""
     enemy, mine = b.and_(_emit_splat(b, opp), GUARD), _emit_splat(b, own)
     start, flips = _emit_splat(b, b.shl(ir.Constant(I64, 1), square)), ZEROS
     for shift in (b.shl, b.lshr):

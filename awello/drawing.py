@@ -1,6 +1,6 @@
 """Draw boards: coloured text for a terminal, SVG for a notebook.
 
-The functions draw two words and a list of legal moves; they do not depend on the rules.
+The functions take two words and a list of legal moves, so they do not depend on the rules.
 """
 
 import math
@@ -126,7 +126,7 @@ def _svg_awale(game: Game, south: int, north: int, side: int, legal: Sequence[in
 
 
 def _svg_seeds(x: float, y: float, seeds: int) -> list[str]:
-    """Place the seeds of a pit on a sunflower spiral, so that any number fits inside."""
+    """Arrange the seeds of a pit in a sunflower spiral, so that any number fits."""
     shapes = []
     for index in range(seeds):
         radius, angle = 19 * math.sqrt((index + 0.5) / max(seeds, 8)), 2.39996 * index

@@ -1,4 +1,4 @@
-"""The errors of Awello: each message is one sentence that names the invalid part and how to correct it."""
+"""The exceptions of Awello.  Each message is one sentence that names the invalid value and how to correct it."""
 
 from typing import Any
 
@@ -29,7 +29,7 @@ class NotationError(AwelloError):
 
 
 class SpecError(AwelloError):
-    """A player spec with an unknown player, or an invalid setting."""
+    """The player spec names an unknown player or contains an invalid setting."""
 
     code = "player_spec"
 
@@ -41,6 +41,6 @@ class StorageError(AwelloError):
 
 
 class ConfigError(AwelloError):
-    """An invalid option, configuration file or openings file."""
+    """An option, a configuration file or an openings file is invalid."""
 
     code = "config"

@@ -55,7 +55,7 @@ def _folder(variable: str, mac: str, windows: str, unix: str, default: str) -> P
 @contextmanager
 def draft_path(path: Path) -> Iterator[Path]:
     """Yield a temporary path whose file replaces `path` on success and is removed after an error."""
-    path = path.resolve()  # keeps a symbolic link
+    path = path.resolve()  # replaces the target of a symbolic link, not the link
     draft = path.with_name(f".{path.name}.{secrets.token_hex(4)}")
     try:
         yield draft
@@ -83,7 +83,7 @@ def write_atomically(path: Path, data: bytes | str) -> None:
 def lock_path(path: Path, wait: bool = True) -> Iterator[None]:
     """Lock a folder or a file, which is created if necessary.
 
-    Raises `BlockingIOError` if it is locked already and `wait` is false. Does nothing on Windows.
+    Raises `BlockingIOError` if it is already locked and `wait` is false. Does nothing on Windows.
     """
     if fcntl is None:
         yield
@@ -98,7 +98,7 @@ def lock_path(path: Path, wait: bool = True) -> Iterator[None]:
 
 @cache
 def writable_cache_folder(preferred: Path, name: str) -> Path:
-    """Return the subfolder `name` of the preferred cache if it is writable, otherwise of a private temporary folder."""
+    """Return the folder `name` in the preferred cache or, if that is not writable, in a private temporary folder."""
     if _is_writable(preferred / name):
         return preferred / name
     folder = _find_temporary_cache() / name
@@ -107,9 +107,9 @@ def writable_cache_folder(preferred: Path, name: str) -> Path:
 
 
 def _find_temporary_cache() -> Path:
-    """Return a temporary folder that only this user can write to, because compiled code is loaded from it.
+    """Return a temporary folder that only this user can write to: it will hold compiled code.
 
-    The same folder serves all runs. If other users own it or can write to it, this process and its children use a new
+    All runs share one folder. If another user owns it or can write to it, this process and its children use a new
     folder, which is removed on exit.
     """
     if inherited := os.environ.get(TEMPORARY_CACHE_VARIABLE):
@@ -125,7 +125,7 @@ def _find_temporary_cache() -> Path:
 
 
 def _is_private(folder: Path) -> bool:
-    """Whether only this user can access a folder; creates it if it does not exist."""
+    """Return whether only this user can access a folder; creates it if it does not exist."""
     try:
         folder.mkdir(PRIVATE_MODE, exist_ok=True)
         status = folder.lstat()
@@ -138,7 +138,7 @@ def _is_private(folder: Path) -> bool:
 
 
 def _is_writable(folder: Path) -> bool:
-    """Whether files can be created in a folder; creates it if it does not exist."""
+    """Return whether files can be created in a folder; creates it if it does not exist."""
     try:
         folder.mkdir(parents=True, exist_ok=True)
         tempfile.TemporaryFile(dir=folder).close()

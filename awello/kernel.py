@@ -1,11 +1,11 @@
-"""Compile Python functions to machine code.
+"""Compile Python functions to machine code with Numba.
 
 A *kernel* is a function compiled by Numba for one signature.  An *instruction* is a function whose body is replaced
 by machine code, written with LLVM's builder.  Both remain plain Python: with `NUMBA_DISABLE_JIT=1` the Python bodies
 run on `np.uint64`.  Tests compare both ways, and you can step through a search in a debugger.
 
-Numba's disk cache does not detect changes in functions of *other* files.  So kernels are cached in a folder named
-after a hash of all kernel sources and of the versions of Python, Numba and llvmlite.
+Numba's disk cache does not detect changes in functions from *other* files.  Kernels are therefore cached in a folder
+named after a hash of all kernel sources and of the versions of Python, Numba and llvmlite.
 """
 
 import hashlib
@@ -58,7 +58,7 @@ def find_kernel_sources() -> list[Path]:
 
 
 def _cache_folder(sources: list[Path]) -> Path:
-    """Return the cache folder for the current sources and their location, which Numba's cache depends on, too."""
+    """Return the cache folder for the current sources and their location, on which Numba's cache also depends."""
     digest = hashlib.sha256(f"{numba.__version__} {llvmlite.__version__} {sys.version} {PACKAGE}".encode())
     for source in sources:
         digest.update(source.read_bytes())
@@ -66,14 +66,14 @@ def _cache_folder(sources: list[Path]) -> Path:
 
 
 def prune_cache(days: int = 60) -> None:
-    """Remove the cache folders of other versions that are older than this many days."""
+    """Remove cache folders of other versions that are older than `days` days."""
     for folder in user_cache_folder().glob("kernels-*"):
         if folder != CACHE_FOLDER and time.time() - folder.stat().st_mtime > 86_400 * days:
             shutil.rmtree(folder, ignore_errors=True)
 
 
 class CompileNotice:
-    """The progress line on stderr while kernels are being compiled."""
+    """The progress line on stderr during compilation."""
 
     def __init__(self, total: int) -> None:
         self.done, self.total = 0, total
@@ -82,12 +82,10 @@ class CompileNotice:
         """Report that this kernel is about to be compiled."""
         self.done += 1
         if sys.stderr.isatty():
-            line = (
-                f"compiling kernels, once on this machine: {max(0, self.total - len(CACHED_KERNELS))} left, now {name}"
-            )
+            line = f"compiling kernels (first run only): {max(0, self.total - len(CACHED_KERNELS))} left, now {name}"
             sys.stderr.write(f"\r{line:<78}")
         elif self.done == 1:
-            sys.stderr.write("awello: compiling kernels, once on this machine\n")
+            sys.stderr.write("awello: compiling kernels (first run only)\n")
         sys.stderr.flush()
 
     def clear(self) -> None:
@@ -133,10 +131,10 @@ find_cached()
 
 
 def kernel(signature: str, inline: bool = False) -> Callable[[Function], Function]:
-    """Compile a function for exactly this signature: cached on disk, without the GIL and without Python's checks.
+    """Compile a function for this signature.  The code is cached on disk, and runs without the GIL and error checks.
 
-    `inline` copies its code into every caller.  Use it for functions called at each leaf, because Numba's functions
-    return their results through memory.
+    With `inline`, its code is copied into every caller.  Use this for functions called at every leaf, because Numba's
+    functions return their results through memory.
     """
 
     def compile_now(function: Function) -> Function:
@@ -178,9 +176,9 @@ def _compile_once(
 
 
 class LazyKernel:
-    """A kernel that is loaded when it is first called, if `AWELLO_LAZY_KERNELS` is set and it is not in the cache yet.
+    """A kernel that is loaded on its first call; used if `AWELLO_LAZY_KERNELS` is set and the kernel is not cached yet.
 
-    This allows a server to import all modules while other processes compile.
+    It allows a server to import all modules while other processes compile their kernels.
     """
 
     def __init__(self, function: Callable[..., Any], compile: Callable[[OnDispatcher], Any]) -> None:
@@ -190,7 +188,7 @@ class LazyKernel:
         return self.load()(*arguments)
 
     def load(self) -> Any:
-        """Return the compiled kernel; a recursive call during compilation gets the unfinished dispatcher."""
+        """Return the compiled kernel or, in a recursive call during compilation, the unfinished dispatcher."""
         with global_compiler_lock:
             if self._compiled is None:
                 for other in self._find_called():  # first, because compiling one kernel must not wait for another
@@ -210,7 +208,7 @@ class LazyKernel:
 
 
 @typeof_impl.register(LazyKernel)  # type: ignore[untyped-decorator]
-def _type_of_late_kernel(value: LazyKernel, context: Any) -> Any:
+def _lazy_kernel_type(value: LazyKernel, context: Any) -> Any:
     """Return the Numba type for calls from other kernels."""
     return typeof_impl(value.load(), context)
 
@@ -233,7 +231,7 @@ TypeInferer.return_types_from_partial = _declared_return_type
 
 
 def _compile(function: Function, signature: str, inline: bool, on_dispatcher: OnDispatcher = id) -> Function:
-    """Do the same as `numba.njit`, with our cache folder; `on_dispatcher` gets the kernel before it is compiled."""
+    """Compile as `numba.njit` does, with our cache folder; `on_dispatcher` gets the kernel before it is compiled."""
     previous_folder, config.CACHE_DIR = config.CACHE_DIR, str(CACHE_FOLDER)
     try:
         settings = {"cache": True, "nogil": True, "error_model": "numpy", "forceinline": inline, **FAST_COMPILE_FLAGS}
@@ -251,9 +249,9 @@ def _compile(function: Function, signature: str, inline: bool, on_dispatcher: On
 
 
 def instruction(signature: str, emit: Callable[..., Any]) -> Callable[[Function], Function]:
-    """Replace a function's body by the machine code that `emit(builder, *arguments)` generates.
+    """Replace a function's body with the machine code that `emit(builder, *arguments)` generates.
 
-    The Python body must do the same as the machine code; it runs without compilation, and tests call it as `py_func`.
+    The Python body must be equivalent: it runs when compilation is disabled, and tests call it as `py_func`.
     """
     arguments, result = sigutils.normalize_signature(signature)
 

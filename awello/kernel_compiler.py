@@ -20,22 +20,22 @@ from typing import Any, Self
 
 from awello import kernel
 
-MAX_WORKERS = 4  # more would wait for the longest chain of modules
-LOW_PRIORITY = "low"  # follows the name of a module to compile at low priority
-LOW_PRIORITY_NICENESS = 15  # lower priority than the engines, but not so low that compilation starves
+MAX_WORKERS = 4  # further workers would wait for the longest chain of modules
+LOW_PRIORITY = "low"  # sent after the name of a module that is to be compiled at low priority
+LOW_PRIORITY_NICENESS = 15  # below the priority of the engines, but high enough that compilation does not starve
 
 Imports = dict[str, set[str]]
 Worker = subprocess.Popen[str]
 
 
 def kernels_are_missing() -> bool:
-    """Whether some kernels are not in the cache yet."""
+    """Return whether some kernels are not in the cache yet."""
     return kernel.COMPILED and len(kernel.find_cached()) < kernel.notice.total
 
 
 # --- the order of modules ---------------------------------------------------------------------------------------------
 def find_kernel_imports() -> Imports:
-    """Map each kernel module to the kernel modules it imports."""
+    """Map each kernel module to the kernel modules that it imports."""
     sources = dict(zip(kernel.list_kernel_modules(), kernel.KERNEL_SOURCES, strict=True))
     return {
         module: {name for name in _parse_imports(source.read_text("utf-8")) if name in sources}
@@ -44,7 +44,7 @@ def find_kernel_imports() -> Imports:
 
 
 def _parse_imports(source: str) -> Iterator[str]:
-    """Yield every imported name that may be a module."""
+    """Yield every imported name that could be a module."""
     for node in ast.walk(ast.parse(source)):
         if isinstance(node, ast.ImportFrom) and node.module:
             yield node.module
@@ -162,7 +162,7 @@ class KernelCompiler:
         return None
 
     def _compile(self, module: str, worker: Worker) -> None:
-        """Have a worker import a module; raises `OSError` if the worker dies."""
+        """Make a worker import a module; raises `OSError` if the worker dies."""
         assert worker.stdin and worker.stdout
         worker.stdin.write(f"{module} {'' if module in self._urgent else LOW_PRIORITY}\n")
         worker.stdin.flush()

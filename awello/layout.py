@@ -1,8 +1,8 @@
-"""Layouts: memory with named fields, shared by kernels and Python.
+"""Layouts: records with named fields, shared by kernels and Python.
 
 A layout is declared like a dataclass and becomes a NumPy and Numba record type.  Kernel signatures refer to it by
 name, and in kernels `state.nodes += 1` or `state.moves[U(index)].flips` accesses memory directly.  A record is passed
-as a single pointer, which is cheap in recursive calls; an array takes seven machine words.
+as a single pointer, which is cheap in recursive calls; an array is passed as seven machine words.
 
     class Move(Layout):
         square: int                              # a 64-bit integer
@@ -13,13 +13,13 @@ as a single pointer, which is cheap in recursive calls; an array takes seven mac
         moves: Annotated[list[Move], 64]         # an array, here of records
         history: Annotated[list[list[Int16]], 6, 64]
 
-    @kernel("int64(uint64, uint64, OthelloState)")
+    @kernel("int64(uint64, uint64, SearchState)")
     def search(own: U, opp: U, state: SearchState) -> int: ...
 
     state = SearchState.new()
 
-Use unsigned indices (`U(index)`): Numba checks signed ones for negative values, which costs 4 % in a search.  A new
-record is aligned to a cache line, so declare the fields that need this alignment first.
+Use unsigned indices (`U(index)`): Numba checks signed ones for negative values, which slows down a search by 4 %.  A
+new record is aligned to a cache line, so declare the fields that need this alignment first.
 
 Without compilation a layout is a NumPy record, and an index out of bounds raises `IndexError`.
 """

@@ -7,11 +7,11 @@ from dataclasses import dataclass
 from awello.errors import SpecError
 
 UNITS = {"ms": 0.001, "s": 1.0, "m": 60.0, "h": 3600.0}
-MAX_PLIES, MAX_NODES = 10**9 - 1, 10**18 - 1  # the longest numbers that `parse_limit` accepts
+MAX_PLIES, MAX_NODES = 10**9 - 1, 10**18 - 1  # the largest numbers that `parse_limit` accepts
 
 
 def parse_duration(text: str) -> float:
-    """Parse a duration such as `100ms`, `30s` or `5m` and return its seconds; a number without a unit is in seconds."""
+    """Parse a duration such as `100ms`, `30s` or `5m` and return it in seconds, the default unit."""
     match = re.fullmatch(r"([0-9]{1,9}(?:\.[0-9]{1,9})?)(ms|s|m|h)?", text.strip())
     if not match:
         raise SpecError(f"{text!r} is not a duration: write 100ms, 30s, 5m or 1h")
@@ -19,7 +19,7 @@ def parse_duration(text: str) -> float:
 
 
 def format_duration(seconds: float) -> str:
-    """Format a duration for `parse_duration`, in the largest unit that gives a whole number."""
+    """Format a duration as accepted by `parse_duration`, in the largest unit that gives a whole number."""
     for unit in ("h", "m", "s"):
         if seconds >= UNITS[unit] and math.isclose(seconds / UNITS[unit] % 1, 0, abs_tol=1e-12):
             return f"{seconds / UNITS[unit]:.12g}{unit}"
@@ -34,19 +34,19 @@ class Limit:
     seconds: float | None = None
     nodes: int | None = None
     level: int | None = None
-    """A playing strength, which the player translates into depths and times."""
+    """A playing level, from which the player derives depths and times."""
 
     def __post_init__(self) -> None:
         if self.depth is not None and not 0 <= self.depth <= MAX_PLIES:
             raise SpecError(f"the depth limit {self.depth} is out of range: choose 0 to {MAX_PLIES:,d} plies")
         if self.nodes is not None and not 0 <= self.nodes <= MAX_NODES:
             raise SpecError(f"the node limit {self.nodes} is out of range: choose 0 to {MAX_NODES:,d} nodes")
-        if self.seconds is not None and not self.seconds >= 0:  # refuses NaN, too
+        if self.seconds is not None and not self.seconds >= 0:  # also rejects NaN
             raise SpecError(f"the time limit {self.seconds} is out of range: choose 0 seconds or more")
 
 
 def parse_limit(text: str) -> Limit:
-    """Parse a limit: `6` (plies), `100ms`, `450000n` (nodes) or `level=12`; it may start with the `@` of a spec."""
+    """Parse a limit: `6` (plies), `100ms`, `450000n` (nodes) or `level=12`; a leading `@`, as in a spec, is ignored."""
     text = text.strip().removeprefix("@")
     if re.fullmatch(r"[0-9]{1,9}", text):
         return Limit(depth=int(text))
@@ -61,7 +61,7 @@ def parse_limit(text: str) -> Limit:
 
 
 def format_limit(limit: Limit) -> str:
-    """Format a limit for `parse_limit`."""
+    """Format a limit as accepted by `parse_limit`."""
     if limit.depth is not None:
         return str(limit.depth)
     if limit.nodes is not None:

@@ -1,9 +1,9 @@
 """Addresses of arrays, and instructions for raw memory.
 
-Kernels usually read and write the fields of records (see `layout`).  Addresses are for everything else: tables whose
-length is known only at run time, prefetching, and bytes that several threads change at the same time.
+Kernels usually read and write the fields of records (see `layout`).  They use addresses for everything else: tables
+whose length is known only at run time, prefetching, and bytes that several threads change at the same time.
 
-Compiled code does not check addresses.  The Python bodies do: an access outside the array raises `IndexError`.
+Compiled code does not check addresses.  Without compilation, an access outside the array raises `IndexError`.
 """
 
 import ctypes
@@ -64,13 +64,13 @@ def _unregister(start: int) -> None:
 
 
 def check_address(address: int, offset: int, size: int) -> int:
-    """Add an offset to an address; without compilation, raises `IndexError` if `size` bytes there leave the array."""
+    """Add an offset to an address; without compilation, check that `size` bytes there belong to the array."""
     target = int(address) + int(offset)
     if not COMPILED:
         number = bisect_right(_starts, int(address)) - 1
         start = _starts[number] if number >= 0 else 0
         if not start <= target <= _ends.get(start, 0) - size:
-            raise IndexError(f"{size} bytes at {offset} bytes from {address:#x} lie outside the array there")
+            raise IndexError(f"{size} bytes at offset {offset} from {address:#x} lie outside the array")
     return target
 
 
@@ -103,7 +103,7 @@ def _emit_subtract8(b: Builder, address: Any, amount: Any) -> Any:
 # ---- instructions ---------------------------------------------------------------------------------------------------
 @instruction("uint64(int64, uint64)", lambda b, *arguments: b.zext(b.load(_emit_pointer(b, I8, *arguments)), I64))
 def load8(address: int, index: U) -> U:
-    """Read a byte of a table."""
+    """Return a byte of a table."""
     return U(ctypes.c_uint8.from_address(check_address(address, int(index), 1)).value)
 
 
@@ -114,7 +114,7 @@ def prefetch(address: int) -> None:
 
 @instruction("boolean(int64, int64, int64)", _emit_swap8)
 def compare_and_swap8(address: int, old: int, new: int) -> bool:
-    """Atomically replace a byte if it equals `old`; return whether it did."""
+    """Atomically replace a byte if it equals `old`; return whether it was replaced."""
     byte = ctypes.c_uint8.from_address(check_address(address, 0, 1))
     swapped = byte.value == old
     byte.value = int(new) if swapped else byte.value

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 ENDINGS = {
     "blocked": "the empty squares go to the winner",
-    "repetition": "a position came again",
+    "repetition": "a position was repeated",
     "stuck": "{mover} has no move",
     "majority": f"{MAJORITY} seeds win",
     "few": "few seeds are left",
@@ -25,7 +25,7 @@ ENDINGS = {
 
 @dataclass(frozen=True, slots=True)
 class Position:
-    """A position of any game. The mover's word comes first; a move swaps the words."""
+    """A position of any game. `own` is the mover's word and `opp` the opponent's; a move swaps them."""
 
     game: Game
     own: int
@@ -41,7 +41,7 @@ class Position:
     @classmethod
     def start(cls, game: Game | str = Game.OTHELLO) -> "Position":
         """Return the starting position of a game, given as a `Game` or by name, such as "othello" or "romein"."""
-        game = Game(game)  # type: ignore[arg-type]  # names are converted, too
+        game = Game(game)  # type: ignore[arg-type]  # names are accepted, too
         return cls(game, *game.adapter.start)
 
     @property
@@ -87,7 +87,7 @@ class Position:
             raise NotationError(f"the side to move is {self.side}: choose 0 or 1")
         self.game.adapter.check(self.own, self.opp)
         if not all(0 <= own < 1 << 64 and 0 <= opp < 1 << 64 for own, opp, _ in self.past):
-            raise NotationError("`past` contains a word that is not a 64-bit integer: replay the moves instead")
+            raise NotationError("`past` contains a word that is not a 64-bit integer: replay the moves to set it")
 
     @property
     def repeated(self) -> bool:
@@ -175,7 +175,7 @@ class Position:
         return ENDINGS[self.end_reason].format(mover=self.side_name) if self.end_reason else ""
 
     def canonical(self) -> tuple[int, int]:
-        """Return the words of the canonical symmetric position, the same for all symmetric positions."""
+        """Return the words of the canonical position, which is the same for all symmetric positions."""
         return self.game.adapter.canonical(self.own, self.opp)
 
     def format_move(self, move: int) -> str:
@@ -219,7 +219,7 @@ def format_position(position: Position) -> str:
 
 
 def parse_position(text: str, game: Game | None = None) -> Position:
-    """Parse a position; without `game`, the format determines the game (Awalé positions are abapa)."""
+    """Parse a position; without `game`, the format determines the game (abapa for a diagram of Awalé)."""
     if (expected := game) is None:
         expected = next(usual for usual in reversed(DEFAULT_BY_FAMILY.values()) if usual.adapter.is_position(text))
     first, second, side, number = expected.adapter.parse_position(text)

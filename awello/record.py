@@ -22,19 +22,19 @@ class Record:
     start: Position
     moves: tuple[int, ...] = ()
     seconds: tuple[float | None, ...] = ()
-    """The time of each move, None if unknown; as long as `moves`, or empty if no times are known."""
+    """The time of each move, None if unknown. Empty if no times are known."""
     values: tuple[float | None, ...] = ()
-    """The value of each move from the mover's view, in discs or seeds; as long as `moves`, or empty."""
+    """The value of each move for the mover, in discs or seeds, None if unknown. Empty if no values are known."""
     tags: Mapping[str, str] = field(default_factory=dict, hash=False)
     """Metadata of the game.
 
     The players are `Black` and `White`, or `South` and `North`; `Event`, `Site`, `Date` and `Round` are as in PGN.
-    Other tags of a file keep the names that they have there.
+    Other tags keep the names used in the file.
     """
     loser: int | None = None
     """The side that lost by resignation, on time or by breaking a rule; None if the board decides the result."""
     reason: str = ""
-    """Why that side lost: `resigned`, `ran out of time`, `crash: ...`."""
+    """Why that side lost, such as `resigned`, `ran out of time` or `crash: ...`."""
 
     def positions(self) -> Iterator[Position]:
         """Yield every position of the game, from the start to the final one."""
@@ -79,7 +79,7 @@ class Record:
 
 
 def replay_words(start: Position, moves: Sequence[int]) -> Words:
-    """Return the words of the start and of the position after each move, up to the first illegal move."""
+    """Return the words of the starting position and of the position after each move, up to the first illegal move."""
     words = np.empty((len(moves) + 1, 2), np.uint64)
     legal = replay_moves(int(start.game), U(start.own), U(start.opp), np.array(moves, np.int8), words)
     return words[: legal + 1]
@@ -104,7 +104,7 @@ def replay(start: Position, moves: Sequence[int]) -> tuple[int, Position]:
 
 
 def restore_passes(start: Position, moves: Sequence[int]) -> tuple[int, ...]:
-    """Insert the missing passes between moves of Othello; raises `IllegalMoveError` for the first illegal move."""
+    """Insert the missing passes into moves of Othello; raises `IllegalMoveError` if a move is illegal."""
     given, buffer = np.array(moves, np.uint8), np.empty(2 * len(moves), np.int8)
     legal, written = insert_passes(U(start.own), U(start.opp), squares_of(int(start.game)), given, buffer)
     complete = tuple(buffer[:written].tolist())

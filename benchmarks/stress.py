@@ -173,7 +173,7 @@ class StressTest:
         clock = rng.choice((Clock(), Clock(rng.uniform(-1, 3)), Clock(0.0), Clock(math.nan)))
         methods: list[Callable[[], Iterable[Analysis]]] = [
             lambda: engine.analyse(position, limit, multipv),
-            lambda: engine.think(position, clock, rng.choice((None, limit)), excluded, multipv),
+            lambda: engine.analyse_with_clock(position, clock, rng.choice((None, limit)), excluded, multipv),
             lambda: [engine.choose(position, clock, limit, excluded, multipv)],
             lambda: engine.solve(position),
             lambda: engine.solve(position, wld=True),

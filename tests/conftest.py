@@ -55,7 +55,7 @@ def fresh_awello(*words: str, stdin: str = "", **environment: str) -> subprocess
 
 
 def awello(*words: str, stdin: str = "") -> subprocess.CompletedProcess[str]:
-    """Run an awello command in this process, whose kernels are loaded, without a terminal.
+    """Run an awello command in this process, in which kernels are loaded, without a terminal.
 
     Warnings and uncaught exceptions are errors.  Use `fresh_awello` for commands that start processes or load players
     from a file, and for the first test of a kind of command.
@@ -77,14 +77,14 @@ def awello(*words: str, stdin: str = "") -> subprocess.CompletedProcess[str]:
 
 @pytest.fixture(params=list(Game), ids=lambda game: game.name.lower())
 def game(request: pytest.FixtureRequest) -> Game:
-    """Run a test for each game."""
+    """Run a test once for each game."""
     chosen: Game = request.param
     return chosen
 
 
 @pytest.fixture(scope="session")
 def address() -> Iterator[str]:
-    """A shared server of the page, because starting one takes seconds."""
+    """Start a server of the page that all tests share, because starting one takes seconds."""
     from browser import serving
 
     with serving() as found:
@@ -93,7 +93,7 @@ def address() -> Iterator[str]:
 
 @pytest.fixture(scope="module")
 def browser() -> Iterator["Browser"]:
-    """A browser for the tests of a module."""
+    """Start a browser for the tests of a module."""
     from browser import browsing
 
     with browsing() as found:
@@ -102,7 +102,7 @@ def browser() -> Iterator["Browser"]:
 
 @pytest.fixture
 def visitor(browser: "Browser", address: str) -> Iterator["Visitor"]:
-    """A visitor of the page, in English and without animations."""
+    """Open the page in English and without animations."""
     from browser import Visitor
 
     someone = Visitor(browser, address)

@@ -1,8 +1,8 @@
-"""Reference implementations of the rules of Othello and Awalé: slow and obvious, to check the fast kernels.
+"""Reference implementations of the rules of Othello and Awalé: slow and simple, to check the fast kernels.
 
 They are written directly from the rules and share nothing with the package: no bitboards, no arrays, no imports.
-A position is immutable, and `play` returns the next one. If the reference and a kernel disagree, compare the
-reference with the rules first: it is the shorter of the two.
+A position is immutable, and `play` returns the next one. If a reference and a kernel disagree, first compare the
+reference with the rules, because it is the shorter of the two.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ DIRECTIONS = ((-1, -1), (-1, 0), (-1, 1), (0, -1), (0, 1), (1, -1), (1, 0), (1, 
 class ReferenceOthello:
     """A position of Othello: 64 squares from a1 to h8, row by row, and the side to move.
 
-    A board of size 4 or 6 lies in the centre of the 64 squares; the others always stay empty.
+    A board of size 4 or 6 is in the centre of the 64 squares; the others always stay empty.
     """
 
     size: int
@@ -57,7 +57,7 @@ class ReferenceOthello:
         return replace(self, squares=tuple(squares), side=1 - self.side)
 
     def over(self) -> bool:
-        """Tell whether neither player can place a disc."""
+        """Return whether neither player can place a disc."""
         return not self.legal_moves()
 
     def score(self) -> tuple[int, int]:
@@ -77,7 +77,7 @@ class ReferenceOthello:
         return self._word(self.side), self._word(1 - self.side)
 
     def _word(self, side: int) -> int:
-        """Return the word in which bit n says that this side has a disc on square n."""
+        """Return the word in which bit n is set if this side has a disc on square n."""
         return sum(2**square for square in range(64) if self.squares[square] == COLOURS[side])
 
     def _placements(self, side: int) -> list[int]:
@@ -85,7 +85,7 @@ class ReferenceOthello:
         return [square for square in range(64) if self._flips(square, side)]
 
     def _flips(self, square: int, side: int) -> list[int]:
-        """Return the discs that this side would flip by placing one here: none if the move is illegal."""
+        """Return the discs that this side would flip with a move on this square; none if the move is illegal."""
         row, column = divmod(square, 8)
         if not self._on_board(row, column) or self.squares[square] != EMPTY:
             return []
@@ -109,7 +109,7 @@ class ReferenceOthello:
             enclosed.append(8 * row + column)
 
     def _on_board(self, row: int, column: int) -> bool:
-        """Tell whether this row and column lie on the board in play."""
+        """Return whether this row and column are on the board in play."""
         margin = (8 - self.size) // 2
         return margin <= row < 8 - margin and margin <= column < 8 - margin
 
@@ -163,7 +163,7 @@ class ReferenceAwale:
         return ReferenceAwale(self.variant, (opponent, own), (south, north + captured), 0, history)
 
     def over(self) -> bool:
-        """Tell whether the game is over."""
+        """Return whether the game is over."""
         return self.ending() is not None
 
     def ending(self) -> str | None:
@@ -227,7 +227,7 @@ class ReferenceAwale:
 
 
 def sow(ring: list[int], origin: int) -> int:
-    """Sow a pit around the ring (the mover's 0-5, the opponent's 6-11); return where the last seed fell."""
+    """Sow a pit around the ring (the mover's pits are 0-5, the opponent's 6-11); return the last pit sown."""
     seeds, ring[origin] = ring[origin], 0
     place = origin
     while seeds > 0:
@@ -239,7 +239,7 @@ def sow(ring: list[int], origin: int) -> int:
 
 
 def capture(ring: list[int], last: int) -> int:
-    """Capture twos and threes from the opponent's pits, backwards from the last; return the number of seeds."""
+    """Capture pits of 2 or 3 seeds from the opponent, backwards from the last pit sown; return the number of seeds."""
     captured = 0
     place = last
     while place >= 6 and ring[place] in (2, 3):

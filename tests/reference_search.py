@@ -1,4 +1,4 @@
-"""Reference searches for the engine's tests: exhaustive, without windows, tables or cutoffs."""
+"""Reference searches for the tests of the engine: exhaustive, without windows, tables or cutoffs."""
 
 import random
 from collections.abc import Callable
@@ -16,7 +16,7 @@ BOARDS = [Game.OTHELLO, Game.OTHELLO6, Game.OTHELLO4]
 
 
 def random_position(game: Game, empties: int, rng: random.Random) -> Position:
-    """A random position with a number of empty squares, in which the mover has a legal move."""
+    """Return a random position with this number of empty squares, in which the mover has a legal move."""
     while True:
         position = Position.start(game)
         while not position.over and position.empties > empties:
@@ -26,26 +26,26 @@ def random_position(game: Game, empties: int, rng: random.Random) -> Position:
 
 
 def legal_moves_mask(position: Position) -> U:
-    """The legal moves as a bit mask, as the kernels return them."""
+    """Return the legal moves as a bit mask, as the kernels return them."""
     return legal_moves(int(position.game), U(position.own), U(position.opp))
 
 
 def final_score(position: Position) -> int:
-    """The score of a finished game for the mover."""
+    """Return the score of a finished game for the mover."""
     score = position.score()
     return score[position.side] - score[1 - position.side]
 
 
 @cache
 def solve(position: Position) -> int:
-    """The score under best play for the mover."""
+    """Return the score under best play for the mover."""
     if position.over:
         return final_score(position)
     return max(-solve(position.after(move)) for move in position.legal_moves())
 
 
 def search(position: Position, depth: int, value: Callable[[Position], int]) -> int:
-    """Minimax to a depth; passes do not count."""
+    """Return the minimax value of a position at a depth; passes do not count."""
     if position.over:
         return final_score(position)
     if position.legal_moves() == (PASS,):
@@ -56,7 +56,7 @@ def search(position: Position, depth: int, value: Callable[[Position], int]) -> 
 
 
 def evaluate_pits(own: int, opp: int, weights: np.ndarray) -> int:
-    """The value of a position of Awalé by the network of `evaluate.awale_network`, in 16ths of a seed."""
+    """Compute the output of `evaluate.awale_network` for a position of Awalé, in 16ths of a seed."""
     held = [*pits_of(own), *pits_of(opp)]
     described = [PIT_SLOTS * pit + seeds % PIT_SLOTS for pit, seeds in enumerate(held)] + [IN_PLAY_ROW + sum(held)]
     sums = weights[described].astype(int).sum(axis=0)

@@ -1,4 +1,4 @@
-"""The engine for Awalé: its search against a plain one, exact values against tablebases, repetition, limits."""
+"""The engine for Awalé: values compared with a plain search and with tablebases, repetition, limits."""
 
 import random
 import threading
@@ -31,7 +31,7 @@ DIFFSCORE = Heuristic("diffscore")
 
 @pytest.fixture(scope="module", autouse=True)
 def separate_folder(tmp_path_factory: pytest.TempPathFactory) -> object:
-    """Keep small tablebases of these tests in a separate folder."""
+    """Keep the small tablebases of these tests in a separate folder."""
     with pytest.MonkeyPatch.context() as patch:
         folder = tmp_path_factory.mktemp("tables")
         patch.setattr(tablebase, "user_cache_folder", lambda: folder)
@@ -50,13 +50,13 @@ def random_weights(seed: int) -> np.ndarray:
 
 
 def set_weights_of(engine: Engine, weights: np.ndarray) -> None:
-    """Use other weights in an engine."""
+    """Replace the weights of an engine."""
     worker_of(engine).set_weights(to_awale_network_weights(weights))
 
 
 # ---- a plain search -------------------------------------------------------------------------------------------------
 def children(position: Position) -> list[tuple[int, Position]]:
-    """The seeds that each move captures, and the position after it."""
+    """Return, for each move, the number of seeds that it captures and the position after it."""
     return [
         (seeds_on_board(position) - seeds_on_board(after), after)
         for after in (split_captures_evenly(position.after(move)) for move in position.legal_moves())
@@ -64,14 +64,14 @@ def children(position: Position) -> list[tuple[int, Position]]:
 
 
 def final_value(position: Position) -> int:
-    """The value of a finished game."""
+    """Return the value of a finished game."""
     rows = sum(pits_of(position.own)), sum(pits_of(position.opp))
     stopped = position.game == Game.TOURNAMENT and sum(rows) <= 6
     return 0 if stopped else SEED_VALUE * (rows[0] - rows[1])
 
 
 def known_value(position: Position) -> int | None:
-    """The value at the end of the game or from the tablebase, else None."""
+    """Return the value of a finished game or from the tablebase, otherwise None."""
     if not position.legal_moves():
         return final_value(position)
     tablebase = load_or_build(position.game)
@@ -79,7 +79,7 @@ def known_value(position: Position) -> int | None:
 
 
 def plain_quiescence(position: Position, weights: np.ndarray) -> int:
-    """The value at the horizon: the evaluation, or a capture and what follows."""
+    """Return the value at the horizon: the higher of the evaluation and the value of the best capture."""
     value = known_value(position)
     if value is None:
         after = [SEED_VALUE * gain - plain_quiescence(child, weights) for gain, child in children(position) if gain]
@@ -88,7 +88,7 @@ def plain_quiescence(position: Position, weights: np.ndarray) -> int:
 
 
 def plain_search(position: Position, depth: int, weights: np.ndarray | None) -> int:
-    """The value by plain minimax."""
+    """Return the value by plain minimax."""
     if (value := known_value(position)) is not None:
         return value
     if weights is not None and depth == 0:
@@ -189,7 +189,7 @@ def test_tablebase_positions_have_exact_values_for_all_moves() -> None:
         assert position.legal_moves() == tuple(sorted(move for move, _ in found.candidates))
 
 
-def test_limits_are_kept() -> None:
+def test_limits_are_respected() -> None:
     position = Position.start(Game.TOURNAMENT)
     with Engine(Game.TOURNAMENT, hash=1) as engine:
         *_, found = engine.analyse(position, Limit(nodes=20_000))
@@ -209,7 +209,7 @@ def test_threads_search_together_and_end() -> None:
         stream = engine.analyse(position)
         next(stream)
         engine.stop()
-        list(stream)  # must end
+        list(stream)  # the stream must end
     assert threading.active_count() == before
 
 
@@ -257,7 +257,7 @@ def test_the_champion_beats_random(game: Game) -> None:
 
 
 def test_diffscore_is_the_only_heuristic() -> None:
-    with pytest.raises(ConfigError, match="'h3' does not fit"):
+    with pytest.raises(ConfigError, match="does not support the heuristic 'h3'"):
         make_player("champion:h3").begin(Game.ABAPA, 0)
     make_player("champion:diffscore,hash=1").begin(Game.ABAPA, 0)
 

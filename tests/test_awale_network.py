@@ -54,7 +54,7 @@ from awello.rules.awale import ROW, START, pits_of
 
 @pytest.fixture(autouse=True)
 def use_small_settings(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Use a use_small_settings tablebase, few games and use_small_settings batches."""
+    """Use a small tablebase, few games and small batches."""
     monkeypatch.setattr(tablebase, "user_cache_folder", lambda: tmp_path)
     monkeypatch.setattr(tablebase, "DEFAULT_SEEDS", 7)
     monkeypatch.setattr(awale_network, "GAMES_PER_VARIANT", 8)
@@ -63,7 +63,7 @@ def use_small_settings(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def some_boards(count: int) -> Words:
-    """Random positions with at most 48 seeds."""
+    """Return random positions with at most 48 seeds."""
     rng = np.random.default_rng(4)
     held = np.array([rng.multinomial(rng.integers(49), rng.dirichlet([0.5] * PITS)) for _ in range(count)])
     rows = held.reshape(count, 2, 6).astype(np.uint64) << np.arange(0, 48, 8, dtype=np.uint64)
@@ -81,7 +81,7 @@ def test_the_evaluation_agrees_with_plain_python() -> None:
             assert found == evaluate_pits(int(own), int(opp), rows)
 
 
-def test_no_sum_leaves_its_type() -> None:
+def test_no_sum_overflows() -> None:
     rows = np.full((ROWS, UNITS), MAX_WEIGHT, np.int16)
     rows[OUTPUT_ROW] = MAX_OUTPUT_WEIGHT
     assert estimate(U(START), U(START), 48, to_awale_network_weights(rows)) == SEED_VALUE * 48
@@ -174,7 +174,7 @@ def test_it_learns_the_value_of_two_pits_together() -> None:
     assert np.sqrt(np.mean(np.square(network.predict(boards) - values))) < 0.3 * values.std()
 
 
-def test_a_training_is_resumed(tmp_path: Path) -> None:
+def test_training_is_resumed(tmp_path: Path) -> None:
     file = tmp_path / "awale_network.npz"
     whole = AwaleNetworkTraining()
     rounds = list(train(whole, 3, 2, 3, lambda done: None))
@@ -190,7 +190,7 @@ def test_a_training_is_resumed(tmp_path: Path) -> None:
     assert list(train(load_training(file), 3, 1, 3, lambda done: None)) == []
 
 
-def test_a_file_of_something_else_is_refused(tmp_path: Path) -> None:
+def test_a_file_with_other_content_is_rejected(tmp_path: Path) -> None:
     file = tmp_path / "awale_network.npz"
     save_training(file, AwaleNetworkTraining())
     for wrong in (b"", file.read_bytes()[:300], b"nothing"):

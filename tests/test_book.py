@@ -1,4 +1,4 @@
-"""The opening book: drop-out expansion and files; and moves that lost games, which are avoided."""
+"""The opening book (drop-out expansion and files), and the moves that the champion avoids."""
 
 from pathlib import Path
 
@@ -16,7 +16,7 @@ ROOT_KEY = (START, START)
 
 
 def row_balance(position: Position) -> float:
-    """A simple evaluation: a tenth of the seeds in the mover's row less the opponent's."""
+    """Evaluate a position simply: a tenth of the seeds in the mover's row minus the opponent's."""
     return (sum(pits_of(position.own)) - sum(pits_of(position.opp))) / 10
 
 
@@ -28,7 +28,7 @@ def expanded_book(game: Game, times: int) -> OpeningBook:
 
 
 def plain_value(book: OpeningBook, key: tuple[int, int]) -> float:
-    """The value of a position by plain minimax."""
+    """Return the value of a position by plain minimax."""
     if not book.is_expanded(key):
         return book.values[key]
     return max(gain - plain_value(book, child) for gain, child in book.moves(key).values())
@@ -117,7 +117,7 @@ def test_moves_that_lost_are_kept(tmp_path: Path) -> None:
         AvoidedMoves(file)
 
 
-def test_lost_games_are_not_repeated(tmp_path: Path) -> None:
+def test_the_champion_does_not_repeat_lost_games(tmp_path: Path) -> None:
     file = tmp_path / "lost.jsonl"
     spec, opponent = f"champion@1,hash=1,book=false,avoided_moves={file}", "alphabeta:diffscore@7"
     lost = []
@@ -125,7 +125,7 @@ def test_lost_games_are_not_repeated(tmp_path: Path) -> None:
         result = play_match(Match(Game.TOURNAMENT, spec, opponent, games=1, seed=5))
         if result.losses:
             lost.append(result.records[0].moves)
-    assert len(lost) == len(set(lost)), "each lost game differs from all before"
+    assert len(lost) == len(set(lost)), "each lost game differs from all earlier ones"
     assert not lost or len(AvoidedMoves(file).moves) >= 1
 
 

@@ -1,4 +1,4 @@
-"""Alpha-beta on a budget: values against minimax, scores against a twin of report 1's algorithm 2, the players."""
+"""Alpha-beta with a node budget: values compared with minimax, scores with algorithm 2 of report 1, the players."""
 
 import numpy as np
 import pytest
@@ -53,7 +53,7 @@ def slow_value(position: Position, budget: float, share_factor: float, ply: int,
 
 
 def category_of(position: Position, move: int) -> int:
-    """Compute report 1's equation 2 by walking around the board."""
+    """Compute equation 2 of report 1 by walking around the board."""
     board = [word >> 8 * pit & 255 for word in (position.own, position.opp) for pit in range(6)]
     place, left = move, board[move]
     while left:
@@ -63,7 +63,7 @@ def category_of(position: Position, move: int) -> int:
 
 
 class AlgorithmTwo:
-    """Report 1's algorithm 2 as printed: maximising and minimising players, and scores of categories."""
+    """Algorithm 2 of report 1 as printed: maximising and minimising players, and category scores."""
 
     def __init__(self, evaluator: Evaluator) -> None:
         self.evaluator, self.category_scores = evaluator, np.zeros(6 * 48 * 49, np.int64)

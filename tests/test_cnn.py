@@ -25,7 +25,7 @@ Reals = npt.NDArray[np.float32]
 
 
 class PerceptronAsCnn(Cnn):
-    """The shipped perceptron with the interface of the network, counting the positions evaluated."""
+    """The shipped perceptron with the interface of `Cnn`; it counts the evaluated positions."""
 
     def __init__(self) -> None:
         self.network, self.evaluated = load_perceptron(Game.OTHELLO), 0
@@ -42,7 +42,7 @@ class PerceptronAsCnn(Cnn):
 
 
 def some_positions(count: int, plies: tuple[int, int] = (0, 58)) -> list[Position]:
-    """Return positions in which the mover has a choice."""
+    """Return positions in which the mover has more than one move."""
     chance, found = random.Random(count), list[Position]()
     while len(found) < count:
         position = play_random_moves(Game.OTHELLO, chance.randrange(1000), chance.randint(*plies)).final
@@ -91,7 +91,7 @@ def test_it_predicts_common_moves() -> None:
 
 
 def test_invalid_networks_are_rejected(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    with pytest.raises(ConfigError, match="only plays Othello on 8x8"):
+    with pytest.raises(ConfigError, match="supports only Othello on 8x8"):
         load_cnn(Game.ABAPA)
     (tmp_path / "damaged.onnx").write_bytes(b"none")
     for name in ("damaged.onnx", "nothing.onnx"):
@@ -99,7 +99,7 @@ def test_invalid_networks_are_rejected(tmp_path: Path, monkeypatch: pytest.Monke
             load_cnn(Game.OTHELLO, tmp_path / name)
     load_cnn_file.cache_clear()
     monkeypatch.setitem(sys.modules, "onnxruntime", None)
-    with pytest.raises(ConfigError, match=r"needs onnxruntime: pip install 'awello\[neural\]'"):
+    with pytest.raises(ConfigError, match=r"requires onnxruntime: pip install 'awello\[neural\]'"):
         load_cnn(Game.OTHELLO)
 
 
@@ -148,7 +148,7 @@ def test_a_finished_game_counts_its_discs() -> None:
 
 # ---- the tree -------------------------------------------------------------------------------------------------------
 def test_batches_of_one_give_the_tree_of_the_perceptron() -> None:
-    """With one leaf per evaluation, both ways to grow a tree visit the same moves."""
+    """With one leaf per batch, batched and unbatched searches visit the same moves."""
     for position in some_positions(4) + some_positions(4, (46, 57)):
         small = PerceptronAsCnn()
         tree, other = CnnTree(1 << 14, network=small), PerceptronTree(1 << 14, network=small.network)
@@ -211,10 +211,10 @@ def test_the_policy_player_plays_the_most_likely_move() -> None:
 @pytest.mark.parametrize(
     ("spec", "game", "message"),
     [
-        ("cnn", Game.OTHELLO6, "only plays Othello on 8x8"),
+        ("cnn", Game.OTHELLO6, "supports only Othello on 8x8"),
         ("cnn@3", Game.OTHELLO, "has no setting 'limit'"),
         ("cnn-value@100ms", Game.OTHELLO, "needs a depth from 1 to 8, such as cnn-value@2"),
-        ("puct:cnn@100n", Game.ABAPA, "only plays Othello on 8x8"),
+        ("puct:cnn@100n", Game.ABAPA, "supports only Othello on 8x8"),
         ("puct:large@100n", Game.OTHELLO, "'perceptron' or 'cnn'"),
         ("cnn,weights=nothing", Game.OTHELLO, "is not a convolutional network"),
     ],

@@ -198,7 +198,7 @@ def test_a_server_that_cannot_start_says_why_and_not_where(tmp_path: Path) -> No
 
 
 @pytest.mark.parametrize(("words", "part"), BAD, ids=[part for _, part in BAD])
-def test_bad_input_gets_one_clear_line(words: tuple[str, ...], part: str) -> None:
+def test_bad_input_gives_a_one_line_error(words: tuple[str, ...], part: str) -> None:
     done = awello(*words)
     complaints = [line for line in done.stderr.splitlines() if "compiling" not in line]
     assert done.returncode == 2

@@ -147,7 +147,7 @@ def test_the_first_of_several_games_is_taken() -> None:
         (f"{BOARD} O", Game.OTHELLO6, "the board has size 8, not 6"),
         (f"{BOARD} O", Game.ABAPA, "this is a position of Othello"),
         ("4-4-4-4-4-4-4-4-4-4-4-4-0-0-S", Game.OTHELLO, "this is a position of Awalé"),
-        ("4-4-4-4-4-4-4-4-4-4-4-4-0-S", None, "the diagram has 14 parts"),
+        ("4-4-4-4-4-4-4-4-4-4-4-4-0-S", None, "the diagram has 14 fields"),
         ("4-4-4-4-4-4-4-4-4-4-4-4-0-1-S", None, "the diagram has 49 seeds"),
         (GGF, Game.ROMEIN, "this is a game of othello, not of romein: choose the other game"),
         (GGF.replace("d6", "a1"), None, "line 1: move 1: a1 is not a legal move: White can play"),

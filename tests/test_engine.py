@@ -1,4 +1,4 @@
-"""The engine against plain minimax, and its threads, stops, tables, limits and levels."""
+"""The engine compared with plain minimax, and its threads, stops, tables, limits and levels."""
 
 import itertools
 import random
@@ -77,7 +77,7 @@ def test_small_boards_from_the_start() -> None:
 
 # ---- the search to a depth ------------------------------------------------------------------------------------------
 def static_value(position: Position) -> int:
-    """The evaluation of a position, rounded to whole discs as in the search."""
+    """Return the evaluation of a position, rounded to whole discs as in the search."""
     row, weights = patterns.PatternRow.new(), load_pattern_weights()[stage_of(position.empties)]
     patterns.fill_row(position.own, position.opp, row)
     value = int(patterns.evaluate_row.py_func(row, patterns.StageWeights.view(weights)))  # type: ignore[attr-defined]
@@ -103,7 +103,7 @@ def test_a_full_search_is_minimax(empties: int, engine: Engine) -> None:
         assert found.exact_moves == ()
 
 
-def test_best_moves_come_in_order(engine: Engine) -> None:
+def test_best_moves_are_sorted(engine: Engine) -> None:
     position = reference_search.random_position(Game.OTHELLO, 12, random.Random(2))
     found = last_analysis(engine.analyse(position, multipv=3))
     assert len(found.candidates) == 3 and found.exact
@@ -121,7 +121,7 @@ def test_a_heuristic_can_evaluate() -> None:
         make_player("champion:nothing@3").begin(Game.OTHELLO, 0)
 
 
-def test_analyses_deepen_and_a_pass_is_analysed(engine: Engine) -> None:
+def test_depth_increases_and_a_pass_is_analysed(engine: Engine) -> None:
     answers = list(engine.analyse(Position.start(), Limit(depth=6)))
     assert [answer.depth for answer in answers] == [1, 2, 3, 4, 5, 6]
     nodes = [answer.nodes for answer in answers]
@@ -264,7 +264,7 @@ def stop_at_random(rounds: int, threads: int, seed: int) -> None:
             found = next(answers)
             timer = threading.Timer(rng.random() * 0.02, engine.stop)
             timer.start()
-            for found in answers:  # noqa: B007  (the last one counts)
+            for found in answers:  # noqa: B007  (only the last one is used)
                 pass
             timer.join()
             assert found.move in position.legal_moves()
@@ -364,7 +364,7 @@ def test_concurrent_loads_share_the_weights(tmp_path: Path) -> None:
     assert found == [address_of(load_pattern_weights(file))] * 8
 
 
-def test_limits_are_kept(engine: Engine) -> None:
+def test_limits_are_respected(engine: Engine) -> None:
     engine.clear()
     few_nodes = last_analysis(engine.analyse(Position.start(), Limit(nodes=20_000)))
     assert 0 < few_nodes.nodes <= 20_000
@@ -375,24 +375,24 @@ def test_limits_are_kept(engine: Engine) -> None:
 
 
 # ---- levels and clock -----------------------------------------------------------------------------------------------
-def test_levels_rise() -> None:
+def test_strength_increases_with_the_level() -> None:
     levels = [level_of(number) for number in range(MAX_LEVEL + 1)]
     for lower, higher in itertools.pairwise(levels):
         assert (lower.depth, lower.exact_empties) <= (higher.depth, higher.exact_empties)
     assert levels[12].endgame_selectivity(20) == NO_SELECTIVITY and levels[12].endgame_selectivity(30) is None
     assert levels[0].endgame_selectivity(1) is None
-    with pytest.raises(SpecError, match="no level 31: choose 0 to 30"):
+    with pytest.raises(SpecError, match="level 31 does not exist: choose 0 to 30"):
         level_of(31)
 
 
 @given(st.floats(0, 10_000), st.floats(0, 60), st.floats(0, 60))
-def test_no_move_takes_more_than_the_clock_has(seconds: float, increment: float, moves: float) -> None:
+def test_no_move_is_allocated_more_than_the_clock(seconds: float, increment: float, moves: float) -> None:
     budget = allocate_time(Clock(seconds, increment), moves)
     assert budget.optimum >= 0 and 0 <= budget.maximum <= seconds
     assert allocate_time(Clock(), moves) == UNLIMITED
 
 
-def test_more_time_is_given_early() -> None:
+def test_early_moves_get_more_time() -> None:
     early, late = allocate_time(Clock(60), 15), allocate_time(Clock(60), 2)
     assert early.optimum < late.optimum <= 15
 
@@ -411,7 +411,7 @@ def test_the_champion_beats_the_textbook_and_repeats_itself() -> None:
 
 
 def test_the_champion_plays_by_the_clock_and_ponders(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(game_loop, "time", SteppingTime(0.05))  # so that a busy machine costs no time
+    monkeypatch.setattr(game_loop, "time", SteppingTime(0.05))  # independent of the load of the machine
     before = threading.active_count()
     match = Match(Game.OTHELLO6, "champion,ponder=true,hash=1", "random", games=2, seed=1, clock=Clock(1.2))
     result = play_match(match)
@@ -451,7 +451,7 @@ def test_the_champion_gives_away_as_often_as_set() -> None:
 
 
 def test_invalid_champion_settings_are_refused() -> None:
-    with pytest.raises(SpecError, match="no level 99"):
+    with pytest.raises(SpecError, match="level 99 does not exist"):
         make_player("champion@level=99").begin(Game.OTHELLO, 0)
     with pytest.raises(SpecError, match="champion@0 needs a depth"):
         make_player("champion@0").begin(Game.OTHELLO, 0)
@@ -466,7 +466,7 @@ def test_invalid_champion_settings_are_refused() -> None:
 def problems(name: str) -> list[Any]:
     file = Path(SUITES / name)
     if not file.exists():
-        pytest.skip(f"{name} is not there")
+        pytest.skip(f"{name} is not available")
     return parse_obf(file.read_text("utf-8"))
 
 

@@ -1,4 +1,4 @@
-"""The kernels of the engine against twins and plain minimax: patterns, memory, tables, stability, last squares."""
+"""The kernels of the engine compared with plain code: patterns, memory, tables, stability, last squares."""
 
 import random
 from collections.abc import Iterator
@@ -39,8 +39,8 @@ def compiled(instruction: Any) -> Any:
 
 
 # ---- hashes ---------------------------------------------------------------------------------------------------------
-def test_boards_that_resemble_each_other_have_different_hashes() -> None:
-    """In an old hash, changes of some squares cancelled each other, so different boards collided."""
+def test_similar_boards_have_different_hashes() -> None:
+    """The changes of similar boards must not cancel each other in the hash."""
     own, opp, worker = 0x78795808000814E0, 0x8786A7F73F372B1F, worker_of(Game.OTHELLO)
     multipliers = worker.state.multipliers
     seen = {int(hash_of(U(own), U(opp), multipliers)): (own, opp)}
@@ -61,7 +61,7 @@ def test_boards_that_resemble_each_other_have_different_hashes() -> None:
 @pytest.mark.parametrize("emit", [bits.emit_step_flips, bits.emit_ray_flips])
 def test_flips_are_found_step_by_step_and_by_rays(emit: Any) -> None:
     if emit is bits.emit_ray_flips and not bits.HAS_VECTOR_LEADING_ZEROS:
-        pytest.skip("this processor does not count leading zeros of vectors")
+        pytest.skip("this processor cannot count the leading zeros of vectors")
     flips = compiled(instruction("uint64(uint64, uint64, int64)", emit)(bits.flips_of.py_func))  # type: ignore[attr-defined]
     rng = random.Random(8)
     for _ in range(3000):
@@ -110,7 +110,7 @@ def test_an_index_counts_own_discs_up_and_enemy_discs_down() -> None:
         assert len(set(squares)) == len(shape.split())
 
 
-def test_a_turned_board_has_the_same_value() -> None:
+def test_a_rotated_board_has_the_same_value() -> None:
     weights, row = patterns.StageWeights.view(load_pattern_weights()[stage_of(30)]), patterns.PatternRow.new()
     position = parse_position("-OOOOO----OOOOX--OOOOOO-XXXXXOO--XXOOX--OOXOXX----OXXO---OOO--O- X")
     values = []
@@ -125,7 +125,7 @@ def test_a_turned_board_has_the_same_value() -> None:
 
 
 # ---- memory, table, stability ---------------------------------------------------------------------------------------
-def test_bytes_of_memory() -> None:
+def test_bytes_are_loaded() -> None:
     table = np.array([2, 1], np.uint8)
     read = compiled(load8)
     assert [int(read(address_of(table), U(place))) for place in (0, 1)] == [2, 1]
@@ -133,7 +133,7 @@ def test_bytes_of_memory() -> None:
 
 
 def bucket_of(key: int, worker: OthelloWorker) -> transposition_table.TableBucket:
-    """The bucket of a key in the worker's table."""
+    """Return the bucket of a key in the worker's table."""
     return transposition_table.TableBucket.view(worker.tt.words.reshape(-1, 8)[(key >> 20) % worker.tt.buckets])
 
 
@@ -181,7 +181,7 @@ def test_a_shallow_search_does_not_replace_a_deep_one() -> None:
         )
 
 
-def test_old_and_shallow_entries_go_first() -> None:
+def test_old_and_shallow_entries_are_replaced_first() -> None:
     worker = worker_of(Game.OTHELLO)
     keys = [number << 56 | 7 << 30 for number in range(1, 7)]
     for number, (key, depth, age) in enumerate(zip(keys, (9, 30, 12, 15, 8, 11), (2, 1, 2, 2, 2, 2), strict=True)):
@@ -194,7 +194,7 @@ def test_old_and_shallow_entries_go_first() -> None:
 
 @settings(max_examples=30, deadline=None)
 @given(st.integers(0, 10**6), st.integers(1, 25))
-def test_stable_discs_are_never_turned(seed: int, empties: int) -> None:
+def test_stable_discs_are_never_flipped(seed: int, empties: int) -> None:
     rng = random.Random(seed)
     position = reference_search.random_position(Game.OTHELLO, empties, rng)
     stable = int(stable_discs(U(position.own), U(position.opp), build_edge_table()))
@@ -207,15 +207,15 @@ def test_stable_discs_are_never_turned(seed: int, empties: int) -> None:
             assert (later.second if side else later.first) & stable == stable
 
 
-def test_edges_that_are_stable() -> None:
+def test_stable_discs_on_edges() -> None:
     edges = build_edge_table().stable
-    assert edges[0b00000111 << 8] == 0b111, "from a corner on"
-    assert edges[0b00000110 << 8] == 0, "not without it"
-    assert edges[0b00111100 << 8 | 0b11000011] == 0b00111100, "a full edge"
+    assert edges[0b00000111 << 8] == 0b111, "discs connected to a corner are stable"
+    assert edges[0b00000110 << 8] == 0, "discs without a corner are not stable"
+    assert edges[0b00111100 << 8 | 0b11000011] == 0b00111100, "all discs of a full edge are stable"
 
 
 # ---- the last squares -----------------------------------------------------------------------------------------------
-def test_the_last_move_is_counted() -> None:
+def test_flips_of_the_last_move_are_counted() -> None:
     rng, count = random.Random(1), compiled(last_empties.count_last_flips)
     for _ in range(300):
         square = rng.randrange(64)

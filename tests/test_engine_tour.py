@@ -1,4 +1,4 @@
-"""The tour of the engine in the docs: its figures, quotes, names and constants match the code."""
+"""The tour of the engine in the documentation: its figures, quotes, names and constants match the code."""
 
 import re
 import runpy
@@ -21,11 +21,11 @@ def blocks(language: str) -> list[str]:
 
 
 def is_quoted(block: str, source: str) -> bool:
-    """Whether a source contains these lines in sequence, at any indentation."""
+    """Return whether a source contains these lines in sequence, at any indentation."""
     return any(indent(dedent(block), " " * depth) in source for depth in range(0, 17, 4))
 
 
-def test_figures_are_those_of_the_script() -> None:
+def test_figures_match_the_script() -> None:
     with redirect_stdout(StringIO()) as printed:
         runpy.run_path(str(FOLDER / "trace_engine.py"), run_name="__main__")
     figures = set(printed.getvalue().splitlines())
@@ -44,13 +44,13 @@ LINKS = re.findall(r"\[`([\w.]+)`\]\(([^)]+\.py)\)", PAGE)
 
 
 @pytest.mark.parametrize(("name", "file"), sorted(set(LINKS)))
-def test_names_are_defined_where_links_lead(name: str, file: str) -> None:
+def test_linked_names_are_defined_in_the_linked_file(name: str, file: str) -> None:
     source = SOURCES[(FOLDER / file).resolve()]
     for part in name.split("."):
         assert re.search(rf"^ *(def|class) {part}\b", source, re.M), part
 
 
-def test_names_of_code_exist() -> None:
+def test_names_in_the_page_exist() -> None:
     everything = "\n".join(SOURCES.values())
     names = {part for name in re.findall(r"`~?([A-Za-z_][\w.]+)`", PAGE) for part in name.split(".")}
     assert [name for name in sorted(names) if not re.search(rf"\b{name}\b", everything)] == []

@@ -60,7 +60,7 @@ def test_every_format_is_detected_and_reads_back(name: str) -> None:
     assert detect_format(b"?", f"X{suffix.upper()}") is detect_format(b"", f"a.b{suffix}.gz") is find_format(name)
     packed = gzip.compress(content)
     assert list(read_games(packed, f"games{suffix}.gz")) == list(read_games(packed)) == found
-    if name not in ("wthor", "transcripts"):  # which do not store everything
+    if name not in ("wthor", "transcripts"):  # these formats do not store everything
         assert next(iter(FORMATS[name].write(game for game in found if isinstance(game, Record)).values())) == content
 
 
@@ -91,7 +91,7 @@ def test_text_encodings() -> None:
         FORMATS["ggf"].write([Record(Position.start(), tags={"Black": "\ud800"})])
 
 
-def test_compressed_files_are_read_as_far_as_they_are_whole(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_intact_part_of_a_compressed_file_is_read(monkeypatch: pytest.MonkeyPatch) -> None:
     text = b"f5d6\n" * 4_000 + random.Random(0).randbytes(100_000).hex().encode()
     packed = gzip.compress(text)
     assert decompress(packed) == (text, None)
@@ -146,7 +146,7 @@ def test_damaged_files_give_games_and_errors(name: str) -> None:
 
 
 @pytest.mark.parametrize("name", FORMATS)
-def test_what_was_read_from_a_damaged_file_can_be_written(name: str) -> None:
+def test_games_from_damaged_files_can_be_written(name: str) -> None:
     for content in damaged_files(file_of_short_games(name), 40, seed=2):
         games = [game for game in FORMATS[name].read(content) if isinstance(game, Record)]
         for game in games:
@@ -161,7 +161,7 @@ def test_what_was_read_from_a_damaged_file_can_be_written(name: str) -> None:
 
 @pytest.mark.slow
 @pytest.mark.parametrize("name", FORMATS)
-def test_very_many_damaged_files(name: str) -> None:
+def test_many_damaged_files(name: str) -> None:
     games, errors = check_damaged(name, 100_000, seed=3)
     print(f"{name}: {games} games, {errors} errors")
     assert errors > 30_000
@@ -193,7 +193,7 @@ HOSTILE = [
 
 
 @pytest.mark.parametrize("name", FORMATS)
-def test_hostile_files_take_neither_time_nor_memory(name: str) -> None:
+def test_hostile_files_are_read_with_little_time_and_memory(name: str) -> None:
     tracemalloc.start()
     for piece in HOSTILE:
         for before in ("", "(;GM[Othello]", '[Variant "Abapa"]\n\n'):

@@ -273,7 +273,7 @@ def test_files_without_the_weights_are_refused(text: str, tmp_path: Path) -> Non
 
 
 def test_weights_out_of_bounds_are_refused() -> None:
-    with pytest.raises(ConfigError, match="weights of h1 must lie between -10000 and 10000"):
+    with pytest.raises(ConfigError, match="weight of h1 is out of range: use -10000 to 10000"):
         Heuristic("h1", weights=(10_001, 0)).check(Game.ABAPA)
 
 
@@ -417,7 +417,7 @@ def test_the_command_learns_and_resumes(tmp_path: Path) -> None:
         (("--out", "nowhere/h1.json"), "No such file or directory"),
     ],
 )
-def test_bad_input_gets_one_clear_line(words: tuple[str, ...], part: str) -> None:
+def test_bad_input_gives_a_one_line_error(words: tuple[str, ...], part: str) -> None:
     done = train(*words)
     assert done.returncode == 2 and done.stdout == "" and done.stderr.count("\n") == 1
     assert part in done.stderr

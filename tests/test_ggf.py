@@ -23,12 +23,12 @@ def test_games_read_back(games: list[Record]) -> None:
 @pytest.mark.parametrize(
     "value", ["a]b", "\\", "\\]", "(;", "(\\;", "x;)", "nice ;) \n(;GM[", "]]", "é — 石", "[", "1 (;"]
 )
-def test_every_letter_can_stand_in_a_tag(value: str) -> None:
+def test_tag_values_can_contain_any_character(value: str) -> None:
     games = [Record(Position.start(), (), tags={"CO": value, "Black": value})] * 2
     assert list(read_ggf("".join(write_ggf(games)))) == games
 
 
-def test_a_game_as_it_is_usually_written() -> None:
+def test_a_typical_game() -> None:
     record = parse_ggf(NBOARD)
     assert format_transcript(record) == "f5f6"
     assert record.tags == {"Site": "NBoard", "Black": "a", "White": "b", "TI": "15:00"}
@@ -57,7 +57,7 @@ def test_a_pass_at_the_very_end() -> None:
     assert parse_ggf(format_ggf(begun)) == begun
 
 
-def test_pairs_come_back_as_pairs() -> None:
+def test_synchro_pairs_are_read_and_written() -> None:
     single, first, second = (NBOARD.replace("[a]", f"[{name}]") for name in "xyz")
     text = f"1 {single}\nsome words\n2 {first}{second}\n2 {second} {first}\n1 {single}\n"
     games = list(read_ggf(text))
@@ -88,7 +88,7 @@ def test_results(result: str, loser: int | None, reason: str, kept: bool) -> Non
     assert parse_ggf(format_ggf(record)) == record
 
 
-def test_the_result_of_a_finished_game_is_the_board_s() -> None:
+def test_the_board_decides_the_result_of_a_finished_game() -> None:
     whole = play_random_moves(Game.OTHELLO, 1, 99)
     black, white = whole.final.score()
     assert f"RE[{black - white:+d}.00]" in format_ggf(whole)
@@ -125,7 +125,7 @@ def test_damage_is_reported_and_the_other_games_are_read(old: str, new: str, mes
     assert (str(found[0]), found[1:]) == (message, [good])
 
 
-def test_what_ggf_cannot_store() -> None:
+def test_games_that_ggf_cannot_store_are_rejected() -> None:
     with pytest.raises(NotationError, match="not of abapa: omit it, or write OGN"):
         format_ggf(Record(Position.start(Game.ABAPA)))
     for tag in ("PB", "BO", "W", "a b", "", "é"):

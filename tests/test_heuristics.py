@@ -1,4 +1,4 @@
-"""Heuristics against plain-Python counts, and their settings."""
+"""Heuristics compared with counts in plain Python, and their settings."""
 
 import random
 from pathlib import Path
@@ -171,7 +171,7 @@ def test_h5_counts_from_the_root_and_chooses_like_h3() -> None:
             assert estimate(int(position.game), evaluator.heuristic, *words, evaluator.state) == 0
 
 
-def test_a_finished_game_is_worth_more_than_any_estimate(game: Game) -> None:
+def test_the_value_of_a_finished_game_exceeds_any_estimate(game: Game) -> None:
     evaluator = Evaluator(game, Heuristic("positional" if game.family == "othello" else "diffscore"))
     chance = random.Random(4)
     for _ in range(20):
@@ -218,5 +218,5 @@ def test_heuristics_belong_to_games() -> None:
             else:
                 with pytest.raises(ConfigError, match=f"'{name}' is not a heuristic for {game.family}"):
                     Evaluator(game, Heuristic(name))
-    with pytest.raises(ConfigError, match="must ascend"):
+    with pytest.raises(ConfigError, match="use ascending numbers"):
         Evaluator(Game.OTHELLO, Heuristic("mixed", thresholds=(55, 30)))

@@ -1,4 +1,4 @@
-"""Kernels: compiled and plain results agree, the cache is kept up to date, nothing else compiles."""
+"""Kernels: compiled and plain results agree, the cache is kept up to date, and no other code compiles."""
 
 import ast
 import itertools
@@ -53,7 +53,7 @@ def test_uncompiled_kernels_print_the_same_trace() -> None:
 
 
 def test_kernel_files_import_only_kernel_files() -> None:
-    """Otherwise a change in another file would not change the name of the cache folder."""
+    """Otherwise, a change in another file would not change the name of the cache folder."""
     kernel_modules = {".".join(file.relative_to(PACKAGE.parent).with_suffix("").parts) for file in KERNEL_SOURCES}
     for source in KERNEL_SOURCES:
         for node in ast.walk(ast.parse(source.read_text("utf-8"))):
@@ -64,7 +64,7 @@ def test_kernel_files_import_only_kernel_files() -> None:
                 )
 
 
-def test_nothing_else_compiles() -> None:
+def test_no_other_module_compiles() -> None:
     for source in PACKAGE.rglob("*.py"):
         if source.name != "kernel.py":
             assert not re.search(r"\bn?jit\b", source.read_text("utf-8")), source
@@ -80,7 +80,7 @@ def test_recursive_calls_pass_no_literals() -> None:
                         assert not any(isinstance(argument, ast.Constant) for argument in call.args), function.name
 
 
-def test_the_folder_changes_with_the_sources(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_cache_folder_changes_with_the_sources(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("AWELLO_CACHE", str(tmp_path))
     source = tmp_path / "rules.py"
     source.write_text("ONE = 1")
@@ -90,7 +90,7 @@ def test_the_folder_changes_with_the_sources(tmp_path: Path, monkeypatch: pytest
     assert kernel._cache_folder([source]) != before
 
 
-def test_a_cache_that_cannot_be_written_does_not_matter(tmp_path: Path) -> None:
+def test_a_read_only_cache_is_tolerated(tmp_path: Path) -> None:
     (tmp_path / "file").write_text("no folder")
     done = fresh_awello("perft", "othello", "3", AWELLO_CACHE=str(tmp_path / "file"))
     assert done.returncode == 0, done.stderr
@@ -98,7 +98,7 @@ def test_a_cache_that_cannot_be_written_does_not_matter(tmp_path: Path) -> None:
 
 
 @pytest.mark.slow
-def test_a_damaged_cache_is_made_again(tmp_path: Path) -> None:
+def test_a_damaged_cache_is_rebuilt(tmp_path: Path) -> None:
     words = ("perft", "othello", "3")
     assert fresh_awello(*words, AWELLO_CACHE=str(tmp_path)).returncode == 0
     for file in tmp_path.rglob("*.nb?"):
@@ -156,8 +156,8 @@ def test_entry_points_work_with_a_warm_cache(words: tuple[str, ...]) -> None:
 
 
 @pytest.mark.usefixtures("warm_cache")
-def test_no_entry_point_compiles_what_the_cache_has() -> None:
-    """All in one new process; the slow test below uses one process each."""
+def test_entry_points_compile_no_cached_kernels() -> None:
+    """All entry points run in one new process; in the slow test below, each has its own."""
     warm = run("-c", RUN_ALL, json.dumps(ENTRY_POINTS))
     assert warm.returncode == 0, warm.stderr
     assert "compiling" not in warm.stderr

@@ -61,7 +61,7 @@ def test_modules_are_planned_after_stages() -> None:
     assert "awello.learn.pattern_kernels" not in engines and "awello.rules.awale" in server
 
 
-def test_no_module_is_started_before_what_it_imports(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_modules_are_compiled_after_their_imports(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(kernel_compiler, "_start_worker", fake_worker)
     started: list[str] = []
     ready: list[set[str]] = []
@@ -80,7 +80,7 @@ def test_no_module_is_started_before_what_it_imports(monkeypatch: pytest.MonkeyP
     assert all(imports[module] <= done for module, done in zip(started, ready, strict=True))
 
 
-def test_what_a_dead_worker_has_started_is_left_to_another(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_another_worker_compiles_the_module_of_a_dead_one(monkeypatch: pytest.MonkeyPatch) -> None:
     deadly = iter(("awello.memory", ""))
     monkeypatch.setattr(kernel_compiler, "_start_worker", lambda: fake_worker(next(deadly)))
     with KernelCompiler(workers=2) as compiler:

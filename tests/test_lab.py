@@ -248,7 +248,7 @@ def test_published_figures_stand_beside_ours(tmp_path: Path) -> None:
         (("--out", "/proc/nowhere"), "cannot write"),
     ],
 )
-def test_bad_input_gets_one_clear_line(words: tuple[str, ...], part: str) -> None:
+def test_bad_input_gives_a_one_line_error(words: tuple[str, ...], part: str) -> None:
     done = awello("lab", "complexity", "--games", "1", *words)
     assert done.returncode == 2
     assert done.stdout == ""

@@ -1,4 +1,4 @@
-"""Layouts: the same fields for compiled kernels, uncompiled ones and Python."""
+"""Layouts: compiled kernels, uncompiled kernels and Python access the same fields."""
 
 from typing import Annotated
 
@@ -83,7 +83,7 @@ def test_names_are_unique() -> None:
         type("SampleItem", (Layout,), {"__annotations__": {"key": int}})
 
 
-def test_fields_do_not_hide_behind_attributes_of_records() -> None:
-    """Without compilation, `state.size` would be NumPy's number of elements, which is always 1."""
+def test_field_names_hidden_by_record_attributes_are_rejected() -> None:
+    """Without compilation, `state.size` would be the number of elements of the NumPy record, always 1."""
     with pytest.raises(TypeError, match="the field 'size' would be hidden"):
         type("SampleTable", (Layout,), {"__annotations__": {"size": int}})

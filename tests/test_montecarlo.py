@@ -1,4 +1,4 @@
-"""Tree search with random games: consistent counts, wins that are found, the players and their limits."""
+"""Monte Carlo tree search: consistent counts, wins that are found, the players and their limits."""
 
 import inspect
 import random
@@ -75,7 +75,7 @@ def test_a_win_within_reach_is_found() -> None:
 
 def test_a_node_has_the_documented_size() -> None:
     described = inspect.getsource(TreeSearchPlayer)
-    assert f"Size of the tree; {TreeNode.dtype.itemsize} bytes per node." in described
+    assert f"{TreeNode.dtype.itemsize} bytes per node" in described
     assert MonteCarloTree(1 << 10).nodes.nbytes == TreeNode.dtype.itemsize << 10
 
 
@@ -99,7 +99,7 @@ def test_uncompiled_kernels_check_the_size_of_the_tree() -> None:
 
 # ---- learning policy ------------------------------------------------------------------------------------------------
 def test_categories_of_moves() -> None:
-    """In Awalé, report 1's category: the pit, its seeds, and the seeds where the last one lands."""
+    """In Awalé, categories are those of report 1: the pit, its seeds, and the seeds where the last one lands."""
     position = parse_position("1-0-3-0-0-13-2-5-0-0-7-0-8-9-S", Game.ABAPA)
     own, opp = U(position.own), U(position.opp)
     expected = {0: 0 + 6 * 1 + 288 * 0, 2: 2 + 6 * 3 + 288 * 13, 5: 5 + 6 * 13 + 288 * 5}
@@ -110,7 +110,7 @@ def test_categories_of_moves() -> None:
     assert categories == {move + 64 for move in start.legal_moves()}
 
 
-def test_the_policy_learns_from_the_winner() -> None:
+def test_the_policy_adapts_to_the_winner() -> None:
     position = parse_position("0-0-1-0-2-0-0-1-0-0-3-0-20-21-S", Game.ABAPA)
     state = ppaf.PpafState.new()
     state.tree.game, state.ply_count = int(Game.ABAPA), 1

@@ -100,7 +100,7 @@ def test_small_boards_and_passes() -> None:
         (f"{BOARD} X; A1:+38;", "a1 is not a legal move: Black can play b1"),
         (f"{BOARD} X; PA:+38;", "pass is not a legal move"),
         (f"{BOARD} X; I9:+38;", "'I9' is not a square of this board"),
-        (f"{START4}; E5:+2;", "'E5' is not a square of this board: name a column and a row, a1 to d4"),
+        (f"{START4}; E5:+2;", "'E5' is not a square of this board: write a column and a row, from a1 to d4"),
         (f"{BOARD} X; :+38;", "'' is not a square"),
         (f"{PASSING}; D4:-16;", "White has no move and must pass"),
         (f"{'X' * 16} X; A1:+16;", "the game is over"),

@@ -32,7 +32,7 @@ def test_games_read_back(games: list[Record]) -> None:
     assert all(len(line) < 80 or " " not in line for line in moves)
 
 
-def test_a_game_as_it_is_usually_written() -> None:
+def test_a_typical_game() -> None:
     record = parse_ogn(GAME)
     assert format_transcript(record) == "FfBeBc"
     assert (record.start, record.tags) == (
@@ -117,7 +117,7 @@ def test_moves_after_the_end_are_ignored() -> None:
         (
             "[Site",
             '[FEN "1-2-3"]\n[Site',
-            "line 1: the diagram has 3 parts: give 12 pits, 2 numbers of captured seeds, S or N",
+            "line 1: the diagram has 3 fields: write 12 pits, 2 numbers of captured seeds, and S or N",
         ),
         ("[Site", '[Lost "x"]\n[Site', "line 1: expected South or North and a reason, found 'x'"),
     ],

@@ -1,4 +1,4 @@
-"""Otage: its evaluation and its search against plain twins, its learning, and its play."""
+"""Otage: its evaluation and search compared with plain implementations, its learning, and its play."""
 
 import math
 import random
@@ -137,7 +137,7 @@ def test_patterns_count_the_result_once_per_game() -> None:
     memory, record = OtageMemory(), next(each for each in map(random_game, range(9)) if each.winner == 0)
     memory.learn_patterns(record)
     empty = memory.edges.games[0], memory.edges.balance[0]
-    assert empty == (2, 0), "both sides met the empty edge"
+    assert empty == (2, 0), "the empty edge occurred with both sides to move"
     assert set(memory.edges.games.tolist()) == {0, 1, 2}
     full = [index for index in np.flatnonzero(memory.corners.games).tolist() if memory.corners.games[index] == 1]
     assert {int(memory.corners.balance[index]) for index in full} == {-1, 1}
@@ -155,7 +155,7 @@ def test_factors_change_slightly_to_predict_the_winner_better() -> None:
 
 
 def log_likelihood(memory: OtageMemory, record: Record) -> float:
-    """Return the log-likelihood of a game's result in the positions of its middle, according to the evaluation."""
+    """Return the log-likelihood of a game's result in its midgame positions, according to the evaluation."""
     evaluator, total = OtageEvaluator(memory), 0.0
     for position in record.positions():
         if 16 <= 64 - (position.own | position.opp).bit_count() <= 48 and record.winner is not None:
@@ -275,7 +275,7 @@ def test_threads_find_the_same_values() -> None:
         assert [(each.depth, each.value) for each in alone] == [(each.depth, each.value) for each in together]
 
 
-def test_it_thinks_on_the_opponents_time() -> None:
+def test_it_ponders_on_the_opponents_time() -> None:
     player = make_player("otage@3,ponder=true,threads=2")
     assert isinstance(player, OtagePlayer)
     player.begin(Game.OTHELLO, 1)

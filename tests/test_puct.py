@@ -1,4 +1,4 @@
-"""PUCT and its perceptron: the kernel against plain numpy, training that stays finite, the tree and its player."""
+"""PUCT and its perceptron: the kernel compared with plain NumPy, stable training, the tree and its player."""
 
 import json
 import random
@@ -85,7 +85,7 @@ def test_network_files(tmp_path: Path) -> None:
     made.save(file)
     again = load_perceptron(Game.OTHELLO6, file)
     assert (again.board, again.layers) == ("othello6", 3) and (again.weights == made.weights).all()
-    with pytest.raises(ConfigError, match="plays othello6, not othello:"):
+    with pytest.raises(ConfigError, match="is for othello6, not othello:"):
         load_perceptron(Game.OTHELLO, file)
     with pytest.raises(ConfigError, match="--size 4"):
         load_perceptron(Game.OTHELLO4)
@@ -125,7 +125,7 @@ def test_gradients_agree_with_differences(game: Game) -> None:
 
 
 def hostile(chance: np.random.Generator) -> learning.PerceptronExamples:
-    """Return examples that no game produces: all seeds in one pit, empty boards, contradictions, certain outcomes."""
+    """Return examples that never occur in games: all seeds in one pit, empty boards, contradictory labels."""
     words = np.zeros((64, 3), np.uint64)
     for row in range(48):
         words[row, chance.integers(2)] = TOTAL_SEEDS << 8 * int(chance.integers(7))
@@ -175,8 +175,8 @@ def test_no_product_of_layers_can_overflow() -> None:
 
 
 @pytest.mark.filterwarnings("ignore::RuntimeWarning")
-def test_without_these_bounds_training_diverges(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Report 1's way: raw seed counts, plain gradient descent, unclipped gradients."""
+def test_training_without_bounds_diverges(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Train as in report 1: raw seed counts, plain gradient descent, unclipped gradients."""
     chance, made = np.random.default_rng(3), network(Game.ABAPA, MAX_LAYERS)
     monkeypatch.setattr(learning, "TYPICAL_SEEDS", np.ones(14, np.float32))
     weights = made.weights.copy()
@@ -361,7 +361,7 @@ def test_priors_are_the_softmax_of_the_network() -> None:
 
 
 def test_a_win_within_reach_is_found() -> None:
-    """Even with an untrained network: finished games count by their result."""
+    """Even an untrained network finds it, because finished games have their actual result."""
     made, found, solved, chance = network(Game.OTHELLO), 0, 0, random.Random(3)
     while solved < 12:
         position = reference_search.random_position(Game.OTHELLO, 6, chance)

@@ -47,7 +47,7 @@ class FakeEngine:
     def __init__(self) -> None:
         self.analysed: list[Position] = []
 
-    def analyse(self, position: Position, limit: Limit, best: int = 1) -> Iterator[Analysis]:
+    def analyse(self, position: Position, limit: Limit) -> Iterator[Analysis]:
         assert not position.over
         self.analysed.append(position)
         exact = 16 - sum(position.counts()) <= EXACT_EMPTIES
@@ -66,7 +66,7 @@ class ScriptedEngine:
     def __init__(self, record: Record, answers: dict[int, tuple[str, float, bool]]) -> None:
         self.answers = dict(zip(record.positions(), map(answers.get, range(1, len(record.moves) + 2)), strict=True))
 
-    def analyse(self, position: Position, limit: Limit, best: int = 1) -> Iterator[Analysis]:
+    def analyse(self, position: Position, limit: Limit) -> Iterator[Analysis]:
         answer = self.answers[position]
         assert answer, f"unexpected analysis of {position!r}"
         name, value, exact = answer
@@ -173,7 +173,7 @@ def test_exact_values_outweigh_estimates() -> None:
     assert (own[1].value, own[1].best_value, own[1].exact) == (4, 4, True)
 
 
-def test_a_summary_counts_what_was_lost_in_choices() -> None:
+def test_a_summary_counts_the_losses_in_choices() -> None:
     start = Position.start()
     losses = (0.0, 3.9, 4.0, 9.9, 10.0, 0.0)
     reviews = [MoveReview(2 * at + 1, start, 19, 0.0, loss, 19, loss, True, ()) for at, loss in enumerate(losses)]
@@ -204,7 +204,7 @@ def awale_game(diagram: str, moves: str, game: Game = Game.ABAPA) -> Record:
     return parse_transcript(moves, parse_position(diagram, game))
 
 
-def test_a_capture_keeps_what_it_takes() -> None:
+def test_the_value_of_a_move_includes_its_capture() -> None:
     record = awale_game("4-0-0-0-0-2-1-1-0-0-0-3-20-17-S", "F")  # takes 4: a lead of 3 becomes one of 7
     (review,) = review_game(record, ScriptedEngine(record, {1: ("A", 4.0, False), 2: ("f", 1.0, False)}), LIMIT)
     assert (review.value, review.best_value, review.loss, review.mark) == (6, 7, 1, "?!")
@@ -214,7 +214,7 @@ def test_a_capture_keeps_what_it_takes() -> None:
 
 
 @pytest.mark.parametrize("other", [4, 0], ids=["a choice", "forced"])
-def test_the_capture_that_wins_loses_nothing_and_says_nothing_of_the_moves_before(other: int) -> None:
+def test_a_winning_capture_has_no_loss_and_no_effect_on_earlier_moves(other: int) -> None:
     record = awale_game(f"{other}-0-0-0-1-1-1-1-1-0-0-3-22-{18 - other}-S", "EcF")
     assert record.final.score() == (26, 18 - other)
     answers = {
@@ -348,10 +348,10 @@ class InterruptedEngine(FakeEngine):
     def __exit__(self, *_: object) -> None:
         pass
 
-    def analyse(self, position: Position, limit: Limit, best: int = 1) -> Iterator[Analysis]:
+    def analyse(self, position: Position, limit: Limit) -> Iterator[Analysis]:
         if len(self.analysed) == 2:
             raise KeyboardInterrupt
-        return super().analyse(position, limit, best)
+        return super().analyse(position, limit)
 
 
 def test_ctrl_c_shows_the_moves_reviewed_so_far(
@@ -387,7 +387,7 @@ INVALID_INPUT: list[tuple[dict[str, Any], str]] = [
 
 
 @pytest.mark.parametrize(("words", "part"), INVALID_INPUT, ids=[part for _, part in INVALID_INPUT])
-def test_bad_input_is_named(words: dict[str, Any], part: str) -> None:
+def test_errors_name_the_bad_input(words: dict[str, Any], part: str) -> None:
     with pytest.raises(AwelloError) as error:
         analyse(**words)
     assert part in str(error.value)
@@ -401,7 +401,7 @@ def test_bad_input_is_named(words: dict[str, Any], part: str) -> None:
         (("f5", "--threads", "0"), "--threads"),
     ],
 )
-def test_bad_input_gets_one_clear_line(words: tuple[str, ...], part: str) -> None:
+def test_bad_input_gives_a_one_line_error(words: tuple[str, ...], part: str) -> None:
     done = awello("analyse", *words)
     messages = [line for line in done.stderr.splitlines() if "compiling" not in line]
     assert (done.returncode, done.stdout, len(messages)) == (2, "", 1)
@@ -412,7 +412,7 @@ def test_bad_input_gets_one_clear_line(words: tuple[str, ...], part: str) -> Non
     ("content", "part"),
     [(b"f5a1", "game.txt: move 2"), (b"\xff\xfe", "is not text"), (b"# none\n", "game.txt: the text contains no game")],
 )
-def test_a_bad_file_is_named(content: bytes, part: str, tmp_path: Path) -> None:
+def test_errors_name_the_bad_file(content: bytes, part: str, tmp_path: Path) -> None:
     (tmp_path / "game.txt").write_bytes(content)
     with pytest.raises(ConfigError) as error:
         analyse(str(tmp_path / "game.txt"))

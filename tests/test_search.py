@@ -1,4 +1,4 @@
-"""The textbook searches: all agree at every depth, their techniques change no value, and ties are broken fairly."""
+"""The textbook searches: they agree at every depth, their techniques change no value, and ties are broken fairly."""
 
 import random
 from collections import Counter
@@ -42,7 +42,7 @@ def some_positions(game: Game, count: int, seed: int = 1) -> list[Position]:
 
 
 def slow_value(position: Position, depth: int, evaluator: Evaluator) -> tuple[int, int, int]:
-    """Return the value for the mover, the nodes and the leaves, by the definition of minimax."""
+    """Compute the value for the mover, the nodes and the leaves by the definition of minimax."""
     moves = position.legal_moves()
     if depth == 0 or not moves:
         words = U(position.own), U(position.opp)
@@ -85,7 +85,7 @@ def test_all_algorithms_agree_at_every_depth(game: Game) -> None:
                 assert found[0].nodes == found[2].nodes >= found[1].nodes == found[3].nodes
 
 
-def test_the_table_lasts_from_move_to_move_and_changes_no_value() -> None:
+def test_the_table_is_kept_between_moves_and_changes_no_value() -> None:
     saved = 0
     for seed in range(6):
         chance, position = random.Random(seed), Position.start()
@@ -148,7 +148,7 @@ def test_strict_cutoffs_change_no_value() -> None:
         assert found[1].nodes >= found[0].nodes
 
 
-def test_a_sure_win_comes_first() -> None:
+def test_a_certain_win_is_preferred() -> None:
     position = parse_position("XOO-----" + "-" * 56 + " X")  # d1 takes everything
     found = analyse(position, "alphabeta", 3, Evaluator(Game.OTHELLO, Heuristic("positional", "2")))
     assert (found.value, found.exact) == (64, True)

@@ -1,4 +1,4 @@
-"""Searched trees: values and counts equal to the kernels', and their drawings."""
+"""Search trees: their values and counts, which equal those of the kernels, and their drawings."""
 
 import json
 import os

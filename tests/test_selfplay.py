@@ -203,5 +203,5 @@ def test_a_number_of_plies_or_a_range() -> None:
 
 
 def test_levels_are_checked() -> None:
-    with pytest.raises(SpecError, match="no level 31"):
+    with pytest.raises(SpecError, match="level 31 does not exist"):
         SelfplayPlan(Game.OTHELLO, 31, 1)

@@ -224,7 +224,7 @@ def test_an_interruption_ends_with_the_totals() -> None:
         (("othello",), "SOURCE"),
     ],
 )
-def test_bad_input_gets_one_clear_line(words: tuple[str, ...], part: str) -> None:
+def test_bad_input_gives_a_one_line_error(words: tuple[str, ...], part: str) -> None:
     done = awello("solve", *words)
     complaints = [line for line in done.stderr.splitlines() if "compiling" not in line]
     assert done.returncode == 2

@@ -1,4 +1,4 @@
-"""The endgame tablebases of Awalé: published counts, every entry against its moves, play by the tablebase, files."""
+"""The endgame tablebases of Awalé: published counts, consistency of all entries, play by the tablebase, files."""
 
 import json
 import random
@@ -42,7 +42,7 @@ def test_positions_are_numbered_one_after_the_other() -> None:
             own, opp = next_position(own, opp)
 
 
-def test_bytes_that_threads_share() -> None:
+def test_atomic_operations_on_bytes() -> None:
     byte = np.array([9], np.uint8)
     address = address_of(byte)
     swap, subtract = numba.njit(lambda *w: compare_and_swap8(*w)), numba.njit(lambda *w: fetch_and_subtract8(*w))
@@ -76,7 +76,7 @@ def count_wrong_entries(game, table, seeds):  # type: ignore[no-untyped-def]
 def check_entries(game: Game, seeds: int) -> None:
     base = build_tablebase(game, seeds)
     first = 7 if game == Game.TOURNAMENT else 1
-    assert not (game == Game.TOURNAMENT and base.table[: LEVEL_OFFSETS[7]].any()), "at six seeds the game has stopped"
+    assert not (game == Game.TOURNAMENT and base.table[: LEVEL_OFFSETS[7]].any()), "the game is over at six seeds"
     for level in range(first, seeds + 1):
         assert count_wrong_entries(int(game), base.table, level) == 0
 
@@ -109,7 +109,7 @@ def test_a_short_queue_gives_the_same_values(monkeypatch: pytest.MonkeyPatch, tm
 
 # ---- play -----------------------------------------------------------------------------------------------------------
 def play_out(base: Tablebase, position: Position, chance: random.Random) -> int:
-    """The margin of the mover when both sides play by the tablebase; endless play counts 0."""
+    """Return the mover's margin when both sides play by the tablebase; 0 for endless play."""
     first = position
     while not position.over:
         position = position.after(base.choose(position, chance))
@@ -164,7 +164,7 @@ def test_a_table_is_kept_and_grows() -> None:
     assert (large.table[: LEVEL_OFFSETS[6]] == small.table).all()
     assert build_tablebase(Game.ABAPA, 3).seeds == 3
     kept = tablebase.find_tablebase(Game.ABAPA)
-    assert kept and kept.seeds == 7, "a smaller one does not replace it"
+    assert kept and kept.seeds == 7, "a smaller tablebase does not replace a larger one"
     assert tablebase.load_or_build(Game.ABAPA).seeds == tablebase.DEFAULT_SEEDS
 
 

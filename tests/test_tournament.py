@@ -143,7 +143,7 @@ def test_a_bot_that_fails_loses_the_game(wrong: str, reason: str, part: str) -> 
         ("first,wrong=big", ResourceLimits(memory=16), "memory", r"it uses \d+\.\d MiB; the limit is 16"),
     ],
 )
-def test_limits_are_kept(spec: str, limits: ResourceLimits, reason: str, part: str) -> None:
+def test_limits_are_respected(spec: str, limits: ResourceLimits, reason: str, part: str) -> None:
     played, _ = play_round(spec, limits, Game.OTHELLO4)
     for one in played:
         assert one.score[0] == 0
@@ -457,7 +457,7 @@ def test_limits_must_be_positive() -> None:
                 ResourceLimits(**{name: value})  # type: ignore[arg-type]
 
 
-def test_bad_input_gets_one_clear_line() -> None:
+def test_bad_input_gives_a_one_line_error() -> None:
     done = awello("tournament", "awale", "random", "greedy", "--move-time", "soon")
     assert done.returncode == 2
     assert done.stdout == ""

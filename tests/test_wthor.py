@@ -87,13 +87,13 @@ def check_file(file: Path) -> None:
 
 @pytest.mark.parametrize("year", [1977, 1981, 2020])
 @pytest.mark.skipif(not DATA.exists(), reason="needs the federation's files")
-def test_the_federation_s_games(year: int) -> None:
+def test_federation_games_of_a_year(year: int) -> None:
     check_file(DATA / f"WTH_{year}.wtb")
 
 
 @pytest.mark.slow
 @pytest.mark.skipif(not DATA.exists(), reason="needs the federation's files")
-def test_all_of_the_federation_s_games() -> None:
+def test_all_federation_games() -> None:
     files = sorted(DATA.glob("*.wtb"))
     assert files
     for file in files:
@@ -101,7 +101,7 @@ def test_all_of_the_federation_s_games() -> None:
 
 
 @pytest.mark.skipif(not DATA.exists(), reason="needs the federation's files")
-def test_the_federation_s_names() -> None:
+def test_federation_names() -> None:
     for name, width in (("WTHOR.JOU", PLAYER_NAME_BYTES), ("WTHOR.TRN", EVENT_NAME_BYTES)):
         content = (DATA / name).read_bytes()
         assert parse_names(content).width == width
@@ -119,7 +119,7 @@ def test_names_read_back() -> None:
         format_names(WthorNames(WthorHeader(), PLAYER_NAME_BYTES, ("x",) * 65536))
 
 
-def test_files_from_any_games() -> None:
+def test_files_from_arbitrary_games() -> None:
     start = Position.start()
     tags = [
         {"Black": "Ann", "White": "Bob", "Event": "Open", "Date": "2024-05-01", "CO": "x"},
@@ -145,7 +145,7 @@ def test_files_from_any_games() -> None:
     assert list(read_wthor(build_wthor([], CREATED)[".wtb"])) == []
 
 
-def test_what_wthor_cannot_store() -> None:
+def test_games_that_wthor_cannot_store_are_rejected() -> None:
     start = Position.start()
     for record, message in [
         (Record(Position.start(Game.OTHELLO6)), "from the standard start, not from parse_position"),
@@ -171,9 +171,9 @@ def change_bytes(at: int, *values: int) -> bytes:
     [
         (b"", 0, "byte 0: expected a header of 16 bytes, found 0"),
         (small_file()[:15], 0, "byte 0: expected a header of 16 bytes, found 15"),
-        (small_file()[:-1], 2, "byte 4: expected 3 games as the header says, found 2 and 67 bytes"),
-        (small_file()[:84], 1, "byte 4: expected 3 games as the header says, found 1"),
-        (change_bytes(4, 2), 3, "byte 4: expected 2 games as the header says, found 3"),
+        (small_file()[:-1], 2, "byte 4: expected 3 games according to the header, found 2 and 67 bytes"),
+        (small_file()[:84], 1, "byte 4: expected 3 games according to the header, found 1"),
+        (change_bytes(4, 2), 3, "byte 4: expected 2 games according to the header, found 3"),
         (change_bytes(12, 10), 0, "byte 12: expected a board of size 8, found size 10"),
         (change_bytes(92, 99), 2, "byte 84: expected a row and a column of 1 to 8 as move 1, found 99"),
         (change_bytes(92, 56, 9), 2, "byte 84: expected a row and a column of 1 to 8 as move 2, found 09"),
@@ -193,13 +193,13 @@ def test_damage_is_reported_and_the_other_games_are_read(content: bytes, games: 
         (b"x", "byte 0: expected a header of 16 bytes, found 1"),
         (
             format_names(WthorNames(WthorHeader(), 20, ("a", "b")))[:-1],
-            "byte 8: expected 2 names of 20 or 26 bytes as the header says, found 39 bytes",
+            "byte 8: expected 2 names of 20 or 26 bytes according to the header, found 39 bytes",
         ),
         (
             format_names(WthorNames(WthorHeader(), 26, ("a",))) + b"x",
-            "byte 8: expected 1 names of 20 or 26 bytes as the header says, found 27 bytes",
+            "byte 8: expected 1 names of 20 or 26 bytes according to the header, found 27 bytes",
         ),
-        (bytes(17), "byte 8: expected 0 names of 20 or 26 bytes as the header says, found 1 bytes"),
+        (bytes(17), "byte 8: expected 0 names of 20 or 26 bytes according to the header, found 1 bytes"),
     ],
 )
 def test_damaged_names(content: bytes, message: str) -> None:

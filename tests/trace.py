@@ -1,4 +1,4 @@
-"""Print the results of all kernels for some random games; compiled and uncompiled runs must print the same."""
+"""Print the results of all kernels for some random games; compiled and uncompiled runs must print the same lines."""
 
 import random
 
@@ -34,7 +34,7 @@ from awello.search.iterative_deepening import HINTS, IterativeDeepening, OtageOp
 from awello.search.montecarlo import MonteCarloTree, PerceptronTree, PpafTree
 from awello.search.root import ALGORITHMS, AlphaBetaEvaluator, analyse
 
-ENDGAME = GAMES[0][: 2 * 53]  # seven squares are left
+ENDGAME = GAMES[0][: 2 * 53]  # seven squares are empty
 
 
 def trace(number: int, own: U, opp: U, games: int, chance: random.Random) -> None:
@@ -78,7 +78,7 @@ def trace_searches() -> None:
 
 
 def trace_otage() -> None:
-    """Print the results of Otage's search, with so little memory for variations that it must clean up."""
+    """Print the results of Otage's search, with a table of variations so small that it must be cleaned up."""
     memory = OtageMemory()
     memory.learn_patterns(parse_transcript(GAMES[0]))
     for hints in HINTS:

@@ -1,8 +1,8 @@
-"""Moves that lost games before, which the champion avoids.
+"""Moves that lost earlier games, which the champion avoids.
 
-After a lost game it searches the positions again, last move first, for one where another move promises more than the
-result of the game.  The move played there is stored with its value; earlier moves are not blamed.  When the position
-occurs again, the move is left out unless all others are worse.
+After a lost game, the champion searches its positions again, from the last to the first, until it finds one where
+another move promises more than the result of the game.  Only the move played there is stored, with its value.  When the
+position occurs again, that move is excluded unless all others are worse.
 """
 
 import json
@@ -18,10 +18,10 @@ Board = tuple[Game, int, int]
 
 @dataclass
 class AvoidedMoves:
-    """Moves that lost games, by position, with their values from the result of the game."""
+    """Moves that lost games, by position; their values are the results of those games."""
 
     file: Path | None = None
-    """The file that stores them; None keeps them in memory."""
+    """The file in which they are stored; with None, they are only kept in memory."""
     moves: dict[Board, dict[int, float]] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
@@ -36,14 +36,15 @@ class AvoidedMoves:
                 position = parse_position(entry["position"], game)
                 self._set(position, position.parse_move(entry["move"]), float(entry["worth"]))
             except (ValueError, KeyError, TypeError) as error:
-                raise ConfigError(f"{self.file}, line {number}: invalid entry: {error}") from None
+                advice = "correct or delete this line"
+                raise ConfigError(f"{self.file}, line {number} is invalid ({error}): {advice}") from None
 
     def moves_at(self, position: Position) -> dict[int, float]:
-        """The moves to avoid in a position, with their values."""
+        """Return the moves to avoid in a position, with their values."""
         return self.moves.get((position.game, *position.board_words), {})
 
     def add(self, position: Position, move: int, value: float) -> None:
-        """Add a move that lost a game."""
+        """Add a move that lost a game, and append it to the file."""
         self._set(position, move, value)
         if self.file is not None:
             text, name = format_position(position), position.format_move(move)

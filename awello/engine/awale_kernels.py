@@ -1,14 +1,14 @@
 """The kernels of Awalé's search: principal variation search with a transposition table (TT).
 
-Values count the seeds still to be won, the mover's less the opponent's; a seed is worth SEED_VALUE.  The endgame
-tablebase counts the same way: kernels see the rows without the captured seeds, and play continues past a majority.
-Positions of few seeds are looked up in the tablebase.  At the horizon a quiescence search plays out captures and a
-small trained network evaluates (`evaluate.awale_network`); without it no more captures are expected (DiffScore).  A
-position repeated since the last capture ends the game by the rules of the variant.  In deep searches late quiet moves
-are first searched a ply less deep.
+A value is the number of seeds that the mover will still win minus the opponent's, in units of 1/SEED_VALUE seed.  The
+endgame tablebase uses the same convention: kernels get the rows without the captured seeds, and play continues when a
+player has captured the majority.  Positions with few seeds are looked up in the tablebase.  At the horizon, a
+quiescence search follows captures, and a small trained network evaluates (`evaluate.awale_network`); without a network,
+no further captures are assumed (DiffScore).  A position repeated since the last capture ends the game by the rules of
+the variant.  In deep searches, late quiet moves are first searched with the depth reduced by one ply.
 
-The search counts its uses of estimates.  A value found without one is proved at any depth and stored with SOLVED_DEPTH.
-The positions on the current path are in `AwaleState.stack`.
+The search counts how often it uses an estimate.  A value found without any estimate is proved, whatever the depth, and
+stored with SOLVED_DEPTH.  The positions on the current path are in `AwaleState.stack`.
 """
 
 from awello.bits import bit, bit_scan, clear_lowest_bit, popcount
@@ -36,10 +36,10 @@ from awello.memory import load8, prefetch
 from awello.rules.awale import ABAPA, BYTE, is_stopped, legal_moves, seeds_in, sow
 
 MIN_CYCLE_PLIES = 12  # quiet moves before a position can be repeated: each pit must have been played
-UNREDUCED_MOVES = 2  # moves of a node that are never reduced: fewer save nodes but overlook more
-PREFETCH_FROM_DEPTH = 3  # the depth from which entries of children are prefetched: below it few are looked up
+UNREDUCED_MOVES = 2  # the first moves of a node, which are never reduced: fewer save nodes but overlook more
+PREFETCH_FROM_DEPTH = 3  # the depth from which the entries of children are prefetched: below it, few are looked up
 
-# Move ordering: a captured seed counts more than the killer, and the killer more than any history.
+# Move ordering: a captured seed outweighs the killer move, which outweighs any history value.
 KEY_PER_SEED = 1 << 24
 KILLER_BONUS = MAX_HISTORY = 1 << 22
 
@@ -47,53 +47,53 @@ KILLER_BONUS = MAX_HISTORY = 1 << 22
 # ---- values without a search ----------------------------------------------------------------------------------------
 @kernel("int64(uint64, uint64, int64, int64)", inline=True)
 def probe_tablebase(own: U, opp: U, seeds: int, tablebase: int) -> int:
-    """Look up the value of an endgame in seeds; `tablebase` is the address of its bytes."""
+    """Look up the value of an endgame position in seeds; `tablebase` is the address of the table."""
     return int(VALUE_OF_CODE[load8(tablebase, U(LEVEL_OFFSETS[U(seeds)] + rank(own, opp)))])
 
 
 @kernel("int64(int64, uint64, uint64)", inline=True)
 def terminal_value(game: int, own: U, opp: U) -> int:
-    """The value in seeds of a position in which the mover has no move."""
+    """Return the value in seeds of a position in which the mover has no move."""
     return 0 if is_stopped(game, own, opp) else seeds_in(own) - seeds_in(opp)
 
 
 @kernel("int64(int64, uint64, uint64)", inline=True)
 def repetition_value(game: int, own: U, opp: U) -> int:
-    """The value in seeds of a repeated position."""
+    """Return the value in seeds of a repeated position."""
     return seeds_in(own) - seeds_in(opp) if game == ABAPA else 0
 
 
 @kernel("int64(uint64, uint64, int64, AwaleNetworkWeights)", inline=True)
 def estimate(own: U, opp: U, seeds: int, weights: AwaleNetworkWeights) -> int:
-    """Estimate a value by the trained weights, within the seeds in play."""
-    most = SEED_VALUE * seeds
-    return max(-most, min(most, forward(own, opp, seeds, weights)))
+    """Estimate a value with the trained network, limited to the seeds in play."""
+    limit = SEED_VALUE * seeds
+    return max(-limit, min(limit, forward(own, opp, seeds, weights)))
 
 
 # ---- the horizon ----------------------------------------------------------------------------------------------------
 @kernel("int64(uint64, uint64, int64, AwaleState)", inline=True)
 def search_last_ply(own: U, opp: U, beta: int, state: AwaleState) -> int:
-    """Evaluate by the best capture of one more move (DiffScore)."""
-    game, seeds, nodes, most = state.game, seeds_in(own + opp), 1, 0
+    """Evaluate a position by the best capture of one more move (DiffScore)."""
+    game, seeds, nodes, best = state.game, seeds_in(own + opp), 1, 0
     moves = legal_moves(game, own, opp)
     if moves == U(0):
-        most = terminal_value(game, own, opp)
+        best = terminal_value(game, own, opp)
     elif seeds <= state.tablebase_seeds:
-        most = probe_tablebase(own, opp, seeds, state.tablebase)
+        best = probe_tablebase(own, opp, seeds, state.tablebase)
     else:
         state.estimates += 1
-        while moves != U(0) and SEED_VALUE * most < beta:
+        while moves != U(0) and SEED_VALUE * best < beta:
             _, _, captures = sow(game, own, opp, bit_scan(moves))
-            most = max(most, seeds_in(captures))
+            best = max(best, seeds_in(captures))
             moves = clear_lowest_bit(moves)
             nodes += 1
     state.nodes += nodes
-    return SEED_VALUE * most
+    return SEED_VALUE * best
 
 
 @kernel("int64(uint64, uint64, int64, int64, AwaleState)")
 def quiescence_search(own: U, opp: U, alpha: int, beta: int, state: AwaleState) -> int:
-    """Evaluate at the horizon: the better of the estimate and the best capture."""
+    """Search captures only: return the higher of the estimate and the value of the best capture."""
     game, seeds = state.game, seeds_in(own + opp)
     state.nodes += 1
     if seeds <= state.tablebase_seeds:
@@ -114,7 +114,7 @@ def quiescence_search(own: U, opp: U, alpha: int, beta: int, state: AwaleState) 
 
 @kernel("int64(uint64, uint64, int64, int64, int64, AwaleState)", inline=True)
 def evaluate_horizon(own: U, opp: U, alpha: int, beta: int, depth: int, state: AwaleState) -> int:
-    """Evaluate a position at the horizon."""
+    """Evaluate a position at the horizon, with or without a network."""
     if state.weights != 0:
         return quiescence_search(own, opp, alpha, beta, state)
     return search_last_ply(own, opp, beta if depth == 1 else -INFINITY, state)
@@ -123,25 +123,25 @@ def evaluate_horizon(own: U, opp: U, alpha: int, beta: int, depth: int, state: A
 # ---- move ordering --------------------------------------------------------------------------------------------------
 @kernel("uint64(uint64, int64)", inline=True)
 def sowing_index(own: U, pit: int) -> U:
-    """The index of a pit with its seeds, for history and killers."""
+    """Return the index of a pit with its number of seeds, for the history table and killer moves."""
     return U(pit) << U(6) | own >> U(8 * pit) & BYTE
 
 
 @kernel("int64(int64, int64)", inline=True)
 def move_key(priority: int, pit: int) -> int:
-    """A number for a move that sorts by priority."""
+    """Return the sort key of a move: its priority, then its pit."""
     return priority << 3 | pit
 
 
 @kernel("int64(int64)", inline=True)
 def pit_of(key: int) -> int:
-    """The pit of a move key."""
+    """Return the pit of a move key."""
     return key & 7
 
 
 @kernel("int64(uint64, int64, uint64, StackFrame, AwaleState)", inline=True)
 def priority_of(own: U, pit: int, captures: U, frame: StackFrame, state: AwaleState) -> int:
-    """The priority of a move: captures, then the killer, then history."""
+    """Return the priority of a move: captures first, then the killer move, then history."""
     sowing = sowing_index(own, pit)
     priority = seeds_in(captures) * KEY_PER_SEED + state.history[sowing]
     return priority + KILLER_BONUS if frame.killer == sowing else priority
@@ -149,17 +149,17 @@ def priority_of(own: U, pit: int, captures: U, frame: StackFrame, state: AwaleSt
 
 @kernel("void(StackFrame, int64, int64, int64)", inline=True)
 def insert_move(frame: StackFrame, first: int, count: int, key: int) -> None:
-    """Insert a key into the moves [first, count) of a frame, which are sorted from the largest down."""
-    place = count
-    while place > first and frame.moves[U(place - 1)] < key:
-        frame.moves[U(place)] = frame.moves[U(place - 1)]
-        place -= 1
-    frame.moves[U(place)] = key
+    """Insert a key into the moves [first, count) of a frame, which are in descending order."""
+    index = count
+    while index > first and frame.moves[U(index - 1)] < key:
+        frame.moves[U(index)] = frame.moves[U(index - 1)]
+        index -= 1
+    frame.moves[U(index)] = key
 
 
 @kernel("int64(uint64, uint64, uint64, int64, int64, StackFrame, AwaleState)", inline=True)
 def sort_moves(own: U, opp: U, moves: U, first: int, depth: int, frame: StackFrame, state: AwaleState) -> int:
-    """Write moves into a frame in search order, from index `first` on; return the new number of moves."""
+    """Write moves to a frame in search order, starting at index `first`; return the new number of moves."""
     count = first
     while moves != U(0):
         pit = bit_scan(moves)
@@ -174,14 +174,14 @@ def sort_moves(own: U, opp: U, moves: U, first: int, depth: int, frame: StackFra
 
 @kernel("int64(uint64, int64, StackFrame)", inline=True)
 def put_first(moves: U, pit: int, frame: StackFrame) -> int:
-    """Write a move into an empty frame if it is legal; return the number of moves, 1 or 0."""
+    """Write a move to an empty frame if it is legal; return the number of moves, 1 or 0."""
     frame.moves[U(0)] = pit
     return popcount(moves & bit(pit))
 
 
 @kernel("void(uint64, int64, uint64, int64, StackFrame, AwaleState)", inline=True)
 def update_history(own: U, pit: int, captures: U, depth: int, frame: StackFrame, state: AwaleState) -> None:
-    """Raise the history of a move that refuted a position, more for deep refutations, and set the killer."""
+    """Update the tables for a move that refuted a position: its history value, by depth, and the killer move."""
     sowing = sowing_index(own, pit)
     state.history[sowing] = min(state.history[sowing] + depth * depth, MAX_HISTORY)
     if captures == U(0):
@@ -191,7 +191,7 @@ def update_history(own: U, pit: int, captures: U, depth: int, frame: StackFrame,
 # ---- the search -----------------------------------------------------------------------------------------------------
 @kernel("void(AwaleState)", inline=True)
 def count_node(state: AwaleState) -> None:
-    """Count a visited position; stop at the node limit."""
+    """Count a visited position, and stop at the node limit."""
     state.nodes += 1
     if state.nodes >= state.max_nodes:
         state.stop = STOP_BIT
@@ -199,7 +199,7 @@ def count_node(state: AwaleState) -> None:
 
 @kernel("boolean(uint64, uint64, int64, AwaleState)", inline=True)
 def is_repeated(own: U, opp: U, ply: int, state: AwaleState) -> bool:
-    """Write the position of a ply to the stack; return whether it is repeated since the last capture."""
+    """Write the position of a ply to the stack; return whether it has occurred since the last capture."""
     frame, back = state.stack[U(ply)], MIN_CYCLE_PLIES
     frame.own, frame.opp = own, opp
     while back <= frame.quiet_moves:
@@ -212,20 +212,20 @@ def is_repeated(own: U, opp: U, ply: int, state: AwaleState) -> bool:
 
 @kernel("void(int64, uint64, AwaleState)", inline=True)
 def count_quiet_moves(ply: int, captures: U, state: AwaleState) -> None:
-    """Set the number of quiet moves before the child of this ply."""
+    """Set the number of quiet moves that precede the child at the next ply."""
     state.stack[U(ply + 1)].quiet_moves = 0 if captures != U(0) else state.stack[U(ply)].quiet_moves + 1
 
 
 @kernel("boolean(int64, int64, uint64, AwaleState)", inline=True)
 def can_reduce(index: int, depth: int, captures: U, state: AwaleState) -> bool:
-    """Whether a move may be reduced: it is quiet and late in the order."""
+    """Return whether the depth of a move may be reduced: it is quiet and late in the order."""
     return bool(depth >= state.reduce_from_depth and index >= UNREDUCED_MOVES and captures == U(0))
 
 
 @kernel("int64(uint64, uint64, int64, int64, int64, int64, AwaleState)")
 def search(own: U, opp: U, alpha: int, beta: int, depth: int, ply: int, state: AwaleState) -> int:
-    """Return the value for the mover, fail-soft: exact inside (alpha, beta), outside it a bound."""
-    # Step 1. The horizon.
+    """Return the value for the mover, fail-soft: exact inside (alpha, beta), a bound outside."""
+    # Step 1. Evaluate at the horizon.
     if depth <= state.horizon:
         return evaluate_horizon(own, opp, alpha, beta, depth, state)
     count_node(state)
@@ -239,11 +239,11 @@ def search(own: U, opp: U, alpha: int, beta: int, depth: int, ply: int, state: A
     if is_repeated(own, opp, ply, state):
         state.estimates += 1  # the value depends on the path
         return SEED_VALUE * repetition_value(game, own, opp)
-    # Step 3. The transposition table: a value, or at least the first move.
+    # Step 3. Probe the transposition table: for a value, or at least for a first move.
     key = hash_of(own, opp, state.multipliers)
     entry = probe_tt(key, state)
     frame, index, count, unsorted = state.stack[U(ply)], 0, 0, moves
-    if entry != EMPTY_ENTRY:  # a branch, so that the processor need not wait for the entry
+    if entry != EMPTY_ENTRY:  # a branch, so that the processor does not wait for the entry
         if settles_window(entry, alpha, beta, depth):
             if entry_depth(entry) != SOLVED_DEPTH:
                 state.estimates += 1
@@ -252,7 +252,7 @@ def search(own: U, opp: U, alpha: int, beta: int, depth: int, ply: int, state: A
         unsorted = moves & ~bit(entry_pit(entry))
     best, best_pit, floor, estimates = -INFINITY, 0, alpha, state.estimates
     while index < count or unsorted != U(0):
-        # Step 4. The TT move comes first; the others are sorted only if it does not cut.
+        # Step 4. Search the TT move first; the others are sorted only if it does not cause a cutoff.
         if index == count:
             count, unsorted = sort_moves(own, opp, unsorted, count, depth, frame, state), U(0)
         pit = pit_of(frame.moves[U(index)])
@@ -262,8 +262,8 @@ def search(own: U, opp: U, alpha: int, beta: int, depth: int, ply: int, state: A
         if depth - 1 == state.horizon:
             value = win - evaluate_horizon(next_own, next_opp, low, high, depth - 1, state)
         else:
-            # Step 5. The first move is searched in the whole window, the others in null windows, late ones first with
-            # reduced depth.  If one fails high, it is searched in the whole window.
+            # Step 5. Search the first move with the full window and the others with null windows, late ones first with
+            # reduced depth.  A move that fails high is searched again with the full window.
             count_quiet_moves(ply, captures, state)
             value = alpha + 1
             if index > 0 and can_reduce(index, depth, captures, state):
@@ -288,9 +288,10 @@ def search(own: U, opp: U, alpha: int, beta: int, depth: int, ply: int, state: A
 
 @kernel("int64(uint64, uint64, uint64, int64, int64, int64, AwaleState)")
 def search_root(own: U, opp: U, moves: U, alpha: int, beta: int, depth: int, state: AwaleState) -> int:
-    """Return the value of the best of these moves and leave that move in the state; its move is searched first.
+    """Search the root: return the value of the best of these moves, and write that move to `root_best_pit`.
 
-    After a stop the state holds a move that is proved better than the first, or still the first.
+    The move that `root_best_pit` contains before the search is searched first.  After a stop, `root_best_pit` is a move
+    that was proved better than the first one, or else the first one.
     """
     frame, best, floor = state.stack[U(PAST_PLIES)], -INFINITY, alpha
     frame.own, frame.opp = own, opp
@@ -320,12 +321,12 @@ def search_root(own: U, opp: U, moves: U, alpha: int, beta: int, depth: int, sta
 
 @kernel("int64(uint64, uint64, uint64, int64, int64, int64, int64)")
 def search_root_at(own: U, opp: U, moves: U, alpha: int, beta: int, depth: int, address: int) -> int:
-    """Search the root with the state at an address, which Python passes a hundred times faster than a record."""
+    """Search the root with the state at an address: Python passes an integer a hundred times faster than a record."""
     return search_root(own, opp, moves, alpha, beta, depth, awale_state_at(address))
 
 
 @kernel("int64(uint64, uint64, int64)")
 def probe_best_pit(own: U, opp: U, address: int) -> int:
-    """Return the best move of a position in the table of the state at an address, or NO_PIT."""
+    """Return the best move that the transposition table of a state holds for a position, or NO_PIT."""
     state = awale_state_at(address)
     return entry_pit(probe_tt(hash_of(own, opp, state.multipliers), state))

@@ -1,7 +1,7 @@
-"""Awalé's search: the state of a thread, its calls into the kernels, and one search from start to end.
+"""Awalé's search: the worker that runs the kernels in a thread, and the plan of a search.
 
-Positions in the endgame tablebase need no search.  Elsewhere the search goes ply by ply and ends when a value needed no
-estimate, which proves it.
+Positions in the endgame tablebase are not searched.  Other positions are searched ply by ply, until a value is found
+without an estimate, which proves it.
 """
 
 from collections.abc import Iterator
@@ -31,19 +31,19 @@ from awello.position import Position
 from awello.rules.awale import ROW
 from awello.rules.game import Game
 
-MIN_PARALLEL_DEPTH = 12  # shallower searches use one thread: they end before others have started
-# In searches deeper than MAX_FULL_WIDTH_DEPTH, the depth from which late quiet moves are reduced: a smaller one reaches
-# deeper in the same time but overlooks more.
+MIN_PARALLEL_DEPTH = 12  # shallower searches use one thread, because they end before other threads have started
+# The depth from which late quiet moves are reduced, in searches deeper than MAX_FULL_WIDTH_DEPTH.  With a smaller one,
+# the search gets deeper in the same time but overlooks more.
 REDUCE_FROM_DEPTH = 3
 NO_REDUCTIONS = MAX_DEPTH + 1
-HISTORY_DECAY_SHIFT = 3  # bits by which history values are shifted right between searches
+HISTORY_DECAY_SHIFT = 3  # history values are shifted right by this many bits between searches
 MAX_PV_MOVES = 40  # of a principal variation
-TABLEBASE_SEEDS_PER_LEVEL = 2  # a level looks up endgames of this many seeds per level
-DEPTH_STEP = 4  # plies between the searches on the way to a depth: a larger step has a worse move order
+TABLEBASE_SEEDS_PER_LEVEL = 2  # level n uses the tablebase for positions with up to n times this many seeds
+DEPTH_STEP = 4  # plies between the iterations towards a fixed depth: with a larger step, move ordering is worse
 
 
 class AwaleWorker(SearchWorker):
-    """A thread that searches Awalé."""
+    """A worker that searches Awalé in one thread."""
 
     def __init__(
         self, number: int, tablebase: Tablebase, tt: TranspositionTable, weights: AwaleNetworkWeights | None
@@ -51,20 +51,20 @@ class AwaleWorker(SearchWorker):
         super().__init__(AwaleState.new_array(1), tt)
         self.number, self.stack, self.history = number, self.fields["stack"][0], self.fields["history"]
         self.loaded_position: Position | None = None
-        self.tablebase, self.tt = tablebase, tt  # kept alive for the state
+        self.tablebase, self.tt = tablebase, tt  # kept alive, because the state holds their addresses
         self.state.game = int(tablebase.game)
         self.state.tt, self.state.tt_mask = address_of(tt.words), tt.buckets - 1
         self.state.tablebase = address_of(tablebase.table)
         self.set_weights(weights)
 
     def set_weights(self, weights: AwaleNetworkWeights | None) -> None:
-        """Use trained weights or, without them, DiffScore, which looks at the captures of one more move."""
-        self.weights = weights  # kept alive for the state
+        """Evaluate with trained weights or, if there are none, by the captures of one more move (DiffScore)."""
+        self.weights = weights  # kept alive, because the state holds their address
         self.state.weights = 0 if weights is None else address_of(np.asarray(weights.rows))
         self.state.horizon = 1 if weights is None else 0
 
     def prepare(self, request: SearchRequest, threads: int, age: int) -> None:
-        seeds = min(request.selectivity, self.tablebase.seeds)  # a larger tablebase may have been built meanwhile
+        seeds = min(request.selectivity, self.tablebase.seeds)  # a larger tablebase may have been built since
         selective = self.weights is not None and request.depth > MAX_FULL_WIDTH_DEPTH
         reduce_from_depth = REDUCE_FROM_DEPTH if selective else NO_REDUCTIONS
         root_best_pit = NO_PIT if request.first_move == NO_MOVE else request.first_move
@@ -76,11 +76,11 @@ class AwaleWorker(SearchWorker):
             self.loaded_position = request.position
 
     def _load_past(self, position: Position) -> None:
-        """Write the positions since the last capture into the frames before the root.
+        """Write the positions since the last capture to the frames before the root.
 
         Only the parity of their plies matters, not their order.
         """
-        frames = self.stack[PAST_PLIES::-1]  # the root, then backwards
+        frames = self.stack[PAST_PLIES::-1]  # backwards from the root
         for field in ("own", "opp", "quiet_moves"):
             frames[field] = 0
         boards: tuple[list[tuple[int, int]], list[tuple[int, int]]] = [], []
@@ -123,10 +123,10 @@ def create_awale_threads(
     weights: Path | None,
     multipliers: tuple[int, ...],
 ) -> SearchThreads:
-    """Create the threads of an engine; the only heuristic is DiffScore."""
+    """Create the search threads of an engine; the only supported heuristic is DiffScore."""
     if heuristic is not None and heuristic.name != "diffscore":
         raise ConfigError(
-            f"heuristic '{heuristic.name}' does not fit the champion of Awalé: leave it out, or choose diffscore"
+            f"the champion of Awalé does not support the heuristic '{heuristic.name}': omit it, or choose diffscore"
         )
     tt, tablebase = TranspositionTable(hash_mib, multipliers, bucket_bytes=ENTRY_BYTES), load_or_build(game)
     learnt = load_awale_network_weights(weights) if heuristic is None else None
@@ -134,7 +134,7 @@ def create_awale_threads(
 
 
 class AwaleIterativeSearch(IterativeSearch):
-    """A search of an Awalé position; `selectivity` is the largest number of seeds to look up in the tablebase."""
+    """A search of an Awalé position; `selectivity` is the largest number of seeds for which the tablebase is used."""
 
     ASPIRATION_WINDOW = SEED_VALUE // 4
 
@@ -152,7 +152,7 @@ class AwaleIterativeSearch(IterativeSearch):
             )
         elif limit.depth is not None:
             deepest = min(limit.depth, MAX_DEPTH)
-            depths = range(1 + (deepest - 1) % DEPTH_STEP, deepest + 1, DEPTH_STEP)  # only the last depth counts
+            depths = range(1 + (deepest - 1) % DEPTH_STEP, deepest + 1, DEPTH_STEP)  # only the last depth is reported
         for depth in depths:
             if self.results and all(result.proved for result in self.results):
                 return
@@ -163,7 +163,7 @@ class AwaleIterativeSearch(IterativeSearch):
             yield self._to_outcome(analysis) if wld and analysis.exact else analysis
 
     def _to_outcome(self, analysis: Analysis) -> Analysis:
-        """Reduce an exact value to win, draw or loss, with the seeds already taken."""
+        """Convert an exact value to a win, draw or loss of the game, including the seeds already captured."""
         final = self.position.lead + analysis.value
         value = float((final > 0) - (final < 0))
         return replace(analysis, value=value, candidates=((analysis.move, value),), exact_moves=(analysis.move,))

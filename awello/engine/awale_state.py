@@ -7,10 +7,10 @@ from awello.kernel import U
 from awello.layout import Layout, record_at
 
 SEED_VALUE = 16  # the value of a seed: fine enough for estimates, and all values fit into 12 bits of a TT entry
-INFINITY = 1 << 11  # more than any value: 48 seeds are worth 768
-MAX_DEPTH = 100  # of a search; TT entries have 7 bits for it
-PAST_PLIES = 256  # frames for positions of the game before the root; older ones are dropped
-NO_PIT = 7  # fits into three bits
+INFINITY = 1 << 11  # above any value: 48 seeds count 768
+MAX_DEPTH = 100  # of a search; a TT entry has 7 bits for it
+PAST_PLIES = 256  # frames for positions of the game before the root; earlier ones are dropped
+NO_PIT = 7  # the absence of a move, in three bits
 
 
 class StackFrame(Layout):
@@ -21,7 +21,7 @@ class StackFrame(Layout):
     own: U
     opp: U
     quiet_moves: int
-    """Moves since the last capture: only positions after it can be repeated."""
+    """Moves since the last capture; only positions since then can be repeated."""
     killer: U
     """The quiet move that last refuted a position at this ply, by its `sowing_index`; 0 if there is none."""
 
@@ -30,29 +30,29 @@ class AwaleState(ThreadState):
     """The state of one search thread."""
 
     estimates: int
-    """How often an estimate was used: a value found without one is proved."""
+    """The number of times that an estimate was used; a value found without one is proved."""
     root_best_pit: int
-    """Before a search the move to search first at the root, after it the best one, or NO_PIT."""
+    """Before a search, the move to search first at the root; after it, the best move. NO_PIT if there is none."""
     game: int
-    """The number of the variant."""
+    """The number that identifies the variant, see `Game`."""
     tt: int
     """The address of the transposition table, which all threads share."""
     tt_mask: int
-    """The number of its entries, a power of two, minus one."""
+    """The number of entries of the transposition table, a power of two, minus one."""
     tablebase: int
     """The address of the endgame tablebase, one byte per position."""
     tablebase_seeds: int
-    """Positions of up to this many seeds are looked up there."""
+    """The largest number of seeds for which the tablebase is used."""
     weights: int
     """The address of the trained `AwaleNetworkWeights`, which all threads share; 0 for DiffScore."""
     horizon: int
-    """The depth at which positions are evaluated: 0, or 1 for DiffScore, which plays the last move itself."""
+    """The depth at which positions are evaluated: 0, or 1 for DiffScore, which plays the last ply itself."""
     reduce_from_depth: int
-    """From this depth on, late quiet moves are reduced by a ply."""
+    """The depth from which late quiet moves are reduced by a ply."""
     history: Annotated[list[int], 6 * 64]
-    """By `sowing_index`: how often, weighted by depth, a pit with this many seeds refuted a position."""
+    """By `sowing_index`: how often sowing this pit with this many seeds refuted a position, weighted by depth."""
     stack: Annotated[list[StackFrame], PAST_PLIES + MAX_DEPTH + 1]
-    """By ply; the root is at ply PAST_PLIES, after the positions of the game since the last capture."""
+    """The frame of each ply; the root is at index PAST_PLIES, after the positions since the last capture."""
 
 
 awale_state_at = record_at(AwaleState)

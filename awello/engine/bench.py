@@ -1,6 +1,6 @@
-"""A fixed set of searches whose total node count is the signature of the search.
+"""A benchmark: a fixed set of searches whose total node count is the signature of the search.
 
-A change that only makes the search faster keeps the signature; a change that alters it must be measured in games.
+A pure optimisation keeps the signature; the effect of a change that alters it must be measured in games.
 """
 
 import time

@@ -1,13 +1,13 @@
 """An opening book of Awalé: positions with values from deep searches, built by drop-out expansion.
 
 A book is used until the opponent leaves it, so it should be deep after good moves and shallow after bad ones.  Drop-out
-expansion (Lincke 2000) always expands the leaf of least cost.  A ply costs one; a move that is worse than the best
-costs `PLIES_PER_SEED` more for each seed it gives away.  All moves of the leaf are searched and their values are backed
-up to the root.
+expansion (Lincke 2000) always expands the leaf with the lowest cost.  A ply costs 1, plus `PLIES_PER_SEED` for each
+seed by which the move is worse than the best one.  All moves of the leaf are searched, and their values are backed up
+to the root.
 
 Positions are rows without the captured seeds, from the mover's view.  The rightmost pit is the only first move that
-does not lose in the solved game (Romein and Bal 2002), so the book looks at no other one under its rules and those
-nearest to them.
+does not lose in the solved game (Romein and Bal 2002), so the book contains no other first move for the rules of that
+game (romein) and for the similar tournament rules.
 """
 
 import heapq
@@ -39,7 +39,7 @@ class OpeningBook:
     _backed_up: dict[BookKey, float] = field(default_factory=dict, init=False, repr=False, compare=False)
 
     def moves(self, key: BookKey) -> dict[int, tuple[int, BookKey]]:
-        """The moves of a position in the book, each with the seeds it captures and the position after it."""
+        """Return the moves of a position, each with the number of seeds that it captures and the resulting position."""
         position = Position(self.game, *key)
         legal = position.legal_moves()
         if key == (START, START) and self.game in ONLY_FIRST_MOVE:
@@ -49,18 +49,18 @@ class OpeningBook:
         return {move: (before - sum(map(sum, map(pits_of, child))), child) for move, child in children}
 
     def is_expanded(self, key: BookKey) -> bool:
-        """Whether the book has a value for each move of a position."""
+        """Return whether the book has a value for each move of a position."""
         moves = self.moves(key) if key in self.values else {}
         return bool(moves) and all(child in self.values for _, child in moves.values())
 
     def move_values(self, key: BookKey) -> dict[int, float]:
-        """The value of each move of an expanded position."""
+        """Return the value of each move of an expanded position."""
         return {move: gain - self.value(child) for move, (gain, child) in self.moves(key).items()}
 
     def value(self, key: BookKey) -> float:
-        """The value of a position, backed up from the positions below it."""
+        """Return the value of a position, backed up from the positions below it."""
         if key not in self._backed_up:
-            self._backed_up[key] = self.values[key]  # used if a line of play returns here
+            self._backed_up[key] = self.values[key]  # used if a sequence of moves returns to this position
             if self.is_expanded(key):
                 self._backed_up[key] = max(self.move_values(key).values())
         return self._backed_up[key]
@@ -75,7 +75,7 @@ class OpeningBook:
         return best, move_values[best]
 
     def leaves(self) -> Iterator[tuple[float, BookKey]]:
-        """Yield the positions that are not expanded, by rising cost."""
+        """Yield the positions that are not expanded with their costs, in ascending order."""
         queue, seen = [(0.0, (START, START))], set()
         while queue:
             cost, key = heapq.heappop(queue)
@@ -91,7 +91,7 @@ class OpeningBook:
                 heapq.heappush(queue, (cost + 1 + PLIES_PER_SEED * (best - move_values[move]), child))
 
     def expand(self, evaluate: PositionEvaluator) -> BookKey | None:
-        """Search all moves of the leaf of least cost.  Return the leaf, or None if there is none left."""
+        """Search all moves of the leaf with the lowest cost.  Return the leaf, or None if no leaf is left."""
         for _, key in self.leaves():
             if moves := self.moves(key):
                 self.values.setdefault(key, 0.0)
@@ -118,7 +118,7 @@ def format_book(book: OpeningBook) -> str:
 
 
 def parse_book(text: str, game: Game, name: str) -> OpeningBook:
-    """Parse a book; `ConfigError` names the wrong line."""
+    """Parse a book; raises a `ConfigError` that names the invalid line."""
     book = OpeningBook(game)
     for number, line in enumerate(text.splitlines(), 1):
         if content := line.split("%")[0].split():
@@ -137,7 +137,7 @@ def load_book(file: Path, game: Game) -> OpeningBook:
     try:
         return parse_book(file.read_text("utf-8"), game, str(file))
     except UnicodeDecodeError:
-        raise ConfigError(f"{file} is not a book: choose another file") from None
+        raise ConfigError(f"{file} is not an opening book: choose another file") from None
 
 
 @cache

@@ -1,11 +1,11 @@
-"""Exact search of the last eleven empty squares, without evaluation.
+"""Exact search of positions with up to eleven empty squares, without evaluation.
 
-*Fastest first* searches the moves with the fewest replies first: they have the smallest trees and are often the best.
-The endgame table fits into the processor's cache, one per thread.  It stores whole boards, not hashes, so there are no
-collisions; an empty entry is a board without discs, which is never searched.
+Moves are ordered *fastest first*: those with the fewest replies come first, because they have the smallest trees and
+are often the best.  Each thread has an endgame table, which fits into the processor's cache.  It stores whole boards
+instead of hashes, so there are no collisions; an empty entry is a board without discs, which is never searched.
 
-Like the kernels of the last five squares, `solve_few_empties` searches null windows: it finds out whether the score
-exceeds alpha.  The opponent's alpha is -alpha - 1, which is `~alpha`.
+Like the kernels in `last_empties`, `solve_few_empties` uses null windows: it determines whether the score exceeds
+alpha.  The opponent's alpha is -alpha - 1, which is `~alpha`.
 """
 
 from awello.bits import bit, bit_scan, clear_lowest_bit, moves_of, popcount, to_signed
@@ -36,19 +36,19 @@ from awello.engine.transposition_table import SCORE_OFFSET
 from awello.kernel import U, kernel
 from awello.rules.othello import score as final_score
 
-FEW_EMPTIES = 11  # empty squares up to which this search is used: with more, evaluation pays for move ordering
-STABILITY_ENDGAME_SLACK = 4  # stable discs are counted if alpha is at least 2 * empties minus this
+FEW_EMPTIES = 11  # empty squares up to which this search is used: with more, ordering moves by evaluation pays off
+STABILITY_ENDGAME_SLACK = 4  # stable discs are counted if alpha is at least 2 * empties minus this slack
 MIN_CHILD_LOOKUP_EMPTIES = 7  # with fewer, searching a child is as cheap as a lookup
 OWN_MULTIPLIER, OPP_MULTIPLIER = U(0x9E3779B97F4A7C15), U(0xC2B2AE3D27D4EB4F)  # odd numbers, to index the table
 CORNERS = U(0x8100000000000081)
-# The key of a move, the smallest first: each reply, each corner among the replies, and a bonus for a quadrant with an
-# odd number of empty squares, where the mover also plays last.
+# Terms of the key of a move (the smallest key is searched first): for each reply, for each corner among the replies,
+# and a bonus for a quadrant with an odd number of empty squares, where the mover is likely to play last.
 KEY_PER_REPLY, KEY_PER_CORNER, KEY_IN_ODD_QUADRANT = 16, 24, -8
 
 
 @kernel("int64(uint64, uint64, uint64, int64, OthelloState)")
 def solve_up_to_four(own: U, opp: U, empty: U, alpha: int, state: OthelloState) -> int:
-    """Solve up to four empty squares."""
+    """Solve a position with up to four empty squares."""
     empties = popcount(empty)
     if empties == 4:
         return solve_4(own, opp, empty, alpha, state)
@@ -64,33 +64,33 @@ def solve_up_to_four(own: U, opp: U, empty: U, alpha: int, state: OthelloState) 
 
 @kernel("uint64(uint64, uint64)", inline=True)
 def endgame_tt_index(own: U, opp: U) -> U:
-    """The index of the entry of a board."""
+    """Return the index of the entry for a board."""
     return (own * OWN_MULTIPLIER + opp * OPP_MULTIPLIER) >> U(64 - ENDGAME_TT_BITS)
 
 
 @kernel("boolean(EndgameEntry, uint64, uint64)", inline=True)
 def holds(entry: EndgameEntry, own: U, opp: U) -> bool:
-    """Whether an entry is that of a board."""
+    """Return whether an entry belongs to a board."""
     return bool(entry.own == own and entry.opp == opp)
 
 
 @kernel("void(EndgameEntry, uint64, uint64, int64, int64, int64)", inline=True)
 def store_bounds(entry: EndgameEntry, own: U, opp: U, lower: int, upper: int, best_move: int) -> None:
-    """Overwrite an entry."""
+    """Store a board with its bounds and best move in an entry."""
     entry.own, entry.opp = own, opp
     entry.lower, entry.upper, entry.best_move = lower, upper, best_move
 
 
 @kernel("int64(uint64, int64, uint64)", inline=True)
 def fastest_first_key(replies: U, square: int, odd: U) -> int:
-    """The key of a move by its replies; `odd` are the squares of odd quadrants."""
+    """Return the sort key of a move from its replies; `odd` contains the squares of odd quadrants."""
     key = KEY_PER_REPLY * popcount(replies) + KEY_PER_CORNER * popcount(replies & CORNERS)
     return key + KEY_IN_ODD_QUADRANT if bit(square) & odd != U(0) else key
 
 
 @kernel("int64(uint64, uint64, uint64, uint64, MoveList)", inline=True)
 def list_fastest_first(own: U, opp: U, empty: U, moves: U, listed: MoveList) -> int:
-    """List moves with keys from their replies; return their number."""
+    """List moves with their fastest-first keys; return their number."""
     count, odd = U(0), odd_quadrants(empty)
     while moves != U(0):
         square = bit_scan(moves)
@@ -104,7 +104,7 @@ def list_fastest_first(own: U, opp: U, empty: U, moves: U, listed: MoveList) -> 
 
 @kernel("int64(uint64, uint64, int64, int64, MoveList, OthelloState)", inline=True)
 def bound_by_children(own: U, opp: U, alpha: int, count: int, listed: MoveList, state: OthelloState) -> int:
-    """Return a lower bound above alpha from the entries of the children, or NO_SCORE."""
+    """Look up the children in the endgame table; return a lower bound above alpha, or NO_SCORE."""
     for index in range(count):
         move = listed.moves[U(index)]
         next_own, next_opp = opp ^ move.flips, own | move.flips | bit(square_of(move))
@@ -116,8 +116,8 @@ def bound_by_children(own: U, opp: U, alpha: int, count: int, listed: MoveList, 
 
 @kernel("int64(uint64, uint64, uint64, int64, OthelloState)")
 def solve_few_empties(own: U, opp: U, moves: U, alpha: int, state: OthelloState) -> int:
-    """Solve up to FEW_EMPTIES empty squares: return a bound that tells whether the score exceeds alpha."""
-    # Step 1. The last squares, a pass or the end of the game.
+    """Solve a position with up to FEW_EMPTIES empty squares with a null window at alpha; return a fail-soft bound."""
+    # Step 1. Few squares left, a pass, or the end of the game.
     empty = empty_squares(own, opp, state)
     empties = popcount(empty)
     if empties <= 4:
@@ -134,7 +134,7 @@ def solve_few_empties(own: U, opp: U, moves: U, alpha: int, state: OthelloState)
     settling = STABILITY_ALPHA_PER_EMPTY * empties - STABILITY_ENDGAME_SLACK
     if alpha >= settling and is_stability_cutoff(own, opp, alpha, state):
         return alpha
-    # Step 3. The endgame table.
+    # Step 3. Probe the endgame table.
     entry = state.endgame_tt[endgame_tt_index(own, opp)]
     lower, upper, tt_move = -SCORE_OFFSET, SCORE_OFFSET, NO_MOVE
     if holds(entry, own, opp):
@@ -143,7 +143,7 @@ def solve_few_empties(own: U, opp: U, moves: U, alpha: int, state: OthelloState)
             return lower
         if upper <= alpha:
             return upper
-    # Step 4. The best move of the entry.
+    # Step 4. Search the best move of the entry.
     best, best_move, listed = NO_SCORE, NO_MOVE, state.move_lists[U(empties)]
     if tt_move != NO_MOVE and moves & bit(tt_move) != U(0):
         fill_move(own, opp, empty, tt_move, listed.current)
@@ -151,7 +151,7 @@ def solve_few_empties(own: U, opp: U, moves: U, alpha: int, state: OthelloState)
         next_own, next_opp = opp ^ flips, own | flips | bit(tt_move)
         best, best_move = -solve_few_empties(next_own, next_opp, listed.current.replies, ~alpha, state), tt_move
         moves ^= bit(tt_move)
-    # Step 5. The other moves, fastest first, until one exceeds alpha.
+    # Step 5. Search the other moves, fastest first, until one exceeds alpha.
     if best <= alpha:
         count = list_fastest_first(own, opp, empty, moves, listed)
         if empties >= MIN_CHILD_LOOKUP_EMPTIES:

@@ -4,8 +4,9 @@
         for analysis in engine.analyse(position, Limit(seconds=5)):
             print(analysis.depth, analysis.value, position.format_move(analysis.move))
 
-The search runs in a background thread and can be stopped at any time; the last complete analysis stands.  An engine
-runs one search at a time: starting a new one stops the previous one.  Invalid positions and limits raise `AwelloError`.
+The search runs in a background thread and can be stopped at any time; its result is then the last complete analysis.
+An engine runs one search at a time: a new one stops the previous one.  Invalid positions and limits raise
+`AwelloError`.
 """
 
 import math
@@ -34,7 +35,7 @@ from awello.position import Position
 from awello.rules.game import PASS, Game
 
 DEFAULT_HASH_MIB, MIN_HASH_MIB, MAX_HASH_MIB = 64, 1, 1 << 16  # size of the transposition table
-SMALL_BOARD_HEURISTIC = Heuristic("mobility", corners=4)  # the patterns are trained on 8x8
+SMALL_BOARD_HEURISTIC = Heuristic("mobility", corners=4)  # the patterns are only trained for 8x8
 
 SEARCHES = {
     "othello": (create_othello_threads, OthelloIterativeSearch),
@@ -49,8 +50,9 @@ Result = TypeVar("Result")
 class Engine:
     """Searches positions of one game and keeps its transposition table from one search to the next.
 
-    `hash` is the size of the table in MiB.  With `secret`, the hash function is drawn at random: nobody can construct
-    colliding positions, but node counts and the results of depth-limited searches can differ between engines.
+    `hash` is the size of the table in MiB.  With `secret`, the hash function is drawn at random, so that users cannot
+    construct colliding positions; node counts and the results of depth-limited searches can then differ from engine to
+    engine.
     """
 
     def __init__(
@@ -66,7 +68,7 @@ class Engine:
             raise ConfigError(f"{threads} is not a valid number of threads: choose 1 to {MAX_THREADS}")
         if not MIN_HASH_MIB <= hash <= MAX_HASH_MIB:
             raise ConfigError(f"{hash} is not a valid hash size: choose {MIN_HASH_MIB} to {MAX_HASH_MIB} MiB")
-        game = Game(game)  # type: ignore[arg-type]  # accepts a name too
+        game = Game(game)  # type: ignore[arg-type]  # names are accepted, too
         heuristic = Heuristic(heuristic) if isinstance(heuristic, str) else heuristic
         if heuristic is None and game in (Game.OTHELLO4, Game.OTHELLO6):
             heuristic = SMALL_BOARD_HEURISTIC
@@ -87,14 +89,14 @@ class Engine:
         self.close()
 
     def __del__(self, is_finalizing: Callable[[], bool] = sys.is_finalizing) -> None:
-        if hasattr(self, "search_threads") and not is_finalizing():  # a background search would never end
+        if hasattr(self, "search_threads") and not is_finalizing():  # otherwise a background search would never end
             self.search_threads.stop()
 
     def close(self) -> None:
         """Stop searching and pondering, and join the threads."""
         self.stop()
         with self._lock:
-            self.stop()  # a search that started meanwhile missed the first stop
+            self.stop()  # again, for a search that has started since the first stop
             threads, self._background_threads = self._background_threads, ()
             for thread in threads:
                 if isinstance(thread, threading.Timer):
@@ -107,7 +109,7 @@ class Engine:
         self.search_threads.stop()
 
     def clear(self) -> None:
-        """Clear the transposition table and all other results of earlier searches."""
+        """Clear the transposition table and all other results of previous searches."""
         self.stop()
         with self._lock:
             self.close()
@@ -115,21 +117,21 @@ class Engine:
 
     @property
     def nodes(self) -> int:
-        """Positions visited by the current or last search."""
+        """The number of positions visited by the current or last search."""
         return self.search_threads.nodes
 
     # ---- searching --------------------------------------------------------------------------------------------------
     def analyse(self, position: Position, limit: Limit | None = None, multipv: int = 1) -> AnalysisStream:
-        """Analyse a position within a limit; without one, until the game is solved.
+        """Analyse a position within a limit (default: until the game is solved).
 
-        Yields an analysis after each depth, with values for the best `multipv` moves.
+        Yields an analysis after each depth, with the values of the `multipv` best moves.
         """
         limit = limit or Limit()
         maximum = math.inf if limit.seconds is None else limit.seconds
         return self._analyses(position, limit, TimeBudget(math.inf, maximum), multipv)
 
     def solve(self, position: Position, wld: bool = False) -> AnalysisStream:
-        """Search for the exact score; with `wld` only for a win (1), draw (0) or loss (-1)."""
+        """Search for the exact score or, with `wld`, for the outcome: win (1), draw (0) or loss (-1)."""
         return self._analyses(position, Limit(), UNLIMITED, 1, lambda search: search.solve(wld))
 
     def choose(
@@ -140,11 +142,11 @@ class Engine:
         excluded_moves: Iterable[int] = (),
         multipv: int = 1,
     ) -> Analysis:
-        """Return the last analysis of `think`."""
-        *_, last = self.think(position, clock, limit, excluded_moves, multipv)
+        """Return the last analysis of `analyse_with_clock`."""
+        *_, last = self.analyse_with_clock(position, clock, limit, excluded_moves, multipv)
         return last
 
-    def think(
+    def analyse_with_clock(
         self,
         position: Position,
         clock: Clock,
@@ -152,9 +154,9 @@ class Engine:
         excluded_moves: Iterable[int] = (),
         multipv: int = 1,
     ) -> AnalysisStream:
-        """Search within the limit and the time that the clock allows.
+        """Analyse a position for a move in a game: within the limit and the time that the clock allows.
 
-        `excluded_moves` are left out unless there are no others.
+        `excluded_moves` are not searched unless there are no other moves.
         """
         self._check_position(position)
         budget = allocate_time(clock, estimate_moves_left(position))
@@ -167,14 +169,14 @@ class Engine:
         return self._analyses(position, limit, budget, multipv, excluded_moves=excluded_moves)
 
     def find_best_move(self, position: Position, limit: Limit) -> int:
-        """Return the best move for a depth or a level, without an analysis and without a background thread."""
+        """Return the best move for a depth or level limit, without an analysis and without a background thread."""
         self._check(position, limit)
         if position.legal_moves() == (PASS,):
             return PASS
         return self._search_uninterrupted(lambda: self._search(self.search_threads, position).find_best_move(limit))
 
     def ponder(self, position: Position) -> None:
-        """Search in the background until the next search, `stop` or `close`, to fill the transposition table."""
+        """Fill the transposition table with a background search, until the next search, `stop` or `close`."""
         self._check_position(position)
         self.stop()
         with self._lock:
@@ -188,11 +190,11 @@ class Engine:
     # ---- threads and streams ----------------------------------------------------------------------------------------
     def _check_position(self, position: Position) -> None:
         if position.game != self.game:
-            raise AwelloError(f"this engine plays {self.game}, not {position.game}: create another one")
+            raise AwelloError(f"this engine plays {self.game}, not {position.game}: create an engine for that game")
         position.check()
 
     def _check(self, position: Position, limit: Limit, multipv: int = 1) -> None:
-        """Refuse invalid input: kernels do not check theirs."""
+        """Raise an error for invalid input, because kernels do not check it."""
         self._check_position(position)
         if position.over:
             raise AwelloError("the game is over: there is nothing to search")
@@ -217,7 +219,7 @@ class Engine:
         run: "Callable[[IterativeSearch], AnalysisStream] | None" = None,
         excluded_moves: Iterable[int] = (),
     ) -> AnalysisStream:
-        """Stream the analyses of a search, by `deepen` unless `run` is given; there is always at least one."""
+        """Stream the analyses of a search (default: `deepen`); there is always at least one."""
         self._check(position, limit, multipv)
         searched, excluded = position.skip_pass(), frozenset(excluded_moves)
 
@@ -257,7 +259,7 @@ class Engine:
             self._end_stream(tuple(threads))
 
     def _search_uninterrupted(self, find: Callable[[], Result]) -> Result:
-        """Run a short search again until it finishes without being stopped."""
+        """Run a short search, and repeat it if it was stopped."""
         self.stop()
         with self._lock:
             while True:
@@ -267,7 +269,7 @@ class Engine:
                     return find()
 
     def _end_stream(self, threads: tuple[threading.Thread, ...]) -> None:
-        """End a search whose stream is closed.  If the lock is taken, another search is starting and ends it."""
+        """End the search of a closed stream.  If the lock is held, another search is starting, which ends this one."""
         if self._lock.acquire(blocking=False):
             try:
                 if threads and self._background_threads == threads:
@@ -277,7 +279,7 @@ class Engine:
 
 
 def _enqueue_analyses(stream: AnalysisStream, queue: AnalysisQueue) -> None:
-    """Put the analyses of a search into the queue, then None; errors are raised by the receiver."""
+    """Put the analyses of a search into the queue, then None; the receiver raises errors from the queue."""
     try:
         for analysis in stream:
             queue.put(analysis)
@@ -290,7 +292,7 @@ def _enqueue_analyses(stream: AnalysisStream, queue: AnalysisQueue) -> None:
 
 
 def _prepend_pass(analysis: Analysis) -> Analysis:
-    """The analysis of a position whose only move is a pass, from that of the position after it."""
+    """Convert the analysis of the position after a forced pass to that of the position before it."""
     value, pv = -analysis.value, (PASS, *analysis.pv)
     proved = (PASS,) if analysis.exact else ()
     return replace(analysis, move=PASS, value=value, candidates=((PASS, value),), pv=pv, exact_moves=proved)

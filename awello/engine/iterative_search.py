@@ -16,8 +16,8 @@ from awello.position import Position
 from awello.rules.game import PASS, legal_moves
 
 PlanStep = tuple[int, int]  # a depth and a selectivity
-# When a search fails, its window grows by this many times its width.  A larger factor makes the next search wider than
-# necessary, a smaller one makes it fail again.
+# When a search fails, its window grows by this many times its width.  With a larger factor, the next window is wider
+# than necessary; with a smaller one, more searches fail again.
 WINDOW_GROWTH = 4
 
 
@@ -26,17 +26,17 @@ class IterativeSearch(ABC):
     """One search of a position, and its results so far."""
 
     ASPIRATION_WINDOW: ClassVar[int]
-    """Half the width of the first window, around the last value."""
+    """Half the width of the first window, whose centre is the previous value."""
     max_value: int = field(init=False)
     """The largest possible value."""
 
     search_threads: SearchThreads
     position: Position
     multipv: int = 1
-    """The number of best moves to evaluate."""
+    """How many of the best moves to evaluate."""
     budget: TimeBudget = UNLIMITED
     excluded_moves: Collection[int] = ()
-    """Moves to leave out, unless there are no others."""
+    """Moves that are not searched unless there are no others."""
     started: float = field(default_factory=time.perf_counter)
 
     def __post_init__(self) -> None:
@@ -51,14 +51,14 @@ class IterativeSearch(ABC):
 
     @abstractmethod
     def solve(self, wld: bool) -> Iterator[Analysis]:
-        """Yield analyses up to the exact value; with `wld` only win (1), draw (0) or loss (-1)."""
+        """Yield analyses up to the exact value or, with `wld`, up to the outcome: win (1), draw (0) or loss (-1)."""
 
     @abstractmethod
     def make_analysis(self, depth: int, selectivity: int) -> Analysis:
-        """Make an analysis of the results so far."""
+        """Build an analysis from the results so far."""
 
     def deepen(self, limit: Limit) -> Iterator[Analysis]:
-        """Yield an analysis after each search of the plan, while the next one can be finished in time."""
+        """Yield an analysis after each search of the plan, as long as the next one can finish in time."""
         last, before = 0.0, 0.0
         for depth, selectivity in self.plan(limit):
             elapsed = self.elapsed()
@@ -76,7 +76,7 @@ class IterativeSearch(ABC):
             last, before = self.elapsed() - elapsed, last
 
     def find_best_move(self, limit: Limit) -> int:
-        """Return the move of the last search of the plan.  Cheaper than `deepen`, for mass self-play."""
+        """Return the best move of the last search of the plan; cheaper than `deepen`, for self-play."""
         for depth, selectivity in self.plan(limit):
             try:
                 self.results = self.search_multipv(depth, selectivity)
@@ -87,11 +87,11 @@ class IterativeSearch(ABC):
         return self.results[0].move
 
     def find_partial_result(self) -> SearchResult | None:
-        """After a stop: a move proved better than the best move of the previous depth, if there is one."""
+        """Return, after a stop, a move that was proved better than the best move of the previous depth, or None."""
         return None
 
     def search_multipv(self, depth: int, selectivity: int) -> list[SearchResult]:
-        """Find the best moves one by one: each search leaves out the better ones."""
+        """Find the best moves one by one; each search excludes the moves already found."""
         left, previous = self.moves, self.results
         results: list[SearchResult] = []
         while left and len(results) < self.multipv:
@@ -105,17 +105,17 @@ class IterativeSearch(ABC):
     def search_window(
         self, moves: int, alpha: int, beta: int, depth: int, selectivity: int, first_move: int
     ) -> SearchResult:
-        """Search some moves in a window."""
+        """Search some moves with a window."""
         return self.search_threads.search(
             SearchRequest(self.position, U(moves), alpha, beta, depth, selectivity, first_move)
         )
 
     def find_best(self, moves: int, depth: int, selectivity: int, guess: SearchResult | None) -> SearchResult:
-        """Find the best of some moves; the guess comes from an earlier search."""
+        """Find the best of some moves; `guess` is the result of an earlier search."""
         return self.aspiration_search(moves, depth, selectivity, guess)
 
     def aspiration_search(self, moves: int, depth: int, selectivity: int, guess: SearchResult | None) -> SearchResult:
-        """Find the best of some moves in a window around the guess, which is widened when the search fails."""
+        """Find the best of some moves with a window around the guess, which is widened when the search fails."""
         low, high, first_move = -self.max_value, self.max_value, NO_MOVE
         if guess is not None:
             low, high = max(low, guess.value - self.ASPIRATION_WINDOW), min(high, guess.value + self.ASPIRATION_WINDOW)
@@ -133,7 +133,7 @@ class IterativeSearch(ABC):
                 return result._replace(value=max(-self.max_value, min(result.value, self.max_value)))
 
     def elapsed(self) -> float:
-        """Seconds since the start of the search."""
+        """Return the seconds since the start of the search."""
         return time.perf_counter() - self.started
 
     def read_pv(self, position: Position, max_moves: int) -> tuple[int, ...]:

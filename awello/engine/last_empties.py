@@ -1,8 +1,8 @@
-"""Exact search of the last five empty squares, with one kernel for each number.
+"""Exact search of positions with up to five empty squares, with one kernel for each number.
 
-Most positions of a solved game are here.  The kernels search null windows: they return a fail-soft bound that tells
-whether the score exceeds alpha.  Squares alone in their quadrant are searched first, because the player who moves into
-an odd region also makes its last move.
+Most positions of an exact search are of this kind.  The kernels use null windows: they return a fail-soft bound that
+decides whether the score exceeds alpha.  Squares alone in their quadrant are searched first, because the player who
+moves into an odd region can also make its last move.
 """
 
 from typing import Any
@@ -28,20 +28,20 @@ from awello.kernel import CPU_FEATURES, U, instruction, kernel
 from awello.rules.othello import score
 
 NO_SCORE = -65  # below every score
-# Stable discs are counted from some alpha on: a lower threshold saves nodes but counts more often in vain.  In the
-# endgame and the midgame it rises by this with each empty square.
+# Stable discs are counted if alpha reaches a threshold: a lower one saves nodes, but more counts are in vain.  In the
+# endgame and the midgame, the threshold rises by this with each empty square.
 STABILITY_ALPHA_PER_EMPTY = 2
 STABILITY_LAST5_ALPHA = 8  # the threshold with five empty squares
 QUADRANT1, QUADRANT2 = U(0x000000000F0F0F0F), U(0x00000000F0F0F0F0)
 QUADRANT3, QUADRANT4 = U(0x0F0F0F0F00000000), U(0xF0F0F0F000000000)
 
-# ---- flips of the last move, by table -------------------------------------------------------------------------------
+# ---- flips of the last move -----------------------------------------------------------------------------------------
 I8 = ir.IntType(8)
 DIRECTIONS = ((1, 0), (0, 1), (-1, 1), (1, 1))
 
 
 def _squares_on_line(square: int, dx: int, dy: int) -> list[int]:
-    """The squares of the line through a square, in rising order."""
+    """Return the squares of the line through a square, in ascending order."""
     x, y = square % 8, square // 8
     while 0 <= x - dx < 8 and 0 <= y - dy < 8:
         x, y = x - dx, y - dy
@@ -52,42 +52,42 @@ def _squares_on_line(square: int, dx: int, dy: int) -> list[int]:
     return squares
 
 
-def _count_flips_on_line(place: int, own: int) -> int:
-    """Count the discs flipped by a move on a full line."""
+def _count_flips_on_line(index: int, own: int) -> int:
+    """Count the discs flipped by a move on a line without other empty squares."""
     flipped = 0
     for step in (1, -1):
-        run, at = 0, place + step
+        run, at = 0, index + step
         while 0 <= at < 8 and not own >> at & 1:
             run, at = run + 1, at + step
         flipped += run if 0 <= at < 8 else 0
     return flipped
 
 
-FLIP_COUNTS = [_count_flips_on_line(place, own) for place in range(8) for own in range(256)]
+FLIP_COUNTS = [_count_flips_on_line(index, own) for index in range(8) for own in range(256)]
 
 
 def _emit_last_flips(b: Builder, own: Any, opp: Any, square: Any) -> Any:
-    """Extract each of the four lines through the square as a byte, and look up the count by it and the place."""
+    """Emit code that extracts the four lines through the square as bytes, and looks up the flips on each line."""
 
     def number(value: int) -> ir.Constant:
         return ir.Constant(I64, value)
 
     lines = [_squares_on_line(at, *line) for at in range(64) for line in DIRECTIONS]
     masks = emit_constant_table(b, "awello_lines", I64, [number(sum(1 << at for at in line)) for line in lines])
-    indices = [number(line.index(at)) for at in range(64) for line in lines[4 * at : 4 * at + 4]]
-    places = emit_constant_table(b, "awello_places", I64, indices)
+    bits = [number(line.index(at)) for at in range(64) for line in lines[4 * at : 4 * at + 4]]
+    offsets = emit_constant_table(b, "awello_line_offsets", I64, bits)
     counts = emit_constant_table(b, "awello_flipped", I8, [ir.Constant(I8, count) for count in FLIP_COUNTS])
     total = number(0)
     for line in range(4):
         at = b.add(b.shl(square, number(2)), number(line))
-        mask, place = (b.load(b.gep(table, [number(0), at], inbounds=True)) for table in (masks, places))
-        index = b.or_(b.shl(place, number(8)), emit_extract(b, own, mask))
+        mask, offset = (b.load(b.gep(table, [number(0), at], inbounds=True)) for table in (masks, offsets))
+        index = b.or_(b.shl(offset, number(8)), emit_extract(b, own, mask))
         total = b.add(total, b.zext(b.load(b.gep(counts, [number(0), index], inbounds=True)), I64))
     return total
 
 
 def _emit_plain_flips(b: Builder, own: Any, opp: Any, square: Any) -> Any:
-    """For processors without PEXT: count the flips of the move."""
+    """Emit code that counts the flips of the move, for processors without PEXT."""
     return b.ctpop(emit_flips(b, own, opp, square))
 
 
@@ -97,15 +97,15 @@ def count_last_flips(own: U, opp: U, square: int) -> int:
     flipped = 0
     for line in DIRECTIONS:
         squares = _squares_on_line(int(square), *line)
-        discs = sum(1 << place for place, at in enumerate(squares) if int(own) >> at & 1)
+        discs = sum(1 << index for index, at in enumerate(squares) if int(own) >> at & 1)
         flipped += FLIP_COUNTS[256 * squares.index(int(square)) + discs]
     return flipped
 
 
-# ---- one to five ----------------------------------------------------------------------------------------------------
+# ---- one to five empty squares --------------------------------------------------------------------------------------
 @kernel("int64(uint64, uint64, int64, int64)", inline=True)
 def solve_1(own: U, opp: U, alpha: int, square: int) -> int:
-    """Solve one empty square."""
+    """Solve a position with one empty square."""
     difference = popcount(own) - popcount(opp)
     flipped = count_last_flips(own, opp, square)
     if flipped > 0:
@@ -119,7 +119,7 @@ def solve_1(own: U, opp: U, alpha: int, square: int) -> int:
 
 @kernel("int64(uint64, uint64, int64, int64, int64, uint64, uint64)", inline=True)
 def best_of_2(own: U, opp: U, alpha: int, first: int, second: int, flips1: U, flips2: U) -> int:
-    """The better of two moves, of which at least one flips discs."""
+    """Return the score of the better of two moves, at least one of which is legal."""
     best = NO_SCORE
     if flips1 != U(0):
         best = -solve_1(opp ^ flips1, own | flips1 | bit(first), ~alpha, second)
@@ -130,7 +130,7 @@ def best_of_2(own: U, opp: U, alpha: int, first: int, second: int, flips1: U, fl
 
 @kernel("int64(uint64, uint64, int64, int64, int64)")
 def solve_2(own: U, opp: U, alpha: int, first: int, second: int) -> int:
-    """Solve two empty squares.  The flips of both are computed before testing either, which runs in parallel."""
+    """Solve a position with two empty squares.  Both flips are computed before either is tested, to run in parallel."""
     flips1, flips2 = flips_of(own, opp, first), flips_of(own, opp, second)
     if flips1 | flips2 != U(0):
         return best_of_2(own, opp, alpha, first, second, flips1, flips2)
@@ -142,7 +142,7 @@ def solve_2(own: U, opp: U, alpha: int, first: int, second: int) -> int:
 
 @kernel("int64(uint64, uint64, int64, int64, int64, int64, OthelloState)")
 def solve_3(own: U, opp: U, alpha: int, first: int, second: int, third: int, state: OthelloState) -> int:
-    """Solve three empty squares, in this order."""
+    """Solve a position with three empty squares, which are searched in this order."""
     state.nodes += 1
     sign = 1
     for _ in range(2):
@@ -162,13 +162,13 @@ def solve_3(own: U, opp: U, alpha: int, first: int, second: int, third: int, sta
 
 @kernel("uint64(uint64)", inline=True)
 def lone_square(squares: U) -> U:
-    """The square if there is only one, else none."""
+    """Return the squares if there is only one, otherwise 0."""
     return squares if clear_lowest_bit(squares) == U(0) else U(0)
 
 
 @kernel("int64(uint64, uint64, uint64, int64, OthelloState)")
 def solve_4(own: U, opp: U, empty: U, alpha: int, state: OthelloState) -> int:
-    """Solve four empty squares; those alone in a quadrant come first."""
+    """Solve a position with four empty squares; those alone in a quadrant are searched first."""
     state.nodes += 1
     lone = (
         lone_square(empty & QUADRANT1)
@@ -212,13 +212,13 @@ def solve_4(own: U, opp: U, empty: U, alpha: int, state: OthelloState) -> int:
 
 @kernel("boolean(uint64, uint64, int64, OthelloState)", inline=True)
 def is_stability_cutoff(own: U, opp: U, alpha: int, state: OthelloState) -> bool:
-    """Whether the opponent's stable discs keep the score from exceeding alpha."""
+    """Return whether the opponent has so many stable discs that the score cannot exceed alpha."""
     return bool(64 - 2 * popcount(stable_discs(opp, own, state.stable_edges)) <= alpha)
 
 
 @kernel("int64(uint64, uint64, uint64, uint64, int64, OthelloState)")
 def solve_5(own: U, opp: U, empty: U, moves: U, alpha: int, state: OthelloState) -> int:
-    """Solve five empty squares with at least one legal move: odd quadrants first, no table."""
+    """Solve a position with five empty squares and a legal move; odd quadrants are searched first."""
     state.nodes += 1
     if alpha >= STABILITY_LAST5_ALPHA and is_stability_cutoff(own, opp, alpha, state):
         return alpha

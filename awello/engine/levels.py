@@ -1,7 +1,7 @@
 """Playing levels, 0 to 30: the search depth, and the number of empty squares from which play is perfect.
 
-Level n searches n plies (level 0: one).  Up to level 8 the search is full width, above it uses probable cuts.  The game
-is solved exactly once `exact_empties` squares or fewer are empty, and with 95 % confidence three squares earlier.
+Level n searches n plies (level 0: one).  Up to level 8 the search is full width; above, it uses probable cuts.  The
+game is solved exactly once `exact_empties` squares or fewer are empty, and with 95 % confidence three squares earlier.
 
 | level | plies | perfect from |
 |-------|-------|--------------|
@@ -41,10 +41,10 @@ OPPONENTS = {
 }
 """Opponents for human players, the weakest first; the weak ones sometimes give away discs or seeds."""
 MAX_FULL_WIDTH_DEPTH = 8  # searches up to this depth use no probable cuts or reductions
-SELECTIVE_EXTRA_EMPTIES = 3  # squares before the exact endgame from which a selective one is searched
+SELECTIVE_EXTRA_EMPTIES = 3  # a selective search to the end starts this many squares before the exact one
 MIDGAME_SELECTIVITY, ENDGAME_SELECTIVITY = 1, 3
-# Empty squares from which a level solves the game: EXACT_EMPTIES_PER_LEVEL for each level, but at most
-# EXACT_EMPTIES_BASE and one for every LEVELS_PER_EXACT_EMPTY levels, so that solving takes no longer than searching.
+# Empty squares from which a level solves the game: EXACT_EMPTIES_PER_LEVEL per level, but at most EXACT_EMPTIES_BASE
+# plus one for every LEVELS_PER_EXACT_EMPTY levels, so that solving takes no longer than searching.
 EXACT_EMPTIES_PER_LEVEL, EXACT_EMPTIES_BASE, LEVELS_PER_EXACT_EMPTY = 2, 14, 2
 
 
@@ -54,12 +54,12 @@ class Level:
 
     depth: int
     selectivity: int
-    """Of the midgame search."""
+    """The selectivity of the midgame search."""
     exact_empties: int
-    """Empty squares from which the game is solved."""
+    """The number of empty squares from which the game is solved."""
 
     def endgame_selectivity(self, empties: int) -> int | None:
-        """The selectivity of a search to the end of the game, or None if the end is too far away."""
+        """Return the selectivity of a search to the end of the game, or None if it is too far away."""
         if empties <= self.exact_empties:
             return NO_SELECTIVITY
         selective = self.exact_empties > 0 and empties <= self.exact_empties + SELECTIVE_EXTRA_EMPTIES
@@ -67,9 +67,9 @@ class Level:
 
 
 def level_of(number: int) -> Level:
-    """The settings of a level; `SpecError` if there is no such level."""
+    """Return the settings of a level; raises `SpecError` if the level does not exist."""
     if not 0 <= number <= MAX_LEVEL:
-        raise SpecError(f"no level {number}: choose 0 to {MAX_LEVEL}")
+        raise SpecError(f"level {number} does not exist: choose 0 to {MAX_LEVEL}")
     selectivity = NO_SELECTIVITY if number <= MAX_FULL_WIDTH_DEPTH else MIDGAME_SELECTIVITY
     exact_empties = min(EXACT_EMPTIES_PER_LEVEL * number, EXACT_EMPTIES_BASE + number // LEVELS_PER_EXACT_EMPTY)
     return Level(max(1, number), selectivity, exact_empties)

@@ -1,12 +1,13 @@
 """Othello's search, to a depth or to the end of the game.
 
-One recursive kernel serves both.  It is a principal variation search (Reinefeld 1983): the first move of a node is
-searched in the whole window, the others in null windows, to prove that they are no better.  Below `NO_SELECTIVITY` a
-shallow search replaces a deep one if its value is far outside the window (multi-ProbCut, Buro 1997).  Values are in
-discs from the mover's view; a pass takes no depth.
+One recursive kernel does both.  It is a principal variation search (Reinefeld 1983): the first move of a node is
+searched with the full window, the others with null windows, to prove that they are not better.  If the selectivity is
+below `NO_SELECTIVITY`, a shallow search replaces a deep one if its value is far outside the window (multi-ProbCut, Buro
+1997).  Values are in discs from the mover's view; a pass does not reduce the depth.
 
-Threads search the same root and share the transposition table (TT).  A thread defers a move that another thread is
-searching (after ABDADA, Weill 1995).  A thread that settles a position stops all threads that still search below it.
+Threads search the same root and share the transposition table (TT).  A thread defers moves that another thread is
+searching (similar to ABDADA, Weill 1995).  A thread that finishes a position stops all threads that still search below
+it.
 """
 
 from awello.bits import bit, bit_scan, clear_lowest_bit, flips_of, moves_of, popcount, to_signed
@@ -48,19 +49,19 @@ from awello.kernel import U, kernel
 from awello.rules.othello import score
 
 INFINITY = 1 << 20
-MAX_ESTIMATE = 62  # the largest estimate; larger values are proved
-# Terms of the key of a move, besides those of the endgame: corners are searched early, X-squares late.
+MAX_ESTIMATE = 62  # the largest estimate; only a proved value can be larger
+# Terms of the key of a move, in addition to those of the endgame: corners are searched early, X-squares late.
 KEY_CORNER, KEY_X_SQUARE = -16, 12
 X_SQUARES = U(0x0042000000004200)
 KEY_OFFSET = 1 << 16  # keeps keys above 0, the key of the second TT move
-MIN_CHILD_LOOKUP_DEPTH = 14  # the depth from which all children are looked up in the TT first
-# A probable cut is tried if the evaluation is at most this far from its limit.  A larger window wastes time on shallow
-# searches that fail, a smaller one misses cuts.
+MIN_CHILD_LOOKUP_DEPTH = 14  # the depth from which all children are first looked up in the TT
+# A probable cut is tried if the evaluation is at most this far from the limit of the cut.  A larger window wastes time
+# on shallow searches that fail; a smaller one misses cuts.
 PROBCUT_WINDOW_DISCS = 3
-STABILITY_MIDGAME_SLACK = 8  # stable discs are counted if alpha is at least 2 * empties minus this
-MAX_SHALLOW_DEPTH = 2  # up to this depth, searches do not use the TT
+STABILITY_MIDGAME_SLACK = 8  # stable discs are counted if alpha is at least 2 * empties minus this slack
+MAX_SHALLOW_DEPTH = 2  # the largest depth at which `search` uses a shallow search without TT
 MIN_SPLIT_SOLVE_DEPTH, MIN_SPLIT_DEPTH = 13, 6  # the depths from which threads share the moves of a node
-# The depths from which moves are sorted by searches of one, two and three plies.
+# The depths from which moves are sorted by the values of searches to one, two and three plies.
 SORT_BY_1_PLY_FROM, SORT_BY_2_PLIES_FROM, SORT_BY_3_PLIES_FROM = 16, 20, 23
 TT_MOVE_FIRST, UNSORTED = -2, -1  # values of `MoveList.count` before the moves are listed
 
@@ -68,7 +69,7 @@ TT_MOVE_FIRST, UNSORTED = -2, -1  # values of `MoveList.count` before the moves 
 # ---- evaluation and shallow searches --------------------------------------------------------------------------------
 @kernel("int64(uint64, uint64, int64, OthelloState)", inline=True)
 def evaluate(own: U, opp: U, empties: int, state: OthelloState) -> int:
-    """Evaluate a position whose pattern row is filled, in UNITs of a disc."""
+    """Evaluate a position whose pattern row is filled, in units of 1/DISC_VALUE disc."""
     address = state.weights[U(empties)]
     if address != 0:
         weights = stage_weights_at(address)
@@ -79,7 +80,7 @@ def evaluate(own: U, opp: U, empties: int, state: OthelloState) -> int:
 
 @kernel("int64(uint64, uint64, uint64, int64, int64, int64, OthelloState)")
 def shallow_search(own: U, opp: U, moves: U, depth: int, alpha: int, beta: int, state: OthelloState) -> int:
-    """Search a few plies without tables, fastest first; values in UNITs of a disc."""
+    """Search a few plies without tables, fastest first; the value is in units of 1/DISC_VALUE disc."""
     # Step 1. The horizon, the end of the game, a pass.
     empty = empty_squares(own, opp, state)
     empties = popcount(empty)
@@ -106,7 +107,7 @@ def shallow_search(own: U, opp: U, moves: U, depth: int, alpha: int, beta: int, 
             update_row(row, square, flips, child_row)
             best = max(best, -evaluate(opp ^ flips, own | flips | bit(square), empties - 1, state))
         return best
-    # Step 3. Each move, the one with the fewest replies first.
+    # Step 3. Search the moves, those with the fewest replies first.
     listed = state.move_lists[U(empties)]
     count = list_fastest_first(own, opp, empty, moves, listed)
     while count > 0 and best < beta:
@@ -121,7 +122,7 @@ def shallow_search(own: U, opp: U, moves: U, depth: int, alpha: int, beta: int, 
 
 @kernel("int64(uint64, uint64, uint64, int64, int64, int64, OthelloState)")
 def rounded_search(own: U, opp: U, moves: U, depth: int, alpha: int, beta: int, state: OthelloState) -> int:
-    """Run a shallow search and round its value to whole discs, halves away from zero: the same for both sides."""
+    """Run a shallow search and round its value to whole discs; halves are rounded away from zero, for symmetry."""
     low, high = alpha * DISC_VALUE + DISC_VALUE // 2 - 1, beta * DISC_VALUE - DISC_VALUE // 2 + 1
     value = shallow_search(own, opp, moves, depth, low, high, state)
     discs = (abs(value) + DISC_VALUE // 2) // DISC_VALUE
@@ -130,7 +131,7 @@ def rounded_search(own: U, opp: U, moves: U, depth: int, alpha: int, beta: int, 
 
 @kernel("int64(uint64, uint64, uint64, int64, int64, OthelloState)")
 def solve_in_window(own: U, opp: U, moves: U, alpha: int, beta: int, state: OthelloState) -> int:
-    """Solve a position with few empty squares in a window of any width, by null windows upwards from alpha."""
+    """Solve a position with few empty squares for a window of any width, by null windows upwards from alpha."""
     score = solve_few_empties(own, opp, moves, alpha, state)
     while alpha < score < beta:
         alpha = score
@@ -140,7 +141,7 @@ def solve_in_window(own: U, opp: U, moves: U, alpha: int, beta: int, state: Othe
 
 @kernel("int64(uint64, uint64, uint64, int64, int64, OthelloState)")
 def bound_by_children(own: U, opp: U, moves: U, depth: int, selectivity: int, state: OthelloState) -> int:
-    """Return the best lower bound from the TT entries of the children (enhanced transposition cutoff)."""
+    """Look up the children in the TT; return the best lower bound found (enhanced transposition cutoff)."""
     best = NO_SCORE
     while moves != U(0):
         square = bit_scan(moves)
@@ -157,9 +158,9 @@ def bound_by_children(own: U, opp: U, moves: U, depth: int, selectivity: int, st
 def probcut_limits(
     own: U, opp: U, alpha: int, beta: int, depth: int, reduced: int, state: OthelloState
 ) -> tuple[int, int]:
-    """The limits that a shallow search must not exceed (below alpha) or must reach (above beta) for a probable cut.
+    """Return the limits for probable cuts: shallow values fail low up to the first, and fail high from the second.
 
-    A limit too far from the evaluation is moved beyond all values, because the search would hardly reach it.
+    A limit too far from the evaluation is moved beyond all values, because the search is unlikely to reach it.
     """
     empties = popcount(empty_squares(own, opp, state))
     margin = margin_of(state.selectivity, empties, depth, reduced, state.probcut)
@@ -175,7 +176,7 @@ def probcut_limits(
 # ---- move ordering --------------------------------------------------------------------------------------------------
 @kernel("int64(int64)", inline=True)
 def sorting_depth(depth: int) -> int:
-    """The depth of the searches that sort the moves of a node."""
+    """Return the depth of the searches that sort the moves of a node."""
     if depth < SORT_BY_1_PLY_FROM:
         return 0
     return 1 if depth < SORT_BY_2_PLIES_FROM else 2 if depth < SORT_BY_3_PLIES_FROM else 3
@@ -183,7 +184,7 @@ def sorting_depth(depth: int) -> int:
 
 @kernel("int64(uint64, uint64, uint64, int64, MoveList, OthelloState)")
 def list_moves_by_value(own: U, opp: U, moves: U, depth: int, listed: MoveList, state: OthelloState) -> int:
-    """List moves with keys from replies, parity and the opponent's value; return their number."""
+    """List moves with keys from replies, parity and the value of the resulting position; return their number."""
     empty = empty_squares(own, opp, state)
     empties, odd, plies, count = popcount(empty), odd_quadrants(empty), sorting_depth(depth), U(0)
     row, child_row = state.pattern_rows[U(empties)], state.pattern_rows[U(empties - 1)]
@@ -208,7 +209,7 @@ def list_moves_by_value(own: U, opp: U, moves: U, depth: int, listed: MoveList, 
 
 @kernel("void(int64, uint64, boolean, MoveList, OthelloState)", inline=True)
 def start_list(data: int, moves: U, root: bool, listed: MoveList, state: OthelloState) -> None:
-    """Start the list of a node with the TT moves or, at the root, the best move so far."""
+    """Initialise the move list of a node with the TT moves or, at the root, the best move so far."""
     listed.count, listed.deferred = TT_MOVE_FIRST, U(0)
     listed.tt_move, listed.second_move = (move_of(data), second_move_of(data)) if data != 0 else (NO_MOVE, NO_MOVE)
     if root:
@@ -219,7 +220,7 @@ def start_list(data: int, moves: U, root: bool, listed: MoveList, state: Othello
 
 @kernel("int64(uint64, uint64, uint64, int64, MoveList, OthelloState)", inline=True)
 def next_move(own: U, opp: U, moves: U, depth: int, listed: MoveList, state: OthelloState) -> int:
-    """Make the next move current and return its square or NO_MOVE: the TT move, those in order, the deferred ones."""
+    """Make the next move current and return its square, or NO_MOVE: the TT move, then the list, then deferred moves."""
     square = NO_MOVE
     if listed.count == TT_MOVE_FIRST:
         listed.count, square = UNSORTED, listed.tt_move
@@ -242,32 +243,32 @@ def next_move(own: U, opp: U, moves: U, depth: int, listed: MoveList, state: Oth
 # ---- threads --------------------------------------------------------------------------------------------------------
 @kernel("void(uint64, int64, OthelloState)", inline=True)
 def enter_position(key: U, empties: int, state: OthelloState) -> None:
-    """Publish the position that this thread searches, so that others can stop it when they settle it."""
+    """Publish the position that this thread searches, so that a thread that finishes it can stop this one."""
     state.path_hashes[U(empties)] = key
     clear_stop(state, bit(empties))
 
 
 @kernel("uint64(uint64)", inline=True)
 def busy_index(child: U) -> U:
-    """The index of a position in the busy table, from hash bits that the TT seldom uses."""
+    """Return the index of a position in the busy table, from hash bits that the TT rarely uses."""
     return child >> U(40) & U(BUSY_SLOTS - 1)
 
 
 @kernel("boolean(uint64, OthelloState)", inline=True)
 def is_busy(child: U, state: OthelloState) -> bool:
-    """Whether a thread is searching a position."""
+    """Return whether another thread is searching a position."""
     return bool(busy_table_at(state.busy_table).hashes[busy_index(child)] == child)
 
 
 @kernel("void(uint64, uint64, OthelloState)", inline=True)
 def mark_busy(child: U, mark: U, state: OthelloState) -> None:
-    """Mark a position as being searched (the mark is its hash), or remove the mark (0)."""
+    """Mark a position as being searched (with its hash), or remove the mark (with 0)."""
     busy_table_at(state.busy_table).hashes[busy_index(child)] = mark
 
 
 @kernel("void(uint64, int64, OthelloState)")
 def stop_other_threads(key: U, empties: int, state: OthelloState) -> None:
-    """Stop all other threads that search below a settled position."""
+    """Stop all other threads that search below a finished position."""
     for thread in range(state.thread_count):
         if thread != state.thread_index:
             other = othello_state_at(state.thread_states[U(thread)])
@@ -277,7 +278,7 @@ def stop_other_threads(key: U, empties: int, state: OthelloState) -> None:
 
 @kernel("void(int64, MoveList)", inline=True)
 def retry_later(square: int, listed: MoveList) -> None:
-    """Put back a move whose search was interrupted: the TT move to the front, another one to the end."""
+    """Put back a move whose search was interrupted: the TT move at the front, any other move at the end."""
     if square == listed.tt_move:
         listed.count = TT_MOVE_FIRST
     else:
@@ -287,7 +288,7 @@ def retry_later(square: int, listed: MoveList) -> None:
 # ---- the search -----------------------------------------------------------------------------------------------------
 @kernel("void(OthelloState)", inline=True)
 def count_node(state: OthelloState) -> None:
-    """Count a visited position; stop at the node limit."""
+    """Count a visited position, and stop at the node limit."""
     state.nodes += 1
     if state.nodes >= state.max_nodes:
         set_stop(state, STOP_BIT)
@@ -295,11 +296,11 @@ def count_node(state: OthelloState) -> None:
 
 @kernel("int64(uint64, uint64, uint64, int64, int64, int64, OthelloState)")
 def search(own: U, opp: U, moves: U, alpha: int, beta: int, depth: int, state: OthelloState) -> int:
-    """Return the value of a position with these legal moves: exact inside (alpha, beta), outside it a bound.
+    """Return the value of a position with these legal moves, fail-soft: exact inside (alpha, beta), a bound outside.
 
-    After a stop the value is meaningless, so callers check `state.stop` before they use it.
+    After a stop, the value is meaningless, so callers check `state.stop` before they use it.
     """
-    # Step 1. The horizon: exact search of few empty squares, or evaluation.  The root needs a move and continues.
+    # Step 1. The horizon: exact search of few empty squares, or evaluation.  The root continues: it needs a move.
     empty = empty_squares(own, opp, state)
     empties = popcount(empty)
     solving, root = depth >= empties, empties == state.root_empties
@@ -307,8 +308,8 @@ def search(own: U, opp: U, moves: U, alpha: int, beta: int, depth: int, state: O
         return solve_in_window(own, opp, moves, alpha, beta, state)
     if not solving and depth <= MAX_SHALLOW_DEPTH and not root:
         return rounded_search(own, opp, moves, depth, alpha, beta, state)
-    # Step 2. Stopped by the user, the node limit, or a thread that settled a position above.  Bit n of `stop` ends the
-    # search of the position with n empty squares on the current path, so a bit above our own ends ours too.
+    # Step 2. Stopped by the user, the node limit, or a thread that finished a position above.  Bit n of `stop` ends the
+    # search of the position with n empty squares on the current path, and thus of all positions below it.
     if state.stop >> U(empties) > U(1):
         return 0
     count_node(state)
@@ -341,12 +342,12 @@ def search(own: U, opp: U, moves: U, alpha: int, beta: int, depth: int, state: O
             return beta
         if low >= -MAX_ESTIMATE and search(own, opp, moves, low, low + 1, reduced, state) <= low:
             return alpha
-    # Step 6. Enhanced transposition cutoff: the TT entry of a child may suffice.
+    # Step 6. Enhanced transposition cutoff: the TT entry of a child may be sufficient.
     if depth >= MIN_CHILD_LOOKUP_DEPTH and not root:
         bound = bound_by_children(own, opp, moves, depth, selectivity, state)
         if bound >= beta:
             return bound
-    # Step 7. Search each move: the first in the whole window, the others in null windows.
+    # Step 7. Search each move: the first with the full window, the others with null windows.
     shared = state.thread_count > 1 and depth >= (MIN_SPLIT_SOLVE_DEPTH if solving else MIN_SPLIT_DEPTH)
     if shared:
         enter_position(key, empties, state)
@@ -376,7 +377,7 @@ def search(own: U, opp: U, moves: U, alpha: int, beta: int, depth: int, state: O
                 value = -search(next_own, next_opp, replies, -beta, -floor, depth - 1, state)
         if shared:
             mark_busy(child, U(0), state)
-        # Step 8. Stopped: return, or use the bounds of another thread, or search the move again later.
+        # Step 8. If stopped, return, use the bounds of another thread, or search the move again later.
         stop = state.stop >> U(empties)
         if stop > U(1):
             return 0
@@ -402,5 +403,5 @@ def search(own: U, opp: U, moves: U, alpha: int, beta: int, depth: int, state: O
 
 @kernel("int64(uint64, uint64, uint64, int64, int64, int64, int64)")
 def search_at(own: U, opp: U, moves: U, alpha: int, beta: int, depth: int, address: int) -> int:
-    """Search with the state at an address, which Python passes a hundred times faster than a record."""
+    """Search with the state at an address: Python passes an integer a hundred times faster than a record."""
     return search(own, opp, moves, alpha, beta, depth, othello_state_at(address))

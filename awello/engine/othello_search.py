@@ -1,8 +1,8 @@
-"""Othello's search: the state of a thread, its calls into the kernels, and one search from start to end.
+"""Othello's search: the worker that runs the kernels in a thread, and the plan of a search.
 
-A search to the end of the game uses null windows only: each one asks whether the score exceeds a number and narrows the
-bounds until they meet.  Quick passes with probable cuts come first.  Each pass starts at the value and the move of the
-one before and finds its best moves in the transposition table.
+A search to the end of the game uses only null windows: each one determines whether the score exceeds a number, which
+narrows the bounds until they meet.  Quick passes with probable cuts come first.  Each pass starts from the value and
+the move of the previous one, and finds the best moves of that pass in the transposition table.
 """
 
 from collections.abc import Iterator
@@ -33,17 +33,17 @@ from awello.position import Position
 from awello.rules.game import PASS, Game, squares_of
 
 MIN_PARALLEL_SOLVE_DEPTH, MIN_PARALLEL_DEPTH = 15, 9  # shallower searches use one thread
-# The weight of the evaluation in move ordering.  Near the end all searches prefer small trees, because the solution
-# tries their best moves first.
+# The weight of the evaluation in move ordering.  Near the end, all searches prefer small trees, because the exact
+# search that follows tries their best moves first.
 KEY_PER_DISC, KEY_PER_DISC_NEAR_END, NEAR_END_EMPTIES = 10, 4, 30
-# UNITs of a disc for one point of a heuristic.
+# The value of one point of a heuristic, in units of 1/DISC_VALUE disc.
 HEURISTIC_SCALES = {"positional": 8, "absolute": 128, "mobility": 128, "mixed": 16, "tactical": 8}
 SELECTIVE_PASSES = (1, 2)  # selectivities of the quick passes before the exact one
-SHORT_PLAN_EMPTIES = 18  # with at most this many, only the first and last depths are searched before solving
-DIRECT_SOLVE_EMPTIES = 13  # with at most this many, a solution needs no quick passes
-SOLVE_AHEAD_PLIES = 10  # solving starts when the depth is this many plies from the end
-MIN_DEPTH_BEFORE_SOLVING = 6  # plies searched before solving starts
-MAX_PV_NODES = 1 << 22  # nodes for extending the PV of a solved game
+SHORT_PLAN_EMPTIES = 18  # up to this many empty squares, only the first and last depths are searched before solving
+DIRECT_SOLVE_EMPTIES = 13  # up to this many empty squares, the game is solved without quick passes
+SOLVE_AHEAD_PLIES = 10  # solving starts once the search depth is within this many plies of the end
+MIN_DEPTH_BEFORE_SOLVING = 6  # the smallest depth searched before solving starts
+MAX_PV_NODES = 1 << 22  # the node limit for extending the PV of a solved game
 
 
 @cache
@@ -55,7 +55,7 @@ def build_edge_table() -> EdgeTable:
 
 
 class OthelloWorker(SearchWorker):
-    """A thread that searches Othello."""
+    """A worker that searches Othello in one thread."""
 
     state: OthelloState
 
@@ -64,7 +64,7 @@ class OthelloWorker(SearchWorker):
     ) -> None:
         super().__init__(OthelloState.new_array(1), tt)
         self.pattern_rows = self.state.pattern_rows
-        self.tt, self.busy_table, self.evaluator = tt, busy_table, evaluator  # kept alive for the state
+        self.tt, self.busy_table, self.evaluator = tt, busy_table, evaluator  # kept alive: the state stores addresses
         self.root_board = 0, 0
         self.state.tt, self.state.tt_mask = address_of(tt.words), U(tt.buckets - 1)
         self.state.busy_table, self.state.squares = address_of(busy_table), squares_of(int(game))
@@ -72,19 +72,19 @@ class OthelloWorker(SearchWorker):
         self._set_evaluator(game, evaluator)
 
     def _set_evaluator(self, game: Game, evaluator: Heuristic | Weights) -> None:
-        """Use a heuristic, or the trained patterns."""
+        """Evaluate with a heuristic or with trained patterns."""
         state = self.state
         if isinstance(evaluator, Heuristic):
             self.settings = Evaluator(game, evaluator)
             state.game, state.heuristic = int(game), self.settings.heuristic
             state.heuristic_settings, state.heuristic_scale = self.settings.address, HEURISTIC_SCALES[evaluator.name]
             return
-        for empties in range(EMPTIES_SLOTS):  # a position set up by hand may have fewer discs than the start
+        for empties in range(EMPTIES_SLOTS):  # a custom position may have fewer discs than the start
             state.weights[empties] = address_of(evaluator[stage_of(empties)])
 
     def prepare(self, request: SearchRequest, threads: int, age: int) -> None:
         root_board, empties = (request.position.own, request.position.opp), request.position.empties
-        if root_board != self.root_board:  # a search restores the row of its root
+        if root_board != self.root_board:  # after a search, the pattern row of its root is still valid
             fill_row(*root_board, self.pattern_rows[empties])
             self.root_board = root_board
         key_per_disc = KEY_PER_DISC if empties > NEAR_END_EMPTIES else KEY_PER_DISC_NEAR_END
@@ -119,7 +119,7 @@ def create_othello_threads(
     weights: Path | None,
     multipliers: tuple[int, ...],
 ) -> SearchThreads:
-    """Create the threads of an engine; without a heuristic they evaluate by trained patterns."""
+    """Create the search threads of an engine; without a heuristic, they evaluate with trained patterns."""
     tt, busy_table = TranspositionTable(hash_mib, multipliers), BusyTable.new_array(1)
     evaluator = heuristic or load_pattern_weights(weights)
     workers = [OthelloWorker(game, tt, evaluator, busy_table) for _ in range(threads)]
@@ -155,7 +155,7 @@ class OthelloIterativeSearch(IterativeSearch):
         return self.plan_solution(NO_SELECTIVITY)
 
     def plan_depth(self, depth: int, selectivity: int) -> Iterator[PlanStep]:
-        """Search ply by ply to a depth; if it reaches the end of the game, solve."""
+        """Plan a search ply by ply to a depth; if it reaches the end of the game, plan a solution."""
         if depth >= self.empties:
             return self.plan_solution(NO_SELECTIVITY)
         return (
@@ -163,7 +163,7 @@ class OthelloIterativeSearch(IterativeSearch):
         )
 
     def plan_solution(self, selectivity: int) -> Iterator[PlanStep]:
-        """Search ply by ply until the end of the game is near, then to the end with rising accuracy."""
+        """Plan a search ply by ply until the end of the game is near, then to the end with increasing accuracy."""
         depths = range(1, min(self.empties, max(MIN_DEPTH_BEFORE_SOLVING, self.empties - SOLVE_AHEAD_PLIES)))
         for plies in depths if self.empties > SHORT_PLAN_EMPTIES else sorted({*depths[:1], *depths[-1:]}):
             yield plies, NO_SELECTIVITY if plies <= MAX_FULL_WIDTH_DEPTH else MIDGAME_SELECTIVITY
@@ -174,7 +174,7 @@ class OthelloIterativeSearch(IterativeSearch):
 
     # ---- the search -------------------------------------------------------------------------------------------------
     def solve(self, wld: bool) -> Iterator[Analysis]:
-        """Follow the plan of a solution; with `wld` the last passes only ask whether the game is won or drawn."""
+        """Follow the plan of a solution; with `wld`, the last passes only determine the outcome."""
         for depth, selectivity in self.plan_solution(NO_SELECTIVITY):
             if wld and depth == self.empties:
                 self.results = [self.solve_outcome(selectivity)]
@@ -187,7 +187,7 @@ class OthelloIterativeSearch(IterativeSearch):
         return search(moves, depth, selectivity, guess)
 
     def solve_by_bounds(self, moves: int, depth: int, selectivity: int, guess: SearchResult | None) -> SearchResult:
-        """Find the score of a search to the end: null windows narrow the bounds until they meet.  Scores are even."""
+        """Find the score by a search to the end: null windows narrow the bounds until they meet.  Scores are even."""
         lower, upper = -self.max_value, self.max_value
         score, move, _ = guess or SearchResult(0, NO_MOVE)
         score = min(upper, max(lower, score - score % 2))
@@ -202,7 +202,7 @@ class OthelloIterativeSearch(IterativeSearch):
         return SearchResult(score, move if move != NO_MOVE else moves.bit_length() - 1)
 
     def solve_outcome(self, selectivity: int) -> SearchResult:
-        """Find out whether the game is won (1), drawn (0) or lost (-1), and the move."""
+        """Find the outcome of the game, win (1), draw (0) or loss (-1), and the best move."""
         first_move = self.results[0].move if self.results else NO_MOVE
         value, move, _ = self.search_window(self.moves, 0, 1, self.empties, selectivity, first_move)
         if value >= 1:
@@ -225,7 +225,7 @@ class OthelloIterativeSearch(IterativeSearch):
         return Analysis(move, float(value), exact, depth, nodes, 0, seconds, candidates, pv, confidence, proved)
 
     def solve_pv(self, move: int, value: int) -> tuple[int, ...]:
-        """Extend the principal variation to the end of the game: in each position find a move that has the score."""
+        """Extend the principal variation to the end of the game: find a move that keeps the score in each position."""
         pv, position, value = [move], self.position.after(move), -value
         self.search_threads.limit_nodes(MAX_PV_NODES)
         try:

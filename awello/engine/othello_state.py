@@ -1,7 +1,7 @@
 """The state of a thread that searches Othello.
 
-Move lists and rows of pattern indices are numbered by empty squares, not by ply: a position and its children never
-share one, and a pass keeps those of the position.
+Move lists and rows of pattern indices are indexed by the number of empty squares, not by ply: a position and its
+children never share one, and a pass keeps those of the position.
 """
 
 from typing import Annotated
@@ -15,10 +15,10 @@ from awello.kernel import U, kernel
 from awello.layout import Int16, Layout, atomic_clear, atomic_set, record_at
 
 EMPTIES_SLOTS = 65  # one for each number of empty squares, 0 to 64
-MAX_MOVES = 64  # one per square: no game has more than 33, but positions set up by hand may
+MAX_MOVES = 64  # one per square: boards that cannot occur in a game can have more than 33 moves
 MAX_THREADS = 64
-ENDGAME_TT_BITS = 14  # logarithm of its entries: 400 KB fit the second-level cache
-BUSY_SLOTS = 1 << 12  # far more than the threads need at the same time
+ENDGAME_TT_BITS = 14  # binary logarithm of the number of entries: 400 KB fit into the second-level cache
+BUSY_SLOTS = 1 << 12  # far more than all threads need at the same time
 QUADRANT_CORNERS = U(0x0000001100000011)  # one square of each quadrant
 
 
@@ -29,29 +29,29 @@ class ListedMove(Layout):
     """The key in the upper bits and the square in the lowest eight; the smallest is searched first."""
     flips: U
     replies: U
-    """The opponent's legal moves after it."""
+    """The opponent's legal moves after the move."""
 
 
 class MoveList(Layout):
-    """The moves of a position that is being searched, and those that are left."""
+    """The moves of a position that is being searched."""
 
     current: ListedMove
-    """The move searched last."""
+    """The move that is being searched."""
     count: int
-    """Moves left; before they are listed, `TT_MOVE_FIRST` or `UNSORTED`."""
+    """The number of moves left; before they are listed, `TT_MOVE_FIRST` or `UNSORTED`."""
     tt_move: int
-    """The move of the transposition table, searched before the others are listed, or NO_MOVE."""
+    """The best move from the transposition table, searched before the others are listed, or NO_MOVE."""
     second_move: int
-    """The second move of its entry, the first of those listed, or NO_MOVE."""
+    """The second move from the transposition table, searched first among those listed, or NO_MOVE."""
     deferred: U
-    """Squares of moves put off because another thread searches them."""
+    """The squares of moves deferred because another thread is searching them."""
     padding: int
-    """Fills a cache line."""
+    """Fills the cache line."""
     moves: Annotated[list[ListedMove], MAX_MOVES]
 
 
 class EndgameEntry(Layout):
-    """An entry of the endgame table: the whole board, so that there are no collisions, and bounds on its score."""
+    """An entry of the endgame table: the whole board, which rules out collisions, and bounds on its score."""
 
     own: U
     opp: U
@@ -61,7 +61,7 @@ class EndgameEntry(Layout):
 
 
 class BusyTable(Layout):
-    """The hashes of the positions that threads are searching; all threads share it."""
+    """The hashes of the positions that are being searched, shared by all threads."""
 
     hashes: Annotated[list[U], BUSY_SLOTS]
 
@@ -70,7 +70,7 @@ class OthelloState(ThreadState):
     """The state of one search thread."""
 
     selectivity: int
-    """Below `NO_SELECTIVITY` there are probable cuts, the more the lower it is."""
+    """Below `NO_SELECTIVITY`, the search uses probable cuts; a lower selectivity cuts more."""
     pattern_rows: Annotated[list[PatternRow], EMPTIES_SLOTS]
     move_lists: Annotated[list[MoveList], EMPTIES_SLOTS]
     endgame_tt: Annotated[list[EndgameEntry], 1 << ENDGAME_TT_BITS]
@@ -80,27 +80,27 @@ class OthelloState(ThreadState):
     # The root.
     root_empties: int
     root_best_move: int
-    """Before a search the move to search first at the root, after it the best one."""
+    """Before a search, the move to search first at the root; after it, the best move."""
     squares: U
-    """The squares of the board, 16, 36 or 64."""
+    """The mask of the squares of the board."""
 
     # The evaluation: trained patterns, or a heuristic.
     key_per_disc: int
-    """The weight of a disc of evaluation in the keys of moves."""
+    """The weight of one disc of evaluation in the sort key of a move."""
     weights: Annotated[list[int], EMPTIES_SLOTS]
-    """Addresses of the weights by empty squares; 0 if a heuristic evaluates."""
+    """Addresses of the weights by number of empty squares; 0 if a heuristic is used."""
     game: int
     heuristic: int
     heuristic_settings: int
-    """The address of its settings."""
+    """The address of the heuristic's `HeuristicState`."""
     heuristic_scale: int
-    """UNITs of a disc for one point of the heuristic."""
+    """The value of one point of the heuristic, in units of 1/DISC_VALUE disc."""
 
     # The transposition table, which all threads share.
     tt: int
-    """The address of its first bucket."""
+    """The address of the first bucket of the table."""
     tt_mask: U
-    """The number of its buckets, a power of two, minus one."""
+    """The number of buckets of the table, a power of two, minus one."""
     tt_age: int
 
     # The other threads.
@@ -108,11 +108,11 @@ class OthelloState(ThreadState):
     """The number of this thread, from 0."""
     thread_count: int
     thread_states: Annotated[list[int], MAX_THREADS]
-    """The addresses of all states."""
+    """The addresses of the states of all threads."""
     busy_table: int
     """The address of the busy table."""
     path_hashes: Annotated[list[U], EMPTIES_SLOTS]
-    """The hashes of the positions on the current path, by empty squares."""
+    """The hashes of the positions on the current path, by number of empty squares."""
 
 
 set_stop, clear_stop = atomic_set(OthelloState, "stop"), atomic_clear(OthelloState, "stop")
@@ -121,13 +121,13 @@ othello_state_at, busy_table_at = record_at(OthelloState), record_at(BusyTable)
 
 @kernel("uint64(uint64, uint64, OthelloState)", inline=True)
 def empty_squares(own: U, opp: U, state: OthelloState) -> U:
-    """The empty squares of the board."""
+    """Return the empty squares of the board."""
     return state.squares & ~(own | opp)
 
 
 @kernel("uint64(uint64)", inline=True)
 def odd_quadrants(empty: U) -> U:
-    """All squares of the quadrants with an odd number of empty squares."""
+    """Return all squares of the quadrants with an odd number of empty squares."""
     parity = empty ^ empty >> U(1)
     parity ^= parity >> U(2)
     parity ^= parity >> U(8)
@@ -138,13 +138,13 @@ def odd_quadrants(empty: U) -> U:
 # ---- lists of moves -------------------------------------------------------------------------------------------------
 @kernel("int64(ListedMove)", inline=True)
 def square_of(move: ListedMove) -> int:
-    """The square of a move."""
+    """Return the square of a move."""
     return move.sort_key & 255
 
 
 @kernel("void(uint64, uint64, uint64, int64, ListedMove)", inline=True)
 def fill_move(own: U, opp: U, empty: U, square: int, move: ListedMove) -> None:
-    """Fill in a move on a square; its key is 0."""
+    """Set the square, flips and replies of a move; its key is 0."""
     flips = flips_of(own, opp, square)
     move.sort_key, move.flips = square, flips
     move.replies = moves_of(opp ^ flips, own | flips | bit(square)) & (empty ^ bit(square))
@@ -152,7 +152,7 @@ def fill_move(own: U, opp: U, empty: U, square: int, move: ListedMove) -> None:
 
 @kernel("void(ListedMove, int64)", inline=True)
 def set_key(move: ListedMove, key: int) -> None:
-    """Set the key of a move.  The smallest key is searched first; of equal keys, the lowest square."""
+    """Set the key of a move.  The smallest key is searched first; ties are broken by the lowest square."""
     move.sort_key |= key << 8
 
 
@@ -164,7 +164,7 @@ def copy_move(source: ListedMove, target: ListedMove) -> None:
 
 @kernel("int64(MoveList, int64)", inline=True)
 def take_first(moves: MoveList, count: int) -> int:
-    """Make the first of `count` moves in order the current one, replace it by the last, and return its square."""
+    """Make the first of `count` moves the current one, fill its slot with the last move, and return its square."""
     best, least = U(0), moves.moves[U(0)].sort_key
     for index in range(1, count):
         sort_key = moves.moves[U(index)].sort_key

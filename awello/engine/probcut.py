@@ -1,10 +1,10 @@
-"""Multi-ProbCut: when a shallow search may stand for a deep one (M. Buro, 1997).
+"""Multi-ProbCut: when a shallow search can replace a deep one (M. Buro, 1997).
 
-The difference between a shallow and a deep search of the same position is distributed like a measurement error.  If the
-shallow value lies outside the window by enough standard deviations, the deep value very probably does too, and the deep
-search is skipped.  The deviation is a linear function of the empty squares and of both depths, one for searches to a
-depth and one for searches to the end.  `awello probcut` measures it on positions of play and fits the coefficients in
-`data/probcut.json`.
+The difference between the values of a shallow and a deep search is approximately normally distributed.  If the shallow
+value is outside the window by enough standard deviations, the deep value very probably is too, and the deep search is
+skipped.  The deviation is a linear function of the number of empty squares and of both depths, with separate
+coefficients for searches to a depth and to the end of the game.  `awello probcut` measures the deviation on positions
+from games and writes the coefficients to `data/probcut.json`.
 """
 
 import json
@@ -17,43 +17,43 @@ from awello.kernel import U, kernel
 from awello.layout import Layout
 
 NO_SELECTIVITY = 6  # the selectivity of a search without probable cuts; lower ones cut more
-MARGIN_DEVIATIONS = (0.7, 1.0, 1.5, 2.0, 2.6, 3.3)  # distance of a shallow value from the window, by selectivity
-CONFIDENCE_PERCENT = (52, 68, 87, 95, 99, 99, 100)  # share of smaller normal errors, by selectivity
+MARGIN_DEVIATIONS = (0.7, 1.0, 1.5, 2.0, 2.6, 3.3)  # by selectivity: standard deviations required for a cut
+CONFIDENCE_PERCENT = (52, 68, 87, 95, 99, 99, 100)  # by selectivity: probability of an error below that margin
 DEVIATION_TERMS = ("constant", "empties", "difference", "shallow")  # names of the terms of a deviation
-# Plies of a deep search for every two of the shallow one: fewer make the shallow search more accurate and more costly.
+# Plies of a deep search per two plies of the shallow one.  With fewer, shallow searches are more accurate but slower.
 DEEP_PLIES_PER_2_SHALLOW = 4
-SOLVE_DEPTH_REDUCTION = 8  # taken off the depth of a search to the end first, because its last plies are quick
-MARGIN_PARTS = 128  # units in which a standard deviation is counted
+SOLVE_DEPTH_REDUCTION = 8  # subtracted from the depth of a search to the end, because its last plies are quick
+MARGIN_PARTS = 128  # units per standard deviation in `margin_parts`
 
 
 class DeviationTerms(Layout):
-    """Coefficients of the deviation between a shallow and a deep search, in UNITs of a disc."""
+    """Coefficients of the standard deviation between shallow and deep values, in units of 1/DISC_VALUE disc."""
 
     constant: int
     empties: int
-    """Per empty square."""
+    """The coefficient per empty square."""
     difference: int
-    """Per ply of difference between the depths."""
+    """The coefficient per ply of difference between the depths."""
     shallow: int
-    """Per ply of the shallow search."""
+    """The coefficient per ply of the shallow search."""
 
 
 class ProbCutTerms(Layout):
     """The measured coefficients of probable cuts."""
 
     depth: DeviationTerms
-    """For searches to a depth."""
+    """The coefficients for searches to a depth."""
     end: DeviationTerms
-    """For searches to the end of the game."""
+    """The coefficients for searches to the end of the game."""
     min_deviation: int
-    """The smallest deviation, in UNITs of a disc."""
+    """The smallest deviation, in units of 1/DISC_VALUE disc."""
     margin_parts: Annotated[list[int], NO_SELECTIVITY]
-    """By selectivity, the distance of a shallow value from the window, in MARGIN_PARTS of a deviation."""
+    """By selectivity, the margin required for a cut, in units of 1/MARGIN_PARTS standard deviation."""
 
 
 @kernel("int64(int64, boolean)", inline=True)
 def shallow_depth(depth: int, solving: bool) -> int:
-    """The depth of the shallow search: half the deep one with the same parity, less for a solution."""
+    """Return the depth of the shallow search: about half the deep one, with the same parity; less when solving."""
     if solving:
         return max(0, (depth - SOLVE_DEPTH_REDUCTION) // DEEP_PLIES_PER_2_SHALLOW * 2)
     return depth // DEEP_PLIES_PER_2_SHALLOW * 2 + (depth & 1)
@@ -61,7 +61,7 @@ def shallow_depth(depth: int, solving: bool) -> int:
 
 @kernel("int64(int64, int64, int64, ProbCutTerms)", inline=True)
 def deviation_of(empties: int, depth: int, shallow: int, probcut: ProbCutTerms) -> int:
-    """The standard deviation between a shallow and a deep search, in UNITs of a disc."""
+    """Return the standard deviation between shallow and deep values, in units of 1/DISC_VALUE disc."""
     terms = probcut.depth if depth < empties else probcut.end
     linear = terms.constant + terms.empties * empties + terms.difference * (depth - shallow) + terms.shallow * shallow
     return max(linear, probcut.min_deviation)
@@ -69,7 +69,7 @@ def deviation_of(empties: int, depth: int, shallow: int, probcut: ProbCutTerms) 
 
 @kernel("int64(int64, int64, int64, int64, ProbCutTerms)", inline=True)
 def margin_of(selectivity: int, empties: int, depth: int, shallow: int, probcut: ProbCutTerms) -> int:
-    """The distance in UNITs by which a shallow value must be outside the window for a probable cut."""
+    """Return how far a shallow value must be outside the window for a cut, in units of 1/DISC_VALUE disc."""
     return probcut.margin_parts[U(selectivity)] * deviation_of(empties, depth, shallow, probcut) // MARGIN_PARTS
 
 

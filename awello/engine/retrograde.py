@@ -1,14 +1,15 @@
-"""Retrograde analysis of Awalé: the value of every position of few seeds, and for a win a move that makes progress.
+"""Retrograde analysis of Awalé: the value of every position with few seeds, and a winning move for won positions.
 
-Positions of n seeds are numbered by the combinatorial number system: with s_i the seeds in pits 0 to i, the index is
-the sum of C(s_i + i, i + 1).  A level (all positions of n seeds) depends only on itself and lower levels.  A value is
-the seeds that the mover will still win, less the opponent's.  Positions are settled from the largest value down.  A
-position has value v if a capture earns v or a quiet move leads to a settled position of value -v.  It has value -v if
-every quiet move leads to a position of value v or more and no capture earns more than -v.  Positions that are never
-settled have value 0, because neither side can force anything (Romein and Bal 2003).
+Positions with n seeds form a *level*, which depends only on itself and on lower levels.  They are numbered by the
+combinatorial number system: with s_i the number of seeds in pits 0 to i, the index is the sum of C(s_i + i, i + 1).
+The value of a position is the number of seeds that the mover will still win minus the opponent's.  Positions are
+settled in order of decreasing absolute value.  A position has value v if a capture gains v or a quiet move leads to a
+settled position of value -v.  It has value -v if every quiet move leads to a position of value v or more and no capture
+gains more than -v.  Positions that are never settled have value 0, because neither side can force a gain (Romein and
+Bal 2003).
 
-One byte holds value and move.  The move of a win is the one that settled it.  It leads to a position settled earlier,
-and so does every reply, so play by the tablebase cannot cycle.
+One byte holds the value and the move.  The move of a won position is the one that settled it.  It leads to a position
+settled earlier, and so does every reply, so play by the tablebase never cycles.
 """
 
 from math import comb
@@ -36,15 +37,15 @@ from awello.rules.awale import (
     sow,
 )
 
-MAX_SEEDS = 28  # fits a byte: 29 losses and draws, 6 * 28 wins, 57 captures of open positions, WAITING_CODE
-FIRST_WIN_CODE = MAX_SEEDS + 1  # of wins; the codes below are minus the value of a loss or draw
-FIRST_OPEN_CODE = FIRST_WIN_CODE + 6 * MAX_SEEDS  # of positions that are not settled yet
-OPEN_ZERO_CODE = FIRST_OPEN_CODE + MAX_SEEDS + 1  # open with a best capture of 0; FIRST_OPEN_CODE: without a capture
+MAX_SEEDS = 28  # so that a code fits into a byte: 29 losses and draws, 6 * 28 wins, 57 open positions, WAITING_CODE
+FIRST_WIN_CODE = MAX_SEEDS + 1  # the codes of wins start here; lower codes are the negated value of a loss or draw
+FIRST_OPEN_CODE = FIRST_WIN_CODE + 6 * MAX_SEEDS  # the codes of positions that are not settled yet start here
+OPEN_ZERO_CODE = FIRST_OPEN_CODE + MAX_SEEDS + 1  # open, with a best capture of 0; FIRST_OPEN_CODE: without a capture
 WAITING_CODE = 255  # won by a quiet move, but the queue was full
 MAX_RETRACTIONS = 32  # of one position: at most one per seed
-QUEUE_LENGTH = 1 << 17  # per part of a level: 3 MiB; with a shorter queue levels are scanned more often
+QUEUE_LENGTH = 1 << 17  # per part of a level: 3 MiB; with a shorter queue, levels are scanned more often
 
-# The index where each level begins.
+# The index at which each level begins.
 LEVEL_OFFSETS = np.array([comb(seeds + 11, 12) for seeds in range(MAX_SEEDS + 2)], np.int64)
 BINOMIALS = np.array([[comb(seeds + pit, pit + 1) for seeds in range(32)] for pit in range(12)], np.int64)
 VALUE_OF_CODE = np.array(
@@ -58,7 +59,7 @@ Bytes = npt.NDArray[np.uint8]
 
 
 class SettledPosition(Layout):
-    """A settled position whose predecessors are not examined yet."""
+    """A settled position whose predecessors have not been examined yet."""
 
     own: U
     opp: U
@@ -67,21 +68,21 @@ class SettledPosition(Layout):
 
 
 class Retraction(Layout):
-    """A predecessor of a settled position by a quiet move."""
+    """A position from which a quiet move leads to a settled position."""
 
     own: U
     opp: U
     index: int
-    """Its index in the level."""
+    """The index of the position in the level."""
     pit: int
     """The quiet move."""
 
 
 class LevelPart(Layout):
-    """A part of a level for one thread: the positions [begin, end) and the queue of settled ones.
+    """A part of a level for one thread: the positions [begin, end) and a queue of settled ones.
 
-    Codes and counts are accessed by address, because their number is known only at run time and threads swap single
-    bytes.
+    Codes and counts are accessed by address, because their number is known only at run time and threads swap
+    individual bytes.
     """
 
     game: int
@@ -91,23 +92,23 @@ class LevelPart(Layout):
     codes: int
     """The address of the level's codes."""
     counts: int
-    """The address of the counts of quiet moves that are not refuted yet, four bits per position."""
+    """The address of the numbers of quiet moves that are not refuted yet, four bits per position."""
     value: int
-    """Positions of plus or minus this value are being settled."""
+    """The absolute value of the positions that are being settled."""
     overflowed: int
     """1 if positions were skipped because the queue was full."""
     block_begin: int
-    """A scan goes by blocks of positions with the same opponent's row: the index of the first one, ..."""
+    """A scan proceeds by blocks of positions with the same opponent's row; this is the index of the first one."""
     block_end: int
-    """... of the first one of the next block, ..."""
+    """The index of the first position of the next block."""
     block_seeds: int
-    """... the seeds in the mover's row ..."""
+    """The seeds in the mover's row in this block."""
     block_opp: U
-    """... and the opponent's row."""
+    """The opponent's row in this block."""
     head: U
-    """Positions taken from the queue so far."""
+    """The number of positions taken from the queue so far."""
     tail: U
-    """Positions put into the queue so far."""
+    """The number of positions put into the queue so far."""
     queue_mask: U
     """The length of the queue, a power of two, minus one."""
     retractions: Annotated[list[Retraction], MAX_RETRACTIONS]
@@ -117,20 +118,20 @@ class LevelPart(Layout):
 # ---- codes ----------------------------------------------------------------------------------------------------------
 @kernel("int64(int64, int64)", inline=True)
 def win_code(value: int, pit: int) -> int:
-    """The code of a win and the move that settled it."""
+    """Return the code of a win and the move that settled it."""
     return FIRST_WIN_CODE + 6 * (value - 1) + pit
 
 
 @kernel("int64(int64)", inline=True)
 def capture_code(value: int) -> int:
-    """The code of an open position with this value of its best capture."""
+    """Return the code of an open position whose best capture has this value."""
     return OPEN_ZERO_CODE + value
 
 
-# ---- the number of a position ---------------------------------------------------------------------------------------
+# ---- the index of a position ----------------------------------------------------------------------------------------
 @kernel("int64(uint64, uint64)", inline=True)
 def rank(own: U, opp: U) -> int:
-    """The index of a position in its level; one multiplication makes six prefix sums."""
+    """Return the index of a position in its level; one multiplication computes six prefix sums."""
     sums = own * ONES
     index = 0
     for pit in range(6):
@@ -143,7 +144,7 @@ def rank(own: U, opp: U) -> int:
 
 @kernel("UniTuple(uint64, 2)(int64, int64)")
 def unrank(index: int, seeds: int) -> tuple[U, U]:
-    """The position of an index in a level."""
+    """Return the position with an index in a level."""
     own, opp = U(0), U(0)
     below = seeds
     for pit in range(10, -1, -1):
@@ -161,32 +162,32 @@ def unrank(index: int, seeds: int) -> tuple[U, U]:
 
 @kernel("UniTuple(uint64, 2)(uint64, uint64)", inline=True)
 def next_position(own: U, opp: U) -> tuple[U, U]:
-    """The position after this one in its level."""
+    """Return the position with the next index in the same level."""
     first = own & BYTE
     high = own ^ first
     if high != U(0):
         one = U(1) << (U(bit_scan(high)) & U(56))
         return high - one + ((first + U(1)) * (one >> U(8))), opp
-    one = U(1) << (U(bit_scan(opp | U(1) << U(48))) & U(56))  # after the last position the result does not matter
+    one = U(1) << (U(bit_scan(opp | U(1) << U(48))) & U(56))  # after the last position, the result is arbitrary
     moved = (first + U(1)) << U(40) if one == U(1) else U(0)
     return moved, opp - one + (first + U(1)) * (one >> U(8))
 
 
 @kernel("int64(int64)", inline=True)
 def count_rows(seeds: int) -> int:
-    """Count the rows of this many seeds."""
+    """Count the rows with this many seeds."""
     return int(BINOMIALS[U(4), U(seeds + 1)])
 
 
 @kernel("int64(int64)", inline=True)
 def count_rows_below(seeds: int) -> int:
-    """Count the rows of fewer seeds."""
+    """Count the rows with fewer seeds."""
     return int(BINOMIALS[U(5), U(seeds)])
 
 
 @kernel("void(uint64[::1], int64)")
 def fill_rows(rows: Words, seeds: int) -> None:
-    """Write all rows of up to this many seeds, by seeds and then by `rank`."""
+    """Write all rows with up to this many seeds, sorted by seeds and then by `rank`."""
     place = 0
     for level in range(seeds + 1):
         row = U(level) << U(40)
@@ -213,7 +214,7 @@ def prepare_part(table: Bytes, counts: Bytes, part: LevelPart) -> None:
             child, other, captures = sow(game, own, opp, bit_scan(moves))
             moves = clear_lowest_bit(moves)
             if child == U(0):
-                best = seeds  # the opponent has nothing left to sow: the mover gets all seeds
+                best = seeds  # the opponent has no seeds to sow, so the mover gets all of them
             elif captures != U(0):
                 gain = seeds_in(captures)
                 best = max(best, gain - VALUE_OF_CODE[table[U(LEVEL_OFFSETS[U(seeds - gain)] + rank(child, other))]])
@@ -227,26 +228,26 @@ def prepare_part(table: Bytes, counts: Bytes, part: LevelPart) -> None:
 
 @kernel("int64(int64, LevelPart)", inline=True)
 def code_at(index: int, part: LevelPart) -> int:
-    """The code of a position of the level."""
+    """Return the code of a position of the level."""
     return to_signed(load8(part.codes, U(index)))
 
 
 @kernel("boolean(int64, LevelPart)", inline=True)
 def has_quiet_moves(index: int, part: LevelPart) -> bool:
-    """Whether a quiet move is not refuted yet."""
+    """Return whether a position has quiet moves that are not refuted yet."""
     return bool(load8(part.counts, U(index >> 1)) >> U((index & 1) * 4) & U(15) != U(0))
 
 
 @kernel("boolean(int64, LevelPart)", inline=True)
 def refute_quiet_move(index: int, part: LevelPart) -> bool:
-    """Subtract one quiet move; return whether it was the last."""
+    """Subtract one quiet move from the count of a position; return whether it was the last."""
     nibble = (index & 1) * 4
     return bool(fetch_and_subtract8(part.counts + (index >> 1), 1 << nibble) >> nibble & 15 <= 1)
 
 
 @kernel("int64(uint64, uint64, LevelPart)")
 def find_quiet_win(own: U, opp: U, part: LevelPart) -> int:
-    """Return the last quiet move to a position settled as lost with the current value."""
+    """Return the last quiet move that leads to a lost position with the current value."""
     moves, found = legal_moves(part.game, own, opp), 0
     while moves != U(0):
         pit = bit_scan(moves)
@@ -260,7 +261,7 @@ def find_quiet_win(own: U, opp: U, part: LevelPart) -> int:
 # ---- retractions ----------------------------------------------------------------------------------------------------
 @kernel("int64(uint64, uint64, LevelPart)")
 def list_retractions(own: U, opp: U, part: LevelPart) -> int:
-    """List the retractions of all quiet moves to a position, prefetch their bytes, and return their number."""
+    """List the retractions of all quiet moves to a position, prefetch their codes, and return their number."""
     count = U(0)
     origins = ~(own + ANY) & FLAGS
     while origins != U(0):
@@ -274,7 +275,7 @@ def list_retractions(own: U, opp: U, part: LevelPart) -> int:
             if before & other & FLAGS != FLAGS:
                 break
             if find_captured(opp, LAST_SHIFT[entry], part.game == ROMEIN) != U(0):
-                continue  # this move captured
+                continue  # this move would have captured
             retraction = part.retractions[count]
             retraction.own, retraction.opp = (before ^ FLAGS) + ((entry & U(63)) << shift), other ^ FLAGS
             retraction.index, retraction.pit = rank(retraction.own, retraction.opp), to_signed(shift >> U(3))
@@ -294,7 +295,7 @@ def enqueue(own: U, opp: U, is_lost: int, part: LevelPart) -> None:
 
 @kernel("void(Retraction, int64, int64, int64, int64, LevelPart)", inline=True)
 def settle_position(origin: Retraction, old: int, new: int, waiting: int, is_lost: int, part: LevelPart) -> None:
-    """Settle a position unless another thread has changed its code; with a full queue, mark it for the next scan."""
+    """Settle a position unless another thread has changed its code; if the queue is full, mark it for the next scan."""
     if part.tail - part.head > part.queue_mask:
         compare_and_swap8(part.codes + origin.index, old, waiting)
         part.overflowed = 1
@@ -307,7 +308,7 @@ def propagate(part: LevelPart) -> None:
     """Settle the predecessors of the positions in the queue, until it is empty."""
     while part.head != part.tail:
         settled = part.queue[part.head & part.queue_mask]
-        own, opp, is_lost = settled.opp, settled.own, settled.is_lost  # from the view of the previous mover
+        own, opp, is_lost = settled.opp, settled.own, settled.is_lost  # from the previous mover's view
         part.head += U(1)
         if opp == U(0):
             continue  # no quiet move leaves the opponent without seeds
@@ -326,7 +327,7 @@ def propagate(part: LevelPart) -> None:
 # ---- scanning -------------------------------------------------------------------------------------------------------
 @kernel("void(LevelPart)")
 def begin_scan(part: LevelPart) -> None:
-    """Empty the queue and find the block of the first position."""
+    """Clear the queue and find the block of the first position."""
     own, part.block_opp = unrank(part.begin, part.seeds)
     part.block_seeds = seeds_in(own)
     first_row = U(part.block_seeds) << U(40)
@@ -338,7 +339,7 @@ def begin_scan(part: LevelPart) -> None:
 
 @kernel("uint64(int64, uint64[::1], LevelPart)", inline=True)
 def seek(index: int, rows: Words, part: LevelPart) -> U:
-    """Go to the block of a position and return the mover's row."""
+    """Move to the block of a position, and return the mover's row."""
     while index >= part.block_end:
         own, part.block_opp = next_position(U(part.block_seeds), part.block_opp)
         part.block_seeds = seeds_in(own)
@@ -348,10 +349,10 @@ def seek(index: int, rows: Words, part: LevelPart) -> U:
 
 @kernel("int64(uint64[::1], LevelPart)")
 def settle_part(rows: Words, part: LevelPart) -> int:
-    """Settle the positions of plus or minus the value of a part, starting with those that captures decide.
+    """Settle the positions of a part with its current absolute value, starting with those decided by captures.
 
-    Return 1 if the queue overflowed: then it must run again.  Threads may share a level: the one that swaps the byte of
-    a position settles it.  If a capture wins, the stored move is meaningless, because players look at captures first.
+    Return 1 if the queue overflowed and the part must be settled again.  Threads can share a level: the one that swaps
+    the code of a position settles it.  If a capture wins, the stored move is meaningless: players try captures first.
     """
     value = part.value
     begin_scan(part)
@@ -375,7 +376,7 @@ def settle_part(rows: Words, part: LevelPart) -> int:
 
 @kernel("void(uint8[::1], int64)")
 def settle_draws(table: Bytes, seeds: int) -> None:
-    """Set all open positions of a level to 0."""
+    """Set the value of all open positions of a level to 0."""
     for index in range(LEVEL_OFFSETS[seeds], LEVEL_OFFSETS[seeds + 1]):
         if table[U(index)] >= FIRST_OPEN_CODE:
             table[U(index)] = 0

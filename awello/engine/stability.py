@@ -1,8 +1,8 @@
-"""Stable discs, which can never be flipped and so bound the score before the end of the game.
+"""Stable discs, which can never be flipped and therefore bound the score before the end of the game.
 
-On an edge, a table of all edges gives the stable discs exactly.  Inside, a disc is stable if on each of its four lines
-it is next to a stable disc of its own colour or the line is full.  The result is a lower bound, cheap enough for every
-node.
+On the edges, stable discs are found exactly, by a table of all edges.  Inside, a disc is stable if each of its four
+lines is full or contains an adjacent stable disc of the same colour.  The result is a lower bound, cheap enough to
+compute at every node.
 """
 
 from typing import Annotated
@@ -20,14 +20,14 @@ EDGE = U(0xFF)
 
 
 class EdgeTable(Layout):
-    """Own stable discs of each edge; the index is the own discs times 256 plus the opponent's."""
+    """The mover's stable discs on each edge; the index is the mover's discs times 256 plus the opponent's."""
 
     stable: Annotated[list[UInt8], 1 << 16]
 
 
 @kernel("uint64(uint64, uint64, int64)")
 def play_on_edge(own: U, opp: U, square: int) -> U:
-    """The mover's discs on an edge after a move there, which may flip nothing."""
+    """Return the mover's discs on an edge after a move there, which may flip no disc of the edge."""
     flipped = bit(square)
     for step in (1, -1):
         run, at = U(0), square + step
@@ -40,13 +40,13 @@ def play_on_edge(own: U, opp: U, square: int) -> U:
 
 @kernel("uint64(uint64, uint64, EdgeTable)", inline=True)
 def stable_edge(own: U, opp: U, edges: EdgeTable) -> U:
-    """The own stable discs of an edge, as bytes."""
+    """Return the mover's stable discs on an edge, as bytes."""
     return U(edges.stable[own << U(8) | opp])
 
 
 @kernel("void(EdgeTable)")
 def fill_edge_table(edges: EdgeTable) -> None:
-    """Fill the table, the fullest edges first: a disc is stable if it is stable after every possible move."""
+    """Fill the table, fullest edges first: a disc is stable if it is stable after every possible move."""
     for filled in range(8, -1, -1):
         for own_number in range(256):
             for opp_number in range(256):
@@ -66,19 +66,19 @@ def fill_edge_table(edges: EdgeTable) -> None:
 
 @kernel("uint64(uint64)", inline=True)
 def column_of(word: U) -> U:
-    """Column a as a byte."""
+    """Return column a as a byte."""
     return (word & COLUMN_A) * COLUMN_TO_BYTE >> U(56)
 
 
 @kernel("uint64(uint64)", inline=True)
 def to_column(edge: U) -> U:
-    """A byte as column a."""
+    """Return a word whose column a is this byte."""
     return (edge & U(127)) * BYTE_TO_COLUMN & COLUMN_A | edge >> U(7) << U(56)
 
 
 @kernel("uint64(uint64)", inline=True)
 def full_rows(full: U) -> U:
-    """The squares of rows without an empty square."""
+    """Return the squares of rows without an empty square."""
     row = full & full >> U(1)
     row &= row >> U(2)
     return (row & row >> U(4) & COLUMN_A) * EDGE
@@ -86,7 +86,7 @@ def full_rows(full: U) -> U:
 
 @kernel("uint64(uint64)", inline=True)
 def full_columns(full: U) -> U:
-    """The squares of columns without an empty square."""
+    """Return the squares of columns without an empty square."""
     column = full & (full >> U(8) | full << U(56))
     column &= column >> U(16) | column << U(48)
     return column & (column >> U(32) | column << U(32))
@@ -94,7 +94,7 @@ def full_columns(full: U) -> U:
 
 @kernel("uint64(uint64)", inline=True)
 def full_diagonals(full: U) -> U:
-    """The squares of diagonals like a1-h8 without an empty square."""
+    """Return the squares of diagonals parallel to a1-h8 without an empty square."""
     up = full & (full >> U(9) | U(0xFF80808080808080))
     down = full & (full << U(9) | U(0x01010101010101FF))
     up &= up >> U(18) | U(0xFFFFC0C0C0C0C0C0)
@@ -106,7 +106,7 @@ def full_diagonals(full: U) -> U:
 
 @kernel("uint64(uint64)", inline=True)
 def full_antidiagonals(full: U) -> U:
-    """The squares of diagonals like h1-a8 without an empty square."""
+    """Return the squares of diagonals parallel to h1-a8 without an empty square."""
     up = full & (full >> U(7) | U(0xFF01010101010101))
     down = full & (full << U(7) | U(0x80808080808080FF))
     up &= up >> U(14) | U(0xFFFF030303030303)
@@ -118,7 +118,7 @@ def full_antidiagonals(full: U) -> U:
 
 @kernel("uint64(uint64, uint64, EdgeTable)")
 def stable_discs(own: U, opp: U, edges: EdgeTable) -> U:
-    """Discs of `own` that can never be flipped on an 8x8 board; some may be missing."""
+    """Return discs of `own` that can never be flipped on an 8x8 board; some may be missing."""
     stable = stable_edge(own & EDGE, opp & EDGE, edges)
     stable |= stable_edge(own >> U(56), opp >> U(56), edges) << U(56)
     stable |= to_column(stable_edge(column_of(own), column_of(opp), edges))

@@ -1,8 +1,8 @@
-"""Endgame tablebases of Awalé: the values of all positions up to some number of seeds, on disk.
+"""Endgame tablebases of Awalé: files with the values of all positions up to a number of seeds.
 
-Values count the seeds still to be won, so they do not depend on earlier captures.  Endless play counts 0.  The files
-lie in the user's cache folder, one per variant.  A small tablebase is built on first use, larger ones by `awello
-tablebase build`.
+Values count the seeds still to be won, so they do not depend on earlier captures.  Endless play has value 0.  The files
+are in the user's cache folder, one per variant.  A small tablebase is built on first use; larger ones are built by
+`awello tablebase build`.
 """
 
 import random
@@ -42,8 +42,8 @@ from awello.rules.game import Game
 DEFAULT_SEEDS = 12  # of the tablebase that is built on first use: 2.7 MB, one second
 PARTS_PER_THREAD = 4  # of a level: more parts balance the load better, but each needs its own queue
 HEADER_BYTES = 64  # a line of text, padded to a cache line
-PREPARE_PASSES = 4  # cost of the first pass over a level, in later passes; used for progress only
-PROGRESS_PARTS = 1000  # of the whole work, in which progress is reported
+PREPARE_PASSES = 4  # cost of the first pass over a level relative to later passes; used only for progress
+PROGRESS_PARTS = 1000  # the sum of all reported progress
 
 Bytes = npt.NDArray[np.uint8]
 ProgressCallback = Callable[[float], object]
@@ -51,22 +51,22 @@ ProgressCallback = Callable[[float], object]
 
 @dataclass(frozen=True)
 class Tablebase:
-    """The values of all positions of up to `seeds` seeds."""
+    """The values of all positions with up to `seeds` seeds."""
 
     game: Game
     seeds: int
     table: Bytes
 
     def covers(self, position: Position) -> bool:
-        """Whether a position is in the tablebase."""
+        """Return whether a position is in the tablebase."""
         return position.game == self.game and seeds_on_board(position) <= self.seeds
 
     def value(self, position: Position) -> int:
-        """The seeds that the mover will still win, less the opponent's, with best play."""
+        """Return the seeds that the mover will still win with best play, minus the opponent's."""
         return int(VALUE_OF_CODE[self._entry(position)])
 
     def values(self, position: Position) -> dict[int, int]:
-        """The value of each legal move."""
+        """Return the value of each legal move."""
         seeds = seeds_on_board(position)
         children = {move: position.after(move) for move in position.legal_moves()}
         return {move: seeds - seeds_on_board(child) - self.value(child) for move, child in children.items()}
@@ -75,7 +75,7 @@ class Tablebase:
         """Choose a move that keeps the value and, in a won position, makes progress, so that play never cycles.
 
         Progress is a capture, the end of the game, or else the stored move.  If the position is not won, any move that
-        keeps the value will do: the first, or a random one with `chance`.
+        keeps the value can be chosen: the first one, or a random one with `chance`.
         """
         value, values = self.value(position), self.values(position)
         best = [move for move, candidate in values.items() if candidate == value] or list(
@@ -102,7 +102,7 @@ def seeds_on_board(position: Position) -> int:
 
 
 def split_captures_evenly(position: Position) -> Position:
-    """Return a position with the same rows and the other seeds captured half by each side, without a past."""
+    """Return a position with the same rows in which each side has captured half of the other seeds, without a past."""
     taken, row = TOTAL_SEEDS - seeds_on_board(position), int(ROW)
     own, opp = position.own & row | (taken - taken // 2) << 48, position.opp & row | taken // 2 << 48
     return Position(position.game, own, opp, position.side)
@@ -110,12 +110,12 @@ def split_captures_evenly(position: Position) -> Position:
 
 # ---- building -------------------------------------------------------------------------------------------------------
 def build_tablebase(game: Game, seeds: int, threads: int = 1, step: ProgressCallback = lambda share: None) -> Tablebase:
-    """Solve all positions of up to `seeds` seeds and save them.  If interrupted, the finished levels are saved.
+    """Solve all positions with up to `seeds` seeds and save them.  If interrupted, the finished levels are saved.
 
-    Levels on disk are not solved again.  `step` is called with the progress in PROGRESS_PARTS of the whole.
+    Levels on disk are not solved again.  `step` is called with increments of progress, which add up to PROGRESS_PARTS.
     """
     if game.family != "awale":
-        raise ConfigError("endgame tablebases are for Awalé: choose the game awale")
+        raise ConfigError("endgame tablebases exist only for Awalé: choose the game awale")
     if not 1 <= seeds <= MAX_SEEDS:
         raise ConfigError(f"{seeds} is not a valid number of seeds: choose 1 to {MAX_SEEDS}")
     existing = find_tablebase(game)
@@ -138,12 +138,12 @@ def _level_size(level: int) -> int:
 
 
 def _count_passes(done: int, seeds: int) -> float:
-    """Count the passes over positions that the levels above `done` take."""
+    """Estimate the work for the levels above `done`, in passes over positions."""
     return float(sum(_level_size(level) * (PREPARE_PASSES + level) for level in range(done + 1, seeds + 1)))
 
 
 def solve_level(game: Game, table: Bytes, level: int, threads: int, step: ProgressCallback) -> None:
-    """Solve all positions of `level` seeds; those of fewer seeds must be solved."""
+    """Solve all positions with `level` seeds; those with fewer seeds must be solved already."""
     size = _level_size(level)
     counts, rows = np.zeros((size + 1) // 2, np.uint8), np.empty(comb(level + 6, 6), np.uint64)
     fill_rows(rows, level)
@@ -165,12 +165,12 @@ def solve_level(game: Game, table: Bytes, level: int, threads: int, step: Progre
 
 # ---- files ----------------------------------------------------------------------------------------------------------
 def tablebase_folder() -> Path:
-    """The folder where tablebases are written."""
+    """Return the folder where tablebases are written."""
     return writable_cache_folder(user_cache_folder(), "tablebases")
 
 
 def _table_file(game: Game) -> Path:
-    """The file of a game; it may lie in a read-only cache."""
+    """Return the path of a game's file, which may be in a read-only cache."""
     usual = user_cache_folder() / "tablebases" / f"{game}.table"
     return usual if usual.exists() else tablebase_folder() / usual.name
 
@@ -209,12 +209,12 @@ def _read_header(game: Game, file: Path) -> tuple[int, int]:
 
 
 def verify_tablebase(game: Game) -> bool:
-    """Whether the tablebase on disk matches its checksum."""
+    """Return whether the tablebase on disk matches its checksum."""
     base = find_tablebase(game)
     return base is not None and zlib.crc32(base.table.data) == _read_header(game, _table_file(game))[1]
 
 
 def load_or_build(game: Game) -> Tablebase:
-    """Return the tablebase on disk; if there is none or it is too small, build one of DEFAULT_SEEDS."""
+    """Return the tablebase on disk, or build one with DEFAULT_SEEDS if there is none or it is smaller."""
     base = find_tablebase(game)
     return base if base is not None and base.seeds >= DEFAULT_SEEDS else build_tablebase(game, DEFAULT_SEEDS)

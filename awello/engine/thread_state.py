@@ -1,14 +1,14 @@
 """The fields that the states of the search threads of both games share.
 
-A search thread owns one record of memory, its *state*.  `OthelloState` and `AwaleState` extend `ThreadState`, so code
-that starts, limits and stops threads does not depend on the game.
+A search thread owns one record, its *state*.  `OthelloState` and `AwaleState` extend `ThreadState`, so the code that
+starts, limits and stops threads does not depend on the game.
 """
 
 from awello.kernel import U
 from awello.layout import Layout
 
 NO_MOVE = 64
-STOP_BIT = U(1) << U(63)  # of `ThreadState.stop`: ends the whole search of a thread
+STOP_BIT = U(1) << U(63)  # the bit of `ThreadState.stop` that ends the whole search of a thread
 
 
 class HashMultipliers(Layout):
@@ -26,10 +26,10 @@ class ThreadState(Layout):
     """The fields that control a search thread."""
 
     nodes: int
-    """Positions visited since the start of the search."""
+    """The number of positions visited since the start of the search."""
     max_nodes: int
-    """The search stops when `nodes` reaches this."""
+    """The value of `nodes` at which the search stops."""
     stop: U
     """The search ends when STOP_BIT is set; other threads may set it."""
     multipliers: HashMultipliers
-    """Of the transposition table, which all threads share."""
+    """The multipliers of the transposition table, which all threads share."""

@@ -1,4 +1,4 @@
-"""The threads of a search: each has its own state, all share one table, and the first result counts."""
+"""Search threads: each has its own state, all share one transposition table, and the first result is used."""
 
 import threading
 from abc import ABC, abstractmethod
@@ -18,12 +18,12 @@ NO_NODE_LIMIT = 1 << 62
 
 
 class SearchStopped(Exception):
-    """A search was stopped before it had a result."""
+    """The search was stopped before it had a result."""
 
 
 @dataclass(frozen=True)
 class SearchRequest:
-    """A search for the threads to run: the value of some moves of a position in a window."""
+    """A search to be run by the threads: some moves of a position, to a depth, with a window."""
 
     position: Position
     moves: U
@@ -31,13 +31,13 @@ class SearchRequest:
     beta: int
     depth: int
     selectivity: int
-    """Othello: the level of probable cuts.  Awalé: the largest number of seeds to look up in the tablebase."""
+    """Othello: the level of probable cuts.  Awalé: the largest number of seeds for which the tablebase is used."""
     first_move: int = NO_MOVE
     """The move to search first."""
 
 
 class SearchResult(NamedTuple):
-    """A value, the move that has it, and whether it was found without an estimate."""
+    """The value of a search, the best move, and whether the value was found without an estimate."""
 
     value: int
     move: int
@@ -45,9 +45,9 @@ class SearchResult(NamedTuple):
 
 
 class SearchWorker(ABC):
-    """One thread and its state, a record that extends `ThreadState`, in an array of length one.
+    """A search thread and its state: a record that extends `ThreadState`, in an array of length one.
 
-    Accessing an attribute of a record takes Python 1 us, so `fields` serves the fields that each request touches.
+    Python takes 1 us to access an attribute of a record; `fields` is faster, for fields that every request uses.
     """
 
     def __init__(self, records: npt.NDArray[Any], tt: TranspositionTable) -> None:
@@ -66,7 +66,7 @@ class SearchWorker(ABC):
 
     @abstractmethod
     def prepare(self, request: SearchRequest, threads: int, age: int) -> None:
-        """Set up the state for a search."""
+        """Prepare the state for a search."""
 
     @abstractmethod
     def search(self, request: SearchRequest) -> SearchResult:
@@ -74,11 +74,11 @@ class SearchWorker(ABC):
 
     @abstractmethod
     def probe_best_move(self, position: Position) -> int:
-        """Return the best move for a position in the transposition table, or NO_MOVE."""
+        """Return the best move that the transposition table holds for a position, or NO_MOVE."""
 
     @abstractmethod
     def is_worth_sharing(self, request: SearchRequest) -> bool:
-        """Whether a search is long enough for more than one thread."""
+        """Return whether a search is long enough to use more than one thread."""
 
     def start(self) -> None:
         """Reset the node count."""
@@ -109,7 +109,7 @@ class SearchThreads:
         self.limit_nodes(max_nodes)
 
     def limit_nodes(self, max_nodes: int | None) -> None:
-        """Stop after visiting this many more positions."""
+        """Stop the search after it has visited this many more positions."""
         for worker in self.workers:
             more = max(1, max_nodes // len(self.workers)) if max_nodes is not None else NO_NODE_LIMIT
             worker.set(max_nodes=worker.get("nodes") + more)
@@ -122,7 +122,7 @@ class SearchThreads:
 
     @property
     def nodes(self) -> int:
-        """Positions visited since `start`."""
+        """The number of positions visited since `start`."""
         return sum(worker.get("nodes") for worker in self.workers)
 
     def stop(self) -> None:
@@ -132,11 +132,11 @@ class SearchThreads:
             worker.stop()
 
     def probe_best_move(self, position: Position) -> int:
-        """Return the best move for a position in the transposition table, or NO_MOVE."""
+        """Return the best move that the transposition table holds for a position, or NO_MOVE."""
         return self.workers[0].probe_best_move(position)
 
     def search(self, request: SearchRequest) -> SearchResult:
-        """Return the result of the first thread that finishes; `SearchStopped` if the search is stopped before."""
+        """Return the result of the first thread that finishes; raises `SearchStopped` if none does before a stop."""
         active = self.workers if self.workers[0].is_worth_sharing(request) else self.workers[:1]
         for worker in active:
             worker.prepare(request, len(active), self.tt.age)
@@ -146,7 +146,7 @@ class SearchThreads:
 
         def run(worker: SearchWorker) -> None:
             result = worker.search(request)
-            if worker.get("stop") < STOP_BIT:  # neither stopped from outside nor by its node limit
+            if worker.get("stop") < STOP_BIT:  # not stopped, neither from outside nor by its node limit
                 results.append(result)
                 for other in active:
                     if other is not worker:

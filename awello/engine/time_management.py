@@ -1,8 +1,8 @@
-"""Time management: each move gets a share of the clock, and no depth is started that cannot be finished in time.
+"""Time management: each move gets a share of the clock, and a depth is only started if it can finish in time.
 
-As in report 4, the time for a move follows from the clock and the moves left.  After each depth the search predicts
-from its last two depths how long the next one takes.  Only the moves until the endgame is solved count as left, because
-after that moves take almost no time.
+As in report 4, the time for a move depends on the clock and on the number of moves left.  After each depth, the
+duration of the next one is predicted from the last two.  Only the moves until the endgame is solved are counted,
+because later moves take almost no time.
 """
 
 import math
@@ -14,23 +14,23 @@ from awello.limits import Clock
 from awello.position import Position
 
 SOLVED_EMPTIES = 20  # empty squares from which the rest of the game takes almost no time
-MOVES_PER_SEED = 0.7  # expected moves of a player for each seed in play
-RESERVE_MOVES = 2  # moves added to the expected ones
-MOVE_OVERHEAD_SECONDS = 0.02  # of each move, besides the search
-RESERVED_TIME_SHARE = 0.05  # of a time per move, for everything besides the search
-MAX_CLOCK_SHARE = 0.25  # the largest share of the clock that a move aims at
-DEFAULT_GROWTH = 3.0  # time of the next depth over the last, until two depths can be compared
-MAX_OVERTIME_FACTOR = 2.5  # a depth that has started may take this many times the optimum
+MOVES_PER_SEED = 0.7  # expected moves of a player per seed in play
+RESERVE_MOVES = 2  # moves added to the expected number
+MOVE_OVERHEAD_SECONDS = 0.02  # the time of a move outside the search
+RESERVED_TIME_SHARE = 0.05  # the share of a time limit per move that is reserved for work outside the search
+MAX_CLOCK_SHARE = 0.25  # the largest share of the clock that a move should use
+DEFAULT_GROWTH = 3.0  # the ratio of the times of consecutive depths, until two depths can be compared
+MAX_OVERTIME_FACTOR = 2.5  # the maximum time of a move as a multiple of the optimum
 INCREMENT_SHARE = 0.8  # the share of the increment that is added to a move's share of the clock
 MAX_INCREMENT_SHARE = 0.5  # the share of the increment that is added to MAX_CLOCK_SHARE
-MAX_OVERRUN_SHARE = 0.6  # the share of the clock that no move exceeds
-MIN_GROWTH, MAX_GROWTH = 1.5, 8.0  # bounds on the expected time of the next depth over the last
-MIN_MEASURABLE_SECONDS = 1e-4  # shorter depths do not predict the next
+MAX_OVERRUN_SHARE = 0.6  # the largest share of the clock that a move can use
+MIN_GROWTH, MAX_GROWTH = 1.5, 8.0  # bounds on the expected ratio of the times of consecutive depths
+MIN_MEASURABLE_SECONDS = 1e-4  # shorter times are not used for predictions
 
 
 @dataclass(frozen=True)
 class TimeBudget:
-    """Seconds for one move: the time to aim at, and the time never to exceed."""
+    """The time for one move in seconds: the optimum, and the maximum that is never exceeded."""
 
     optimum: float
     maximum: float
@@ -44,12 +44,12 @@ UNLIMITED = TimeBudget(math.inf, math.inf)
 
 
 def estimate_moves_left(position: Position) -> float:
-    """Estimate the moves of a player until the rest of the game takes almost no time."""
+    """Estimate the number of a player's moves until the rest of the game takes almost no time."""
     return MOVES_LEFT[position.game.family](position)
 
 
 def allocate_time(clock: Clock, moves: float) -> TimeBudget:
-    """Allocate time for a move when this many moves are left."""
+    """Allocate time for a move when `moves` moves are left."""
     if math.isinf(clock.seconds):
         return UNLIMITED
     left = max(0.0, clock.seconds - MOVE_OVERHEAD_SECONDS)
@@ -63,7 +63,7 @@ def allocate_time(clock: Clock, moves: float) -> TimeBudget:
 
 
 def has_time_for_next_depth(budget: TimeBudget, elapsed: float, last: float, before: float) -> bool:
-    """Whether the next depth can be finished in time, judging by the seconds of the last two depths."""
+    """Return whether the next depth can finish in time, according to the seconds of the last two depths."""
     growth = last / before if before > MIN_MEASURABLE_SECONDS else DEFAULT_GROWTH
     expected = last * min(max(growth, MIN_GROWTH), MAX_GROWTH)
     return elapsed < budget.maximum and elapsed + expected <= budget.optimum

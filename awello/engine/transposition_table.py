@@ -1,14 +1,14 @@
 """The transposition table (TT) of Othello, shared by all threads without locks.
 
-A bucket is one cache line of four entries.  An entry is two words: the data, and the hash of the position xor the data.
-If two threads write an entry at the same time, its words do not match and it is not found, so no lock is needed.  The
-data hold two bounds on the value, two moves, and the depth, selectivity and age of the search.  A new entry replaces
-the entry of the same position, else one of an older search, else the one of the smallest depth.
+A bucket is one cache line of four entries.  An entry consists of two words: the data, and the hash of the position xor
+the data.  If two threads write an entry at the same time, its words do not match and the entry is not found, so no lock
+is needed.  The data contain two bounds on the value, two moves, and the depth, selectivity and age of the search.  A
+new entry replaces the entry of the same position, else one from an older search, else the one with the smallest depth.
 
-Hashes have 64 bits, so two positions can have the same one.  The multipliers are public by default: searches are
-repeatable, but an attacker can construct collisions.  A server that searches positions from untrusted users draws
-secret multipliers for each table (`Engine(secret=True)`).  An empty entry is two zeros: it matches hash 0, and its data
-0 hold no information.
+Hashes have 64 bits, so two positions can have the same hash.  By default, the multipliers are public: searches are
+reproducible, but an attacker can construct collisions.  A server that searches positions from untrusted users draws
+secret multipliers for each table (`Engine(secret=True)`).  An empty entry consists of two zeros: it matches hash 0, and
+data of 0 mean that nothing is stored.
 """
 
 import secrets
@@ -22,8 +22,8 @@ from awello.layout import Layout, record_at
 from awello.memory import CACHE_LINE, allocate_words
 
 BUCKET_ENTRIES = 4  # a bucket fills one cache line
-UNSETTLED = -65  # below every score
-SCORE_OFFSET = 64  # added to a score to store it as a byte
+UNSETTLED = -65  # below all scores: stands for a value that the bounds do not settle
+SCORE_OFFSET = 64  # added to a score, so that it fits into a byte
 PUBLIC_MULTIPLIERS = (
     0x13198A2E03707344,
     0x243F6A8885A308D3,
@@ -33,16 +33,16 @@ PUBLIC_MULTIPLIERS = (
 
 
 class TableEntry(Layout):
-    """An entry of the table."""
+    """An entry of the transposition table."""
 
     check: U
     """The hash xor the data."""
     packed: U
-    """Bounds, moves, depth, selectivity and age: one word, because threads may write it at the same time."""
+    """The data: bounds, moves, depth, selectivity and age, in one word, which is written atomically."""
 
 
 class TableBucket(Layout):
-    """The entries that may hold a position."""
+    """The entries in which a position can be stored."""
 
     entries: Annotated[list[TableEntry], BUCKET_ENTRIES]
 
@@ -52,25 +52,25 @@ bucket_at = record_at(TableBucket)
 
 @kernel("uint64(uint64, uint64, HashMultipliers)", inline=True)
 def hash_of(own: U, opp: U, multipliers: HashMultipliers) -> U:
-    """The 64-bit hash of a position of either game."""
+    """Return the 64-bit hash of a position of either game."""
     own_low, own_high = multipliers.own_low, multipliers.own_high
     return multiply_shift(own, opp, own_low, own_high, multipliers.opp_low, multipliers.opp_high)
 
 
 def draw_multipliers() -> tuple[int, ...]:
-    """Draw secret multipliers."""
+    """Draw random multipliers for the hash function."""
     return tuple(secrets.randbits(64) for _ in PUBLIC_MULTIPLIERS)
 
 
 @kernel("TableBucket(uint64, OthelloState)", inline=True)
 def bucket_of(key: U, state: OthelloState) -> TableBucket:
-    """The bucket of a hash."""
+    """Return the bucket for a hash."""
     return bucket_at(state.tt + CACHE_LINE * to_signed(key >> U(20) & state.tt_mask))
 
 
 @kernel("int64(TableBucket, uint64)", inline=True)
 def probe_tt(bucket: TableBucket, key: U) -> int:
-    """Return the data of a position, or 0."""
+    """Return the data stored for a hash, or 0."""
     for index in range(BUCKET_ENTRIES):
         entry = bucket.entries[U(index)]
         data = entry.packed
@@ -81,43 +81,43 @@ def probe_tt(bucket: TableBucket, key: U) -> int:
 
 @kernel("int64(int64)", inline=True)
 def lower_bound_of(data: int) -> int:
-    """The lower bound on the value."""
+    """Return the lower bound on the value."""
     return (data & 255) - SCORE_OFFSET
 
 
 @kernel("int64(int64)", inline=True)
 def upper_bound_of(data: int) -> int:
-    """The upper bound on the value."""
+    """Return the upper bound on the value."""
     return (data >> 8 & 255) - SCORE_OFFSET
 
 
 @kernel("int64(int64)", inline=True)
 def move_of(data: int) -> int:
-    """The best move, or NO_MOVE."""
+    """Return the best move, or NO_MOVE."""
     return data >> 16 & 255
 
 
 @kernel("int64(int64)", inline=True)
 def second_move_of(data: int) -> int:
-    """The move that was searched first, or NO_MOVE."""
+    """Return the move that was searched first, or NO_MOVE."""
     return data >> 24 & 255
 
 
 @kernel("int64(int64)", inline=True)
 def depth_of(data: int) -> int:
-    """The depth of the search; the number of empty squares for a search to the end."""
+    """Return the depth of the search; for a search to the end, this is the number of empty squares."""
     return data >> 32 & 255
 
 
 @kernel("int64(int64)", inline=True)
 def selectivity_of(data: int) -> int:
-    """The selectivity of the search."""
+    """Return the selectivity of the search."""
     return data >> 40 & 255
 
 
 @kernel("UniTuple(int64, 2)(int64, int64, int64)", inline=True)
 def bounds_of(data: int, depth: int, selectivity: int) -> tuple[int, int]:
-    """The bounds of an entry if it is of this depth and selective enough, else the widest bounds."""
+    """Return the bounds of an entry if it has this depth and at least this selectivity, otherwise the widest bounds."""
     if data != 0 and depth_of(data) == depth and selectivity_of(data) >= selectivity:
         return lower_bound_of(data), upper_bound_of(data)
     return -SCORE_OFFSET, SCORE_OFFSET
@@ -125,7 +125,7 @@ def bounds_of(data: int, depth: int, selectivity: int) -> tuple[int, int]:
 
 @kernel("int64(int64, int64, int64, int64)", inline=True)
 def settled_value(lower: int, upper: int, alpha: int, beta: int) -> int:
-    """The value if bounds settle it for a window, else UNKNOWN."""
+    """Return the value if the bounds settle it for the window (alpha, beta), otherwise UNSETTLED."""
     if lower >= beta or lower == upper:
         return lower
     return upper if upper <= alpha else UNSETTLED
@@ -133,7 +133,7 @@ def settled_value(lower: int, upper: int, alpha: int, beta: int) -> int:
 
 @kernel("int64(TableBucket, uint64, int64, int64)", inline=True)
 def find_entry_to_replace(bucket: TableBucket, key: U, depth: int, age: int) -> int:
-    """The index of the position's own entry, or -1 if that is from a deeper search; else of the least valuable one."""
+    """Return the index of the position's entry (-1 if that has a larger depth) or of the least valuable entry."""
     worst, lowest = 0, 1 << 30
     for index in range(BUCKET_ENTRIES):
         data = bucket.entries[U(index)].packed
@@ -150,7 +150,7 @@ def find_entry_to_replace(bucket: TableBucket, key: U, depth: int, age: int) -> 
 def store_tt(
     bucket: TableBucket, key: U, lower: int, upper: int, move: int, second: int, depth: int, selectivity: int, age: int
 ) -> None:
-    """Store an entry unless there is one of the position from a deeper search."""
+    """Store an entry, unless the position already has one with a larger depth."""
     index = find_entry_to_replace(bucket, key, depth, age)
     if index >= 0:
         data = (lower + SCORE_OFFSET) | (upper + SCORE_OFFSET) << 8 | move << 16 | second << 24
@@ -161,7 +161,7 @@ def store_tt(
 
 @kernel("int64(uint64, uint64, int64)")
 def probe_best_move(own: U, opp: U, address: int) -> int:
-    """Return the best move of a position in the table of the state at an address, or NO_MOVE."""
+    """Return the best move that the transposition table of a state holds for a position, or NO_MOVE."""
     state = othello_state_at(address)
     key = hash_of(own, opp, state.multipliers)
     data = probe_tt(bucket_of(key, state), key)
@@ -169,7 +169,7 @@ def probe_best_move(own: U, opp: U, address: int) -> int:
 
 
 class TranspositionTable:
-    """The memory of a transposition table: the largest power of two of buckets that fits a size in MiB."""
+    """The memory of a transposition table; the number of buckets is the largest power of two that fits `hash_mib`."""
 
     def __init__(
         self, hash_mib: int, multipliers: tuple[int, ...] = PUBLIC_MULTIPLIERS, bucket_bytes: int = CACHE_LINE

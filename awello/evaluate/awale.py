@@ -1,7 +1,7 @@
-"""Heuristics for Awalé: features of both rows, each times a weight (report 1, section 3.5).
+"""Heuristics for Awalé: weighted sums of features of both rows (report 1, section 3.5).
 
-Each feature is counted for both players.  Weights come in pairs, one's own and the opponent's, and need not be
-opposite.  A value is therefore always that of the player at the root of the search.
+Each feature is counted for both players.  It has two weights, one's own and the opponent's, which need not be opposite.
+Values are therefore always computed for the player at the root of the search.
 
 | heuristic        | features of each player                                                                     |
 |------------------|---------------------------------------------------------------------------------------------|
@@ -12,8 +12,8 @@ opposite.  A value is therefore always that of the player at the root of the sea
 |                  | than 12 seeds; seeds taken; empty pits (Daoud et al. 2004)                                  |
 | `travers`        | seeds taken; empty pits; pits of 1 or 2 seeds; pits of 12 or more                           |
 
-`h3`, `h4` and `h5` are one function.  `h4` has other weights than `h3`.  `h5` measures the change of the features since
-the root: this adds the same number to every leaf, so with the same weights it chooses the same moves as `h3`.
+`h3`, `h4` and `h5` are the same function.  `h4` has other weights than `h3`.  `h5` measures the change of the features
+since the root: this adds the same number to every leaf, so with the same weights it chooses the same moves as `h3`.
 """
 
 from awello.bits import popcount, to_signed
@@ -60,13 +60,13 @@ PITS = 6  # in a row
 
 @kernel("uint64(uint64, uint64)", inline=True)
 def flag_pits(row: U, threshold: U) -> U:
-    """Return the flags of the pits that hold enough seeds."""
+    """Return the flags of the pits with at least the number of seeds of a threshold."""
     return ((row & ROW) + threshold) & FLAGS
 
 
 @kernel("int64(uint64)", inline=True)
 def longest_run(flags: U) -> int:
-    """Return the length of the longest run of flags."""
+    """Return the length of the longest run of adjacent flags."""
     length = 0
     while flags != U(0):
         flags &= flags << U(8)
@@ -94,7 +94,7 @@ def count_captures(own: U, opp: U, size: int) -> int:
 
 @kernel("int64(uint64, uint64, FeatureWeights)", inline=True)
 def weigh_attack(own: U, opp: U, weights: FeatureWeights) -> int:
-    """Return the weighted features that `h6` adds to the seeds taken."""
+    """Return the weighted sum of the features that only `h6` uses."""
     value = weights.captures_of_2 * count_captures(own, opp, 2) + weights.captures_of_3 * count_captures(own, opp, 3)
     value += weights.reaching_pits * popcount(flag_pits(own, FEED))
     value += weights.overfull_pits * popcount(flag_pits(own, AT_LEAST_13))
@@ -103,7 +103,7 @@ def weigh_attack(own: U, opp: U, weights: FeatureWeights) -> int:
 
 @kernel("int64(int64, uint64, uint64, FeatureWeights)")
 def weigh_player(heuristic: int, own: U, opp: U, weights: FeatureWeights) -> int:
-    """Return the weighted features of the player whose word comes first."""
+    """Return the weighted sum of the features of the player whose word comes first."""
     value = weights.seeds_taken * to_signed(own >> U(48))
     if heuristic == H1:
         return value

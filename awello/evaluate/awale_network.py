@@ -1,9 +1,9 @@
-"""A small network that evaluates Awalé, stored as tables (after NNUE, Y. Nasu 2018).
+"""A small neural network that evaluates Awalé, stored as tables (after NNUE, Y. Nasu 2018).
 
-Each number of seeds in each pit has a learnt row of numbers, one per unit of the network; so has the number of seeds in
-play.  The thirteen rows that describe a position are added as vectors.  The sum of each unit is clipped to 0 and
-`MAX_ACTIVATION` and squared, and the output row weighs the squares.  In this way units see several pits together, at
-the cost of one vector addition per pit.
+For each pit, each number of seeds has a learnt row of weights, one per unit of the network; the total number of seeds
+in play also has a row.  The thirteen rows that describe a position are added as vectors.  The sum of each unit is
+clipped to the range from 0 to `MAX_ACTIVATION` and squared; the output is the sum of the squares weighted by the output
+row.  Units can thus combine several pits, at the cost of one vector addition per pit.
 """
 
 from typing import Annotated, Any
@@ -25,9 +25,9 @@ OUTPUT_ROW = IN_PLAY_ROW + 49  # the weights of the output, after all other rows
 ROWS = OUTPUT_ROW + 1
 MAX_ACTIVATION = 181  # its square fits into a signed 16-bit integer: squaring is then one narrow multiplication
 OUTPUT_SHIFT = 17  # from the weighted sum to 16ths of a seed: 2 * 7.5 + 6 bits of scale, minus 4
-# The integer that stands for 1 in the input rows and in the output row.  Larger scales are finer but overflow earlier.
+# The integer that represents 1 in the input rows and in the output row.  Larger scales are finer but overflow earlier.
 WEIGHT_SCALE, OUTPUT_SCALE = 2**7.5, 64.0
-# The largest weights for which the sum of 13 rows fits into 16 bits, and the sum of all products into 32.
+# The largest weights with which the sum of 13 rows fits into 16 bits, and the sum of all products into 32 bits.
 MAX_WEIGHT, MAX_OUTPUT_WEIGHT = (1 << 15) // 13 - 1, (1 << 16) // UNITS - 1
 
 

@@ -1,4 +1,4 @@
-"""A convolutional network for Othello that predicts winners' moves and results (trained by `learn/cnn_training.py`).
+"""A convolutional network for Othello that predicts the winner's moves and the result (see `learn/cnn_training.py`).
 
 The network is an ONNX file run by onnxruntime, which is fastest with many positions at a time.  Its input is four
 planes of 8x8 from the mover's view: the mover's discs, the opponent's discs, the legal moves, and ones, which mark the
@@ -29,13 +29,13 @@ Reals = npt.NDArray[np.float32]
 
 
 class Cnn:
-    """A network loaded from a file."""
+    """A convolutional network loaded from a file."""
 
     def __init__(self, session: Any) -> None:
         self.session = session
 
     def predict(self, words: Words) -> tuple[Reals, Reals]:
-        """Evaluate positions, one row of own and opp each.
+        """Evaluate positions, given as rows of `own` and `opp`.
 
         Return a logit for each square, and a value from -1 (lost) to 1 (won).
         """
@@ -67,17 +67,17 @@ def softmax(logits: Reals) -> Reals:
 def load_cnn(game: Game, weights: Path | None = None, threads: int = 1) -> Cnn:
     """Load the network for a game, which must be Othello on 8x8, from a file (default: the shipped network)."""
     if game != Game.OTHELLO:
-        raise ConfigError("the convolutional network only plays Othello on 8x8: choose another player")
+        raise ConfigError("the convolutional network supports only Othello on 8x8: choose another player")
     return load_cnn_file(weights or data_file("cnn.onnx"), threads)
 
 
 @cache
 def load_cnn_file(file: Path, threads: int = 1) -> Cnn:
-    """Load the network of a file, which computes on this number of threads."""
+    """Load a network from a file; it will compute with `threads` threads."""
     try:
         from onnxruntime import InferenceSession, SessionOptions
     except ImportError:
-        raise ConfigError("a convolutional network needs onnxruntime: pip install 'awello[neural]'") from None
+        raise ConfigError("the convolutional network requires onnxruntime: pip install 'awello[neural]'") from None
     options = SessionOptions()
     options.intra_op_num_threads, options.log_severity_level = threads, 4  # no log lines: errors are reported below
     try:

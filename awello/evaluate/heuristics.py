@@ -1,10 +1,10 @@
-"""The classic heuristics: estimates of a position from the mover's view, for searches that stop before the end.
+"""The classic heuristics: estimates of a position from the mover's view, for searches that do not reach the end.
 
 Sources: the reports on Othello of 2024 (positional, absolute, mobility, mixed) and 2013 (tactical), and on Awalé of
-2020 (diffscore; its other heuristics are in `awale.py`).  Each estimate has its own units.  A finished game has its
-exact score times `EXACT_SCALE` as value, which exceeds any estimate, so that a sure win comes first.
+2020 (diffscore; its other heuristics are in `awale.py`).  Each heuristic has its own units.  The value of a finished
+game is its score times `EXACT_SCALE`, which exceeds any estimate, so that a certain win is preferred.
 
-| heuristic    | what it counts                                                                              |
+| heuristic    | features                                                                                    |
 |--------------|---------------------------------------------------------------------------------------------|
 | `positional` | values of the squares held, from a table                                                    |
 | `absolute`   | discs                                                                                       |
@@ -14,7 +14,7 @@ exact score times `EXACT_SCALE` as value, which exceeds any estimate, so that a 
 |              | mobility; from 55 discs on absolute                                                         |
 | `diffscore`  | seeds taken (Awalé)                                                                         |
 
-A search and its heuristic share a `HeuristicState`: the settings of the heuristic and the counts of the search.
+A search and its heuristic share a `HeuristicState` with the settings of the heuristic and the counts of the search.
 """
 
 from typing import Annotated
@@ -25,7 +25,7 @@ from awello.kernel import U, kernel
 from awello.layout import Int32, Layout, record_at
 from awello.rules.game import score, squares_of
 
-POSITIONAL, ABSOLUTE, MOBILITY, MIXED, TACTICAL, DIFFSCORE = range(6)  # the heuristics' numbers; Awalé has more
+POSITIONAL, ABSOLUTE, MOBILITY, MIXED, TACTICAL, DIFFSCORE = range(6)  # numbers of heuristics; `awale.py` has more
 # The value of a disc or seed of a final score, above any estimate: the value of a square is at most 10,000.
 EXACT_SCALE = 1 << 20
 # The values that `tactical` gives to an own square beside an own corner and to a move (report of 2013).
@@ -40,8 +40,8 @@ class HeuristicState(Layout):
     cut_margin: int  # how far a value must exceed the window to cause a cut
     # Othello.  Square values are summed by row: one entry for each row and each set of discs on it.
     row_values: Annotated[list[list[Int32]], 8, 256]
-    mobility_from: int  # number of discs from which `mixed` and `tactical` count moves
-    absolute_from: int  # number of discs from which they count discs only
+    mobility_from: int  # the number of discs from which `mixed` and `tactical` count moves
+    absolute_from: int  # the number of discs from which they only count discs
     corner_bonus: int  # the value of a corner for `mobility`
     left_edge: U  # the outermost squares of a board of 4, 6 or 8 rows
     right_edge: U
@@ -91,7 +91,7 @@ def beside_corners(discs: U, state: HeuristicState) -> U:
 
 @kernel("int64(int64, uint64, uint64, HeuristicState)", inline=True)
 def mobility_with_corners(game: int, own: U, opp: U, state: HeuristicState) -> int:
-    """Return the mobility plus the corner bonus, if there is one."""
+    """Return the mobility plus the bonus for corners."""
     value = mobility(game, own, opp)
     if state.corner_bonus != 0:
         value += state.corner_bonus * (popcount(corners_of(own, state)) - popcount(corners_of(opp, state)))

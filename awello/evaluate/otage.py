@@ -1,10 +1,10 @@
 """Otage's evaluation (report 4, section I.2.2): a sum of four terms, each with a factor.
 
-*Liberties* are the empty squares around a disc: the fewer around one's own discs, the better.  *Squares* have values
-from a table.  The *edges* (8 squares) and the *corners* (3 x 3) are patterns, whose values are learnt from games: how
-often the side with the pattern won.  All terms are from the view of the side to move.  A pattern has different values
-for the two sides, because the other side cannot answer immediately.  A mirrored edge, a corner reflected in its
-diagonal, and a pattern with exchanged colours count as the same pattern.
+*Liberties* are the empty squares around a disc; a side prefers few around its own discs.  *Squares* have values from a
+table.  The *edges* (8 squares) and the *corners* (3 x 3) are patterns, whose values are learnt from games: how often
+the side with the pattern won.  All terms are from the view of the side to move.  A pattern has different values for the
+two sides, because only one of them is to move.  A mirrored edge and a corner reflected in its diagonal count as the
+same pattern; so does a pattern with exchanged colours when the other side is to move.
 
 The index of a pattern is a number in base three with a digit per square: 0 for empty, 1 for a disc of the side to move,
 2 for a disc of the other side.

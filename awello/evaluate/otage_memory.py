@@ -1,8 +1,8 @@
-"""What Otage has learnt: the factors of its evaluation and the results of its patterns, in a readable text file.
+"""Otage's memory: the learnt factors of its evaluation and the results of its patterns, in a readable text file.
 
-The number of games is followed by a line for each factor.  The line of an edge is the pattern from the view of the side
-to move (1 for its own disc, -1 for the other side's, 0 for empty), the games won minus the games lost by that side, the
-games in which it occurred, and the ratio of both.  A corner takes three lines, one per row.
+The number of games is followed by one line per factor.  The line of an edge contains the pattern from the view of the
+side to move (1 for its own disc, -1 for the other side's, 0 for an empty square), the games won minus the games lost by
+that side, the games in which the pattern occurred, and the ratio of the two.  A corner has three lines, one per row.
 """
 
 import re
@@ -29,9 +29,10 @@ TERMS = ("liberties", "squares", "edges", "corners")
 DEFAULT_FACTORS = (16.0, 1.0, 0.5, 0.5)  # set by hand so that the terms have similar sizes; learning starts from them
 FACTOR_SCALE = 32  # kernels use factors in units of 1/32
 MAX_FACTOR = 100.0
-PRIOR_DRAWS = 4  # drawn games added to each pattern: more trust rare patterns less
-LOGISTIC_SCALE = 465.0  # the value that wins 73 % of the games: a fit to games of Otage
-# Empty squares of the positions from which factors learn: earlier the patterns are empty, later Otage solves the game.
+PRIOR_DRAWS = 4  # drawn games added to each pattern; with more, rare patterns have less influence
+LOGISTIC_SCALE = 465.0  # the value with which 73 % of the games are won, fitted to games of Otage
+# The numbers of empty squares at which factors are learnt: earlier, the patterns are empty; later, Otage solves the
+# game.
 LEARNING_EMPTIES = range(16, 49)
 LEARNING_RATE = 0.05  # a higher rate follows recent games, a lower one averages over more games
 MAX_FACTOR_CHANGE = 0.01  # the largest relative change of a factor after one game
@@ -66,7 +67,7 @@ CORNER_PATTERNS = PatternKind("corners", 3, 3, (0, 3, 6, 1, 4, 7, 2, 5, 8))
 
 
 class OtagePatternStatistics:
-    """The results of the patterns of one kind: wins minus losses, and games, by canonical index."""
+    """The results of the patterns of one kind: wins minus losses, and number of games, by canonical index."""
 
     def __init__(self, kind: PatternKind) -> None:
         self.kind = kind
@@ -74,7 +75,7 @@ class OtagePatternStatistics:
         self.games = self.balance.copy()
 
     def values(self) -> npt.NDArray[np.int16]:
-        """Return the value of each pattern for the side to move: its ratio, reduced for rare patterns."""
+        """Return the value of each pattern for the side to move: its ratio, which is reduced for rare patterns."""
         ratio = self.balance / (self.games + PRIOR_DRAWS)
         return np.round(otage.MAX_PATTERN_VALUE * ratio).astype(np.int16)[self.kind.canonical_indices]
 
@@ -112,11 +113,11 @@ class OtagePatternStatistics:
 # ---- the memory -----------------------------------------------------------------------------------------------------
 @dataclass
 class OtageMemory:
-    """The number of games learnt from, the factors and the patterns."""
+    """The number of games, the factors and the patterns."""
 
     games: int = 0
     autoplay_games: int = 0
-    """Those played by `awello autoplay`."""
+    """The number of these games that were played by `awello autoplay`."""
     factors: tuple[float, ...] = DEFAULT_FACTORS
     edges: OtagePatternStatistics = field(default_factory=lambda: OtagePatternStatistics(EDGE_PATTERNS))
     corners: OtagePatternStatistics = field(default_factory=lambda: OtagePatternStatistics(CORNER_PATTERNS))
@@ -158,7 +159,7 @@ class OtageMemory:
         write_atomically(file, self.format())
 
     def learn_patterns(self, record: Record) -> None:
-        """Count a finished game for each pattern that a side met when it was to move, with that side's result."""
+        """Add the result of a game to all patterns that occurred, from the view of the side that was to move."""
         evaluator, occurred = OtageEvaluator(self), set[tuple[str, int, int]]()
         for position in record.positions():
             for kind, indices in evaluator.find_patterns(position.own, position.opp):
@@ -169,7 +170,7 @@ class OtageMemory:
             patterns.balance[index] += 0 if record.winner is None else 1 if record.winner == side else -1
 
     def learn_factors(self, record: Record) -> None:
-        """Adjust the factors slightly, so that the evaluation of the middle game predicts the winner better."""
+        """Adjust the factors slightly, so that the evaluation of midgame positions predicts the winner better."""
         chosen = [position for position in record.positions() if position.empties in LEARNING_EMPTIES]
         if record.winner is None or not chosen:
             return
@@ -184,7 +185,7 @@ class OtageMemory:
 
 
 def _parse_numbers(lines: Iterable[tuple[int, str]], defaults: dict[str, float]) -> dict[str, float]:
-    """Parse lines of a name and a number over these defaults."""
+    """Parse lines with a name and a number; missing ones keep their defaults."""
     for number, line in lines:
         match = re.fullmatch(r"\s*(\w+)\s*=\s*([0-9]{1,9}(?:\.[0-9]{1,9})?)\s*", line)
         if not match or match[1] not in defaults:
@@ -203,7 +204,7 @@ def load_shipped_memory() -> OtageMemory:
     return OtageMemory.parse(data_file("otage.txt").read_text("utf-8"))
 
 
-# ---- for kernels ----------------------------------------------------------------------------------------------------
+# ---- evaluator ------------------------------------------------------------------------------------------------------
 @cache
 def ternary_numbers() -> npt.NDArray[np.int32]:
     """Return the base-three number with ones in the squares of each set."""
@@ -212,7 +213,7 @@ def ternary_numbers() -> npt.NDArray[np.int32]:
 
 
 class OtageEvaluator(Evaluator):
-    """An evaluator with the factors and patterns of a memory, or without patterns, as if nothing were learnt."""
+    """An evaluator with the factors and patterns of a memory, or with its factors only."""
 
     def __init__(self, memory: OtageMemory, patterns: bool = True, states: npt.NDArray[Any] | None = None) -> None:
         """Fill the first of `states`; a search with a larger state passes the `OtageState` inside it."""

@@ -1,14 +1,14 @@
-"""Learnt patterns: the values of groups of squares, updated incrementally with each move.
+"""Pattern evaluation: learnt values of groups of squares, whose indices are updated incrementally with each move.
 
-Twelve shapes (corner, edge with X squares, two 2x5 blocks, edge with its middle, three rows, four diagonals), each seen
-from the four sides of the board, make 48 *lanes*.  The index of a lane is a number in balanced ternary: an own disc
-counts +1, an opponent's disc -1, times a power of three for its square.  Flipping a disc therefore adds twice a fixed
-vector of 48 numbers, and swapping the sides changes the sign.  A *row* holds the 48 indices of a board as 16-bit
+Twelve shapes (corner, edge with X-squares, two 2x5 blocks, edge with its middle, three rows, four diagonals), each seen
+from the four sides of the board, make 48 *lanes*.  The index of a lane is a number in balanced ternary: the mover's
+disc counts +1, the opponent's -1, times a power of three for its square.  Flipping a disc therefore adds twice a fixed
+vector of 48 numbers, and swapping the sides negates the indices.  A *row* holds the 48 indices of a board as 16-bit
 numbers.  The value of the board is the sum of 48 learnt weights, in units of 1/128 disc (`DISC_VALUE`), and of two more
 for the number of moves of each side.
 
 Sources: M. Buro, "Experiments with Multi-ProbCut and a new high-quality evaluation function for Othello" (1997) for
-patterns by stage of the game; the indices that change sign with the side are ours.
+patterns by stage of the game; the indices that are negated when the sides swap are specific to Awello.
 """
 
 from typing import Annotated, Any
@@ -59,7 +59,7 @@ def _make_lanes() -> list[list[int]]:
 
 
 LANES = _make_lanes()
-LANE_STEPS = np.zeros((64, LANE_COUNT), np.int16)  # what a disc on a square adds to each lane
+LANE_STEPS = np.zeros((64, LANE_COUNT), np.int16)  # the change of each lane's index by a disc on a square
 for _lane, _squares in enumerate(LANES):
     for _power, _square in enumerate(_squares):
         LANE_STEPS[_square, _lane] = 3**_power
@@ -67,9 +67,9 @@ for _lane, _squares in enumerate(LANES):
 SHAPE_SIZES = [3 ** len(squares) for squares in LANES[::VIEWS]]
 SHAPE_CENTRES = [
     sum(SHAPE_SIZES[:shape]) + SHAPE_SIZES[shape] // 2 for shape in range(len(SHAPE_SIZES))
-]  # where index 0 of a shape lies
+]  # the position of index 0 of a shape
 PATTERN_WEIGHTS = sum(SHAPE_SIZES)
-MOBILITY_LEVELS = 32  # move counts with a weight of their own; these weights follow the patterns', the mover's first
+MOBILITY_LEVELS = 32  # move counts with their own weight; these weights follow those of the patterns, the mover's first
 STAGE_WEIGHTS = PATTERN_WEIGHTS + 2 * MOBILITY_LEVELS  # weights per stage
 
 
@@ -78,7 +78,7 @@ class PatternRow(Layout):
 
     indices: Annotated[list[Int16], LANE_COUNT]
     padding: Annotated[list[Int16], -LANE_COUNT % (CACHE_LINE // 2)]
-    """Fills the last cache line, so that the next row starts with a new one."""
+    """Fills the last cache line, so that the next row starts at a cache line."""
 
 
 class StageWeights(Layout):
@@ -101,7 +101,7 @@ def _int64(value: int) -> ir.Constant:
 
 
 def _steps(b: Builder, square: Any) -> list[Any]:
-    """Return the three vectors that a disc on a square adds."""
+    """Return the three vectors that a disc on a square adds to a row."""
     rows = [ir.Constant(VECTOR, [ir.Constant(I16, int(step)) for step in part]) for part in LANE_STEPS.reshape(-1, 16)]
     table = emit_constant_table(b, "awello_pattern_steps", VECTOR, rows)
     first = b.mul(square, _int64(VECTORS))
@@ -116,7 +116,7 @@ def _vectors(b: Builder, row: Any) -> list[Any]:
 
 
 def _emit_update(b: Builder, row: Any, square: Any, flips: Any, target: Any) -> Any:
-    """Emit a loop over the flipped discs, with the row in registers."""
+    """Emit a loop over the flipped discs that keeps the row in registers."""
     placed = [
         b.add(b.load(place, align=32), step) for place, step in zip(_vectors(b, row), _steps(b, square), strict=True)
     ]
@@ -157,7 +157,7 @@ def _emit_evaluate(b: Builder, row: Any, weights: Any) -> Any:
 def update_row(row: PatternRow, square: int, flips: U, target: PatternRow) -> None:
     """Write the row after a move: place a disc on `square`, flip at least one disc, and swap the sides."""
     if not flips:
-        raise ValueError(f"the move on square {square} flips no disc")
+        raise ValueError(f"the move on square {square} flips no discs")
     flipped = [each for each in range(64) if int(flips) >> each & 1]
     change = LANE_STEPS[square] + 2 * LANE_STEPS[flipped].sum(axis=0, dtype=np.int16)
     target.indices = -(np.asarray(row.indices) + change)

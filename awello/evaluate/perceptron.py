@@ -1,10 +1,10 @@
-"""A multi-layer perceptron that predicts promising moves and the result of a game (report 1's, for both games).
+"""A multi-layer perceptron that predicts good moves and the result of a game (as in report 1, but for both games).
 
-The input is the position from the mover's view.  For Awalé it is 14 numbers: the seeds of the twelve pits and the seeds
-taken, each minus its typical value and divided by it.  For Othello it is 128 squares: the mover's discs and the
-opponent's.  Hidden layers have 64 units with ReLU.  The outputs are one logit per move and a last number, whose
-hyperbolic tangent is the expected result, from -1 for a loss to 1 for a win.  All weights lie in one array, layer by
-layer: a row of weights for each input, then the biases.
+The input is the position from the mover's view.  For Awalé, it has 14 numbers: the seeds in the twelve pits and the
+seeds captured by each player, each minus its typical value and divided by it.  For Othello, it has 128 numbers: the
+squares with the mover's discs and those with the opponent's.  Hidden layers have 64 units with ReLU.  The outputs are
+one logit per move and a number whose hyperbolic tangent is the expected result, from -1 for a loss to 1 for a win.  All
+weights are in one array, layer by layer: a row of weights for each input, then the biases.
 """
 
 from typing import Annotated, TypeAlias
@@ -17,7 +17,7 @@ from awello.kernel import U, kernel
 from awello.layout import Layout
 from awello.rules.awale import ABAPA, BYTE
 
-HIDDEN_WIDTH = 64  # units of a hidden layer: the time of an evaluation grows with its square, and 64 fill whole vectors
+HIDDEN_WIDTH = 64  # units of a hidden layer: the time grows with its square, and 64 units fill whole vectors
 AWALE_INPUTS, OTHELLO_INPUTS = 14, 128
 AWALE_MOVES, OTHELLO_MOVES = 6, 64
 INPUT_COUNTS = {"othello": OTHELLO_INPUTS, "awale": AWALE_INPUTS}
@@ -48,14 +48,14 @@ def init_sums(weights: Reals, offset: int, sums: Units, width: int) -> None:
 @kernel("void(float32[::1], int64, float32, float32[::1], int64)", inline=True)
 def add_row(weights: Reals, offset: int, factor: float | np.float32, sums: Units, width: int) -> None:
     """Add the contribution of one input to the sums of a layer."""
-    row = weights[offset : offset + width]  # a view whose loop from zero vectorises
+    row = weights[offset : offset + width]  # a view, because a loop from zero is vectorised
     for unit in range(width):
         sums[unit] += factor * row[unit]
 
 
 @kernel("void(uint64, float32[::1], int64, float32[::1])")
 def add_discs(discs: U, weights: Reals, offset: int, sums: Units) -> None:
-    """Add the rows of the squares with a disc."""
+    """Add the contributions of the squares with a disc."""
     while discs != U(0):
         add_row(weights, offset + HIDDEN_WIDTH * bit_scan(discs), np.float32(1), sums, HIDDEN_WIDTH)
         discs = clear_lowest_bit(discs)
@@ -63,7 +63,7 @@ def add_discs(discs: U, weights: Reals, offset: int, sums: Units) -> None:
 
 @kernel("void(uint64, float32[::1], int64, int64, float32[::1])")
 def add_seeds(row: U, weights: Reals, offset: int, first: int, sums: Units) -> None:
-    """Add the rows of six pits and of the seeds taken."""
+    """Add the contributions of six pits and of the captured seeds."""
     for number in range(first, first + AWALE_INPUTS // 2):
         seeds = np.float32(row & BYTE)
         factor = (seeds - TYPICAL_SEEDS[number]) / TYPICAL_SEEDS[number]
@@ -74,7 +74,7 @@ def add_seeds(row: U, weights: Reals, offset: int, first: int, sums: Units) -> N
 @kernel("int64(int64, uint64, uint64, float32[::1], float32[::1])")
 def compute_first_layer(game: int, own: U, opp: U, weights: Reals, sums: Units) -> int:
     """Compute the layer that reads the position, mostly zeros in Othello; return the offset of the next layer."""
-    if game >= ABAPA:  # here and not in `rules`: the input of a network is not a rule of the game
+    if game >= ABAPA:  # here and not in `rules`, because the input of a network is not part of the rules
         init_sums(weights, HIDDEN_WIDTH * AWALE_INPUTS, sums, HIDDEN_WIDTH)
         add_seeds(own, weights, 0, 0, sums)
         add_seeds(opp, weights, 0, AWALE_INPUTS // 2, sums)
@@ -97,7 +97,7 @@ def compute_layer(weights: Reals, offset: int, inputs: Units, sums: Units, width
 
 @kernel("float64(int64, uint64, uint64, float32[::1], PerceptronState)")
 def forward(game: int, own: U, opp: U, weights: Reals, state: PerceptronState) -> float:
-    """Return the expected result for the mover, and leave the logits of the moves in the outputs."""
+    """Return the expected result for the mover, and write the logits of the moves to the outputs of the state."""
     offset = compute_first_layer(game, own, opp, weights, state.hidden[U(0)])
     for layer in range(1, state.layers):
         inputs, sums = state.hidden[U(1 - (layer & 1))], state.hidden[U(layer & 1)]

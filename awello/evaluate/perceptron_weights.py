@@ -1,4 +1,4 @@
-"""Perceptrons as files and arrays: the weights that `perceptron.py` uses, including the shipped ones."""
+"""The weights of perceptrons (see `perceptron.py`): creating, loading and saving them."""
 
 import zlib
 from dataclasses import dataclass
@@ -27,7 +27,7 @@ SHIPPED_BOARDS = {"awale", "othello"}
 
 @dataclass(frozen=True)
 class Perceptron:
-    """The weights of a perceptron in one array, and the board that it was trained for."""
+    """The weights of a perceptron in one array, and the board for which it was trained."""
 
     board: str
     """The name of the board."""
@@ -60,7 +60,7 @@ class Perceptron:
         return views
 
     def save(self, file: Path, **more: Any) -> None:
-        """Write the network to a file, with additional arrays."""
+        """Write the network to a file; `more` are additional arrays to store."""
         with replace_atomically(file) as content:
             np.savez_compressed(content, name=self.board, layers=self.layers, weights=self.weights, **more)
 
@@ -77,7 +77,7 @@ def new_perceptron(game: Game, layers: int, rng: np.random.Generator) -> Percept
 
 
 def load_perceptron_file(file: Path) -> Perceptron:
-    """Load the network of a file, and check its shape, because kernels do not."""
+    """Load a network from a file, and check its shape, because kernels do not."""
     try:
         with np.load(file) as content:
             weights = np.ascontiguousarray(content["weights"], np.float32)
@@ -103,5 +103,5 @@ def load_perceptron(game: Game, weights: Path | None = None) -> Perceptron:
         return load_perceptron_file(data_file(f"perceptron-{board}.npz"))
     network = load_perceptron_file(weights)
     if network.board != board:
-        raise ConfigError(f"the network in {str(weights)!r} plays {network.board}, not {board}: choose another file")
+        raise ConfigError(f"the network in {str(weights)!r} is for {network.board}, not {board}: choose another file")
     return network

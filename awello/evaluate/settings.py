@@ -58,7 +58,7 @@ class Heuristic:
     table: str = "1"
     """The table of square values: 1, 2, or a YAML file."""
     thresholds: tuple[int, int] = (30, 55)
-    """The numbers of discs at which `mixed` and `tactical` change phase."""
+    """The numbers of discs at which `mixed` and `tactical` switch to their next phase."""
     corners: int = 0
     """The value of each corner for `mobility`."""
     weights: tuple[int, ...] = ()
@@ -70,13 +70,15 @@ class Heuristic:
             raise ConfigError(f"{self.name!r} is not a heuristic for {game.family}: choose {', '.join(names)}")
         if not 0 <= self.thresholds[0] <= self.thresholds[1] <= MAX_SETTING:
             low, high = self.thresholds
-            raise ConfigError(f"thresholds {low}-{high} must ascend and not exceed {MAX_SETTING}, such as 30-55")
+            raise ConfigError(
+                f"thresholds={low}-{high} is invalid: use ascending numbers up to {MAX_SETTING}, such as 30-55"
+            )
         if abs(self.corners) > MAX_SETTING:
             raise ConfigError(f"corners={self.corners} is out of range: use {-MAX_SETTING} to {MAX_SETTING}")
         if self.weights and len(self.weights) != weight_count(self.name):
             raise ConfigError(f"{self.name} needs {weight_count(self.name)} weights, not {len(self.weights)}")
         if any(abs(weight) > MAX_SETTING for weight in self.weights):
-            raise ConfigError(f"the weights of {self.name} must lie between {-MAX_SETTING} and {MAX_SETTING}")
+            raise ConfigError(f"a weight of {self.name} is out of range: use {-MAX_SETTING} to {MAX_SETTING}")
 
 
 def heuristics_for(game: Game) -> list[str]:
@@ -109,18 +111,18 @@ def read_trained_numbers(file: str, *keys: str) -> tuple[int, ...]:
 
 
 class Evaluator:
-    """A heuristic ready for kernels: its number, and its state, which also counts the nodes of a search."""
+    """A heuristic prepared for kernels: its number, and its state, which also counts the nodes of a search."""
 
     cut_margin = 0
     """How far a value must exceed the window to cause a cut."""
 
     def __init__(self, game: Game, heuristic: Heuristic, states: npt.NDArray[Any] | None = None) -> None:
-        """Fill the first of `states`; a search with a larger state passes the `HeuristicState` inside it."""
+        """Initialise the first of `states`; a search with a larger state passes the `HeuristicState` inside it."""
         heuristic.check(game)
         states = HeuristicState.new_array(1) if states is None else states
         self.state: HeuristicState = states[0]
-        self.state_array = states  # for fields used by each search: attributes of a record cost Python 1 us each
-        # A search replaces it with the address of its own state, which starts with this one.
+        self.state_array = states  # faster than `state` for fields that every search uses
+        # A search with a larger state replaces this with the address of that state.
         self.address = address_of(states)
         self.heuristic, self.root_relative = HEURISTIC_NUMBERS[heuristic.name], heuristic.name in ROOT_RELATIVE
         if self.heuristic < heuristics.DIFFSCORE:
@@ -141,7 +143,7 @@ class Evaluator:
             setattr(self.state.weights.opp, name, opp)
 
     def prepare(self, position: Position, depth: int) -> None:
-        """Prepare for the search of a position to a depth, and reset the counts."""
+        """Prepare the search of a position to a depth, and reset the counts."""
         self.state_array["inner_nodes"] = self.state_array["leaves"] = 0
         self.state_array["opponent_at_leaf"] = depth % 2 == 1
         if self.root_relative:
@@ -150,12 +152,12 @@ class Evaluator:
 
     @property
     def nodes(self) -> int:
-        """The positions visited since the search started."""
+        """The number of positions visited since the search started."""
         return int(self.state_array["inner_nodes"][0] + self.state_array["leaves"][0])
 
     @property
     def leaves(self) -> int:
-        """The positions evaluated since the search started."""
+        """The number of positions evaluated since the search started."""
         return int(self.state_array["leaves"][0])
 
 

@@ -1,4 +1,4 @@
-"""Files of learnt weights: the shipped ones of the champion, and your own.
+"""Files with learnt weights of the champion: the shipped ones, and those that you train.
 
 Mirrored patterns have equal weights.  Such *tied* weights are learnt together and stored once.
 """
@@ -29,7 +29,7 @@ _load_lock = threading.Lock()
 
 @cache
 def tied_indices() -> npt.NDArray[np.int32]:
-    """Return, for each weight of a stage, its index in a file: tied weights share an index."""
+    """Return the index in a file for each weight of a stage; tied weights share an index."""
     smallest = np.arange(STAGE_WEIGHTS)
     starts = np.cumsum([0, *SHAPE_SIZES])
     for shape, squares in enumerate(LANES[::VIEWS]):
@@ -48,7 +48,7 @@ class PatternWeights:
     """The weights of Othello's patterns, with a description of their training."""
 
     weights: Weights
-    """By stage and index in the file."""
+    """The weights by stage and index in the file."""
     card: dict[str, Any]
 
     def expand(self) -> Weights:
@@ -67,7 +67,7 @@ def load_pattern_file(file: Path) -> PatternWeights:
         advice = "train patterns with 'awello train patterns'"
         raise ConfigError(f"{str(file)!r} does not contain pattern weights: {advice}") from None
     if version != FILE_VERSION or weights.shape != (STAGE_COUNT, tied_indices().max() + 1) or weights.dtype != np.int16:
-        raise ConfigError(f"{str(file)!r} was written by another version: train the patterns again with this one")
+        raise ConfigError(f"{str(file)!r} was written by another version: train the patterns again with this version")
     return PatternWeights(weights, card)
 
 
@@ -78,8 +78,8 @@ def save_pattern_file(file: Path, patterns: PatternWeights) -> None:
 
 
 def load_pattern_weights(file: Path | None = None) -> Weights:
-    """Load expanded weights from a file (default: the shipped ones); they stay in memory."""
-    with _load_lock:  # a cache alone would let concurrent threads each load a copy
+    """Load expanded weights from a file (default: the shipped ones) and cache them."""
+    with _load_lock:  # with only a cache, concurrent threads could each load a copy
         return _load_patterns(file)
 
 
@@ -108,7 +108,7 @@ def load_awale_network_weights(file: Path | None = None) -> AwaleNetworkWeights:
 
 
 def to_awale_network_weights(rows: Weights) -> AwaleNetworkWeights:
-    """Convert rows to the layout that kernels read."""
+    """Convert rows to the layout used by kernels."""
     weights = AwaleNetworkWeights.new()
     np.asarray(weights.rows)[:] = rows
     return weights

@@ -1,4 +1,4 @@
-"""Helpers shared by the readers and writers of games: errors, numbers, forfeits.
+"""Helpers shared by the readers and writers of game files: errors, numbers, forfeits.
 
 A reader yields a `Record` for each game. In place of a damaged game it yields a `NotationError`, whose message names
 the location, what was expected and what was found, and continues with the next game.
@@ -16,11 +16,11 @@ from awello.rules.game import Game
 
 ReadResults = Iterator[Record | NotationError]
 
-MAX_GAME_CHARS = 1 << 18  # longer games are cut off
+MAX_GAME_CHARS = 1 << 18  # longer games are truncated
 NUMBER = re.compile(r"[+-]?(?:[0-9]{1,400}(?:\.[0-9]{0,400})?|\.[0-9]{1,400})", re.A)
 COLUMN_BY_LETTER = bytes((letter - ord("a")) % 8 for letter in range(256))
 ROW_BY_DIGIT = bytes(8 * ((digit - ord("1")) % 8) for digit in range(256))
-MAX_QUOTED_CHARS = 24  # of invalid input in error messages
+MAX_QUOTED_CHARS = 24  # characters of invalid input that error messages quote
 
 
 class DamagedFileError(NotationError):
@@ -50,7 +50,7 @@ def describe_extra_moves(record: Record) -> str:
 
 
 def iter_lines(content: str) -> Iterator[str]:
-    """Yield the lines of a text without copying all of them at once."""
+    """Yield the lines of a text one by one, without building a list of them."""
     at = 0
     while (end := content.find("\n", at)) >= 0:
         yield content[at:end]
@@ -59,7 +59,7 @@ def iter_lines(content: str) -> Iterator[str]:
 
 
 def parse_squares(columns: str, rows: str) -> memoryview:
-    """Return the squares of an 8x8 board for letters and digits: `("fd", "56")` is f5 and d6. Fast."""
+    """Convert letters and digits to squares of an 8x8 board without a loop: `("fd", "56")` is f5 and d6."""
     letters, digits = columns.encode("ascii").translate(COLUMN_BY_LETTER), rows.encode("ascii").translate(ROW_BY_DIGIT)
     both = int.from_bytes(letters) + int.from_bytes(digits)  # at most 63 in each byte, so there is no carry
     return memoryview(both.to_bytes(len(letters)))
@@ -72,7 +72,7 @@ def parse_number(text: str) -> float | None:
 
 
 def format_number(number: float) -> str:
-    """Format a number without an exponent, with enough digits to read it back exactly."""
+    """Format a number without an exponent, with enough digits to restore it exactly."""
     if not math.isfinite(number):
         raise NotationError(f"{number} is not a valid value or time: give a finite number")
     text = repr(float(number)).removesuffix(".0")
@@ -80,7 +80,7 @@ def format_number(number: float) -> str:
 
 
 def check_standard_othello(record: Record, format: str) -> None:
-    """Raise `NotationError` unless a game is Othello from the standard starting position and decided on the board."""
+    """Raise `NotationError` unless the game is standard Othello from the start and was decided on the board."""
     if record.start != Position.start():
         raise NotationError(f"{format} stores only games of Othello from the standard start, not from {record.start!r}")
     if record.loser is not None:

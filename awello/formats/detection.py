@@ -1,8 +1,8 @@
-"""Detect a game or position in pasted text, in any common form and with other text around it.
+"""Detect a game or position in pasted text, in any common format and with other text around it.
 
 Games in GGF and OGN are detected first.  Otherwise the text is searched for a position: an Awalé diagram, a board on
-one line (as in OBF files) or a board drawn in rows; the text after it is read as moves.  Without a position, the text
-is read as a game from the start.  All words that can be moves are tried first, then runs of adjacent moves.
+one line (as in OBF files) or a board drawn in rows; the text after it is read as moves.  If there is no position, the
+text is read as a game from the start.  All words that can be moves are tried first, then runs of adjacent moves.
 """
 
 import re
@@ -199,7 +199,7 @@ def _find_side_to_move(text: str, rest: str = "") -> int | None:
 
 
 def _parse_board(letters: str, side: int | None, game: Game | None) -> Position:
-    """Parse a board; without a side to move, it is Black for an even number of discs, unless Black must pass."""
+    """Parse a board; the side to move defaults to Black for an even number of discs, unless Black must pass."""
     _check_family(game, Game.OTHELLO)
     positions = [parse_position(f"{letters} {mover}", game) for mover in "XO"]
     if side is None:
@@ -223,7 +223,7 @@ def _detect_game(text: str, game: Game | None) -> DetectedGame:
 
 
 def _guess_game(text: str) -> Game:
-    """Guess the rules: those for which the text has only moves, or else those with more moves in the text."""
+    """Guess the game: the one for which every word is a move, or else the one with more moves in the text."""
     for game in DEFAULT_BY_FAMILY.values():
         names, rest = split_transcript(text, game)
         if names and not rest:
@@ -233,7 +233,7 @@ def _guess_game(text: str) -> Game:
 
 
 def _check_typos(text: str) -> None:
-    """Raise `NotationError` if most moves are in words that end in something else, such as `f5d6x9`."""
+    """Raise `NotationError` if most moves are in words with an invalid end, such as `f5d6x9`."""
     words = [word for word in WORD.findall(text) if not OTHELLO_MOVES.fullmatch(word)]
     typos = [(match[0], word[match.end() :]) for word in words if (match := SQUARES_NAMED.match(word))]
     if sum(len(moves) for moves, _ in typos) > 2 * len(_extract_names(text, Game.OTHELLO)[0]):
@@ -254,7 +254,7 @@ def _require_legal(played: PlayedGame) -> Record:
 
 
 def _play_text(text: str, starts: list[Position]) -> PlayedGame | None:
-    """Play the moves in the text from each start; return the whole game or, with its error, the longest part of one.
+    """Play the moves in the text from each start; return the first complete game, else the longest part and its error.
 
     Returns None if the text contains no moves.
     """
@@ -270,7 +270,7 @@ def _play_text(text: str, starts: list[Position]) -> PlayedGame | None:
 
 
 def _generate_readings(text: str, starts: list[Position]) -> Iterator[list[str]]:
-    """Yield the names of the moves, read in different ways."""
+    """Yield the names of the moves for each way to read the text."""
     game = starts[0].game
     # Step 1. The whole text as a transcript.
     names, rest = split_transcript(text, game)

@@ -42,7 +42,7 @@ def read_logbook(content: str) -> ReadResults:
 
 
 def _check_signs(signs: str, moves: tuple[int, ...]) -> None:
-    """Raise `NotationError` for a move by the wrong side."""
+    """Raise `NotationError` if a move has the sign of the wrong side."""
     if signs == ALTERNATING_SIGNS[: len(moves)]:
         return
     expected = "".join(sign for sign, move in zip(ALTERNATING_SIGNS, moves, strict=False) if move != PASS)

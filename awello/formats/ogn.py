@@ -78,7 +78,7 @@ def _find_game_starts(content: str) -> Iterator[int]:
 
 
 def _read_game(text: str, line: int) -> ReadResults:
-    """Read a game that begins at this line; moves after the end of the game are dropped with an error."""
+    """Read a game that begins at this line; moves after its end are dropped and reported as an error."""
     try:
         tags, at = _read_tags(text, line)
         game = _parse_variant(tags.pop("Variant", "abapa"))

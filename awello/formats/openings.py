@@ -29,7 +29,7 @@ def find_opening(game: Record | Iterable[Position]) -> Opening | None:
 
 
 def find_opening_at(position: Position) -> Opening | None:
-    """Find the opening name of a position; only Othello on 8x8 has any."""
+    """Find the opening name of a position; only Othello on 8x8 has opening names."""
     return load_opening_names().get(position.canonical()) if position.game is Game.OTHELLO else None
 
 

@@ -1,4 +1,4 @@
-"""The table of game file formats, looked up by name, file extension or content.
+"""The supported formats of game files, looked up by name, file extension or content.
 
 Text is decoded as UTF-8 or, if that fails, as Latin-1. Compressed files (`.gz`) are decompressed.
 """
@@ -24,8 +24,8 @@ from awello.record import Record
 
 GZIP = b"\x1f\x8b"
 MAX_UNPACKED_BYTES = 1 << 26
-READ_BYTES = 1 << 16  # decompressed per step
-DETECTION_BYTES = 4096  # of text, from the beginning of the file
+READ_BYTES = 1 << 16  # bytes decompressed per step
+DETECTION_BYTES = 4096  # bytes at the beginning of a file that are used to detect its format
 
 
 @dataclass(frozen=True)
@@ -102,7 +102,7 @@ def find_format(name: str) -> Format:
 
 
 def detect_format(content: bytes, file_name: str = "") -> Format:
-    """Detect the format of a file by its content, or else by its extension; transcripts match loosely and come last."""
+    """Detect the format of a file by its content or its extension; transcripts, which match loosely, are tried last."""
     *strong, weak = FORMATS.values()
     by_suffix = [
         format for format in FORMATS.values() if file_name.lower().removesuffix(".gz").endswith(format.suffixes)

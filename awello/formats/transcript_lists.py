@@ -51,7 +51,7 @@ def read_transcripts(content: str, game: Game = Game.OTHELLO) -> ReadResults:
 
 
 def _is_simple_line(words: list[str], game: Game) -> bool:
-    """Whether a line has only joined moves and perhaps a result, as in most lists."""
+    """Return whether a line consists of joined moves and an optional result, as in most lists."""
     is_suffix_simple = len(words) == 1 or DIFFERENCE.fullmatch(words[1])
     return game is Game.OTHELLO and is_suffix_simple is not None and JOINED_SQUARES.fullmatch(words[0]) is not None
 

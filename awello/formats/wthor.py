@@ -1,9 +1,9 @@
 """WTHOR, the database format of the French Othello federation: games in `.wtb` files, names in `.jou` and `.trn` files.
 
 A file consists of a 16-byte header and rows of fixed width, all little-endian.  A game takes 68 bytes: the numbers of
-the event and the players, Black's score, Black's theoretical score under best play from some number of empty squares
-on, and 60 moves as ten times the row plus the column, or 0 for no move.  Passes are not stored.  A name takes 20
-(players) or 26 bytes (events) of Latin-1, padded with zeros.
+the event and the players, Black's score, Black's theoretical score under best play from the number of empty squares in
+the header, and 60 moves as ten times the row plus the column, or 0 for no move.  Passes are not stored.  A name takes
+20 bytes (players) or 26 bytes (events) of Latin-1, padded with zeros.
 
 The numbers and scores of a row are kept as tags, so records and the header reproduce the same bytes.
 """
@@ -42,7 +42,7 @@ class WthorHeader(NamedTuple):
     """The first 16 bytes of a file."""
 
     century: int = 20
-    """Of the creation date, with `year_made`, `month` and `day`."""
+    """The creation date consists of `century`, `year_made`, `month` and `day`."""
     year_made: int = 0
     month: int = 0
     day: int = 0
@@ -80,12 +80,12 @@ def parse_header(content: bytes) -> WthorHeader:
 
 
 def is_wthor(content: bytes) -> bool:
-    """Whether the length of a file matches the header of a `.wtb` file."""
+    """Return whether the length of a file matches the header of a `.wtb` file."""
     return len(content) > HEADER.size and len(content) == HEADER.size + GAME.size * parse_header(content).games
 
 
 def read_wthor(content: bytes, players: Sequence[str] = (), events: Sequence[str] = ()) -> ReadResults:
-    """Read the games of a `.wtb` file, with the given names of players and events."""
+    """Read the games of a `.wtb` file, using the given names of players and events."""
     try:
         header = parse_header(content)
         if header.size not in (0, 8):
@@ -96,7 +96,7 @@ def read_wthor(content: bytes, players: Sequence[str] = (), events: Sequence[str
     games, extra_bytes = divmod(len(content) - HEADER.size, GAME.size)
     if games != header.games or extra_bytes:
         rest = f" and {extra_bytes} bytes" if extra_bytes else ""
-        yield NotationError(f"byte 4: expected {header.games} games as the header says, found {games}{rest}")
+        yield NotationError(f"byte 4: expected {header.games} games according to the header, found {games}{rest}")
     date, start = {"Date": str(header.year)} if header.year else {}, Position.start()
     for at in range(HEADER.size, HEADER.size + games * GAME.size, GAME.size):
         *numbers, row = GAME.unpack_from(content, at)
@@ -131,7 +131,7 @@ def parse_names(content: bytes) -> WthorNames:
     if width not in (PLAYER_NAME_BYTES, EVENT_NAME_BYTES) or size != width * header.names:
         raise NotationError(
             f"byte 8: expected {header.names} names of {PLAYER_NAME_BYTES} or {EVENT_NAME_BYTES} bytes "
-            f"as the header says, found {size} bytes"
+            f"according to the header, found {size} bytes"
         )
     rows = (content[at : at + width] for at in range(HEADER.size, len(content), width))
     return WthorNames(header, width, tuple(row.partition(b"\0")[0].decode("latin-1") for row in rows))
@@ -139,7 +139,7 @@ def parse_names(content: bytes) -> WthorNames:
 
 # ---- writing --------------------------------------------------------------------------------------------------------
 def write_wthor(records: Iterable[Record], header: WthorHeader | None = None) -> Iterator[bytes]:
-    """Format a `.wtb` file; missing tags are replaced by number 0 and the final score."""
+    """Format a `.wtb` file; missing number tags become 0, and a missing score becomes the final score."""
     rows = [_format_row(record) for record in records]
     yield HEADER.pack(*(header or WthorHeader())._replace(games=len(rows)))
     yield from rows
@@ -186,7 +186,7 @@ def _format_name(name: str, width: int) -> bytes:
 
 
 def build_wthor(records: Iterable[Record], created: date) -> dict[str, bytes]:
-    """Format the three files for games of one year, by file extension; players and events get new numbers."""
+    """Format games of one year as three files, by file extension; players and events get new numbers."""
     rows, numbers = [], [{UNKNOWN_NAME: 0}, {UNKNOWN_NAME: 0}]
     years: set[int] = set()
     for record in records:

@@ -171,7 +171,7 @@ class GtpServer(EngineServer):
         started, left = time.perf_counter(), self.times[position.side]
         clock, seconds = left.limits()
         limit = self.limit if seconds is None else replace(self.limit or Limit(), seconds=seconds)
-        analysis = self.search(self.engine.think(position, clock, limit))
+        analysis = self.search(self.engine.analyse_with_clock(position, clock, limit))
         self.times[position.side] = left.spend(time.perf_counter() - started)
         if play:
             self.positions.append(position.after(analysis.move))

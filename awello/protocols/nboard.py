@@ -110,7 +110,7 @@ class NBoardServer(EngineServer):
                 self.send(f"search {_format_line(position, line)} {value:+.2f} 0 {_format_depth(analysis)}")
 
         best = max(1, min(best, len(position.legal_moves())))
-        analysis = self.search(self.engine.think(position, Clock(), self.limit, multipv=best), show)
+        analysis = self.search(self.engine.analyse_with_clock(position, Clock(), self.limit, multipv=best), show)
         self.send(f"nodestats {analysis.nodes} {analysis.seconds:.2f}")
         return analysis
 
@@ -124,7 +124,7 @@ class NBoardServer(EngineServer):
             if position.over:
                 value = float(position.margin)
             else:
-                value = self.search(self.engine.think(position, Clock(), self.limit)).value
+                value = self.search(self.engine.analyse_with_clock(position, Clock(), self.limit)).value
             self.send(f"analysis {made} {value:+.2f}")
         self.send("status")
 

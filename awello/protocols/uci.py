@@ -133,7 +133,7 @@ class UciServer(EngineServer):
         if book_move := self._find_in_book(position):
             show(book_move)
             return book_move
-        return self.search(self.engine.think(position, Clock(), self._parse_limit(words)), show)
+        return self.search(self.engine.analyse_with_clock(position, Clock(), self._parse_limit(words)), show)
 
     def _find_in_book(self, position: Position) -> Analysis | None:
         """The book's move.  With a level the book is off, so that only the search counts."""

@@ -1,12 +1,12 @@
 """Review a played game with the engine: the value of each move compared with the best move.
 
-Values are margins at the end of the game and include the seeds already captured.  The review proceeds from the end of
-the game to its start.  This way the engine's transposition table already contains the positions after a move, and the
-value of a move is the negated value of the next position.  The next position is searched again only if its estimate
-comes from a different depth than that of the position before the move.  Passes and forced moves are not analysed.
+Values are margins at the end of the game and include the seeds already captured.  The review proceeds from the last
+move to the first.  The engine's transposition table then already contains the positions after a move, and the value of
+a move is the negated value of the next position.  The next position is searched again only if its estimate comes from a
+different depth than that of the position before the move.  Passes and forced moves are not analysed.
 
-In Awalé, 25 seeds end the game before all seeds are captured, but the engine only considers the seeds on the board and
-plays on.  Therefore the final score of such a game does not count for the moves before the last, and the winning move
+In Awalé, the game ends when a player has 25 seeds, but the engine evaluates only the seeds on the board, as if play
+continued.  The final score of such a game is therefore not used for the moves before the last, and the winning move
 has no loss.
 """
 
@@ -23,7 +23,7 @@ from awello.record import Record
 
 @dataclass(frozen=True)
 class MistakeScale:
-    """The losses from which a move is an inaccuracy, a mistake or a blunder."""
+    """The smallest losses that make a move an inaccuracy, a mistake or a blunder."""
 
     inaccuracy: float
     mistake: float
@@ -42,9 +42,9 @@ MISTAKE_SCALES = {"othello": MistakeScale(2, 4, 10, 5), "awale": MistakeScale(1,
 
 
 class PositionAnalyser(Protocol):
-    """The interface of an engine for reviews."""
+    """The engine interface that a review needs."""
 
-    def analyse(self, position: Position, limit: Limit, best: int = 1) -> Iterator[Analysis]:
+    def analyse(self, position: Position, limit: Limit) -> Iterator[Analysis]:
         """Analyse a position that is not over; yields results of increasing quality."""
 
 
@@ -91,7 +91,7 @@ class ReviewSummary:
     moves: int
     mean_loss: float
     accuracy: float
-    """A percentage, halved by each 5 discs or 2.5 seeds of mean loss per move.
+    """A percentage that halves with every 5 discs or 2.5 seeds of mean loss per move.
 
     It is 100 without losses, 87 for a mean loss of 1 disc per move, 76 for 2 discs, 25 for 10 discs.
     """
@@ -151,12 +151,12 @@ def _review_move(ply: int, position: Position, move: int, after: PositionValue, 
     """Review a move by the values of the positions before and after it."""
     value, best, best_move = 0.0 - after.value, before.value, before.pv[0]
     exact = after.exact or (move == best_move and before.exact)
-    # Step 1. No move exceeds the best value: an exact value overrides an estimate, otherwise the higher value wins.
+    # Step 1. No move exceeds the best value: an exact value overrides an estimate, otherwise the higher value is used.
     if before.exact and not after.exact:
         value = min(value, best)
     else:
         best = max(value, best)
-    # Step 2. If the played move is the engine's choice, both values are the same: the more reliable one.
+    # Step 2. If the played move is the engine's choice, both values become the more reliable one.
     if move == best_move:
         value = best = value if after.exact and not before.exact else best
     # Step 3. A move without loss is the best move.

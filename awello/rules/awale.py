@@ -1,7 +1,7 @@
-"""Awalé on two words: the mover's row and the opponent's row, one byte per pit, the captured seeds in byte 6.
+"""The rules of Awalé on two words: the mover's row and the opponent's, one byte per pit, the captured seeds in byte 6.
 
-Sowing adds a table entry to each row.  Captures are found without a loop: every pit with 2 or 3 seeds becomes a zero
-flag, and one instruction counts the run of zeros that ends at the last pit sown.  The variants differ in grand slams
+Sowing adds a table entry to each row.  Captures are found without a loop: the flag of every pit with 2 or 3 seeds is
+cleared, and one instruction counts the cleared flags up to the last pit sown.  The variants differ in grand slams
 (captures of all the opponent's seeds), feeding, repetition and the end of the game:
 
 | variant    | grand slam       | opponent without seeds              | repetition: remaining seeds | ends early at    |
@@ -20,7 +20,7 @@ from awello.bits import bit, bit_scan, clear_lowest_bit, leading_zeros, to_signe
 from awello.errors import NotationError
 from awello.kernel import U, kernel
 
-ABAPA, TOURNAMENT, ROMEIN = 3, 4, 5  # the numbers of the games in kernels, see `rules.game`
+ABAPA, TOURNAMENT, ROMEIN = 3, 4, 5  # the numbers that identify the games in kernels, see `rules.game`
 TOTAL_SEEDS, MAJORITY, FEW_SEEDS = 48, 25, 6
 
 ROW = U(0xFFFFFFFFFFFF)  # the six pits of a row, without the captured seeds
@@ -29,7 +29,7 @@ FLAGS = U(0x808080808080)  # the top bit of each pit, free because a pit holds a
 ANY = U(0x7F7F7F7F7F7F)  # added to a row, it sets the flag of every pit that is not empty
 FEED = U(0x7F7E7D7C7B7A)  # added to a row, it sets the flag of every pit that reaches the other row
 GATHER = U(0x0000040810204080)  # multiplying by it gathers the six flags at bit 49
-TWOS = U(0x02020202020202)  # captures use a seventh pit that never holds 2 or 3, for sowings that end in the own row
+TWOS = U(0x02020202020202)  # captures use a seventh pit that never holds 2 or 3: where a sowing in one's own row ends
 EVEN = U(0x00FEFEFEFEFEFE)
 ANY7 = U(0x7F7F7F7F7F7F7F)
 FLAGS7 = U(0x80808080808080)
@@ -39,7 +39,7 @@ WON = U(MAJORITY << 48)
 START = 0x040404040404
 
 
-# ---- rules: the kernels ---------------------------------------------------------------------------------------------
+# ---- rules (kernels) ------------------------------------------------------------------------------------------------
 def _build_sowing_tables() -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Tabulate at [64 * pit + seeds] the seeds each row gains and the shift of the last pit sown."""
     own, opp, last = (np.zeros(6 * 64, np.uint64) for _ in range(3))
@@ -66,20 +66,20 @@ def seeds_in(row: U) -> int:
 
 
 @kernel("uint64(uint64, uint64, boolean)")
-def find_captured(row: U, last: U, everything: bool) -> U:
+def find_captured(row: U, last: U, grand_slams: bool) -> U:
     """Return the captured pits of the opponent's row, with their seeds after sowing.
 
-    `last` is the left shift that moves the last pit sown to the top byte; `everything` allows grand slams.
+    `last` is the left shift that moves the last pit sown to the top byte; `grand_slams` allows capturing all seeds.
     """
     safe = (((row & EVEN) ^ TWOS) + ANY7) & FLAGS7  # flags the pits with neither 2 nor 3 seeds
     run = leading_zeros(safe << last | U(1) << (last - U(1)))  # eight times the length of the run
     captured = row & (~(FULL >> run) >> last)
-    return U(0) if captured == row & ROW and not everything else captured
+    return U(0) if captured == row & ROW and not grand_slams else captured
 
 
 @kernel("UniTuple(uint64, 3)(int64, uint64, uint64, int64)", inline=True)
 def sow(game: int, own: U, opp: U, pit: int) -> tuple[U, U, U]:
-    """Return the rows after a legal move, the next mover's first, and the captured pits."""
+    """Return both rows after a legal move, the next mover's first, and the captured pits."""
     shift = U(pit << 3)
     entry = (own >> shift & BYTE) + (shift << U(3))
     row = opp + SOW_OPP[entry]
@@ -96,7 +96,7 @@ def play(game: int, own: U, opp: U, pit: int) -> tuple[U, U]:
 
 @kernel("boolean(int64, uint64, uint64)")
 def is_stopped(game: int, own: U, opp: U) -> bool:
-    """Whether the game ends early: a player has captured the majority, or few seeds are left."""
+    """Return whether the game ends early because a player has captured the majority, or few seeds are left."""
     if game == ROMEIN:
         return False
     if own >= WON or opp >= WON:
@@ -119,7 +119,7 @@ def drop_starving_moves(own: U, opp: U, pits: U) -> U:
 
 @kernel("uint64(int64, uint64, uint64)")
 def legal_moves(game: int, own: U, opp: U) -> U:
-    """Return the legal moves, bit `pit` for each; none if the game is over."""
+    """Return a word with bit `pit` set for each legal move; 0 if the game is over."""
     if is_stopped(game, own, opp):
         return U(0)
     reach = FEED if opp & ROW == U(0) and game != ROMEIN else ANY
@@ -129,7 +129,7 @@ def legal_moves(game: int, own: U, opp: U) -> U:
 
 @kernel("int64(int64, uint64, uint64)")
 def score(game: int, own: U, opp: U) -> int:
-    """Return the final score for the mover of a game that is over, but not by repetition."""
+    """Return the mover's final score in a game that did not end by repetition."""
     taken = to_signed(own >> U(48)) - to_signed(opp >> U(48))
     return taken if is_stopped(game, own, opp) else taken + seeds_in(own) - seeds_in(opp)
 
@@ -144,7 +144,7 @@ def share_out(game: int, own: int, opp: int, repeated: bool) -> tuple[int, int]:
     return taken[0] + rows[0], taken[1] + rows[1]
 
 
-# ---- the game outside the kernels -----------------------------------------------------------------------------------
+# ---- adapter --------------------------------------------------------------------------------------------------------
 PITS = ("ABCDEF", "abcdef")  # South's pits and North's, each from its owner's left
 
 
@@ -175,12 +175,12 @@ class AwaleAdapter:
 
     def check(self, own: int, opp: int) -> None:
         if not (0 <= own < 1 << 56 and 0 <= opp < 1 << 56):
-            raise NotationError("a row does not fit in seven bytes: give six pits and the captured seeds")
+            raise NotationError("a row does not fit into seven bytes: give six pits and the captured seeds")
         self._check_seeds("position", [*own.to_bytes(7), *opp.to_bytes(7)])
 
-    def _check_seeds(self, what: str, pits: list[int]) -> None:
+    def _check_seeds(self, kind: str, pits: list[int]) -> None:
         if (seeds := sum(pits)) != self.points:
-            raise NotationError(f"the {what} has {seeds} seeds: pits and captured seeds must add up to {self.points}")
+            raise NotationError(f"the {kind} has {seeds} seeds: pits and captured seeds must add up to {self.points}")
 
     def counts(self, own: int, opp: int, repeated: bool) -> tuple[int, int]:
         if not repeated and legal_moves(self.number, U(own), U(opp)):
@@ -212,7 +212,7 @@ class AwaleAdapter:
         name = text.strip()
         if len(name) == 1 and name.upper() in PITS[0]:
             return PITS[0].index(name.upper())
-        raise NotationError(f"{text!r} is not a pit: name one of {', '.join(PITS[side])}")
+        raise NotationError(f"{text!r} is not a pit: choose {', '.join(PITS[side])}")
 
     def side_of_move(self, name: str) -> int | None:
         return int(name.islower())
@@ -228,7 +228,7 @@ class AwaleAdapter:
         fields = text.strip().split("-")
         if len(fields) != 15:
             raise NotationError(
-                f"the diagram has {len(fields)} parts: give 12 pits, 2 numbers of captured seeds, S or N"
+                f"the diagram has {len(fields)} fields: write 12 pits, 2 numbers of captured seeds, and S or N"
             )
         *numbers, mover = fields
         for number in numbers:

@@ -1,8 +1,8 @@
-"""The common interface of all games for kernels, which identify a game by a small number.
+"""The rules of all games behind a common interface; kernels identify a game by a small number.
 
 `legal_moves` returns a word with bit `move` set for each move.  If there is no move, the game is over or, in Othello
-only, the mover must pass; `is_over` distinguishes them.  Repetition depends on the history of the game and is therefore
-handled by `Position`.
+only, the mover must pass; `is_over` distinguishes the two.  Repetition depends on the history of the game and is
+therefore handled by `Position`.
 """
 
 from enum import IntEnum
@@ -48,12 +48,12 @@ class Game(IntEnum):
 
     @cached_property
     def adapter(self) -> GameAdapter:
-        """Everything outside the kernels that differs between games.
+        """The adapter of the game: everything outside the kernels that differs between games.
 
         General code uses the adapter for facts (units, sides, whether there are passes) and for everything that depends
         on the rules (notation, scores, endings), instead of testing which game it is.  All adapters have the same
-        members, documented in `OthelloAdapter`; the type checker reports missing ones.  Higher layers keep tables by
-        family for their additions.
+        members, documented in `OthelloAdapter`; the type checker reports missing ones.  Higher layers look up their own
+        differences by `family`.
         """
         return ADAPTERS[int(self)]
 
@@ -130,7 +130,7 @@ def count_symmetries(game: int) -> int:
 
 @kernel("uint64(int64, uint64, uint64)")
 def legal_moves(game: int, own: U, opp: U) -> U:
-    """Return the legal moves, bit `move` for each; none if the game is over or the mover must pass."""
+    """Return a word with bit `move` set for each legal move; 0 if the game is over or the mover must pass."""
     if game >= awale.ABAPA:
         return awale.legal_moves(game, own, opp)
     return moves_of(own, opp) & squares_of(game)
@@ -146,7 +146,7 @@ def play(game: int, own: U, opp: U, move: int) -> tuple[U, U]:
 
 @kernel("boolean(int64, uint64, uint64)")
 def is_over(game: int, own: U, opp: U) -> bool:
-    """Whether the game is over, ignoring repetition."""
+    """Return whether the game is over, ignoring repetition."""
     if game >= awale.ABAPA:
         return bool(awale.legal_moves(game, own, opp) == U(0))
     return othello.is_over(own, opp, squares_of(game))
@@ -154,7 +154,7 @@ def is_over(game: int, own: U, opp: U) -> bool:
 
 @kernel("int64(int64, uint64, uint64)")
 def score(game: int, own: U, opp: U) -> int:
-    """Return the final score of a finished game for the mover, ignoring repetition."""
+    """Return the mover's final score in a finished game, ignoring repetition."""
     if game >= awale.ABAPA:
         return awale.score(game, own, opp)
     return othello.score(own, opp, squares_of(game))

@@ -1,4 +1,4 @@
-"""Othello on two words: the mover's discs and the opponent's discs, one bit per square.
+"""The rules of Othello on two words: the mover's discs and the opponent's discs, one bit per square.
 
 Boards of 4x4 and 6x6 occupy the centre of the 8x8 layout, so all sizes share the move generator, the symmetries and
 the hash; they differ only in the playable squares.  Square names refer to the actual board: a1 is the top left corner
@@ -21,7 +21,7 @@ BOARD_SQUARES = {4: 0x00003C3C3C3C0000, 6: 0x007E7E7E7E7E7E00, 8: FULL}
 SQUARES8, SQUARES6, SQUARES4 = U(BOARD_SQUARES[8]), U(BOARD_SQUARES[6]), U(BOARD_SQUARES[4])
 
 
-# ---- rules: kernels; `squares` is the mask of playable squares --------------------------------------------------
+# ---- rules (kernels); `squares` is the mask of the playable squares -------------------------------------------------
 @kernel("UniTuple(uint64, 2)(uint64, uint64, int64)")
 def play(own: U, opp: U, square: int) -> tuple[U, U]:
     """Return the position after a legal move, the next mover's word first."""
@@ -31,13 +31,13 @@ def play(own: U, opp: U, square: int) -> tuple[U, U]:
 
 @kernel("boolean(uint64, uint64, uint64)")
 def is_over(own: U, opp: U, squares: U) -> bool:
-    """Whether neither side can move."""
+    """Return whether neither side can move."""
     return bool(((moves_of(own, opp) | moves_of(opp, own)) & squares) == U(0))
 
 
 @kernel("int64(uint64, uint64, uint64)")
 def score(own: U, opp: U, squares: U) -> int:
-    """Return the official score of a finished game for the mover; empty squares go to the winner."""
+    """Return the mover's official score in a finished game; empty squares go to the winner."""
     difference = popcount(own) - popcount(opp)
     empty = popcount(squares) - popcount(own) - popcount(opp)
     if difference > 0:
@@ -75,7 +75,7 @@ def insert_passes(
 # ---- symmetries -------------------------------------------------------------------------------------------------
 @kernel("uint64(uint64)")
 def mirror(word: U) -> U:
-    """Exchange left and right."""
+    """Mirror a board horizontally."""
     word = (word >> U(1) & U(0x5555555555555555)) | (word & U(0x5555555555555555)) << U(1)
     word = (word >> U(2) & U(0x3333333333333333)) | (word & U(0x3333333333333333)) << U(2)
     return (word >> U(4) & U(0x0F0F0F0F0F0F0F0F)) | (word & U(0x0F0F0F0F0F0F0F0F)) << U(4)
@@ -83,7 +83,7 @@ def mirror(word: U) -> U:
 
 @kernel("uint64(uint64)")
 def transpose(word: U) -> U:
-    """Exchange rows and columns."""
+    """Transpose a board: exchange its rows and columns."""
     part = (word ^ word >> U(7)) & U(0x00AA00AA00AA00AA)
     word = word ^ part ^ part << U(7)
     part = (word ^ word >> U(14)) & U(0x0000CCCC0000CCCC)
@@ -94,7 +94,7 @@ def transpose(word: U) -> U:
 
 @kernel("uint64(uint64, int64)")
 def apply_symmetry(word: U, symmetry: int) -> U:
-    """Apply one of the eight symmetries: bit 0 mirrors, bit 1 turns upside down, bit 2 transposes."""
+    """Apply one of the eight symmetries: bit 0 mirrors, bit 1 flips vertically, bit 2 transposes."""
     if symmetry & 1:
         word = mirror(word)
     if symmetry & 2:
@@ -106,7 +106,7 @@ def apply_symmetry(word: U, symmetry: int) -> U:
 
 @kernel("UniTuple(uint64, 2)(uint64, uint64)")
 def canonical(own: U, opp: U) -> tuple[U, U]:
-    """Return the smallest of the eight symmetric positions, a common key for all of them."""
+    """Return the smallest of the eight symmetric positions, which serves as their common key."""
     best_own, best_opp = own, opp
     for symmetry in range(1, 8):
         new_own = apply_symmetry(own, symmetry)
@@ -151,10 +151,10 @@ def parse_square(text: str, size: int) -> int:
         if column < size and row < size:
             return square_at(column, row, size)
     last = f"{COLUMNS[size - 1]}{size}"
-    raise NotationError(f"{text!r} is not a square of this board: name a column and a row, a1 to {last}")
+    raise NotationError(f"{text!r} is not a square of this board: write a column and a row, from a1 to {last}")
 
 
-# ---- the game outside the kernels ---------------------------------------------------------------------------------
+# ---- adapter --------------------------------------------------------------------------------------------------------
 @dataclass(frozen=True)
 class OthelloAdapter:
     """Othello on a board of 8x8, 6x6 or 4x4. Positions are written as in OBF files: `-...OX...- X`."""
@@ -167,7 +167,7 @@ class OthelloAdapter:
     """The name of the rule set, None if the family has only one."""
 
     family, title, sides, unit = "othello", "Othello", ("Black", "White"), "discs"
-    share_name = "board"  # what the players' shares in reports are shares of
+    share_name = "board"  # the total of which reports show each player's share
     move_example, name_length = "a square, such as f5", 2
     start = BLACK_START, WHITE_START
     board_mask = FULL  # the bits of a word on which legal moves depend
@@ -237,7 +237,7 @@ class OthelloAdapter:
         return None
 
     def is_position(self, text: str) -> bool:
-        """Whether a text looks like a position of this family; Othello accepts everything, as the fallback."""
+        """Return whether a text looks like a position of this family; Othello is the fallback and accepts any text."""
         return True
 
     def format_position(self, first: int, second: int, side: int) -> str:

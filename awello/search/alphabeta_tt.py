@@ -1,10 +1,10 @@
-"""Alpha-beta with a transposition table, move ordering and skipping of mirror images.
+"""Alpha-beta with a transposition table and move ordering, which skips mirror images.
 
-The transposition table stores searched positions and is bounded in size.  A player fills its own table during a game.
-An entry of the same depth can replace a search; an entry of another depth supplies the move to try first.  Move
-ordering tries first the moves that the heuristic rates best.  A child that is a mirror image of one already searched
-has the same value and is skipped.  None of this changes the value of a position, only the number of nodes: `awello lab
-complexity` measures the savings of each technique.
+The transposition table stores the results of searched positions and has a fixed size.  A player keeps its table during
+a game.  An entry with the same depth can replace a search; an entry with another depth supplies the move to try first.
+Move ordering tries the moves that the heuristic rates best first.  A child that is a mirror image of one already
+searched has the same value and is skipped.  These techniques do not change the value of a position, only the number of
+nodes: `awello lab complexity` measures the savings of each.
 """
 
 from typing import Annotated
@@ -22,7 +22,7 @@ MAX_DEPTH = 64  # plies: a game of Othello has 60 moves, plus passes
 MAX_MOVES = 64  # one per square; boards that cannot occur in a game can have more than 33 moves
 BOUND_LOWER, BOUND_UPPER, BOUND_EXACT = 1, 2, 3  # how an entry bounds the value: at least, at most, exactly
 NO_MOVE = -1  # the entry has no best move
-TT_MOVE_KEY = 1 << 30  # the sort key of the table's move, above the estimate of any move
+TT_MOVE_KEY = 1 << 30  # the sort key of the TT move, above the estimate of any move
 # Odd multipliers with random-looking bits spread similar boards over the table: 2^64 divided by the golden ratio, and
 # the multipliers of two hash functions (xxHash, SplitMix64).  The last one lets high bits affect the middle ones.
 MIX_OWN, MIX_OPP, MIX_ROUND = U(0x9E3779B97F4A7C15), U(0xC2B2AE3D27D4EB4F), U(0xBF58476D1CE4E5B9)
@@ -52,7 +52,7 @@ class AlphaBetaMove(Layout):
 
 
 class CanonicalBoard(Layout):
-    """The mirror image that represents all mirror images of a board."""
+    """The canonical one of all mirror images of a board."""
 
     own: U
     opp: U
@@ -66,7 +66,7 @@ class AlphaBetaPly(Layout):
 
 
 class AlphaBetaState(Layout):
-    """The memory of a search, with the switches of its techniques."""
+    """The state of a search, including the switches of its techniques."""
 
     evaluation: HeuristicState
     tt: int  # the address of the first `AlphaBetaEntry`; 0 without a table
@@ -137,7 +137,7 @@ def insert_move(ply: AlphaBetaPly, count: int, key: int, move: int) -> None:
 def list_moves(
     game: int, own: U, opp: U, moves: U, tt_move: int, heuristic: int, ply: AlphaBetaPly, state: AlphaBetaState
 ) -> int:
-    """List the moves of a ply, the table's move first, and return their number."""
+    """List the moves of a ply, the TT move first, and return their number."""
     count = 0
     while moves != U(0):
         move, key = bit_scan(moves), 0
@@ -169,7 +169,7 @@ def is_mirrored(own: U, opp: U, searched: int, ply: AlphaBetaPly) -> bool:
 @kernel("int64(int64, uint64, uint64, int64, int64, int64, int64, AlphaBetaState)")
 def search(game: int, own: U, opp: U, alpha: int, beta: int, depth: int, heuristic: int, state: AlphaBetaState) -> int:
     """Return the value for the mover, fail-soft: exact inside (alpha, beta), a bound outside."""
-    # Step 1. At the last ply the table and the ordering do not pay off.  Check for the end of the game.
+    # Step 1. At the last ply, the table and the ordering do not pay off.  Check for the end of the game.
     if depth <= 1:
         return negamax_search(game, own, opp, alpha, beta, depth, heuristic, state.evaluation)
     moves = legal_moves(game, own, opp)
@@ -209,5 +209,5 @@ def search(game: int, own: U, opp: U, alpha: int, beta: int, depth: int, heurist
 
 @kernel("int64(int64, uint64, uint64, int64, int64, int64, int64, int64)")
 def search_at(game: int, own: U, opp: U, alpha: int, beta: int, depth: int, heuristic: int, address: int) -> int:
-    """Search with the state at an address, which Python passes faster than a record."""
+    """Search with the state at an address: Python passes an integer faster than a record."""
     return search(game, own, opp, alpha, beta, depth, heuristic, alpha_beta_state_at(address))

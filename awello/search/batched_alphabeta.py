@@ -1,7 +1,8 @@
-"""Alpha-beta for an evaluation that is slow but batches well, such as a large network.
+"""Alpha-beta for an evaluation that is slow but efficient in batches, such as a large network.
 
-All children of a position are evaluated together before any of them is searched.  At the horizon the best child is the
-value of the position.  Above it the most promising children are searched first, so that alpha-beta cuts most others.
+All children of a position are evaluated together before any of them is searched.  At the last ply, the value of the
+best child is the value of the position.  At other plies, the most promising children are searched first, so that
+alpha-beta cuts most of the others.
 """
 
 import time
@@ -12,12 +13,12 @@ from awello.analysis import Analysis
 from awello.evaluate.cnn import Cnn
 from awello.position import Position
 
-INFINITY = 3.0  # above the value of any finished game, at most 2: a win by 64 discs
+INFINITY = 3.0  # above the value of any finished game, which is at most 2 (a win by 64 discs)
 MAX_MARGIN = 64  # a win by this margin adds as much as the win itself, so that larger wins are preferred
 
 
 class BatchedAlphaBeta:
-    """A search with a cache of network evaluations that lasts from move to move."""
+    """A search with a cache of network evaluations that is kept from move to move."""
 
     def __init__(self, network: Cnn) -> None:
         self.network = network
@@ -62,7 +63,7 @@ class BatchedAlphaBeta:
     def _value(self, position: Position) -> float:
         """Return the value of a position without search.
 
-        A finished game is worth more than any network value, and counts its discs.
+        The value of a finished game exceeds any value of the network and includes the number of discs.
         """
         if position.over:
             return float(np.sign(position.margin)) + position.margin / MAX_MARGIN

@@ -1,15 +1,15 @@
-"""Alpha-beta on a budget of nodes, with learnt move ordering (report 1, section 3.4).
+"""Alpha-beta with a node budget and learnt move ordering (report 1, section 3.4).
 
-A fixed depth is expensive where there are many moves and cheap where there are few.  Here each position gets a budget
-instead.  It spends one node on itself and divides the rest among its children.  Each child gets `share_factor` times an
-equal share (report 1's delta), because alpha-beta will skip some children.  A position with a budget below 1 is a leaf.
-As a result, lines with few choices are searched deeper.
+The cost of a fixed depth grows with the number of moves.  Here each position gets a node budget instead.  It uses one
+node for itself and divides the rest among its children.  Each child gets `share_factor` times an equal share (delta in
+report 1), because alpha-beta will skip some children.  A position with a budget below 1 is a leaf.  As a result,
+variations with few alternatives are searched deeper.
 
 Moves are grouped into the *categories* of `ppaf`.  Each category has a score, and moves of higher scores are tried
 earlier.  When the move at index `i` raises the value of a position, its category gains `i` and the category of each
-move tried before it loses 1.  When the move causes a cut, the same happens again.  Scores last from search to search.
+move tried before it loses 1.  When the move causes a cut, the same happens again.  Scores are kept between searches.
 
-Leaves lie at different depths, so each leaf tells the heuristic whether the opponent is to move.  Nodes and leaves are
+Leaves are at different depths, so the search sets for each leaf whether the opponent is to move.  Nodes and leaves are
 counted as in `negamax`.
 """
 
@@ -24,7 +24,7 @@ from awello.search.negamax import INFINITY
 from awello.search.ppaf import CATEGORY_COUNT, category_of
 
 MAX_MOVES = 64  # one per square; boards that cannot occur in a game can have more than 33 moves
-MAX_DEPTH = 128  # plies, for forced lines, on which a budget hardly shrinks
+MAX_DEPTH = 128  # plies, for forced variations, in which the budget hardly decreases
 ORDER_NONE, ORDER_FROZEN, ORDER_LIVE = range(3)  # move ordering: none, by fixed scores, by scores that learn
 SHARE_SCALE = 1000  # `share_factor` is stored in units of 1/1000
 
@@ -36,7 +36,7 @@ class BudgetPly(Layout):
 
 
 class BudgetState(Layout):
-    """The memory of a search on a budget.  The scores last from search to search."""
+    """The state of a search with a budget.  The scores are kept between searches."""
 
     evaluation: HeuristicState
     share_factor: int  # in thousandths; 0 if the budget is a depth
@@ -59,12 +59,12 @@ def divide_budget(budget: float, children: int, state: BudgetState) -> float:
     return rest if state.share_factor == 0 else min(rest * state.share_factor / (float(SHARE_SCALE) * children), rest)
 
 
-# ---- the order of moves ---------------------------------------------------------------------------------------------
+# ---- move ordering --------------------------------------------------------------------------------------------------
 # A move, its category and the category's score are packed into one integer; larger integers are tried first.  A record
 # of three fields was 10 % slower, because selecting the next move compares all remaining ones.
 @kernel("int64(int64, int64, int64)", inline=True)
 def pack_move(score: int, move: int, category: int) -> int:
-    """Pack a move so that higher scores compare larger, then lower moves; the category does not matter."""
+    """Pack a move into an integer that sorts by higher score, then by lower move."""
     return score << 24 | (MAX_MOVES - 1 - move) << 16 | category
 
 
@@ -76,13 +76,13 @@ def unpack_move(packed: int) -> int:
 
 @kernel("uint64(int64)", inline=True)
 def unpack_category(packed: int) -> U:
-    """Return the category of a packed move, as an index."""
+    """Return the category of a packed move as an index."""
     return U(packed & 0xFFFF)
 
 
 @kernel("void(int64, uint64, uint64, uint64, BudgetPly, BudgetState)")
 def list_moves(game: int, own: U, opp: U, moves: U, ply: BudgetPly, state: BudgetState) -> None:
-    """List the moves of a ply, with categories and scores if moves are ordered."""
+    """List the moves of a ply, with categories and scores if move ordering is on."""
     count = 0
     while moves != U(0):
         move, category, score = bit_scan(moves), 0, 0
@@ -128,7 +128,7 @@ def search(
     game: int, own: U, opp: U, alpha: int, beta: int, budget: float, depth: int, heuristic: int, state: BudgetState
 ) -> int:
     """Return the value for the mover, fail-soft: exact inside (alpha, beta), a bound outside."""
-    # Step 1. Leaves: the budget is spent, or the game is over.  The player at the root moves at even depths.
+    # Step 1. Leaves: the budget is used up, or the game is over.  The player at the root moves at even depths.
     moves = legal_moves(game, own, opp)
     over = moves == U(0) and is_over(game, own, opp)
     if budget < 1.0 or depth >= MAX_DEPTH or over:
@@ -166,7 +166,7 @@ def search(
 def search_root(
     game: int, own: U, opp: U, moves: U, max_value: int, budget: float, heuristic: int, address: int
 ) -> int:
-    """Search each root move with its share, moves equal to the best exactly, and return the number of moves searched.
+    """Search the root moves; return how many were searched.  Values equal to the best one are exact.
 
     The state is passed by its address, because Python passes a number faster than a record.
     """

@@ -1,7 +1,7 @@
-"""Searches on a budget of nodes, to a depth or within a time, with move ordering that lasts from search to search.
+"""Searches with a node budget, to a depth or within a time, with move ordering that is kept between searches.
 
-Within a time, the budget starts small and doubles as long as the next search is expected to finish, judging by the
-growth between the last two.  A search that does not finish in time is abandoned, and the last complete result is
+Within a time limit, the budget starts small and is doubled as long as the next search is expected to finish, based on
+the growth between the last two.  A search that does not finish in time is abandoned, and the last complete result is
 returned.
 """
 
@@ -25,24 +25,24 @@ from awello.search.budget_kernels import BudgetState
 from awello.search.ppaf import CATEGORY_COUNT
 from awello.search.root import make_analysis
 
-SHIPPED_SCORES = {"awale": "travers"}  # the file of scores by family
+SHIPPED_SCORES = {"awale": "travers"}  # the name of the file with scores, by family
 ORDERINGS = {"none": kernels.ORDER_NONE, "frozen": kernels.ORDER_FROZEN, "live": kernels.ORDER_LIVE}
-DEFAULT_NODES = 450_000  # the budget of report 1's agent; more nodes take longer and search deeper
-DEFAULT_SHARE_FACTOR = 1.5  # report 1's delta; more searches deeper with cuts, and overspends without
+DEFAULT_NODES = 450_000  # the budget of the agent in report 1
+DEFAULT_SHARE_FACTOR = 1.5  # delta in report 1; a larger factor searches deeper, but exceeds the budget without cuts
 UNLIMITED_NODES = 1 << 62
-# A search within a time starts with a budget that fits any time (about 20 microseconds).  The largest budget is never
-# reached: by then a game is searched to its end.
+# A search within a time limit starts with a budget for about 20 microseconds, which fits any limit.  The largest budget
+# is never reached, because the game is searched to its end before.
 FIRST_BUDGET, MAX_BUDGET = 500.0, 1e12
 # Limits on the expected growth in nodes when the budget doubles.  The growth of the last two searches is clipped to
 # them, so that one unusual position neither starts a search that cannot finish nor prevents one that can.
 NODE_GROWTH = (1.5, 6.0)
-TIME_FRACTION = 0.9  # share of the remaining time that a search may use at the speed so far, in case it slows down
+TIME_FRACTION = 0.9  # share of the remaining time for which a search is planned, in case it slows down
 
 Scores = npt.NDArray[np.int64]
 
 
 def load_scores(game: Game, weights: str | None = None) -> Scores:
-    """Return the category scores of a file written by `awello train travers`, else the shipped ones, else zeros."""
+    """Load category scores from a file written by `awello train travers` (default: the shipped ones, or zeros)."""
     if game.family not in SHIPPED_SCORES:
         return np.zeros(CATEGORY_COUNT, np.int64)
     scores = np.array(read_trained_numbers(weights, "scores") if weights else (), np.int64)
@@ -78,7 +78,7 @@ class BudgetSearch(Evaluator):
         self.share_factor = round(kernels.SHARE_SCALE * share_factor)
 
     def search_budget(self, position: Position, nodes: float = DEFAULT_NODES) -> Analysis:
-        """Search a position with a legal move on a budget of nodes; the actual count may differ slightly."""
+        """Search a position with a legal move with a node budget; the actual node count can differ slightly."""
         return self._search(position, nodes, self.share_factor, UNLIMITED_NODES)
 
     def search_depth(self, position: Position, depth: int) -> Analysis:
@@ -86,7 +86,7 @@ class BudgetSearch(Evaluator):
         return replace(self._search(position, depth, 0, UNLIMITED_NODES), depth=depth)
 
     def search_time(self, position: Position, seconds: float) -> Analysis:
-        """Search a position with a legal move on the largest budget that finishes within a time."""
+        """Search a position with a legal move with the largest budget that finishes in `seconds`."""
         started = time.perf_counter()
         analysis = self.search_budget(position, budget := FIRST_BUDGET)
         nodes, leaves, before, last = analysis.nodes, analysis.leaves, analysis.nodes, analysis.nodes

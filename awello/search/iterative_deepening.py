@@ -1,16 +1,16 @@
-"""Iterative deepening with Otage's techniques, within a depth, a time or a number of nodes; see `iterative_kernels`.
+"""Iterative deepening with Otage's techniques, limited by depth, time or nodes; see `iterative_kernels`.
 
 Each technique of report 4 can be switched off to measure what it saves:
 
-  * *Aspiration window*: the value is expected near those of earlier depths.  If the value lies outside the window, the
-    window is opened on that side and the search repeated, with the variations of the previous depth, because those of
-    the failed search are incomplete.
-  * *Square order*: corners first, X squares last.
-  * *Hints*: what a search uses from the previous depth: nothing, the best move, the best branch, or the variations of
-    all moves.
+  * *Aspiration window*: the value is expected to be close to those of earlier depths.  If it is outside the window, the
+    window is opened on that side and the search is repeated with the variations of the previous depth, because those
+    of the failed search are incomplete.
+  * *Square order*: corners first, X-squares last.
+  * *Hints*: the results of the previous depth that a search uses: none, the best move, the best branch, or the
+    variations of all moves.
 
-The next depth is searched if there is enough time for it at the speed so far.  It is expected to need as many times
-more nodes as the square root of the number of root moves.
+The next depth is searched if there is enough time for it at the current speed.  It is expected to need more nodes than
+the last one by a factor of the square root of the number of root moves.
 """
 
 import math
@@ -38,10 +38,10 @@ HINTS = ("none", "move", "branch", "tables")
 # Half of the aspiration window, in units of the evaluation.  A narrower window cuts more, but more searches fail and
 # are repeated.
 ASPIRATION_WINDOW = 4000
-PLY_CAPACITY = 1 << 12  # elected moves per ply, 24 bytes each; a larger table needs more memory and fewer cleanups
+PLY_CAPACITY = 1 << 12  # elected moves per ply, 24 bytes each; a larger table takes more memory but fewer cleanups
 UNLIMITED_NODES = 1 << 62
-MIN_ROOT_MOVES = 4  # used if there are fewer root moves, because these say little about the positions below
-TIME_FRACTION = 0.9  # share of the remaining time that a depth may use at the speed so far, in case it slows down
+MIN_ROOT_MOVES = 4  # assumed if there are fewer root moves, which are not typical of the positions below
+TIME_FRACTION = 0.9  # share of the remaining time for which a depth is planned, in case it slows down
 SQUARE_ORDER = (  # section III.5: corners, then the squares called A, D, B, E, G, F, C and X
     "h8 a8 a1 h1 a3 a6 c1 f1 c8 f8 h3 h6 c3 c6 f3 f6 d1 e1 a4 a5 d8 e8 h4 h5 d3 e3 c4 c5 f4 f5 d6 e6 "
     "d2 e2 b4 b5 d7 e7 g4 g5 b3 c2 b6 c7 g6 f7 g3 f2 a7 a2 g1 h2 b1 b8 h7 g8 b2 g2 b7 g7"
@@ -51,13 +51,13 @@ Variation = tuple[int, ...]
 
 @dataclass(frozen=True)
 class OtageOptions:
-    """Techniques of the search that can be switched off."""
+    """Options of the search, to switch off techniques."""
 
     hints: str = "tables"
     move_ordering: bool = True
     aspiration: bool = True
     ply_capacity: int = PLY_CAPACITY
-    """Elected moves per ply that fit into the table."""
+    """The maximum number of elected moves per ply."""
 
 
 @dataclass(frozen=True)
@@ -69,7 +69,7 @@ class Iteration:
     value: int
     candidates: tuple[tuple[int, int], ...]
     variations: dict[int, Variation]
-    """By root move, the best move first."""
+    """The variation after each root move, the best move first."""
     leaves: int
     nodes: int
     seconds: float
@@ -79,7 +79,7 @@ class Iteration:
 
 
 class IterativeDeepening(OtageEvaluator):
-    """An evaluator that searches; it owns one more evaluator for each additional thread."""
+    """An evaluator that searches; it owns another evaluator for each additional thread."""
 
     def __init__(
         self, memory: OtageMemory, options: OtageOptions | None = None, patterns: bool = True, threads: int = 1
@@ -92,7 +92,7 @@ class IterativeDeepening(OtageEvaluator):
         self.square_ranks, self.variation = states["square_ranks"][0], states["variation"][0]
         self.options = options or OtageOptions()
         ply_capacity = max(kernels.MIN_PLY_CAPACITY, self.options.ply_capacity)
-        # kept alive as long as its address is used
+        # kept alive, because its address is used
         self.elected = ElectedMove.new_array(ply_capacity * kernels.MAX_DEPTH)
         if self.options.hints in ("branch", "tables"):
             self.search_state.elected = address_of(self.elected)
@@ -118,7 +118,7 @@ class IterativeDeepening(OtageEvaluator):
         forbidden: Iterable[int] = (),
         previous: Sequence[Iteration] = (),
     ) -> Analysis:
-        """Return the best move within a limit and a time.  Forbidden moves are ignored if no other move is left."""
+        """Search within a limit and a time.  Forbidden moves are excluded unless there are no others."""
         started = time.perf_counter()
         max_depth = min(limit.depth or kernels.MAX_DEPTH, kernels.MAX_DEPTH - 2)
         iterations = list(self.deepen(position, max_depth, limit.nodes, seconds, forbidden, previous))
@@ -145,10 +145,10 @@ class IterativeDeepening(OtageEvaluator):
         forbidden: Iterable[int] = (),
         previous: Sequence[Iteration] = (),
     ) -> Iterator[Iteration]:
-        """Yield the result of each depth, after those searched before; the last one may be incomplete.
+        """Yield the result of each depth, starting after the given ones; the last result may be incomplete.
 
-        The search ends when it is stopped, or when there is no time for the next depth.  The first depth is always
-        searched.
+        The search ends when it is stopped, or when there is not enough time for the next depth.  The first depth is
+        always searched.
         """
         started, searched_nodes, iterations = time.perf_counter(), 0, list(previous)
         self.stopped, excluded = False, set(forbidden)
@@ -180,7 +180,7 @@ class IterativeDeepening(OtageEvaluator):
         previous: Sequence[Iteration],
         node_limit: int = UNLIMITED_NODES,
     ) -> Iteration:
-        """Search root moves to a depth with the results of the previous depths and a node limit."""
+        """Search root moves to a depth, using the results of the previous depths, within a node limit."""
         started = time.perf_counter()
         for searcher in self.searchers:
             searcher.prepare(position, depth)
@@ -194,7 +194,7 @@ class IterativeDeepening(OtageEvaluator):
             low = iteration.value <= alpha
             alpha, beta = (-INFINITY, iteration.value + 1) if low else (iteration.value - 1, INFINITY)
             iteration, searches = self._search_root(position, moves, depth, alpha, beta, last), searches + 1
-        # An incomplete search with a value outside the window proves nothing: keep the previous result.
+        # A value outside the window from an incomplete search proves nothing: keep the previous result.
         if not iteration.complete and last is not None and not alpha < iteration.value < beta:
             iteration = replace(iteration, move=last.move, value=last.value, candidates=last.candidates)
         nodes, leaves = (sum(getattr(searcher, count) for searcher in self.searchers) for count in ("nodes", "leaves"))
@@ -203,7 +203,7 @@ class IterativeDeepening(OtageEvaluator):
         return replace(iteration, leaves=leaves, nodes=nodes, seconds=seconds, searches=searches, cleanups=cleanups)
 
     def _aspiration_window(self, previous: Sequence[Iteration]) -> tuple[int, int]:
-        """Return a window around the value of two depths ago, when the same side made the last move."""
+        """Return a window around the value of two depths before, where the same side made the last move."""
         if not self.options.aspiration or len(previous) < 2 or abs(previous[-2].value) >= EXACT_SCALE:
             return -INFINITY, INFINITY
         return previous[-2].value - ASPIRATION_WINDOW, previous[-2].value + ASPIRATION_WINDOW
@@ -211,7 +211,7 @@ class IterativeDeepening(OtageEvaluator):
     def _search_root(
         self, position: Position, moves: Sequence[int], depth: int, alpha: int, beta: int, last: Iteration | None
     ) -> Iteration:
-        """Search root moves in a window: the first move by one thread, the others by all threads."""
+        """Search root moves with a window: the first move in one thread, the others in all threads."""
         ordered_moves = self._order_moves(moves, last)
         results: dict[int, tuple[int, Variation]] = {}
         best, best_move, complete, lock = -INFINITY, ordered_moves[0], True, threading.Lock()
@@ -247,7 +247,7 @@ class IterativeDeepening(OtageEvaluator):
     def search_move(
         self, position: Position, move: int, depth: int, alpha: int, beta: int, last: Iteration | None
     ) -> tuple[int, Variation] | None:
-        """Return the value of a root move in a window and its variation, or None if the search was stopped."""
+        """Search a root move with a window; return its value and variation, or None if the search was stopped."""
         self._rank_squares(move, last)
         child = position.after(move)
         value, length = kernels.search_move(U(child.own), U(child.opp), -beta, -alpha, depth - 1, self.address)
@@ -257,7 +257,7 @@ class IterativeDeepening(OtageEvaluator):
         return -int(value), tuple(PASS if square == kernels.PASS_SQUARE else square for square in squares)
 
     def _order_moves(self, moves: Sequence[int], last: Iteration | None) -> list[int]:
-        """Return the root moves in the order in which they are searched."""
+        """Return the root moves in search order."""
         best = last.move if last and self.options.hints != "none" else None
         return sorted(moves, key=lambda move: (move != best, self.default_ranks[move] if move != PASS else 0))
 
@@ -273,7 +273,7 @@ class IterativeDeepening(OtageEvaluator):
 
 
 def _nodes_within(seconds: float, last: Iteration) -> int:
-    """Return the nodes that can be searched in a time at the speed of the last depth."""
+    """Return the number of nodes that can be searched in `seconds` at the speed of the last depth."""
     if math.isinf(seconds):
         return UNLIMITED_NODES
     return int(TIME_FRACTION * max(0.0, seconds) * last.nodes / last.seconds)

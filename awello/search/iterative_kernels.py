@@ -1,9 +1,9 @@
-"""Iterative deepening as in Otage (report 4): the variations found at one depth are tried first at the next.
+"""Iterative deepening as in Otage (report 4): variations found at one depth are tried first at the next.
 
-Alpha-beta does not keep its tree.  To recover the *variations*, the best line after each root move, every position gets
-a number when it is reached, and a move that raises alpha is *elected*: a table stores, for each ply, the number of the
-parent, the number of the child, and the move.  Following the numbers from a root move gives its variation: the expected
-line for the best move, the refutation for the others.  All root moves share the table.
+Alpha-beta does not keep its tree.  To recover the *variation* of each root move, every position gets a number when it
+is reached, and a move that raises alpha is *elected*: a table stores, for each ply, the number of the parent, the
+number of the child, and the move.  Following the numbers from a root move gives its variation: the principal variation
+for the best move, the refutation for the others.  All root moves share the table.
 
 The table has a fixed size.  When a ply is full, the table is cleaned up: an entry whose parent is neither elected nor
 on the current path can no longer be part of a variation.  Numbers increase, so each ply stays sorted.
@@ -54,7 +54,7 @@ class IterativeState(Layout):
     """The state of a search."""
 
     otage: OtageState
-    last_number: int  # the number given to the latest position
+    last_number: int  # the number of the latest position
     node_limit: int  # the search stops after this many nodes; another thread sets it to 0 to stop the search
     elected: int  # the address of the first `ElectedMove` of ply 0; 0 if variations are not needed
     ply_capacity: int  # elected moves per ply; configurable, so the table cannot be part of this record
@@ -133,7 +133,7 @@ def clean_up(state: IterativeState) -> None:
 
 @kernel("void(int64, int64, int64, int64, IterativeState)")
 def elect(ply: int, parent: int, child: int, move: int, state: IterativeState) -> None:
-    """Store the best move of a parent so far."""
+    """Store a move that raised alpha in the position `parent`."""
     if state.elected == 0:
         return
     if state.elected_counts[U(ply)] == state.ply_capacity:
@@ -145,7 +145,7 @@ def elect(ply: int, parent: int, child: int, move: int, state: IterativeState) -
 
 @kernel("int64(int64, IterativeState)")
 def extract_variation(number: int, state: IterativeState) -> int:
-    """Write the variation after the position with this number to the state, and return its length."""
+    """Write the variation that starts at the position with this number to the state, and return its length."""
     length = 0
     for ply in range(2, MAX_DEPTH):
         address = find_child(ply, number, state)
@@ -161,7 +161,7 @@ def extract_variation(number: int, state: IterativeState) -> int:
 # ---- the search -----------------------------------------------------------------------------------------------------
 @kernel("int64(int64, IterativeState)", inline=True)
 def number_position(ply: int, state: IterativeState) -> int:
-    """Give a number to the position that is searched next."""
+    """Assign a number to the position that is searched next."""
     state.last_number += 1
     state.path[U(ply)] = state.last_number
     return state.last_number

@@ -1,4 +1,4 @@
-"""Search trees for one decision: the memory in which `uct.py`, `ppaf.py` and `puct.py` grow, and their results."""
+"""Monte Carlo trees: the memory and the results of the searches in `uct.py`, `ppaf.py` and `puct.py`."""
 
 import time
 from dataclasses import dataclass, field
@@ -16,14 +16,14 @@ from awello.search import ppaf, puct, uct
 from awello.search.puct import BATCH_SIZE, LeafBatch
 from awello.search.uct import TreeNode, TreeState
 
-# half of the √2 in the proof of UCB1 for results from 0 to 1: fewer moves get most visits, which searches deeper
+# half of the √2 in the proof of UCB1, for results from 0 to 1: visits concentrate on fewer moves, which searches deeper
 EXPLORATION = 0.7
-SEED_MULTIPLIER = 0x9E3779B97F4A7C15  # 2^64 over the golden ratio: neighbouring seeds become distant random states
+SEED_MULTIPLIER = 0x9E3779B97F4A7C15  # 2^64 divided by the golden ratio: maps similar seeds to dissimilar states
 
 
 @dataclass
 class MonteCarloTree:
-    """A tree of a fixed number of nodes (48 bytes each), used for one decision at a time."""
+    """A tree with a fixed maximum number of nodes (48 bytes each), rebuilt for each position that is searched."""
 
     max_nodes: int = 1 << 19
     exploration: float = EXPLORATION
@@ -44,7 +44,7 @@ class MonteCarloTree:
         return int(self.state.node_count)
 
     def analyse(self, position: Position, seconds: float, playouts: int | None, seed: int) -> Analysis:
-        """Search a position by random games within a time and a number of games."""
+        """Search a position within a time and a number of rounds."""
         started, done = time.perf_counter(), 0
         self.reset(position)
         self.state.random_state = U((2 * seed + 1) * SEED_MULTIPLIER % (1 << 64))
@@ -62,7 +62,7 @@ class MonteCarloTree:
         uct.expand(self.nodes, self.state, 0)
 
     def grow(self, rounds: int) -> None:
-        """Run a number of rounds."""
+        """Run `rounds` rounds."""
         uct.grow(self.nodes, self.state, rounds)
 
     def _make_analysis(self, playouts: int, seconds: float) -> Analysis:
@@ -93,7 +93,7 @@ class MonteCarloTree:
 
 @dataclass
 class PpafTree(MonteCarloTree):
-    """A tree whose random games learn; the learnt weights last from one decision to the next."""
+    """A tree whose random games follow a learnt policy, which is kept from one search to the next."""
 
     def _new_state(self) -> TreeState:
         self.policy = ppaf.PpafState.new()
@@ -112,7 +112,7 @@ class PuctTree(MonteCarloTree):
         uct.init_tree(self.nodes, self.state, int(position.game), U(position.own), U(position.opp))
 
     def _preference(self, node: int) -> float:
-        """Return the visits; the prior, which is below one, breaks ties."""
+        """Return the number of visits; the prior, which is below one, breaks ties."""
         return super()._preference(node) + 0.5 * float(self.nodes[node].prior)
 
     def _value(self, node: int) -> float:

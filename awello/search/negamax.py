@@ -1,13 +1,14 @@
 """Minimax with alpha-beta pruning, written as negamax: what is good for one side is bad for the other.
 
 In *minimax* (Shannon 1950) one player maximises the value of the game and the other minimises it.  *Negamax* is the
-same search with one function: values are from the mover's view, so a child's value changes its sign on the way up.
-*Alpha-beta* (Knuth and Moore 1975) adds a window: the mover is sure of at least `alpha` elsewhere, and the opponent
-concedes at most `beta`.  A branch is cut as soon as its value reaches `beta`.  In a child the two ends of the window
-swap and change their signs.
+same search with one function: values are from the mover's view, so the value of a child is negated for its parent.
+*Alpha-beta* (Knuth and Moore 1975) adds a window: elsewhere in the tree, the mover can already get `alpha`, and the
+opponent can hold the mover to `beta`.  A branch is cut as soon as its value reaches `beta`.  The window of a child is
+(-beta, -alpha).
 
-The setting `cut_margin` is how far a value must exceed `beta` to cause a cut: 0 is alpha-beta, 1 keeps searching moves
-of equal value as report 0 does, and `NO_CUTS` is plain minimax, which searches every line.
+The setting `cut_margin` is how far a value must exceed `beta` to cause a cut: with 0 the search is alpha-beta, with 1
+it also searches moves of equal value, as in report 0, and with `NO_CUTS` it is plain minimax, which searches every
+move.
 
 Depth counts plies, and a pass is a ply.  A *node* is any position visited, including the root.  A *leaf* is a node
 whose value does not come from children: at the horizon, or at the end of the game.

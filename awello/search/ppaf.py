@@ -1,10 +1,10 @@
-"""PPAF: UCT whose random games learn, move by move, what tends to win (Cazenave and Diemert 2018).
+"""PPAF: UCT whose random games follow a policy learnt from earlier games (Cazenave and Diemert 2018).
 
-Random games choose moves by learnt weights: a move is as likely as the exponential of the weight of its *category*.
-After each game the policy adapts: the winner's moves gain weight, at the cost of the other moves that were legal. Moves
-of a category are alike: in Awalé they share the pit, its seeds and the seeds in the pit where the last one lands
-(report 1's categories), in Othello the square and the number of discs flipped.  The weights last from one decision of a
-game to the next.
+Random games choose moves by learnt weights: the probability of a move is proportional to the exponential of the weight
+of its *category*.  After each game the policy is adapted: the weights of the winner's moves increase, and those of the
+other legal moves decrease.  In Awalé, a category consists of the pit, its number of seeds and the number of seeds in
+the pit where the last one lands (as in report 1); in Othello, of the square and the number of discs flipped.  The
+weights are kept from one decision of a game to the next.
 """
 
 from typing import Annotated
@@ -32,7 +32,7 @@ from awello.search.uct import (
 
 CATEGORY_COUNT = 6 * 48 * 49  # Awalé: pits, seeds in the pit (47 also stands for 48), seeds in the last pit
 MAX_FLIPS = 7  # Othello: moves that flip more discs share a category, because few games contain them
-LEARNING_RATE = 0.32  # weight gained by the winner's move; a larger rate learns faster and forgets earlier games faster
+LEARNING_RATE = 0.32  # the increase of the weight of a winner's move; with a larger rate, recent games count more
 FLOAT_BITS = 53  # bits of a random state that a float holds exactly
 FLOAT_UNIT = 2.0**-FLOAT_BITS  # scales them to the range from 0 to 1
 
@@ -46,7 +46,7 @@ class PlayedMove(Layout):
 
 
 class PpafState(Layout):
-    """The state of the tree, the last random game, and the weights learnt from all games."""
+    """The state of the tree, the last random game, and the learnt weights."""
 
     tree: TreeState
     ply_count: int
@@ -59,9 +59,9 @@ class PpafState(Layout):
 @kernel("int64(int64, uint64, uint64, int64)")
 def category_of(game: int, own: U, opp: U, move: int) -> int:
     """Return the number of a move's category."""
-    if game >= ABAPA:  # here and not in `rules`: categories are not a rule of the game
+    if game >= ABAPA:  # here and not in `rules`, because categories are not part of the rules
         seeds = int(own >> U(8 * move) & BYTE)
-        landing_pit = (move + 1 + (seeds - 1) % 11) % 12  # a long lap skips the pit it started in
+        landing_pit = (move + 1 + (seeds - 1) % 11) % 12  # a lap skips the pit in which the sowing started
         row, pit = (own, landing_pit) if landing_pit < 6 else (opp, landing_pit - 6)
         landing_seeds = int(row >> U(8 * pit) & BYTE)
         return move + 6 * min(seeds, 47) + 6 * 48 * landing_seeds
@@ -85,7 +85,7 @@ def compute_odds(state: PpafState, own: U, opp: U, moves: U) -> float:
 
 @kernel("int64(PpafState, uint64, uint64, uint64)")
 def sample_move(state: PpafState, own: U, opp: U, moves: U) -> int:
-    """Return a random move, each as likely as its odds."""
+    """Return a random move with probabilities proportional to the odds."""
     state.tree.random_state = xorshift(state.tree.random_state)
     point = float(state.tree.random_state >> U(64 - FLOAT_BITS)) * FLOAT_UNIT * compute_odds(state, own, opp, moves)
     count = 0
@@ -98,7 +98,7 @@ def sample_move(state: PpafState, own: U, opp: U, moves: U) -> int:
 
 @kernel("int64(PpafState, uint64, uint64)")
 def playout(state: PpafState, own: U, opp: U) -> int:
-    """Play and record a game by the policy; return the half points of the player to move."""
+    """Play a game with the policy and record it; return the half points of the player to move."""
     game, ply = state.tree.game, 0
     while ply < MAX_PLAYOUT_PLIES:
         moves = legal_moves(game, own, opp)
@@ -146,7 +146,7 @@ def apply_changes(state: PpafState, played: PlayedMove) -> None:
 
 @kernel("void(PpafState, int64)")
 def adapt(state: PpafState, winner: int) -> None:
-    """Learn from the winner's moves (0: the first player).  All changes are computed before any is applied."""
+    """Adapt the policy to the moves of `winner`.  All changes are computed before any is applied."""
     for ply in range(winner, state.ply_count, 2):
         if state.moves[U(ply)].move != PASS:
             accumulate_changes(state, state.moves[U(ply)])
@@ -157,7 +157,7 @@ def adapt(state: PpafState, winner: int) -> None:
 
 @kernel("void(TreeNode[::1], PpafState, int64)")
 def grow(nodes: Nodes, state: PpafState, rounds: int) -> None:
-    """Run a number of rounds, with games that learn from their winner."""
+    """Run a number of rounds, and adapt the policy after each game."""
     for _ in range(rounds):
         leaf = select_leaf(nodes, state.tree)
         leaf = expand_visited(nodes, state.tree, leaf)

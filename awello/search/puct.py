@@ -1,12 +1,12 @@
 """PUCT: a tree grown by a network's evaluation instead of random games (Silver and others 2017, AlphaZero).
 
-A round *selects* a leaf: it walks down from the root, at every node to the child with the best mean value plus a bonus,
-which is larger for moves with a higher prior and fewer visits.  It *expands* the leaf, and the network *evaluates* it:
-the priors of its children, and the expected result.  A finished game has its real result as value.  The value is
+A round *selects* a leaf: from the root down, it chooses the child with the best mean value plus a bonus, which is
+larger for moves with a higher prior and fewer visits.  It *expands* the leaf, and the network *evaluates* it: the
+priors of its children, and the expected result.  The value of a finished game is its actual result.  The value is
 *backpropagated* to every node on the path.
 
-A large network evaluates several leaves at a time (`collect_leaves`, then `resolve_leaves`).  To make them differ,
-every walk counts as a loss until its leaf is evaluated (a *virtual loss*).
+A large network evaluates several leaves at a time (`collect_leaves`, then `resolve_leaves`).  To select different
+leaves, every visit counts as a loss until its leaf is evaluated (a *virtual loss*).
 """
 
 from typing import Annotated
@@ -25,7 +25,7 @@ BATCH_SIZE = 8
 
 
 class LeafBatch(Layout):
-    """Paths to leaves that wait for evaluation."""
+    """The paths to leaves that wait for evaluation."""
 
     count: int
     paths: Annotated[list[TreePath], BATCH_SIZE]
@@ -53,7 +53,7 @@ def select_child(nodes: Nodes, parent: TreeNode, exploration: float) -> int:
 
 @kernel("int64(TreeNode[::1], TreePath, float64)", inline=True)
 def select_leaf(nodes: Nodes, path: TreePath, exploration: float) -> int:
-    """Step 1, select: walk from the root to a leaf and return it."""
+    """Step 1, select: descend from the root to a leaf and return it."""
     leaf = 0
     path.length = 1
     while nodes[U(leaf)].child_count > 0 and path.length < MAX_PATH:
@@ -70,7 +70,7 @@ def follow_pass(nodes: Nodes, path: TreePath, node: TreeNode) -> int:
 
 @kernel("int64(TreeNode[::1], TreeState, int64)")
 def expand_leaf(nodes: Nodes, state: TreeState, leaf: int) -> int:
-    """Step 2, expand: give a leaf children if the tree has room, and follow passes; return the end of the path."""
+    """Step 2, expand: add the children of a leaf if they fit into the tree, and follow passes; return the new leaf."""
     path = state.path
     while nodes[U(leaf)].child_count == 0 and state.node_count + MAX_MOVES <= len(nodes) and path.length < MAX_PATH:
         expand(nodes, state, leaf)
@@ -111,7 +111,7 @@ def evaluate_leaf(nodes: Nodes, state: TreeState, leaf: int, weights: Reals, per
 
 @kernel("void(TreeNode[::1], TreePath, float64)")
 def backpropagate(nodes: Nodes, path: TreePath, value: float) -> None:
-    """Step 4, backpropagate: add the value of a path's end, from its mover's view, to every node of the path."""
+    """Step 4, backpropagate: add the value of the leaf, from its mover's view, to every node of the path."""
     for index in range(path.length - 1, -1, -1):
         value = -value  # for the player who made this move
         node = nodes[U(path.nodes[U(index)])]
@@ -121,7 +121,7 @@ def backpropagate(nodes: Nodes, path: TreePath, value: float) -> None:
 
 @kernel("void(TreeNode[::1], TreeState, float32[::1], PerceptronState, int64)")
 def grow(nodes: Nodes, state: TreeState, weights: Reals, perceptron: PerceptronState, rounds: int) -> None:
-    """Run a number of rounds, each with an evaluation by a perceptron."""
+    """Run a number of rounds with evaluations by a perceptron."""
     for _ in range(rounds):
         leaf = select_leaf(nodes, state.path, state.exploration)
         leaf = expand_leaf(nodes, state, leaf)
@@ -132,7 +132,7 @@ def grow(nodes: Nodes, state: TreeState, weights: Reals, perceptron: PerceptronS
 # ---- batches of leaves ----------------------------------------------------------------------------------------------
 @kernel("void(TreeNode[::1], TreePath, int64)")
 def add_virtual_losses(nodes: Nodes, path: TreePath, count: int) -> None:
-    """Add lost visits to every node of a path; a negative count removes them."""
+    """Add `count` lost visits to every node of a path; a negative count removes them."""
     for index in range(path.length):
         node = nodes[U(path.nodes[U(index)])]
         node.visits += count
@@ -141,7 +141,7 @@ def add_virtual_losses(nodes: Nodes, path: TreePath, count: int) -> None:
 
 @kernel("int64(TreeNode[::1], TreeState, TreePath, int64)")
 def skip_pass(nodes: Nodes, state: TreeState, path: TreePath, leaf: int) -> int:
-    """Follow a pass, which leaves no choice, and return the end of the path."""
+    """Follow a pass, which is the only move, and return the new leaf."""
     node = nodes[U(leaf)]
     if path.length == MAX_PATH or state.node_count == len(nodes) or legal_moves(state.game, node.own, node.opp) != U(0):
         return leaf
@@ -151,7 +151,7 @@ def skip_pass(nodes: Nodes, state: TreeState, path: TreePath, leaf: int) -> int:
 
 @kernel("boolean(LeafBatch, int64)")
 def is_in_batch(batch: LeafBatch, leaf: int) -> bool:
-    """Return whether a leaf is in the batch already."""
+    """Return whether a leaf is already in the batch."""
     for number in range(batch.count):
         path = batch.paths[U(number)]
         if path.nodes[U(path.length - 1)] == leaf:
@@ -161,9 +161,9 @@ def is_in_batch(batch: LeafBatch, leaf: int) -> bool:
 
 @kernel("int64(TreeNode[::1], TreeState, LeafBatch, int64)")
 def collect_leaves(nodes: Nodes, state: TreeState, batch: LeafBatch, rounds: int) -> int:
-    """Walk to leaves for a network to evaluate; return the number of rounds, fewer if a leaf is met twice.
+    """Select leaves for evaluation by a network; return the number of rounds, fewer if a leaf is selected twice.
 
-    A walk to a finished game counts as a round and is backpropagated immediately.
+    The result of a finished game is backpropagated immediately and counts as a round.
     """
     batch.count = 0
     for done in range(rounds):
@@ -183,7 +183,7 @@ def collect_leaves(nodes: Nodes, state: TreeState, batch: LeafBatch, rounds: int
 
 @kernel("void(TreeNode[::1], TreeState, LeafBatch, float32[:, ::1], float32[::1])")
 def resolve_leaves(nodes: Nodes, state: TreeState, batch: LeafBatch, logits: Reals, values: Reals) -> None:
-    """Expand the leaves of a batch, and backpropagate their evaluations."""
+    """Expand the leaves of a batch and backpropagate their evaluations."""
     for number in range(batch.count):
         path = batch.paths[U(number)]
         leaf = path.nodes[U(path.length - 1)]

@@ -1,7 +1,7 @@
-"""The root of a textbook search: searches each move, keeps all best moves, and counts nodes.
+"""The root of the textbook searches: it searches each move, keeps all best moves, and counts nodes.
 
-The window starts one below the best value so far, so that equally good moves are found and one can be chosen at random.
-It ends at the best possible result, because no value exceeds a complete win.
+The window starts one below the best value so far, so that equally good moves are found and one of them can be chosen at
+random.  It ends at the value of a complete win, because no value exceeds it.
 """
 
 import time
@@ -19,7 +19,7 @@ from awello.search.negamax import NO_CUTS
 
 
 class AlphaBetaEvaluator(Evaluator):
-    """An evaluator with the options of `alphabeta_tt` and a transposition table that lasts from move to move."""
+    """An evaluator with the options of `alphabeta_tt` and a transposition table that is kept from move to move."""
 
     def __init__(
         self, game: Game, heuristic: Heuristic, tt_entries: int, move_ordering: bool, skip_mirrors: bool
@@ -30,7 +30,7 @@ class AlphaBetaEvaluator(Evaluator):
         self.address = address_of(states)
         if tt_entries:
             entries = 1 << (tt_entries - 1).bit_length()
-            self.tt = AlphaBetaEntry.new_array(entries)  # kept alive as long as its address is used
+            self.tt = AlphaBetaEntry.new_array(entries)  # kept alive, because its address is used
             self.search_state.tt, self.search_state.tt_mask = address_of(self.tt), entries - 1
         self.search_state.move_ordering = move_ordering
         self.search_state.skip_mirrors = skip_mirrors and game.adapter.has_symmetries
@@ -60,7 +60,7 @@ def analyse(position: Position, algorithm: str, depth: int, evaluator: Evaluator
 
 
 def make_analysis(candidates: list[tuple[int, int]], depth: int, evaluator: Evaluator, started: float) -> Analysis:
-    """Return the result of a search from the value of each move and the counts of the evaluator."""
+    """Build the result of a search from the values of the moves and the counts of the evaluator."""
     best = max(value for _, value in candidates)
     exact = abs(best) >= EXACT_SCALE
     scale = EXACT_SCALE if exact else 1

@@ -1,9 +1,9 @@
-"""The textbook searches in plain Python, keeping every node so that the tree can be drawn.
+"""The textbook searches in plain Python, which keep every node so that the tree can be drawn.
 
-The tree comes from a `Source`: nested lists of numbers, as in a lesson, or the moves of a position down to a depth. The
-search reads only the nodes that the algorithm visits; a child that it never visits is *cut*.  Values, nodes and leaves
-equal those of the kernel in `negamax` with a full window at the root.  Minimax and negamax differ in the view of values
-and windows: the maximiser's view, or the view of the mover at each node.
+The tree comes from a `Source`: nested lists of numbers, as in a textbook, or the moves of a position to a depth.  A
+child that the algorithm never visits is *cut*.  Values, nodes and leaves equal those of the kernel in `negamax` with a
+full window at the root.  Minimax and negamax differ only in the view of values and windows: the maximiser's view, or
+the view of the mover at each node.
 """
 
 import json
@@ -20,9 +20,9 @@ from awello.kernel import U
 from awello.position import Position
 from awello.search.root import ALPHABETA_ALGORITHMS, TEXTBOOK_ALGORITHMS
 
-MAX_NODES = 20_000  # larger trees cannot be read
-MAX_LIST_DEPTH = 12  # levels: well below Python's recursion limit, and deeper than a tree can be drawn
-MAX_NUMBER = 1_000_000  # below EXACT_SCALE, so that no leaf looks like a finished game
+MAX_NODES = 20_000  # drawings of larger trees are unreadable
+MAX_LIST_DEPTH = 12  # levels: deeper than a drawing can show, and well below Python's recursion limit
+MAX_NUMBER = 1_000_000  # below EXACT_SCALE, so that a leaf is never taken for a finished game
 EXAMPLE = "[[3, 5], [2, 9]]"
 
 
@@ -96,14 +96,16 @@ def parse_lists(text: str) -> ListSource:
         near = text[error.pos : error.pos + 10] or "the end"
         raise NotationError(f"{error.msg} at {near!r}: write nested lists of numbers, such as {EXAMPLE}") from None
     except (RecursionError, ValueError):
-        raise NotationError(f"{text[:20]!r}... is nested too deeply or contains too long a number") from None
+        raise NotationError(
+            f"{text[:20]!r}... is nested too deeply or contains too long a number: use at most {MAX_LIST_DEPTH} levels"
+        ) from None
     if not isinstance(content, list):
         raise NotationError(f"{_shorten(content)} is not a tree: write nested lists of numbers, such as {EXAMPLE}")
     return ListSource(_check_part(content, ()))
 
 
 def _check_part(part: Any, path: tuple[int, ...]) -> Any:
-    """Check a part of nested lists and convert whole numbers to integers; the path counts from 1 at each level."""
+    """Check a part of nested lists and convert whole numbers to integers; `path` has the indices of the part from 1."""
     where = f"part {'.'.join(map(str, path))}" if path else "the tree"
     if isinstance(part, list):
         if not part:
@@ -116,7 +118,7 @@ def _check_part(part: Any, path: tuple[int, ...]) -> Any:
             f"{where}, {_shorten(part)}, is neither a number nor a list: write a tree such as {EXAMPLE}"
         )
     if not abs(part) <= MAX_NUMBER:
-        raise NotationError(f"{where}, {_shorten(part)}, must lie between -{MAX_NUMBER} and {MAX_NUMBER}")
+        raise NotationError(f"{where}, {_shorten(part)}, is out of range: use -{MAX_NUMBER} to {MAX_NUMBER}")
     return int(part) if part == int(part) else part
 
 
@@ -128,7 +130,7 @@ def _shorten(part: Any) -> str:
 
 @dataclass(eq=False)
 class SearchNode:
-    """A node of a searched tree, as the search left it."""
+    """A node of a search tree, as it was at the end of the search."""
 
     name: str
     """The move that leads to this node; empty at the root and in nested lists."""
@@ -170,7 +172,7 @@ class SearchNode:
 
     @property
     def bound(self) -> Literal["lower", "upper"] | None:
-        """The kind of bound that the value is, if a cut left it inexact."""
+        """Whether the value is a lower or upper bound because of a cut; None if it is exact."""
         if self.value is None or self.window[0] < self.value < self.window[1] or not self.pruned:
             return None
         return "lower" if self.value >= self.window[1] else "upper"
@@ -208,7 +210,7 @@ def _unscale(value: float | None) -> float | None:
 
 @dataclass(eq=False)
 class SearchTree:
-    """A searched tree and the counts of the search."""
+    """A search tree and the counts of the search."""
 
     algorithm: str
     root: SearchNode
@@ -219,7 +221,7 @@ class SearchTree:
     leaves: int = 0
     """Evaluated nodes."""
     cut: int = 0
-    """Branches that the search never entered."""
+    """Cut branches: nodes that the search skipped, without the nodes below them."""
 
     @property
     def mover_view(self) -> bool:
@@ -298,8 +300,8 @@ def search(tree: SearchTree, node: SearchNode, alpha: float = -math.inf, beta: f
     # Step 1. Evaluate a leaf for its mover.
     children = tree.visit(node, alpha, beta)
     best = -math.inf if children else tree.evaluate(node)
-    # Step 2. Search the children until the opponent would avoid this position.  Only alpha-beta narrows the window,
-    # whose ends swap and change their signs with the mover.
+    # Step 2. Search the children until the opponent would avoid this position.  Only alpha-beta narrows the window; the
+    # window of a child is (-beta, -alpha).
     for child in children:
         if alpha >= beta:
             break
@@ -316,7 +318,7 @@ def check_algorithm(name: str) -> None:
 
 
 def search_tree(algorithm: str, source: Source, label: str = "") -> SearchTree:
-    """Search a source with one of the four algorithms; raise `ConfigError` if the tree is too large to draw."""
+    """Search a source with one of the four algorithms; raises `ConfigError` if the tree is too large to draw."""
     check_algorithm(algorithm)
     tree = SearchTree(algorithm, SearchNode("", source), label or algorithm)
     search(tree, tree.root)

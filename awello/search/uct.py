@@ -1,9 +1,9 @@
 """UCT: a tree of visit counts, grown by random games played to the end (Kocsis and Szepesvári 2006).
 
-A round has four steps.  *Select*: walk down from the root, at every node to the child with the best upper confidence
-bound: its mean result plus a bonus that is larger for children with fewer visits.  *Expand*: if the leaf was visited
-before, give it all its children and continue with the first of them.  *Simulate*: play a random game from there.
-*Backpropagate*: add the result to every node on the path.
+A round has four steps.  *Select*: from the root down, choose the child with the best upper confidence bound, its mean
+result plus a bonus that is larger for children with fewer visits, until a leaf is reached.  *Expand*: if the leaf has
+been visited before, add all its children and continue with the first of them.  *Simulate*: play a random game from
+there.  *Backpropagate*: add the result to every node on the path.
 
 A tree is an array of nodes.  The root is node 0, and the children of a node are contiguous.
 """
@@ -18,8 +18,8 @@ from awello.kernel import U, kernel
 from awello.layout import Int16, Int32, Layout
 from awello.rules.game import PASS, is_over, legal_moves, play, score
 
-MAX_PLAYOUT_PLIES = 400  # games of Awalé can be endless; seeds still in play then count for neither side
-MAX_PATH = 512  # nodes: longer than any game of Othello; a tree of Awalé this deep stops growing there
+MAX_PLAYOUT_PLIES = 400  # games of Awalé can be endless; seeds still in play at this limit count for neither side
+MAX_PATH = 512  # nodes: longer than any game of Othello; a tree of Awalé is not expanded below this depth
 MAX_MOVES = 64  # children of a node, one per square: a leaf is expanded only if this many fit into the tree
 WIN, DRAW, LOSS = 2, 1, 0  # results in half points, so that sums are integers
 
@@ -32,7 +32,7 @@ NTH_BIT = np.array(
 class TreeNode(Layout):
     """A position, and the results of the move that led to it from the view of the player who made it.
 
-    A second layout without the fields of networks would save a third of these 48 bytes for random games, but no time.
+    For random games, a layout without the fields of networks would save a third of these 48 bytes, but no time.
     """
 
     own: U
@@ -89,7 +89,7 @@ def pick_random_move(moves: U, state: U) -> int:
 
 @kernel("int64(int64)", inline=True)
 def result_of(margin: int) -> int:
-    """Return the half points of a player who ends the game with this margin."""
+    """Return the half points of a player who finishes the game with this margin."""
     return WIN if margin > 0 else DRAW if margin == 0 else LOSS
 
 
@@ -173,7 +173,7 @@ def select_child(nodes: Nodes, parent: TreeNode, exploration: float) -> int:
 
 @kernel("int64(TreeNode[::1], TreeState)")
 def select_leaf(nodes: Nodes, state: TreeState) -> int:
-    """Step 1, select: walk from the root to a leaf and return it."""
+    """Step 1, select: descend from the root to a leaf and return it."""
     leaf, path = 0, state.path
     path.length = 1
     while nodes[U(leaf)].child_count > 0 and path.length < MAX_PATH:
@@ -183,7 +183,7 @@ def select_leaf(nodes: Nodes, state: TreeState) -> int:
 
 @kernel("int64(TreeNode[::1], TreeState, int64)")
 def expand_visited(nodes: Nodes, state: TreeState, leaf: int) -> int:
-    """Step 2, expand: add the children of a visited leaf if the tree has room; return the end of the path."""
+    """Step 2, expand: add the children of a visited leaf if they fit into the tree; return the new leaf."""
     node, path = nodes[U(leaf)], state.path
     if node.visits == 0 or state.node_count + MAX_MOVES > len(nodes) or path.length == MAX_PATH:
         return leaf
@@ -200,7 +200,7 @@ def simulate(state: TreeState, node: TreeNode) -> int:
 
 @kernel("void(TreeNode[::1], TreePath, int64)")
 def backpropagate(nodes: Nodes, path: TreePath, result: int) -> None:
-    """Step 4, backpropagate: add the half points of the mover at the end of a path to every node of it."""
+    """Step 4, backpropagate: add the half points of the mover at the leaf to every node of the path."""
     for index in range(path.length - 1, -1, -1):
         result = WIN - result  # for the player who made this move
         node = nodes[U(path.nodes[U(index)])]
