@@ -586,7 +586,7 @@ def test_bots_play_a_tournament_on_a_server(tmp_path: Path) -> None:
         assert listed["name"] == "Friday" and listed["control"] == {"seconds": 60.0, "increment": 0.0}
         missing = client.get("/api/club/tournaments/2")
         assert (missing.status_code, missing.json()["code"]) == (404, "unknown_tournament")
-    assert "tournament Friday: ended, round 3 of 3, place 1" in said
+    assert "tournament Friday: ended, round 3 of 3, rank 1" in said
     (shown,) = json.loads(awello("club", "tournaments", str(file), "--json").stdout)["tournaments"]
     assert shown == end
     lines = awello("club", "tournaments", str(file)).stdout.splitlines()
