@@ -159,7 +159,7 @@ def test_the_experiment_about_otage(tmp_path: Path) -> None:
     assert int(row["leaves of this depth"]) == depth4
     assert int(row["leaves of all depths to it"]) > depth4
     assert json.loads(awello(*words, "--json").stdout)["positions"] == 20, "the same command resumes"
-    assert "holds another experiment (seed)" in awello(*words, "--seed", "1").stderr
+    assert "contains another experiment (seed)" in awello(*words, "--seed", "1").stderr
     assert "is for Othello" in awello("lab", "otage", "--game", "awale").stderr
 
 

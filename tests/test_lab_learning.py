@@ -220,7 +220,7 @@ def test_the_experiment_about_learning(tmp_path: Path, monkeypatch: pytest.Monke
     assert len(run_experiment(learning.make_plan("othello", None, 1, (1,), 0, training), out, 1, again.append)) == 44
     assert again == [44] and (out / "games.jsonl").read_text() == before, "the same command finds all games played"
     (training / "epochs" / "network-10.onnx").write_bytes((training / "epochs" / "network-20.onnx").read_bytes() + b"1")
-    assert "holds another experiment (networks)" in awello(*words).stderr
+    assert "contains another experiment (networks)" in awello(*words).stderr
 
 
 def test_without_a_training_there_are_no_snapshots(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
