@@ -1,4 +1,4 @@
-"""The processes of bots are measured and ended with them, and no others; interrupts leave nothing behind."""
+"""The processes of bots are measured and ended with the bots; interrupts leave no processes behind."""
 
 import multiprocessing
 import os

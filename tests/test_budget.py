@@ -261,10 +261,10 @@ def test_travers_opens_from_the_right() -> None:
 @pytest.mark.parametrize(
     ("spec", "game", "part"),
     [
-        ("travers", Game.OTHELLO, "plays Awalé only"),
-        ("budget@level=3", Game.ABAPA, "needs nodes, a time or a depth up to 128"),
-        ("budget@129", Game.ABAPA, "needs nodes, a time or a depth up to 128"),
-        ("budget@0n", Game.ABAPA, "needs nodes"),
+        ("travers", Game.OTHELLO, "plays only Awalé, not othello"),
+        ("budget@level=3", Game.ABAPA, "needs a number of nodes, a time or a depth up to 128"),
+        ("budget@129", Game.ABAPA, "needs a number of nodes, a time or a depth up to 128"),
+        ("budget@0n", Game.ABAPA, "needs a number of nodes"),
         ("budget,share_factor=2", Game.ABAPA, "share_factor"),
         ("budget,move_ordering=best", Game.ABAPA, "move_ordering"),
     ],

@@ -214,7 +214,7 @@ def test_errors_are_one_line(tmp_path: Path) -> None:
 
 def test_commands_for_the_database(tmp_path: Path) -> None:
     file = str(tmp_path / "club.sqlite")
-    assert awello("club", "accounts", file).stderr.startswith("awello: there is no club")
+    assert awello("club", "accounts", file).stderr.startswith("awello: club ")
     assert (
         awello("club", "create-account", file, "Ann", stdin="short\n").stderr
         == "awello: a password has 10 to 200 characters: choose another\n"
@@ -245,9 +245,9 @@ def test_commands_for_the_database(tmp_path: Path) -> None:
     assert awello("club", "backup", file, str(copy)).returncode == 0
     assert sqlite3.connect(copy).execute("SELECT count(*) FROM accounts").fetchone() == (2,)
     assert stat.S_IMODE(copy.stat().st_mode) == 0o600
-    assert "exists already" in awello("club", "backup", file, str(copy)).stderr
+    assert "already exists" in awello("club", "backup", file, str(copy)).stderr
     assert "cannot be copied" in awello("club", "backup", file, str(tmp_path / "nowhere" / "copy")).stderr
-    assert "there is no account 'bob'" in awello("club", "close-account", file, "bob").stderr
+    assert "account 'bob' does not exist" in awello("club", "close-account", file, "bob").stderr
 
 
 def test_a_bot_needs_a_token(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -586,7 +586,7 @@ def test_bots_play_a_tournament_on_a_server(tmp_path: Path) -> None:
         assert listed["name"] == "Friday" and listed["control"] == {"seconds": 60.0, "increment": 0.0}
         missing = client.get("/api/club/tournaments/2")
         assert (missing.status_code, missing.json()["code"]) == (404, "unknown_tournament")
-    assert "tournament Friday: ended, round 3 of 3, place 1" in said
+    assert "tournament Friday: ended, round 3 of 3, rank 1" in said
     (shown,) = json.loads(awello("club", "tournaments", str(file), "--json").stdout)["tournaments"]
     assert shown == end
     lines = awello("club", "tournaments", str(file)).stdout.splitlines()
@@ -612,7 +612,7 @@ def test_users_enter_by_websocket(tmp_path: Path) -> None:
             assert channel.request("join", tournament=[7])["code"] == "invalid_field"
             assert awello("club", "cancel-tournament", str(file), "1").stdout == "Cup is cancelled\n"
             assert channel.request("join", tournament="Cup")["code"] == "tournament_cancelled"
-        assert "is over already" in awello("club", "cancel-tournament", str(file), "1").stderr
+        assert "is already over" in awello("club", "cancel-tournament", str(file), "1").stderr
         assert awello("club", "audit", str(file)).stdout.count("tournament 1 cancelled") == 1
         assert "there is no tournament 9" in awello("club", "cancel-tournament", str(file), "9").stderr
     for at in ("tomorrow", "2001-01-01T18:00", ""):

@@ -110,7 +110,7 @@ def address(scheduler: str) -> Iterator[str]:
 
 @pytest.fixture
 def user_players(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
-    """Register players that workers do not know."""
+    """Register players that workers do not have."""
     file = tmp_path / "own.py"
     file.write_text(PLAYERS)
     monkeypatch.setenv("AWELLO_PLAYERS", str(file))
@@ -144,7 +144,7 @@ def test_no_scheduler_and_no_workers_are_one_line_errors(scheduler: str, monkeyp
     assert "no scheduler answers at tcp://127.0.0.1:9: start one with 'dask scheduler'" in error
     assert "'dask worker tcp://HOST:8786 --nthreads 1 --nworkers N'" in error
     assert "is not a scheduler address" in run_and_read_error("--cluster", "somewhere")
-    assert "leave one out" in run_and_read_error("--cluster", scheduler, "--jobs", "2")
+    assert "omit one" in run_and_read_error("--cluster", scheduler, "--jobs", "2")
     monkeypatch.setitem(sys.modules, "distributed", None)
     assert "pip install 'awello[cluster]'" in run_and_read_error("--cluster", scheduler)
 
@@ -219,16 +219,16 @@ def test_otage_learns_the_same_although_a_worker_is_killed(address: str, tmp_pat
     plan = AutoplayPlan(Limit(depth=2), seed=5, opening_plies=0, games=12)
     here, there = tmp_path / "here", tmp_path / "there"
     with nullcontext("") if find_programs() is None else postgres() as server:
-        place = new_database(server, "otage") if server else str(tmp_path / "games.sqlite")
+        database = new_database(server, "otage") if server else str(tmp_path / "games.sqlite")
         with distributed.Client(address, set_as_default=False) as client:
 
             def kill(played: int) -> None:
                 if played == 2:
                     os.kill(min(client.run(os.getpid).values()), signal.SIGKILL)
 
-            list(autoplay(there, plan, address, place, kill))
+            list(autoplay(there, plan, address, database, kill))
         list(autoplay(here, plan))
-        with closing(Archive(place)) as archive, closing(Archive(here / "games.sqlite")) as local:
+        with closing(Archive(database)) as archive, closing(Archive(here / "games.sqlite")) as local:
             games = [list(each.records(each.numbers(GameFilter()))) for each in (archive, local)]
         rounds = [[int(record.tags["Round"]) for record in each] for each in games]
         assert rounds == [list(range(1, 13))] * 2
@@ -247,7 +247,7 @@ def test_errors_in_a_game_are_raised_unchanged(address: str, user_players: None)
         play_match(replace(MATCH, second="crook"), address)
 
 
-def test_ctrl_c_keeps_what_was_played_and_leaves_nothing_to_do(address: str) -> None:
+def test_ctrl_c_keeps_results_and_cancels_pending_items(address: str) -> None:
     def interrupt(played: int) -> None:
         if played == 3:
             raise KeyboardInterrupt
@@ -258,7 +258,7 @@ def test_ctrl_c_keeps_what_was_played_and_leaves_nothing_to_do(address: str) -> 
         wait_until(lambda: client.run_on_scheduler(lambda dask_scheduler: not dask_scheduler.tasks))
 
 
-def test_another_awello_is_refused(address: str, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_another_version_is_refused(address: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(cluster, "__version__", "0.0.1")
     fingerprint.cache_clear()
     try:
@@ -276,7 +276,7 @@ def test_another_awello_is_refused(address: str, monkeypatch: pytest.MonkeyPatch
 
 
 def test_workers_lack_players_without_a_file(address: str) -> None:
-    register("homeless", "known only here")(find_player("random").player_class)
+    register("homeless", "registered only in this process")(find_player("random").player_class)
     with pytest.raises(ConfigError, match=r"unknown player 'homeless'.*--import FILE"):
         play_match(replace(MATCH, second="homeless"), address)
 
@@ -335,7 +335,7 @@ def test_engine_processes_run_on_workers(address: str, user_players: None) -> No
                 "done",
             ]
             (error,) = await collect_answers(pool, ChooseTask(START, "crook"))
-            assert "illegal move" in error["message"], "user players are sent along"
+            assert "illegal move" in error["message"], "user players are sent to workers"
             assert multiprocessing.active_children() == before
         assert not any((await count_engine_processes(address)).values())
 
@@ -363,12 +363,12 @@ def test_an_engine_process_on_a_worker_can_be_stopped_and_killed(address: str) -
     asyncio.run(asyncio.wait_for(use(), TIMEOUT))
 
 
-def test_a_worker_that_dies_costs_one_answer(address: str) -> None:
+def test_a_worker_that_dies_loses_one_answer(address: str) -> None:
     async def use() -> None:
         async with engines(address) as pool:
             async with aclosing(pool.run(AnalyseTask(START, 3600))) as answers:
                 await anext(answers)
-                worker = next(place for place, count in (await count_engine_processes(address)).items() if count)
+                worker = next(worker for worker, count in (await count_engine_processes(address)).items() if count)
                 async with distributed.Client(address, asynchronous=True, set_as_default=False) as client:
                     victim = (await client.run(os.getpid, workers=[worker]))[worker]
                     os.kill(victim, signal.SIGKILL)
@@ -380,23 +380,23 @@ def test_a_worker_that_dies_costs_one_answer(address: str) -> None:
     asyncio.run(asyncio.wait_for(use(), TIMEOUT))
 
 
-def test_a_worker_that_the_scheduler_has_not_missed_yet_is_passed_over() -> None:
-    asked: list[str] = []
+def test_a_dead_worker_that_the_scheduler_still_lists_is_skipped() -> None:
+    called: list[str] = []
 
     class Workers(ClusterSlots):
         async def list_workers(self) -> list[str]:
             return ["dead", "alive"]
 
         async def call(self, worker: str, function: object, *given: object) -> None:
-            asked.append(worker)
-            if worker == "dead" or len(asked) > 2:
+            called.append(worker)
+            if worker == "dead" or len(called) > 2:
                 raise ConnectionError
 
     async def use() -> None:
         workers = Workers("")
         slot = ClusterSlot(workers)
         await slot.start()
-        assert asked == ["dead", "alive"] and workers.slot_counts == {"dead": 0, "alive": 1}
+        assert called == ["dead", "alive"] and workers.slot_counts == {"dead": 0, "alive": 1}
         await slot.close()
         with pytest.raises(ConnectionError, match="no worker"):
             await ClusterSlot(workers).start()

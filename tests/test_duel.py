@@ -69,7 +69,7 @@ def test_a_duel_ends_with_the_pair_that_decides() -> None:
     assert without_times(fixed)[:-4] == without_times(result)
 
 
-def test_workers_change_nothing() -> None:
+def test_results_do_not_depend_on_the_number_of_workers() -> None:
     duel = Duel(Game.ABAPA, "greedy", "random", games=400, seed=5, hypotheses=QUICK)
     assert without_times(play_duel(duel, jobs=2)) == without_times(play_duel(duel))
 
@@ -118,7 +118,7 @@ def test_an_interrupted_duel_resumes(tmp_path: Path) -> None:
     assert play_duel(replace(duel, games=12), folder=tmp_path).pairs == 6, "the number of games may be increased"
     assert play_duel(replace(duel, games=4), folder=tmp_path).pairs == 2
     for other in (replace(duel, seed=3), replace(duel, openings=LINES), replace(duel, first="greedy")):
-        with pytest.raises(ConfigError, match="holds another duel"):
+        with pytest.raises(ConfigError, match="contains another duel"):
             play_duel(other, folder=tmp_path)
     (tmp_path / "games.jsonl").write_text('{"points": 3}\n')
     with pytest.raises(ConfigError, match="is damaged"):
@@ -134,18 +134,18 @@ def test_invalid_duels_are_refused() -> None:
         play_duel(Duel(Game.OTHELLO, "random", "random"), jobs=0)
 
 
-def test_the_verdict_in_words() -> None:
+def test_verdicts_are_formatted() -> None:
     duel = Duel(Game.OTHELLO, "random", "random")
     black, white = (GameResult("othello", ("random", "random"), "", score) for score in ((33, 31), (31, 33)))
     won, lost = [black, white], [white, black]
     assert format_verdict(DuelResult(duel, won * 60)) == "A is stronger"
     assert format_verdict(DuelResult(duel, lost * 60)) == "A is not stronger by 20 Elo"
     assert format_verdict(DuelResult(duel, won)) == "undecided"
-    asked = replace(duel, hypotheses=Hypotheses(5, 50))
-    assert format_verdict(DuelResult(asked, won * 60)) == "A is stronger by more than 5 Elo"
+    strict = replace(duel, hypotheses=Hypotheses(5, 50))
+    assert format_verdict(DuelResult(strict, won * 60)) == "A is stronger by more than 5 Elo"
 
 
-def test_the_command_for_people_and_machines(tmp_path: Path) -> None:
+def test_the_command_prints_text_or_json(tmp_path: Path) -> None:
     file = tmp_path / "openings.txt"
     file.write_text("f5d6c3\nf5f6\n")
     words = ("duel", "othello", "greedy", "random", "--openings", str(file), "--seed", "1")

@@ -43,8 +43,8 @@ def fixed_engine(tmp_path: Path) -> MakeEngine:
 
     def make(name: str, answer: str) -> ExternalEnginePlayer:
         (tmp_path / "answer").write_text(answer)
-        (tmp_path / "program.py").write_text(ENGINE)
-        words = f"{sys.executable} {tmp_path / 'program.py'} {tmp_path / 'answer'}"
+        (tmp_path / "engine.py").write_text(ENGINE)
+        words = f"{sys.executable} {tmp_path / 'engine.py'} {tmp_path / 'answer'}"
         return make_analyst(f"{name},command={words},log={tmp_path / 'log'}")
 
     return make
@@ -67,7 +67,7 @@ def solve(position: Position) -> float:
         (f"uci,command={OWN_ENGINE} uci --hash 1", Limit(seconds=0.3), Position.start(Game.ROMEIN)),
     ],
 )
-def test_our_engine_analyses_for_us(spec: str, limit: Limit, position: Position) -> None:
+def test_our_engine_analyses_positions(spec: str, limit: Limit, position: Position) -> None:
     engine = make_analyst(spec)
     for _ in range(2):
         found = list(engine.analyse(position, limit))
@@ -105,7 +105,7 @@ def test_a_choice_carries_its_analysis(spec: str, game: str) -> None:
     assert choice.analysis and choice.analysis.move == choice.move and choice.analysis.depth == 3
 
 
-def test_the_command_takes_another_engine() -> None:
+def test_the_command_uses_an_external_engine() -> None:
     ended = awello("analyse", "f5d6c3", "--limit", "3", "--engine", f"nboard,command={OWN_ENGINE} nboard --hash 1")
     assert ended.returncode == 0 and "value for Black" in ended.stdout
     for words, part in (
@@ -120,8 +120,8 @@ def test_the_command_takes_another_engine() -> None:
         assert (ended.returncode, ended.stdout) == (2, "") and part in ended.stderr and ended.stderr.count("\n") == 1
 
 
-# ---- odd programs ---------------------------------------------------------------------------------------------------
-def test_lines_of_nboard_are_read_as_programs_write_them(fixed_engine: MakeEngine) -> None:
+# ---- faulty engines -------------------------------------------------------------------------------------------------
+def test_search_lines_of_nboard_engines_are_parsed(fixed_engine: MakeEngine) -> None:
     answer = "search F5D6 +1.25 0 12@73% text\nbook f5 -2 17 20\nsearch f5 3 0 100%W\n=== f5 3.00 0.0"
     found = list(fixed_engine("nboard", answer).analyse(Position.start(), Limit(depth=3)))
     assert [(each.value, each.depth, each.confidence, each.exact, len(each.pv)) for each in found] == [
@@ -131,7 +131,7 @@ def test_lines_of_nboard_are_read_as_programs_write_them(fixed_engine: MakeEngin
     ]
 
 
-def test_the_answer_tells_the_value_if_no_other_line_does(fixed_engine: MakeEngine) -> None:
+def test_the_value_may_come_with_the_move(fixed_engine: MakeEngine) -> None:
     (found,) = fixed_engine("nboard", "=== D3/-1.50/2").analyse(Position.start(), Limit(depth=3))
     assert (found.value, found.depth, found.pv) == (-1.5, 0, (19,))
 
@@ -143,24 +143,24 @@ def test_the_answer_tells_the_value_if_no_other_line_does(fixed_engine: MakeEngi
         ("uci", "info depth 3\ninfo score cp x pv A\ninfo score cp 4900 pv A\ninfo score cp 0 pv a\nbestmove A"),
     ],
 )
-def test_impossible_values_and_moves_are_not_believed(fixed_engine: MakeEngine, name: str, answer: str) -> None:
+def test_impossible_values_and_moves_are_ignored(fixed_engine: MakeEngine, name: str, answer: str) -> None:
     engine = fixed_engine(name, answer)
     position = Position.start(engine.GAMES[0])
-    with pytest.raises(AwelloError, match="reports no plausible value of a legal move"):
+    with pytest.raises(AwelloError, match="reports no plausible value for a legal move"):
         list(engine.analyse(position, Limit(depth=3)))
     engine.begin(position.game, 1)
     choice = engine.choose(position, Clock())
     assert choice.analysis is None and choice.move in position.legal_moves(), "its move is accepted"
 
 
-def test_a_line_ends_before_its_first_illegal_move(fixed_engine: MakeEngine) -> None:
+def test_a_variation_ends_before_its_first_illegal_move(fixed_engine: MakeEngine) -> None:
     (found,) = fixed_engine("uci", "info depth 2 nodes 7 score cp -50 pv A b c\nbestmove A").analyse(
         Position.start(Game.ABAPA), Limit(depth=2)
     )
     assert (found.pv, found.value, found.depth) == ((0, 1), -0.5, 2)
 
 
-def test_another_move_than_the_analysed_one_has_no_analysis(fixed_engine: MakeEngine) -> None:
+def test_a_move_that_was_not_analysed_has_no_analysis(fixed_engine: MakeEngine) -> None:
     engine = fixed_engine("uci", "info depth 2 score cp 0 pv A\nbestmove B")
     engine.begin(Game.ABAPA, 1)
     choice = engine.choose(Position.start(Game.ABAPA), Clock())
@@ -168,7 +168,7 @@ def test_another_move_than_the_analysed_one_has_no_analysis(fixed_engine: MakeEn
 
 
 @pytest.mark.parametrize(("name", "limit"), [("nboard", Limit(depth=9)), ("uci", Limit(depth=9, seconds=0.1))])
-def test_a_program_that_is_late_is_ended(
+def test_a_late_engine_is_killed(
     fixed_engine: MakeEngine, name: str, limit: Limit, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("awello.protocols.line_process.GRACE_SECONDS", 0.1)
@@ -180,13 +180,13 @@ def test_a_program_that_is_late_is_ended(
     assert engine.process and not engine.process.alive
 
 
-def test_a_time_counts_more_than_a_depth(fixed_engine: MakeEngine, tmp_path: Path) -> None:
+def test_a_time_takes_precedence_over_a_depth(fixed_engine: MakeEngine, tmp_path: Path) -> None:
     engine = fixed_engine("uci", "info depth 2 score cp 0 pv A\nbestmove A")
     list(engine.analyse(Position.start(Game.ABAPA), Limit(depth=30, seconds=0.1)))
     assert "> go movetime 100" in (tmp_path / "log").read_text()
 
 
-def test_an_abandoned_analysis_ends_the_program_and_the_next_one_starts_another(fixed_engine: MakeEngine) -> None:
+def test_an_abandoned_analysis_kills_the_engine_and_the_next_one_restarts_it(fixed_engine: MakeEngine) -> None:
     engine = fixed_engine("nboard", "search F5 +1 0 1")
     first = engine.analyse(Position.start(), Limit(seconds=60))
     assert next(first).value == 1
@@ -196,7 +196,7 @@ def test_an_abandoned_analysis_ends_the_program_and_the_next_one_starts_another(
     assert next(engine.analyse(Position.start(), Limit(seconds=60))).value == 1
 
 
-def test_what_cannot_be_analysed(fixed_engine: MakeEngine) -> None:
+def test_invalid_analysis_requests_are_refused(fixed_engine: MakeEngine) -> None:
     engine = fixed_engine("nboard", "=== F5/1/1")
     with pytest.raises(SpecError, match="a depth or for a time"):
         next(engine.analyse(Position.start(), Limit(nodes=5)))

@@ -49,10 +49,10 @@ for line in sys.stdin:
 
 
 @pytest.fixture
-def program(tmp_path: Path) -> str:
-    """The spec of an engine; format it with the behaviour."""
-    (tmp_path / "program.py").write_text(ENGINE)
-    return f"gtp@20s,command={sys.executable} {tmp_path / 'program.py'} {{}} {tmp_path / 'pids'}"
+def engine_spec(tmp_path: Path) -> str:
+    """The spec of a faulty engine, with a placeholder for its behaviour."""
+    (tmp_path / "engine.py").write_text(ENGINE)
+    return f"gtp@20s,command={sys.executable} {tmp_path / 'engine.py'} {{}} {tmp_path / 'pids'}"
 
 
 def started_pids(folder: Path) -> list[int]:
@@ -61,7 +61,7 @@ def started_pids(folder: Path) -> list[int]:
 
 
 def play_sandboxed(spec: str, limits: ResourceLimits) -> tuple[Forfeit, Usage]:
-    """Ask a sandboxed engine for a move; returns its forfeit and resource use."""
+    """Let a sandboxed engine choose a move; return its forfeit and resource use."""
     bot = SandboxedPlayer(spec, Game.OTHELLO, limits)
     try:
         bot.begin(Game.OTHELLO, 1)
@@ -75,29 +75,29 @@ def play_sandboxed(spec: str, limits: ResourceLimits) -> tuple[Forfeit, Usage]:
 
 
 @pytest.mark.parametrize("how", ["child", "daemon"])
-def test_child_processes_are_measured_and_ended(how: str, program: str, tmp_path: Path) -> None:
-    forfeit, used = play_sandboxed(program.format(how), ResourceLimits())
+def test_child_processes_are_measured_and_ended(how: str, engine_spec: str, tmp_path: Path) -> None:
+    forfeit, used = play_sandboxed(engine_spec.format(how), ResourceLimits())
     assert (forfeit.reason, used.memory > 64 << 20) == ("resigned", True)
-    forfeit, used = play_sandboxed(program.format(how), ResourceLimits(memory=40))
+    forfeit, used = play_sandboxed(engine_spec.format(how), ResourceLimits(memory=40))
     assert (forfeit.reason, used.memory > 40 << 20) == ("memory", True)
     assert started_pids(tmp_path)
     assert not [pid for pid in started_pids(tmp_path) if is_running(pid)]
 
 
-def test_the_engine_itself_is_measured(program: str) -> None:
-    forfeit, used = play_sandboxed(program.format("nothing"), ResourceLimits())
+def test_the_engine_itself_is_measured(engine_spec: str) -> None:
+    forfeit, used = play_sandboxed(engine_spec.format("nothing"), ResourceLimits())
     assert (forfeit.reason, used.memory > 1 << 20) == ("resigned", True)
 
 
-@pytest.mark.parametrize(("how", "part"), [("closes", "closed its input or output"), ("endless", "does not end")])
-def test_an_engine_that_breaks_the_protocol_loses(how: str, part: str, program: str) -> None:
-    forfeit, _ = play_sandboxed(program.format(how), ResourceLimits())
+@pytest.mark.parametrize(("how", "part"), [("closes", "closed its input or output"), ("endless", "is too long")])
+def test_an_engine_that_breaks_the_protocol_loses(how: str, part: str, engine_spec: str) -> None:
+    forfeit, _ = play_sandboxed(engine_spec.format(how), ResourceLimits())
     assert forfeit.reason == "crash"
     assert part in forfeit.message
 
 
-def test_no_child_process_is_left(program: str, tmp_path: Path) -> None:
-    player = make_player(program.format("child"))
+def test_no_child_process_is_left(engine_spec: str, tmp_path: Path) -> None:
+    player = make_player(engine_spec.format("child"))
     player.begin(Game.OTHELLO, 1)
     with pytest.raises(Resignation):
         player.choose(Position.start(Game.OTHELLO), Clock())

@@ -1,4 +1,4 @@
-"""External engines as players: a process that speaks GTP, NBoard's protocol or UCI, and its failures."""
+"""External engines as players over GTP, NBoard's protocol and UCI, and their failures."""
 
 import gc
 import os
@@ -69,7 +69,7 @@ def choose_move(player: Any, record: Record, clock: Clock | None = None) -> Choi
 # ---- games ----------------------------------------------------------------------------------------------------------
 @pytest.mark.parametrize(
     ("name", "habit"),
-    [("gtp", "is old"), ("gtp", "knows no pass"), ("nboard", "is Edax"), ("nboard", "greets"), ("uci", "greets")],
+    [("gtp", "is old"), ("gtp", "rejects passes"), ("nboard", "is Edax"), ("nboard", "greets"), ("uci", "greets")],
 )
 def test_it_plays_whole_games_with_openings_and_passes(log: Path, name: str, habit: str) -> None:
     game = GAMES[name]
@@ -87,7 +87,7 @@ def test_it_plays_whole_games_with_openings_and_passes(log: Path, name: str, hab
 
 
 def test_lines_sent_by_each_protocol(log: Path) -> None:
-    wanted = {
+    expected = {
         "gtp@5s": [
             *("set_game Othello", "boardsize 8", "clear_board", "time_settings 0 5 1"),
             *("play black f5", "time_left white 5 1", "genmove white"),
@@ -103,7 +103,7 @@ def test_lines_sent_by_each_protocol(log: Path) -> None:
         "uci@7": ["uci", "ucinewgame", "isready", "position startpos moves F", "go depth 7"],
         "uci": ["uci", "ucinewgame", "isready", "position startpos moves F", "go movetime 1000"],
     }
-    for number, (name, lines) in enumerate(wanted.items()):
+    for number, (name, lines) in enumerate(expected.items()):
         game, file = GAMES[name.split("@")[0]], log.with_name(f"log{number}")
         player = make_player(make_spec(file, "", name))
         player.begin(game, 1)
@@ -126,8 +126,8 @@ def test_uci_gets_a_share_of_the_clock(log: Path) -> None:
     player = make_player(make_spec(log, "", "uci"))
     player.begin(Game.ABAPA, 1)
     player.choose(Position.start(Game.ABAPA), Clock(60.0))
-    asked = re.fullmatch(r"go movetime (\d+)", read_log(log)[-1])
-    assert asked and 100 < int(asked[1]) < 10_000
+    sent = re.fullmatch(r"go movetime (\d+)", read_log(log)[-1])
+    assert sent and 100 < int(sent[1]) < 10_000
 
 
 def test_moves_may_be_taken_back(log: Path) -> None:
@@ -140,11 +140,11 @@ def test_moves_may_be_taken_back(log: Path) -> None:
     assert read_log(log)[-3:] == ["clear_board", "play black f5", "genmove white"]
 
 
-def test_positions_without_a_game(log: Path) -> None:
+def test_positions_without_their_moves(log: Path) -> None:
     board = parse_position("O" * 4 + "X" * 4 + "-" * 56 + " X")
     player = make_player(make_spec(log))
     player.begin(Game.OTHELLO, 1)
-    with pytest.raises(SpecError, match="plays games from the start"):
+    with pytest.raises(SpecError, match="plays only from the start"):
         player.choose(board, Clock())
     player = make_player(make_spec(log.with_name("other"), "", "uci"))
     player.begin(Game.ABAPA, 1)
@@ -152,7 +152,7 @@ def test_positions_without_a_game(log: Path) -> None:
     assert "position fen 4-4-4-4-4-4-4-4-4-4-4-4-0-0-N" in read_log(log.with_name("other"))
 
 
-def test_the_conversation_can_be_logged(log: Path) -> None:
+def test_all_lines_can_be_logged(log: Path) -> None:
     file = log.with_name("talk.txt")
     for _ in range(2):
         player = make_player(make_spec(log, "", "uci", f",log={file}"))
@@ -160,13 +160,13 @@ def test_the_conversation_can_be_logged(log: Path) -> None:
         player.choose(Position.start(Game.ABAPA), Clock())
     lines = read_log(file)
     assert all(re.match(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3} [<>]", line) for line in lines)
-    said = [line[24:] for line in lines]
-    assert said[:2] == ["> uci", "< id name first"] and said.count("< bestmove A ponder a") == 2
+    logged = [line[24:] for line in lines]
+    assert logged[:2] == ["> uci", "< id name first"] and logged.count("< bestmove A ponder a") == 2
     with pytest.raises(SpecError, match="cannot write to log="):
         make_player(make_spec(log, "", "uci", f",log={log.parent}")).begin(Game.ABAPA, 1)
 
 
-# ---- trouble --------------------------------------------------------------------------------------------------------
+# ---- failures -------------------------------------------------------------------------------------------------------
 @pytest.mark.parametrize(
     ("name", "wrong", "reason"),
     [
@@ -201,9 +201,7 @@ def test_the_next_game_starts_a_new_process(log: Path, name: str) -> None:
     assert len(processes(log)) == 2
 
 
-def test_a_program_killed_in_the_middle_of_a_game_loses_that_game_alone(
-    log: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_an_engine_killed_during_a_game_loses_only_that_game(log: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     games = []
     begin, choose = RandomPlayer.begin, RandomPlayer.choose
 
@@ -220,19 +218,19 @@ def test_a_program_killed_in_the_middle_of_a_game_loses_that_game_alone(
     monkeypatch.setattr(RandomPlayer, "choose", kill)
     result = play_match(Match(Game.OTHELLO, "random", make_spec(log), 3, seed=1))
     assert completed_games(result) == [True, False, True]
-    assert result.records[1].reason.endswith("ended by SIGKILL: try it in a shell")
+    assert result.records[1].reason.endswith("ended by SIGKILL: run it in a shell to see why")
     assert len(result.records[1].moves) > 10
     assert len(processes(log)) == 2
 
 
-def test_a_duel_continues_too(log: Path) -> None:
+def test_a_duel_continues_after_a_failure(log: Path) -> None:
     result = play_duel(Duel(Game.OTHELLO, "random", make_spec(log, "dies once"), 4, fixed=True))
     assert [bool(game.reason) for game in result.results] == [True, False, False, False]
     assert result.points[0] == 1 and result._lead(0) == 64
 
 
 @pytest.mark.parametrize(("name", "wrong"), [("gtp", "sleeps"), ("nboard", "floods"), ("uci", "drones")])
-def test_a_program_that_exceeds_its_clock(log: Path, name: str, wrong: str) -> None:
+def test_an_engine_that_exceeds_its_clock_loses(log: Path, name: str, wrong: str) -> None:
     match = Match(GAMES[name], make_spec(log, wrong, f"{name}@100ms"), "random", 2)
     result = play_match(match)
     assert [record.reason for record in result.records] == ["ran out of time"] * 2
@@ -241,12 +239,12 @@ def test_a_program_that_exceeds_its_clock(log: Path, name: str, wrong: str) -> N
     wait_until(lambda: has_ended(int(log.with_suffix(".process").read_text())))
 
 
-def test_the_clock_of_the_game_counts_too(log: Path) -> None:
+def test_the_clock_applies_in_addition_to_the_limit(log: Path) -> None:
     result = play_match(Match(Game.OTHELLO, make_spec(log, "sleeps"), "random", clock=Clock(0.2)))
     assert result.records[0].reason == "ran out of time"
 
 
-def test_a_program_that_cannot_start_again_loses_its_games(log: Path) -> None:
+def test_an_engine_that_cannot_restart_loses_its_games(log: Path) -> None:
     player: Any = make_player(make_spec(log))
     player.begin(Game.OTHELLO, 1)
     player.command = player.command.replace(str(log), f"{log} plays draughts")
@@ -256,18 +254,18 @@ def test_a_program_that_cannot_start_again_loses_its_games(log: Path) -> None:
         player.choose(Position.start(), Clock())
 
 
-# ---- beginnings and ends --------------------------------------------------------------------------------------------
+# ---- start and end --------------------------------------------------------------------------------------------------
 @pytest.mark.parametrize("name", ["gtp", "nboard", "uci"])
-def test_a_program_that_speaks_something_else(log: Path, name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_engine_with_another_protocol_is_an_error(log: Path, name: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("awello.protocols.line_process.ANSWER_SECONDS", 0.1)
     with pytest.raises(SpecError, match=r"gave no answer: does it speak (GTP|NBoard|UCI)"):
         play_match(Match(GAMES[name], make_spec(log, "is silent", name), "random"))
 
 
-def test_a_program_that_refuses_the_game(log: Path) -> None:
+def test_an_engine_that_rejects_the_game_is_an_error(log: Path) -> None:
     with pytest.raises(SpecError, match="refused 'boardsize 8': unacceptable size"):
         make_player(make_spec(log, "plays draughts")).begin(Game.OTHELLO, 1)
-    with pytest.raises(SpecError, match="plays abapa only: it has no Variant option"):
+    with pytest.raises(SpecError, match="plays only abapa: it has no Variant option"):
         make_player(make_spec(log.with_name("other"), "", "uci")).begin(Game.ROMEIN, 1)
 
 
@@ -284,9 +282,9 @@ def test_its_process_ends_with_the_player(log: Path, habit: str) -> None:
 def test_its_child_processes_end_with_it(log: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     lines = LineProcess.lines
 
-    def read_late(program: LineProcess, *words: Any) -> Iterator[str]:
+    def read_late(process: LineProcess, *words: Any) -> Iterator[str]:
         wait_until(lambda: log.exists() and log.read_text())  # the child process has started
-        return lines(program, *words)
+        return lines(process, *words)
 
     monkeypatch.setattr("awello.protocols.line_process.ANSWER_SECONDS", 0.1)
     monkeypatch.setattr(LineProcess, "lines", read_late)
@@ -296,7 +294,7 @@ def test_its_child_processes_end_with_it(log: Path, monkeypatch: pytest.MonkeyPa
 
 
 @pytest.mark.skipif(not hasattr(os, "killpg"), reason="Windows")
-def test_ctrl_c_ends_it_too(log: Path) -> None:
+def test_ctrl_c_ends_the_engine(log: Path) -> None:
     words = [sys.executable, "-m", "awello", "match", "othello", make_spec(log, "sleeps"), "random"]
     ours = subprocess.Popen(
         words, cwd=ROOT, preexec_fn=restore_interrupts, stderr=subprocess.PIPE, stdout=subprocess.PIPE
@@ -309,21 +307,21 @@ def test_ctrl_c_ends_it_too(log: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("wanted", "game", "part"),
+    ("spec", "game", "part"),
     [
-        ("gtp", Game.OTHELLO, "needs a program: write gtp,command=PROGRAM"),
-        ("gtp,command=no-such-program -x", Game.OTHELLO, "cannot start 'no-such-program -x': No such file"),
+        ("gtp", Game.OTHELLO, "needs a command: write gtp,command=COMMAND"),
+        ("gtp,command=no-such-engine -x", Game.OTHELLO, "cannot start 'no-such-engine -x': No such file"),
         ("nboard,command=play 'it", Game.OTHELLO, "cannot start .*: No closing quotation"),
-        ("gtp@6,command=x", Game.OTHELLO, "needs a time for each move as its limit, such as gtp@5s"),
-        ("uci@6n,command=x", Game.ABAPA, "needs a time for each move"),
+        ("gtp@6,command=x", Game.OTHELLO, "needs a time per move as its limit: write gtp@5s"),
+        ("uci@6n,command=x", Game.ABAPA, "needs a time per move"),
         ("gtp,command=x", Game.ABAPA, "plays othello, othello6, othello4, not abapa"),
         ("nboard,command=x", Game.OTHELLO6, "plays othello, not othello6"),
         ("uci,command=x", Game.OTHELLO, "plays abapa, tournament, romein, not othello"),
     ],
 )
-def test_invalid_settings_are_refused(wanted: str, game: Game, part: str) -> None:
+def test_invalid_settings_are_refused(spec: str, game: Game, part: str) -> None:
     with pytest.raises(SpecError, match=part):
-        make_player(wanted).begin(game, 1)
+        make_player(spec).begin(game, 1)
 
 
 @pytest.mark.skipif(RHINO is None, reason="GRhino is not installed")

@@ -62,5 +62,5 @@ def test_only_one_process_writes_to_a_folder(tmp_path: Path) -> None:
 
 def test_a_file_is_not_a_folder(tmp_path: Path) -> None:
     (tmp_path / "file").touch()
-    with pytest.raises(ConfigError, match="is a file: name a folder with --out"), open_journal(tmp_path / "file"):
+    with pytest.raises(ConfigError, match="is a file: give a folder with --out"), open_journal(tmp_path / "file"):
         pass

@@ -189,13 +189,15 @@ def table(folder: Path, name: str) -> list[dict[str, str]]:
         return list(csv.DictReader(file))
 
 
-def test_the_experiment_about_learning(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_learning_experiment(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     shorten_experiment(monkeypatch)
     training, out = make_training(tmp_path / "training"), tmp_path / "out"
     words = ("lab", "learning", "--games", "1", "--depths", "1", "--out", str(out), "--training", str(training))
     done = awello(*words)
     assert done.returncode == 0, done.stderr
-    assert "44 games done" in done.stdout, "pairs: four heuristics, Otage, five levels, and thrice two ages against two"
+    assert "44 games done" in done.stdout, (
+        "pairs: four heuristics, Otage, five levels, and three times two snapshots against two opponents"
+    )
     outcomes = {(row["player"], row["against"]): row for row in table(out, "games")}
     assert len(outcomes) == 14
     for (player, _), row in outcomes.items():
@@ -220,7 +222,7 @@ def test_the_experiment_about_learning(tmp_path: Path, monkeypatch: pytest.Monke
     assert len(run_experiment(learning.make_plan("othello", None, 1, (1,), 0, training), out, 1, again.append)) == 44
     assert again == [44] and (out / "games.jsonl").read_text() == before, "the same command finds all games played"
     (training / "epochs" / "network-10.onnx").write_bytes((training / "epochs" / "network-20.onnx").read_bytes() + b"1")
-    assert "holds another experiment (networks)" in awello(*words).stderr
+    assert "contains another experiment (networks)" in awello(*words).stderr
 
 
 def test_without_a_training_there_are_no_snapshots(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -72,13 +72,13 @@ def summarise(match: Match, jobs: int = 1) -> tuple[object, ...]:
     return result.wins, result.draws, result.losses, result.held, [record.moves for record in result.records]
 
 
-def test_the_seed_decides_whatever_the_number_of_workers(game: Game) -> None:
+def test_games_depend_only_on_the_seed(game: Game) -> None:
     match = Match(game, "random", "greedy", games=6, seed=3)
     assert summarise(match) == summarise(match)
     assert summarise(match) != summarise(Match(game, "random", "greedy", games=6, seed=4))
 
 
-def test_workers_change_nothing() -> None:
+def test_results_do_not_depend_on_the_number_of_workers() -> None:
     match = Match(Game.ABAPA, "greedy", "random", games=9, seed=3)
     assert summarise(match, jobs=2) == summarise(match)
 
@@ -95,7 +95,7 @@ def test_colours_alternate_and_wins_are_the_first_players() -> None:
     assert (turned.wins, turned.losses) == (0, 4)
 
 
-def test_the_tally_adds_up() -> None:
+def test_wins_draws_and_losses_add_up() -> None:
     result = play_match(Match(Game.OTHELLO, "random", "random", games=20, seed=1))
     assert result.wins + result.draws + result.losses == result.games == 20
     assert sum(result.shares()) == pytest.approx(1)
@@ -157,17 +157,17 @@ def test_ctrl_c_while_a_process_starts_is_delivered_afterwards() -> None:
         signal.signal(signal.SIGINT, before)
 
 
-def test_players_unknown_to_workers_raise_a_clear_error() -> None:
-    with pytest.raises(ConfigError, match=r"unknown player 'sleepy'.*worker processes know only players from"):
+def test_players_missing_in_workers_raise_a_clear_error() -> None:
+    with pytest.raises(ConfigError, match=r"unknown player 'sleepy'.*worker processes load only players from"):
         play_match(Match(Game.OTHELLO, "sleepy", "random", games=4), jobs=2)  # registered only in this file
 
 
-def test_a_choice_must_be_a_choice() -> None:
+def test_choose_must_return_a_choice() -> None:
     with pytest.raises(SpecError, match="choose\\(\\) of player none must return a Choice, not 19"):
         play_match(Match(Game.OTHELLO, "none", "random"))
 
 
-def test_an_interrupted_match_keeps_what_was_played() -> None:
+def test_an_interrupted_match_keeps_its_games() -> None:
     def interrupt(played: int) -> None:
         if played == 3:
             raise KeyboardInterrupt
@@ -209,7 +209,7 @@ class ClockRecorder(Player):
         return Choice(position.legal_moves()[0])
 
 
-def test_each_player_has_a_clock_and_is_shown_it(slow_time: None) -> None:
+def test_each_player_receives_its_own_clock(slow_time: None) -> None:
     watchful, sleepy = make_player("watchful"), make_player("sleepy")
     watchful.begin(Game.OTHELLO4, 1)
     sleepy.begin(Game.OTHELLO4, 1)
@@ -238,7 +238,7 @@ def test_the_opening_cannot_be_taken_back() -> None:
     assert record.final.over
 
 
-def test_taking_back_goes_to_the_last_move_not_to_a_pass() -> None:
+def test_a_takeback_returns_to_the_last_move_not_to_a_pass() -> None:
     positions = [Position(Game.OTHELLO, 1, 2, ply % 2) for ply in range(5)]
     moves = [19, 18, PASS, 26]
     assert _find_last_turn(positions, moves, 0) == 0

@@ -50,7 +50,7 @@ def test_a_killed_command_resumes_with_the_same_result(name: str, tmp_path: Path
     )
 
 
-def test_the_folder_of_a_match_extends(tmp_path: Path) -> None:
+def test_a_match_can_be_extended(tmp_path: Path) -> None:
     first = play_match(Match(Game.ABAPA, "random", "greedy", games=3, seed=2), folder=tmp_path)
     longer = Match(Game.ABAPA, "random", "greedy", games=6, seed=2)
     assert play_match(longer, folder=tmp_path).records[:3] == first.records
@@ -75,7 +75,7 @@ def test_a_player_that_does_not_fit_the_game_is_refused_without_a_folder(tmp_pat
         assert not (tmp_path / "out").exists()
 
 
-def test_a_result_knows_who_won() -> None:
+def test_the_winner_of_a_result() -> None:
     assert GameResult("othello", ("", ""), "", (32, 32)).winner is None
     assert GameResult("othello", ("", ""), "", (30, 34)).winner == 1
     assert GameResult("othello", ("", ""), "", (30, 34), loser=1).winner == 0

@@ -81,7 +81,7 @@ def test_openings_do_not_end_the_game(game: Game) -> None:
     found = [random_opening(game, plies, str(seed)) for seed in range(20)]
     assert {len(moves) for moves in found} == {plies}
     assert len(set(found)) > 5
-    with pytest.raises(ConfigError, match=r"end every game of .*: choose fewer"):
+    with pytest.raises(ConfigError, match=r"every game of .* is over after .*: choose fewer"):
         random_opening(game, 2000 if game.family == "awale" else 130, "1")
 
 
@@ -143,7 +143,7 @@ def test_a_bot_that_fails_loses_the_game(wrong: str, reason: str, part: str) -> 
         ("first,wrong=big", ResourceLimits(memory=16), "memory", r"it uses \d+\.\d MiB; the limit is 16"),
     ],
 )
-def test_limits_are_respected(spec: str, limits: ResourceLimits, reason: str, part: str) -> None:
+def test_exceeded_limits_lose_the_game(spec: str, limits: ResourceLimits, reason: str, part: str) -> None:
     played, _ = play_round(spec, limits, Game.OTHELLO4)
     for one in played:
         assert one.score[0] == 0
@@ -185,7 +185,7 @@ def test_more_processor_time_than_threads_can_use_loses() -> None:
         bot._check_threads()
 
 
-def test_use_is_measured_without_limits() -> None:
+def test_resource_use_is_measured_without_limits() -> None:
     late, _ = play_round("first,wrong=late", chosen=Game.OTHELLO4)
     big, _ = play_round("first,wrong=big")
     assert all(one.forfeits == (None, None) for one in (*late, *big))
@@ -196,7 +196,7 @@ def test_use_is_measured_without_limits() -> None:
     assert big[0].usage[0].learning > 0
 
 
-def test_another_program_loses_the_game_in_which_it_ends(tmp_path: Path) -> None:
+def test_an_external_engine_that_exits_loses_the_game(tmp_path: Path) -> None:
     command = f"{sys.executable} {ROOT / 'tests' / 'fake_engine.py'} gtp {tmp_path / 'log'} dies once"
     tournament = Tournament(Game.OTHELLO, ("random", f"gtp@5s,command={command}"), 1, opening_plies=20)
     (played,) = play_tournament(tournament, tmp_path / "out").rounds
@@ -242,7 +242,7 @@ def test_a_closed_bot_leaves_no_process() -> None:
 SPECS = ("random", "greedy", "alphabeta@2")
 
 
-def test_the_seed_decides_whatever_the_number_of_jobs(tmp_path: Path) -> None:
+def test_games_depend_only_on_the_seed(tmp_path: Path) -> None:
     tournament = Tournament(Game.TOURNAMENT, SPECS, rounds=3, seed=4, opening_plies=2)
     one = play_tournament(tournament, tmp_path / "one")
     two = play_tournament(tournament, tmp_path / "two", jobs=2)
@@ -282,7 +282,7 @@ def test_an_interrupted_tournament_resumes(jobs: int, tmp_path: Path) -> None:
 def test_tournaments_are_not_mixed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     tournament = Tournament(Game.ABAPA, ("random", "greedy"), rounds=1)
     play_tournament(tournament, tmp_path)
-    with pytest.raises(ConfigError, match=r"holds another tournament \(rounds, seed\): choose another --out"):
+    with pytest.raises(ConfigError, match=r"contains another tournament \(rounds, seed\): choose another --out"):
         play_tournament(replace(tournament, rounds=2, seed=3), tmp_path)
     with pytest.raises(ConfigError, match=r"another tournament \(limits\)"):
         play_tournament(replace(tournament, limits=LIMITED), tmp_path)
@@ -324,7 +324,7 @@ def test_a_refused_bot_leaves_no_folder(tmp_path: Path) -> None:
 
 
 # --- Elo --------------------------------------------------------------------------------------------------------------
-def test_ratings_of_two_solve_the_equation() -> None:
+def test_ratings_of_two_players_match_the_formula() -> None:
     (one, other), margins = fit_ratings([[0, 75], [25, 0]])
     strength = one / SCALE
     expected = 1 / (1 + math.exp(-2 * strength))
@@ -334,7 +334,7 @@ def test_ratings_of_two_solve_the_equation() -> None:
     assert margins == pytest.approx([1.96 * SCALE / 2 / math.sqrt(100 * 0.75 * 0.25)] * 2, rel=0.05)
 
 
-def test_ratings_of_those_who_won_everything_are_sensible() -> None:
+def test_ratings_of_players_who_won_all_games_are_finite() -> None:
     found, margins = fit_ratings([[0, 100, 100], [0, 0, 50], [0, 50, 0]])
     assert all(map(math.isfinite, (*found, *margins)))
     assert 500 < found[0] - found[1] < 1500
@@ -344,7 +344,7 @@ def test_ratings_of_those_who_won_everything_are_sensible() -> None:
     assert fit_ratings(np.zeros((3, 3)))[0] == [0, 0, 0]
 
 
-def test_ratings_find_what_made_the_results() -> None:
+def test_ratings_recover_the_true_strengths() -> None:
     rng, truth = random.Random(2), [-200, -50, 0, 60, 190]
     inside = total = 0
     for _ in range(40):
@@ -362,7 +362,7 @@ def test_ratings_find_what_made_the_results() -> None:
 
 
 # --- bots that answer with weights ------------------------------------------------------------------------------------
-def test_the_heaviest_legal_move_is_played() -> None:
+def test_the_legal_move_with_the_largest_weight_is_played() -> None:
     player = make_player("weighs")
     player.begin(Game.ABAPA, 1)
     assert player.choose(parse_position("4-4-4-4-4-0-4-4-4-4-4-4-0-4-S"), Clock()).move == 4
@@ -402,7 +402,7 @@ def test_invalid_weights_are_an_illegal_answer(answer: str, part: str) -> None:
 
 
 # --- the command ------------------------------------------------------------------------------------------------------
-def test_the_command_for_people_and_machines(tmp_path: Path) -> None:
+def test_the_command_prints_text_or_json(tmp_path: Path) -> None:
     words = ["--import", "examples/weights.py", "tournament", "awale", "right", "greedy", "random", "--rounds", "2"]
     words += ["--variant", "tournament", "--out", str(tmp_path / "out"), "--jobs", "2"]
     done = fresh_awello(*words, "--json")
@@ -457,7 +457,7 @@ def test_limits_must_be_positive() -> None:
                 ResourceLimits(**{name: value})  # type: ignore[arg-type]
 
 
-def test_bad_input_gives_a_one_line_error() -> None:
+def test_invalid_input_is_a_one_line_error() -> None:
     done = awello("tournament", "awale", "random", "greedy", "--move-time", "soon")
     assert done.returncode == 2
     assert done.stdout == ""

@@ -1,8 +1,8 @@
 """Run jobs on the workers of a dask cluster, with results in order.
 
-Games follow from their seeds, so any worker may play them, and the scheduler reassigns the items of a dead worker.
-Workers of a cluster outlive a job, so every item carries its job: a worker that has run another job before loads the
-players and calls the `prepare` of the new one, and refuses if its version of Awello differs.
+Games depend only on their seeds, so any worker can play them, and the scheduler reassigns the items of a dead worker.
+Cluster workers outlive a job, so every item carries its job: a worker that switches jobs first loads the players of the
+new job and calls its `prepare`.  A worker with another version of Awello rejects the job.
 """
 
 import hashlib
@@ -32,37 +32,37 @@ from awello.players.player import read_user_players, unregister_user_players
 if TYPE_CHECKING:
     from distributed import Client
 
-CONNECT_TIMEOUT = 5.0  # seconds to find the scheduler, and then a worker
-RESULT_TIMEOUT = 60.0  # seconds without a result before checking for workers, and to wait for one
+CONNECT_TIMEOUT = 5.0  # seconds to connect to the scheduler, and then to wait for a worker
+RESULT_TIMEOUT = 60.0  # seconds to wait for a result before checking for workers, and then for a worker
 WORKER_COMMAND = "dask worker {} --nthreads 1 --nworkers N"
 
 
 @dataclass(frozen=True)
 class ClusterJob:
-    """What a worker needs before the first item of a job."""
+    """The data that a worker needs before it runs the first item of a job."""
 
     token: str
     fingerprint: str
-    """The fingerprint of the client."""
+    """Fingerprint of the client."""
     players: tuple[str, bytes] | None
-    """The path and content of the user's players file."""
+    """Path and content of the user's players file."""
     preparation: bytes
-    """The `prepare` function, if any, and its arguments; pickled, so that the scheduler need not import them."""
+    """The `prepare` function, if any, and its arguments, pickled so that the scheduler does not import them."""
 
 
 @cache
 def fingerprint() -> str:
-    """The version, and a hash of everything that decides games: the code and the data files."""
+    """Return the version, and a hash of the code and data files, which determine the games."""
     digest, package = hashlib.sha256(), Path(__file__).parent.parent
     for file in sorted([*package.rglob("*.py"), *package.glob("data/*")]):
         digest.update(file.read_bytes())
     return f"{__version__} {digest.hexdigest()[:8]}"
 
 
-# --- the client--------------------------------------------------------------------------------------------------------
+# --- client -----------------------------------------------------------------------------------------------------------
 @contextmanager
 def cluster_pool(address: str, prepare: Prepare | None = None, *args: Any) -> Iterator[OrderedMap]:
-    """Provide the workers of a scheduler; pending items are cancelled at the end."""
+    """Open the workers of a scheduler as a pool; cancel pending items at the end."""
     job = ClusterJob(uuid4().hex, fingerprint(), read_user_players(), pickle.dumps((prepare, args)))
     client = connect_client(address)
     pool = client.get_executor(pure=False)
@@ -70,7 +70,7 @@ def cluster_pool(address: str, prepare: Prepare | None = None, *args: Any) -> It
 
     def count() -> int:
         nonlocal workers, counted_at
-        if time.monotonic() > counted_at + 1:  # workers come and go
+        if time.monotonic() > counted_at + 1:  # workers may join and leave
             with suppress(OSError):
                 workers = len(client.nthreads())
             counted_at = time.monotonic()
@@ -86,14 +86,14 @@ def cluster_pool(address: str, prepare: Prepare | None = None, *args: Any) -> It
     try:
         yield map_items
     finally:
-        with suppress(Exception):  # a worker or the scheduler may have ended
+        with suppress(Exception):  # workers or the scheduler may have ended
             pool.shutdown(wait=False)
             client.run(end_job, job.token, on_error="ignore")
         client.close()
 
 
 def connect_client(address: str) -> "Client":
-    """Connect to a scheduler that has workers, all with this version of Awello; `ConfigError` if that fails."""
+    """Connect to a scheduler that has workers, all with this version of Awello, or raise `ConfigError`."""
     try:
         from distributed import Client
     except ImportError:
@@ -101,7 +101,7 @@ def connect_client(address: str) -> "Client":
     if not re.fullmatch(r"(tcp|tls)://.+:\d+", address):
         raise ConfigError(f"{address!r} is not a scheduler address: write tcp://HOST:8786")
     try:
-        logging.getLogger("distributed.client").setLevel(logging.CRITICAL)  # errors are reported below
+        logging.getLogger("distributed.client").setLevel(logging.CRITICAL)  # this function reports the errors
         client = Client(address, timeout=CONNECT_TIMEOUT, set_as_default=False)
     except OSError:
         workers = WORKER_COMMAND.format("tcp://HOST:8786")
@@ -124,7 +124,7 @@ def _wait_for_workers(client: "Client", address: str, seconds: float) -> None:
 
 
 def _check_fingerprints(client: "Client") -> None:
-    """Refuse a cluster whose results might differ from local ones."""
+    """Reject a cluster whose results might differ from local results."""
     try:
         fingerprints = {"the scheduler": client.run_on_scheduler(fingerprint)}
     except Exception as error:  # Awello is not installed there
@@ -136,14 +136,14 @@ def _check_fingerprints(client: "Client") -> None:
 
 
 def check_fingerprint(machine: str, actual: object, expected: str) -> None:
-    """Refuse a machine with another version, other code or other weights."""
+    """Reject a machine with another version, other code or other weights."""
     if actual != expected:
         advice = "install the same version, with the same extras, on all machines, and restart the workers"
         raise ConfigError(f"{machine} has another version of Awello ({actual}) than the client ({expected}): {advice}")
 
 
 def _result(client: "Client", address: str, future: Future[Result]) -> Result:
-    """Wait for the result of an item; errors in a game are raised unchanged."""
+    """Wait for the result of an item; re-raise errors from games unchanged."""
     from distributed import KilledWorker
 
     try:
@@ -155,12 +155,12 @@ def _result(client: "Client", address: str, future: Future[Result]) -> Result:
         return future.result()
     except KilledWorker as killed:
         died = f"{killed.allowed_failures + 1} workers died one after another while running the same item"
-        raise ConfigError(f"{died}: see their logs; 'dask worker --memory-limit' may be too low") from None
+        raise ConfigError(f"{died}: check their logs; 'dask worker --memory-limit' may be too low") from None
     except CancelledError:
         raise ConfigError(f"the scheduler at {address} has ended: restart it and its workers") from None
 
 
-# --- the worker-------------------------------------------------------------------------------------------------------
+# --- worker ----------------------------------------------------------------------------------------------------------
 class _WorkerState:
     """The job that this process is prepared for."""
 
@@ -168,7 +168,7 @@ class _WorkerState:
     cleanup: Callable[[], None] | None = None
     folder: "TemporaryDirectory[str] | None" = None
     ended_jobs: ClassVar[set[str]] = set()
-    """Jobs that have ended."""
+    """Tokens of the jobs that have ended."""
 
 
 def run_task(job: ClusterJob, task: bytes) -> Any:
@@ -180,7 +180,7 @@ def run_task(job: ClusterJob, task: bytes) -> Any:
 
 
 def end_job(token: str) -> None:
-    """End a job: release its resources, and refuse its remaining items."""
+    """End a job: release its resources, and reject its remaining items."""
     _WorkerState.ended_jobs.add(token)
     if _WorkerState.token == token:
         _release()
@@ -208,13 +208,13 @@ def _switch_job(job: ClusterJob) -> None:
     try:
         _load_players(job)
         _prepare_job(job)
-    except (SpecError, ImportError) as error:  # they were valid on the client
-        advice = "only players of 'awello --import FILE' are sent along; everything else must be installed there"
+    except (SpecError, ImportError) as error:  # the job is valid on the client
+        advice = "only players of 'awello --import FILE' are sent to workers; install everything else there"
         raise ConfigError(f"the worker {worker.address} cannot run this job: {error} ({advice})") from None
 
 
 def _load_players(job: ClusterJob) -> None:
-    """Register the players of a job's file in place of earlier ones."""
+    """Register the players of a job's file, replacing those of the previous job."""
     unregister_user_players()
     os.environ.pop("AWELLO_PLAYERS", None)
     if job.players:
@@ -223,7 +223,7 @@ def _load_players(job: ClusterJob) -> None:
 
 
 def install_players_file(name: str, content: bytes) -> "tuple[str, TemporaryDirectory[str] | None]":
-    """Find a players file on this machine, or write a copy to a temporary folder."""
+    """Find a players file on this machine, or write a copy to a temporary folder; return its path and that folder."""
     file, folder = Path(name), None
     if not file.is_file() or file.read_bytes() != content:
         folder = TemporaryDirectory(prefix="awello-")
@@ -237,5 +237,5 @@ def _prepare_job(job: ClusterJob) -> None:
     prepare, args = pickle.loads(job.preparation)  # nosec B301 # noqa: S301 - as in `run_task`
     _WorkerState.cleanup = prepare(*args) if prepare else None
     _WorkerState.token = job.token
-    if job.token in _WorkerState.ended_jobs:  # it ended during the preparation
+    if job.token in _WorkerState.ended_jobs:  # the job ended during the preparation
         _release()

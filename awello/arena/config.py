@@ -1,4 +1,4 @@
-"""The YAML configuration of `awello run`: the game, the players and the settings of a match; all keys are optional."""
+"""The YAML configuration of `awello run`: the game, the players and the match settings; all keys are optional."""
 
 from pathlib import Path
 from typing import Annotated, Any
@@ -14,7 +14,7 @@ from awello.rules.game import Game, find_game
 
 
 class PlayerConfig(BaseModel, extra="forbid"):
-    """A player, as a spec or with separate keys for its parts."""
+    """A player, given as a spec or with separate keys for its parts."""
 
     player: str
     heuristic: str | None = None
@@ -63,15 +63,15 @@ class RunConfig(BaseModel, extra="forbid"):
     display: bool = True
 
     def parse_game(self) -> Game:
-        """The game with its size or variant."""
+        """Return the game with its size or variant."""
         return find_game(self.game, self.size, self.variant)
 
     def parse_time_control(self) -> Clock:
-        """The clock of each player."""
+        """Return the initial clock of each player."""
         return Clock() if self.clock is None else parse_clock(str(self.clock))
 
     def parse_specs(self) -> tuple[PlayerSpec, PlayerSpec]:
-        """The specs of both players, checked by making the players."""
+        """Return the specs of both players; they are validated by making the players."""
         first, second = (player.to_spec() for player in self.players)
         for spec in (first, second):
             make_player(spec)
@@ -79,13 +79,13 @@ class RunConfig(BaseModel, extra="forbid"):
 
 
 def load_config(path: Path) -> RunConfig:
-    """Load a configuration file; `ConfigError` names the invalid key."""
+    """Load a configuration file, or raise a `ConfigError` that names the invalid key."""
     try:
         content = yaml.safe_load(path.read_text("utf-8"))
     except OSError as error:
         raise ConfigError(f"cannot read {str(path)!r}: {error.strerror}") from None
     except (UnicodeDecodeError, RecursionError):
-        raise ConfigError(f"{str(path)!r} is not a configuration: name a YAML file such as examples/run.yaml") from None
+        raise ConfigError(f"{str(path)!r} is not a configuration: give a YAML file such as examples/run.yaml") from None
     except (yaml.YAMLError, ValueError) as error:
         mark = getattr(error, "problem_mark", None)
         where = f", line {mark.line + 1}" if mark else ""

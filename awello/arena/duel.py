@@ -1,6 +1,6 @@
-"""A duel: pairs of games between two players until a sequential test decides whether the first is stronger.
+"""A duel: pairs of games between two players, until a sequential test decides whether the first player is stronger.
 
-Both games of a pair have the same opening with colours exchanged.  Pairs are counted in order, so a duel ends with the
+Both games of a pair have the same opening, with colours reversed.  Pairs are counted in order, so a duel ends after the
 same pair for any number of worker processes.
 """
 
@@ -21,27 +21,29 @@ from awello.errors import ConfigError
 
 @dataclass(frozen=True)
 class Duel(Match):
-    """The games and the hypotheses of a duel."""
+    """The plan of a duel, and its hypotheses."""
 
     games: int = 1000
-    """Maximum number of games; even."""
+    """Maximum number of games, which must be even."""
     openings: tuple[tuple[int, ...], ...] = ()
-    """Each is played once, in an order drawn from the seed; default: random balanced openings."""
+    """Each opening is played by one pair, in a seeded order; default: random balanced openings."""
     opening_plies: int = 8
     hypotheses: Hypotheses = field(default_factory=Hypotheses)
     fixed: bool = False
-    """Whether all games are played, even after a decision."""
+    """Whether to play all games, even after a decision."""
     kind: ClassVar[str] = "duel"
-    batch_size: ClassVar[int] = 2  # both games of a pair share an opening, which takes a while to find
+    batch_size: ClassVar[int] = 2  # both games of a pair share an opening, which is slow to find
 
     def __post_init__(self) -> None:
         super().__post_init__()
         if self.games < 2 or self.games % 2:
-            raise ConfigError(f"{self.games} games: a duel plays pairs, so give an even number of at least 2")
+            raise ConfigError(
+                f"cannot play {self.games} games: a duel consists of pairs, so give an even number of at least 2"
+            )
 
     @property
     def pairs(self) -> int:
-        """Maximum number of pairs; no opening is repeated, as the same games could follow."""
+        """Maximum number of pairs; no opening is repeated, because that could repeat games."""
         return min(self.games // 2, len(self.openings) or self.games)
 
     @property
@@ -58,7 +60,7 @@ class Duel(Match):
         return balanced_opening(self.game, self.opening_plies, f"{self.seed}/{number // 2}")
 
     def configuration(self) -> dict[str, Any]:
-        """The settings that decide the games; their number and the hypotheses may change between runs."""
+        """Return the settings that determine the games; their number and the hypotheses may change between runs."""
         configuration = super().configuration()
         return {**configuration, "openings": configuration["openings"] or self.opening_plies}
 
@@ -106,7 +108,7 @@ class DuelResult:
 
     @property
     def llr(self) -> float:
-        """The log-likelihood ratio of the test."""
+        """Log-likelihood ratio of the test."""
         return self.duel.hypotheses.llr(self.counts)
 
     @property
@@ -120,18 +122,18 @@ class DuelResult:
         return self.pairs == self.duel.pairs or (not self.duel.fixed and self.verdict != "undecided")
 
     def drop_after_verdict(self) -> None:
-        """Drop the games after the deciding pair; a folder may hold more, played for other hypotheses."""
+        """Drop the games after the deciding pair; a folder may contain more games, played for other hypotheses."""
         for pair in range(1, self.pairs):
             if DuelResult(self.duel, self.results[: 2 * pair]).over:
                 del self.results[2 * pair :]
                 return
 
     def mean_ms(self) -> tuple[float, float]:
-        """The mean time of each player's moves in milliseconds."""
+        """Return the mean time per move of each player, in milliseconds."""
         return mean_ms(self.results)
 
     def as_json(self) -> dict[str, Any]:
-        """The result for JSON output."""
+        """Return the result for JSON output."""
         duel, counts, times = self.duel, self.counts, self.mean_ms()
         wins, draws, losses = self.outcomes
         advantage, margin = elo_difference(counts)
@@ -160,7 +162,7 @@ def play_duel(
     folder: Path | None = None,
     report: Callable[[DuelResult], None] = lambda result: None,
 ) -> DuelResult:
-    """Play a duel, calling `report` at the start and after each game.
+    """Play a duel; call `report` at the start and after each game.
 
     Ctrl-C ends it early; with a folder it can be resumed.
     """

@@ -1,10 +1,10 @@
-"""Ratings from results: the Bradley-Terry model on the Elo scale, by maximum likelihood.
+"""Ratings from results: the Bradley-Terry model on the Elo scale, fitted by maximum likelihood.
 
-A player rated 400 points above another is expected to score ten of eleven points.  A draw counts as half a win for
-each.  Each player gets one imaginary draw against an average player, so that players who won or lost all games have
-finite ratings.  Ratings are relative to their mean, which is 0.  The 95 % intervals follow from the curvature of the
-likelihood (Fisher information).  As a draw counts as half a win and half a loss, they are slightly too wide when many
-games are drawn.
+A player rated 400 points above another is expected to score ten points out of eleven.  A draw counts as half a win for
+each.  Each player gets one imaginary draw against an average player, so that ratings are finite even for players who
+won or lost all games.  Ratings are relative to their mean, which is 0.  The 95 % intervals are derived from the
+curvature of the likelihood (Fisher information).  Because a draw counts as half a win and half a loss, they are
+slightly too wide if many games are drawn.
 """
 
 import math
@@ -33,7 +33,7 @@ def fit_ratings(won: npt.ArrayLike) -> tuple[list[float], list[float]]:
         weight = played * expected * (1 - expected)
         information = np.diag(weight.sum(1) + PRIOR_DRAWS * average * (1 - average)) - weight
         step = np.linalg.solve(information, slope)
-        strength += np.clip(step, -1, 1)  # limited where the likelihood is flat
+        strength += np.clip(step, -1, 1)  # limited, because the likelihood may be flat
         if np.abs(step).max() < 1e-9:
             break
     from_mean = np.eye(size) - 1 / size

@@ -1,4 +1,4 @@
-"""One game between two players: the loop shared by terminals, matches and tournaments."""
+"""The game loop between two players, for the terminal, matches and tournaments."""
 
 import time
 from collections.abc import Callable, Sequence
@@ -26,8 +26,8 @@ def play_game(
 ) -> Record:
     """Play from the end of the opening until the rules, the clock or a player ends the game.
 
-    `players` are the first and the second, on which `begin` has been called.  Passes are played without calling a
-    player; passes and opening moves take no time.
+    `players` are the first and the second player; `begin` must have been called on both.  Passes are played without
+    calling a player; passes and opening moves take no time.
     """
     try:
         return _play_loop(players, start, opening, clock or Clock(), watch)
@@ -37,7 +37,7 @@ def play_game(
 
 
 def learn_from_game(players: Sequence[Player], record: Record) -> tuple[dict[str, int], dict[str, int]]:
-    """Let both players learn from their finished game; returns the counts that each reports."""
+    """Let both players learn from a finished game, and return the counts that each of them reports."""
     names = {side: str(player) for side, player in zip(record.start.game.sides, players, strict=True)}
     finished = replace(record, tags={**names, **record.tags})
     first, second = (dict(player.learn(finished, side)) for side, player in enumerate(players))
@@ -47,7 +47,7 @@ def learn_from_game(players: Sequence[Player], record: Record) -> tuple[dict[str
 def _play_loop(
     players: Sequence[Player], start: Position, opening: Sequence[int], clock: Clock, watch: Watcher
 ) -> Record:
-    """Ask for moves, check them and charge the clocks until the game ends."""
+    """Request moves, validate them and update the clocks until the game ends."""
     positions = [start]
     for move in opening:
         positions.append(positions[-1].play(move))
@@ -91,7 +91,7 @@ def _play_loop(
 
 
 def _find_last_turn(positions: Sequence[Position], moves: Sequence[int], earliest: int) -> int:
-    """The ply of the mover's last move after the opening; the current ply if there is none."""
+    """Find the ply of the mover's last move after the opening; the current ply if there is none."""
     now = len(moves)
     turns = [ply for ply in range(earliest, now) if positions[ply].side == positions[now].side and moves[ply] != PASS]
     return turns[-1] if turns else now

@@ -1,6 +1,6 @@
 """The journal of a run: a folder with its configuration and one line of JSON per finished job.
 
-A run with the same configuration resumes where the journal ends; any other run is refused.  A line is written when its
+A run with the same configuration resumes at the end of the journal; other runs are refused.  A line is written when its
 job ends, so SIGKILL loses only the jobs in progress.  Only one process at a time may write to a journal.
 """
 
@@ -17,7 +17,7 @@ JOURNAL_FILE = "games.jsonl"
 
 
 class Journal:
-    """The folder of a run; `results` are those it held when it was opened."""
+    """The folder of a run; `results` holds the results that it contained when it was opened."""
 
     def __init__(self, folder: Path, kind: str, configuration: Mapping[str, Any]) -> None:
         self.folder, self.lines = folder, folder / JOURNAL_FILE
@@ -37,14 +37,14 @@ class Journal:
                 advice = "wait for it, or choose another --out"
                 raise ConfigError(f"another process is writing to {self.folder}: {advice}") from None
             except FileExistsError:
-                raise ConfigError(f"{self.folder} is a file: name a folder with --out") from None
+                raise ConfigError(f"{self.folder} is a file: give a folder with --out") from None
             except OSError as error:
                 raise ConfigError(f"cannot write to {self.folder}: {error.strerror}") from None
             self._lock = lock.pop_all()
         return self
 
     def _check_configuration(self) -> None:
-        """Refuse the folder of a different run."""
+        """Raise `ConfigError` if the folder belongs to another run."""
         file = self.folder / "configuration.json"
         if not file.exists():
             return
@@ -56,14 +56,16 @@ class Journal:
         if differing := [name for name in names if stored.get(name) != self.configuration.get(name)]:
             changed = ", ".join(differing)
             raise ConfigError(
-                f"{self.folder} holds another {self.kind} ({changed}): choose another --out, or remove it"
+                f"{self.folder} contains another {self.kind} ({changed}): choose another --out, or remove it"
             )
 
     def _read(self) -> list[Any]:
-        """Read the results so far; an incomplete last line is removed."""
+        """Read the results so far, removing an incomplete last line."""
         if not self.lines.exists():
             return []
-        lines = self.lines.read_bytes().splitlines(keepends=True)  # bytes, because a line may end within a character
+        lines = self.lines.read_bytes().splitlines(
+            keepends=True
+        )  # bytes, because the last line may end within a character
         whole = [line for line in lines if line.endswith(b"\n")]
         if whole != lines:
             write_atomically(self.lines, b"".join(whole))

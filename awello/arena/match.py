@@ -1,4 +1,4 @@
-"""A match: games between two players with alternating colours, repeatable by its seed."""
+"""A match: games between two players with alternating colours, determined by a seed."""
 
 import random
 from collections.abc import Callable, Sequence
@@ -17,7 +17,7 @@ from awello.rules.game import Game
 
 @dataclass(frozen=True)
 class Match(GamePlan):
-    """The games of a match."""
+    """The plan of a match."""
 
     game: Game
     first: str
@@ -32,24 +32,24 @@ class Match(GamePlan):
         object.__setattr__(self, "game", Game(self.game))  # it may be given as a name
 
     def opening(self, number: int) -> tuple[int, ...]:
-        """The opening of a game; games 2n and 2n + 1 share it, with colours exchanged."""
+        """Return the opening of a game; games 2n and 2n + 1 share an opening, with colours reversed."""
         return self.openings[number // 2 % len(self.openings)] if self.openings else ()
 
     def job(self, number: int) -> GameJob:
         return make_pair_job(self.game, (self.first, self.second), number, self.seed, self.opening(number), self.clock)
 
     def configuration(self) -> dict[str, Any]:
-        """The settings that decide the games; their number may change between runs."""
+        """Return the settings that determine the games; the number of games may change between runs."""
         names = {"game": str(self.game), "first": self.first, "second": self.second, "seed": self.seed}
         return {**names, "openings": hash_openings(self.openings), "clock": str(self.clock)}
 
     def describe(self) -> dict[str, Any]:
-        """The first fields of a result's JSON."""
+        """Return the first fields of the result's JSON."""
         return {**self.game.options, "first": self.first, "second": self.second, "seed": self.seed}
 
 
 def first_side(number: int) -> int:
-    """The side of the first player in a game: 0 (Black or South) in even ones."""
+    """Return the side of the first player in a game: 0 (Black or South) in games with even numbers."""
     return number % 2
 
 
@@ -62,7 +62,7 @@ def make_pair_job(
     clock: Clock | None = None,
     **options: Any,
 ) -> GameJob:
-    """Make game `number` between two players; the second moves first in odd games."""
+    """Make game `number` between two players; the second player moves first in odd games."""
     seeds = [random.Random(f"{seed}/{number}/{place}").getrandbits(63) for place in (0, 1)]
     order = slice(None, None, -1 if first_side(number) else 1)
     first, second = zip(players[order], seeds[order], strict=True)
@@ -70,13 +70,13 @@ def make_pair_job(
 
 
 def hash_openings(openings: Sequence[Sequence[int]]) -> str:
-    """Hash a list of openings; empty for an empty list."""
+    """Hash a list of openings; the hash of an empty list is empty."""
     return sha256(repr(openings).encode()).hexdigest() if openings else ""
 
 
 @dataclass
 class MatchResult:
-    """The result of a match from the first player's view; in pairs, entry 0 is the first player's."""
+    """The result of a match, from the first player's view; in pairs, entry 0 belongs to the first player."""
 
     match: Match
     results: list[GameResult]
@@ -92,7 +92,7 @@ class MatchResult:
         self.held = sum(each[side] for side, each in held), sum(each[1 - side] for side, each in held)
         forfeits = [result.loser ^ side for side, result in games if result.loser is not None]
         self.forfeits = forfeits.count(0), forfeits.count(1)
-        """Games that each player lost by resigning, on time or by a failure."""
+        """Games that each player lost by resignation, on time or by a failure."""
 
     @property
     def games(self) -> int:
@@ -106,7 +106,7 @@ class MatchResult:
 
     @property
     def learnt(self) -> dict[str, dict[str, int]]:
-        """For players that learn, by spec: the number of games learnt from, and the sums of the reported counts."""
+        """By spec, for players that learn: the number of games they learnt from, and the sums of their counts."""
         learnt: dict[str, dict[str, int]] = {}
         for result in self.results:
             for spec, counts in zip(result.players, result.learnt, strict=True):
@@ -117,17 +117,17 @@ class MatchResult:
         return learnt
 
     def shares(self) -> tuple[float, float, float]:
-        """The mean final share of the board (or of the seeds) of each player, and the rest."""
+        """Return the mean final share of the board (or of the seeds) of each player, and the remaining share."""
         first, second = self.held
         total = self.games * self.match.game.points
         return first / max(1, total), second / max(1, total), (total - first - second) / max(1, total)
 
     def mean_ms(self) -> tuple[float, float]:
-        """The mean time of each player's moves in milliseconds."""
+        """Return the mean time per move of each player, in milliseconds."""
         return mean_ms(self.results)
 
     def as_json(self, records: bool = False) -> dict[str, object]:
-        """The result for JSON output."""
+        """Return the result for JSON output."""
         first, second, left = self.shares()
         return {
             **self.match.describe(),
@@ -146,13 +146,13 @@ class MatchResult:
 
 
 def points_of_first(results: Sequence[GameResult]) -> list[float]:
-    """The first player's points in each game: 0, 0.5 or 1; colours alternate."""
+    """Return the first player's points in each game: 0, 0.5 or 1; colours alternate."""
     games = enumerate(results)
     return [0.5 if game.winner is None else float(game.winner == first_side(number)) for number, game in games]
 
 
 def move_times(results: Sequence[GameResult]) -> tuple[list[float], list[float]]:
-    """The seconds of each player's moves; colours alternate."""
+    """Return the times of each player's moves in seconds; colours alternate."""
     times: tuple[list[float], list[float]] = [], []
     for number, result in enumerate(results):
         for player in (0, 1):
@@ -161,7 +161,7 @@ def move_times(results: Sequence[GameResult]) -> tuple[list[float], list[float]]
 
 
 def mean_ms(results: Sequence[GameResult]) -> tuple[float, float]:
-    """The mean time of each player's moves in milliseconds; colours alternate."""
+    """Return the mean time per move of each player, in milliseconds; colours alternate."""
     first, second = (1000 * sum(each) / max(1, len(each)) for each in move_times(results))
     return first, second
 
@@ -169,7 +169,7 @@ def mean_ms(results: Sequence[GameResult]) -> tuple[float, float]:
 def play_match(
     match: Match, jobs: Jobs = 1, folder: Path | None = None, report: Callable[[int], None] = lambda games: None
 ) -> MatchResult:
-    """Play a match, calling `report` with the number of games played, at the start and after each game.
+    """Play a match; call `report` with the number of games played at the start and after each game.
 
     Ctrl-C ends it early; with a folder it can be resumed.
     """

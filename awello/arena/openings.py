@@ -1,4 +1,4 @@
-"""Openings: random, balanced or from a file, so that games differ without being decided early."""
+"""Openings make games differ: random moves, balanced random moves, or openings from a file."""
 
 import random
 from functools import cache, lru_cache
@@ -15,13 +15,13 @@ from awello.rules.game import Game
 if TYPE_CHECKING:
     from awello.engine.engine import Engine
 
-BALANCE_LIMIT = Limit(depth=6)  # of the search that checks the balance
+BALANCE_LIMIT = Limit(depth=6)  # for the search that checks the balance
 MAX_BALANCED_LEAD = 3.0  # in discs or seeds
 MAX_TRIES = 500
 
 
 def random_opening(game: Game, plies: int, seed: str, prefix: tuple[int, ...] = ()) -> tuple[int, ...]:
-    """Draw random moves after a prefix, such that the game is not over; `plies` does not count the prefix."""
+    """Draw random moves after a prefix that do not end the game; `plies` does not include the prefix."""
     rng, start = random.Random(seed), Record(Position.start(game), prefix).final
     for _ in range(100):
         position, moves = start, list[int]()
@@ -30,12 +30,12 @@ def random_opening(game: Game, plies: int, seed: str, prefix: tuple[int, ...] = 
             position = position.after(moves[-1])
         if not position.over:
             return (*prefix, *moves)
-    raise ConfigError(f"{plies} random moves end every game of {game}: choose fewer")
+    raise ConfigError(f"every game of {game} is over after {plies} random moves: choose fewer")
 
 
 @lru_cache(16)
 def balanced_opening(game: Game, plies: int, seed: str) -> tuple[int, ...]:
-    """Draw random moves until a short search finds the position balanced."""
+    """Draw random moves that lead to a balanced position, according to a short search."""
     engine = _load_engine(game)
     for number in range(MAX_TRIES):
         moves = random_opening(game, plies, f"{seed}/{number}")
@@ -44,7 +44,9 @@ def balanced_opening(game: Game, plies: int, seed: str) -> tuple[int, ...]:
         *_, analysis = engine.analyse(position, BALANCE_LIMIT)
         if abs(position.lead + analysis.value) <= MAX_BALANCED_LEAD:
             return moves
-    raise ConfigError(f"no {plies} random moves of {game} lead to a balanced position: choose another number")
+    raise ConfigError(
+        f"found no balanced position of {game} after {plies} random moves: choose another number of moves"
+    )
 
 
 @cache
@@ -72,5 +74,5 @@ def load_openings(path: Path, game: Game) -> tuple[tuple[int, ...], ...]:
                 raise ConfigError(f"{path}, line {number}: the opening ends the game")
             openings.append(record.moves)
     if not openings:
-        raise ConfigError(f"the openings file {str(path)!r} holds no opening: write one transcript per line")
+        raise ConfigError(f"the openings file {str(path)!r} contains no openings: write one transcript per line")
     return tuple(openings)

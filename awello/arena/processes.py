@@ -1,7 +1,7 @@
-"""Start processes with the kernels already loaded, by forking a server that has loaded them once.
+"""Start processes with kernels already loaded, by forking a server process that has loaded them once.
 
-Loading takes more than a second of CPU time.  The server has a single thread, so it can fork safely whatever threads
-the program has.  Windows cannot fork and macOS should not: there each process loads what it needs.
+Loading takes more than a second of CPU time.  The server has a single thread, so it can fork safely, even if this
+process has several.  Windows cannot fork, and on macOS it is unsafe: there each process loads the kernels itself.
 """
 
 import multiprocessing
@@ -21,9 +21,9 @@ def start_process(
     preload: Sequence[str] = (),
     environment: Mapping[str, str] | None = None,
 ) -> BaseProcess:
-    """Start a process that ends with this one, by default with the same environment.
+    """Start a process that ends when this process ends; by default, it has the same environment.
 
-    The first call takes a second or two and loads the modules of `preload` for all later processes.
+    The first call takes a second or two, and loads the modules in `preload` for all later processes.
     """
     can_fork = "forkserver" in multiprocessing.get_all_start_methods() and sys.platform != "darwin"
     context: Any = multiprocessing.get_context("forkserver" if can_fork else "spawn")
@@ -37,7 +37,7 @@ def start_process(
 
 
 def _run(environment: dict[str, str], target: Callable[..., None], args: tuple[Any, ...]) -> None:
-    """Call a function in the new process, with the given environment instead of the server's older one."""
+    """Call a function in the new process, with the given environment instead of the server's outdated one."""
     os.environ.clear()
     os.environ.update(environment)
     target(*args)

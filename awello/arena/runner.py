@@ -1,7 +1,7 @@
-"""The runner of everything that plays games: in this process, in worker processes or on a cluster, with a journal.
+"""Run the jobs of a plan in this process, in worker processes or on a cluster, and record the results in a journal.
 
 A plan numbers its jobs from 0.  The result of job `n` depends only on the plan and `n`, so results are the same for any
-number of workers, and a run that was interrupted, even by SIGKILL, resumes with the first job missing in its journal.
+number of workers, and an interrupted run, even after SIGKILL, resumes with the first job missing in its journal.
 Only with players that learn do later games depend on earlier ones.
 """
 
@@ -32,7 +32,7 @@ from awello.record import Record
 from awello.rules.game import PASS, Game
 
 Result = TypeVar("Result")
-TIME_DECIMALS = 6  # of seconds in journals
+TIME_DECIMALS = 6  # for seconds in journals
 
 
 # ---- games -----------------------------------------------------------------------------------------------------------
@@ -46,9 +46,9 @@ class GameJob:
     opening: tuple[int, ...] = ()
     clock: Clock = field(default_factory=Clock)
     limits: ResourceLimits | None = None
-    """Limits of the sandboxes of the players; None: no sandboxes."""
+    """Limits for the players' sandboxes; None: no sandboxes."""
     brief: bool = False
-    """Whether to leave times and nodes out of the result."""
+    """Whether to omit times and nodes from the result."""
 
 
 @dataclass(frozen=True)
@@ -61,11 +61,11 @@ class GameResult:
     """The transcript."""
     score: tuple[int, int]
     opening: int = 0
-    """Plies of the opening."""
+    """Number of plies in the opening."""
     seconds: tuple[float, ...] = ()
-    """Time of each ply."""
+    """Time spent on each ply."""
     nodes: tuple[int | None, ...] = ()
-    """Nodes searched for each ply, None for players that do not search."""
+    """Nodes searched for each ply; None for players that do not search."""
     loser: int | None = None
     reason: str = ""
     forfeits: tuple[tuple[str, str] | None, tuple[str, str] | None] = (None, None)
@@ -83,14 +83,14 @@ class GameResult:
 
     @property
     def winner(self) -> int | None:
-        """The side that won, None for a draw."""
+        """The side that won; None for a draw."""
         if self.loser is not None:
             return 1 - self.loser
         first, second = self.score
         return None if first == second else int(second > first)
 
     def move_times(self, side: int) -> list[float]:
-        """Times of a side's moves, without the opening and without passes."""
+        """Return the times of a side's moves, excluding the opening and passes."""
         moves = enumerate(zip(self.record.moves, self.seconds, strict=True))
         return [spent for ply, (move, spent) in moves if ply >= self.opening and ply % 2 == side and move != PASS]
 
@@ -102,7 +102,7 @@ class PlayerCache:
         self._players: dict[tuple[str, int], Player] = {}
 
     def get_players(self, job: GameJob) -> tuple[Player, Player]:
-        """Get the players of a game; equal specs give two different players."""
+        """Return the players of a game; equal specs give two separate players."""
         first, second = job.players
         return self._get_player(job, first, 0), self._get_player(job, second, int(first == second))
 
@@ -115,7 +115,7 @@ class PlayerCache:
                 if isinstance(player, SandboxedPlayer):
                     player.ensure_ready()
             except Forfeit as forfeit:
-                if forfeit.reason == "refused":  # an invalid spec; other failures lose games
+                if forfeit.reason == "refused":  # the spec is invalid; other failures lose games
                     raise ConfigError(forfeit.message) from None
         return self._players[spec, copy]
 
@@ -123,7 +123,7 @@ class PlayerCache:
         """End all players and the processes they have started."""
         for player in self._players.values():
             if isinstance(player, SandboxedPlayer):
-                player.stop()  # so that they end concurrently
+                player.stop()  # first, so that the players end concurrently
         for player in self._players.values():
             end = player.close if isinstance(player, SandboxedPlayer) else player.end
             end()
@@ -131,7 +131,7 @@ class PlayerCache:
 
 
 def play_job(job: GameJob, cache: PlayerCache) -> GameResult:
-    """Play a game and let its players learn from it."""
+    """Play a game, and let the players learn from it."""
     players = cache.get_players(job)
     for player, seed in zip(players, job.seeds, strict=True):
         player.begin(job.game, seed)
@@ -168,10 +168,10 @@ def _reason(forfeit: Forfeit | None) -> tuple[str, str] | None:
 
 # ---- plans -----------------------------------------------------------------------------------------------------------
 class RunPlan(ABC, Generic[Result]):
-    """Numbered jobs and the settings that decide their results; subclasses are picklable frozen dataclasses."""
+    """Numbered jobs, and the settings that determine their results.  Subclasses are picklable frozen dataclasses."""
 
     kind: ClassVar[str]
-    """The name of this kind of run in error messages."""
+    """Name of this kind of run in error messages."""
     result_type: ClassVar[type[Any]]
     batch_size: ClassVar[int] = 1
     """Number of jobs that a worker runs before it returns their results."""
@@ -185,7 +185,7 @@ class RunPlan(ABC, Generic[Result]):
 
     @abstractmethod
     def configuration(self) -> Mapping[str, Any]:
-        """The settings that decide the results.  A folder with other settings is refused; if empty, any is accepted."""
+        """Return the settings that determine the results; a folder with other settings is refused.  Empty: no check."""
 
     @abstractmethod
     def run_job(self, number: int, cache: PlayerCache) -> Result:
@@ -199,14 +199,14 @@ class GamePlan(RunPlan[GameResult]):
 
     @abstractmethod
     def job(self, number: int) -> GameJob:
-        """Game `number` of the plan."""
+        """Return game `number` of the plan."""
 
     def run_job(self, number: int, cache: PlayerCache) -> GameResult:
         return play_job(self.job(number), cache)
 
 
 def check_players(specs: Iterable[str], kind: str) -> None:
-    """Refuse invalid specs and the player `human`."""
+    """Raise an error for invalid specs and for the player `human`."""
     for spec in specs:
         if make_player(spec).spec.name == "human":
             raise ConfigError(f"a {kind} cannot have human players: use 'awello play'")
@@ -214,12 +214,12 @@ def check_players(specs: Iterable[str], kind: str) -> None:
 
 # ---- runs ------------------------------------------------------------------------------------------------------------
 class Runner(Generic[Result]):
-    """Runs a plan.  `results` are the results so far in order, beginning with those of the folder's journal."""
+    """Runs a plan.  `results` holds the results so far in order, starting with those in the folder's journal."""
 
     def __init__(self, plan: RunPlan[Result], jobs: Jobs | OrderedMap = 1, folder: Path | None = None) -> None:
-        """`jobs` is a number of processes, the address of a cluster, or a pool of workers shared by several runs."""
+        """Create a runner; `jobs` is a number of processes, a cluster address, or a pool shared by several runs."""
         if isinstance(jobs, int) and jobs < 1:
-            raise ConfigError(f"{jobs} jobs: give at least one")
+            raise ConfigError(f"cannot run {jobs} jobs: give at least one")
         self.plan, self.jobs, self.folder = plan, jobs, folder
         self._adapter = TypeAdapter(list[plan.result_type])  # type: ignore[name-defined]
         self.results: list[Result] = []
@@ -249,7 +249,7 @@ class Runner(Generic[Result]):
             raise ConfigError(f"{journal.lines} is damaged: choose another --out, or remove the folder") from None
 
     def run(self, report: Callable[[], None] = lambda: None, is_done: Callable[[], bool] = lambda: False) -> bool:
-        """Run missing jobs until `is_done`, calling `report` after each result; False if interrupted by Ctrl-C."""
+        """Run missing jobs until `is_done`; call `report` after each result.  Return False after Ctrl-C."""
         try:
             with closing(self._results()) as results:
                 while not is_done() and (result := next(results, None)) is not None:
@@ -274,7 +274,7 @@ class Runner(Generic[Result]):
 
 
 def open_workers(jobs: Jobs) -> AbstractContextManager[Jobs | OrderedMap]:
-    """Open a worker pool for several runs; with one job, none is needed."""
+    """Open a worker pool for several runs; one job needs no pool."""
     return nullcontext(jobs) if jobs == 1 else worker_pool(jobs, _init_worker, None)
 
 
@@ -292,19 +292,19 @@ _worker: tuple[RunPlan[Any] | None, PlayerCache]
 
 
 def _init_worker(plan: RunPlan[Any] | None) -> Callable[[], None]:
-    """Initialise a worker; returns the function that closes its players."""
+    """Initialise a worker, and return the function that closes its players."""
     global _worker
     _worker = plan, PlayerCache()
     return _worker[1].close
 
 
 def _run_batch(batch: tuple[RunPlan[Any] | None, range]) -> list[Any]:
-    """Run a batch of jobs in a worker; a shared worker gets the plan with each batch."""
+    """Run a batch of jobs in a worker; a shared worker receives the plan with each batch."""
     (prepared, cache), (plan, numbers) = _worker, batch
     plan = plan or prepared
     assert plan is not None
     try:
         return [plan.run_job(number, cache) for number in numbers]
-    except UnknownPlayerError as error:  # the parent process knows the player
-        advice = "worker processes know only players from 'awello --import FILE' or AWELLO_PLAYERS"
+    except UnknownPlayerError as error:  # but the parent process has the player
+        advice = "worker processes load only players from 'awello --import FILE' or AWELLO_PLAYERS"
         raise ConfigError(f"{error}; {advice}") from None

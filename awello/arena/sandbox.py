@@ -1,11 +1,11 @@
 """A sandboxed player: it runs in its own process, which is measured and can be killed with all its descendants.
 
-The game loop treats it like any other player.  A failure in its process (an exception, a crash, a missing or illegal
-answer, an exceeded limit) loses the game and has no other effect.  A player whose process has died is started again for
-its next game.
+The game loop treats it like any other player.  A failure of its process (an exception, a crash, a missing or illegal
+answer, an exceeded limit) loses the game and has no other effect.  A player whose process has died is restarted for its
+next game.
 
-Its memory is the growth of its process's anonymous resident memory (RSS) since just before the player was made, plus
-the memory of the processes it started; mapped files do not count.  It is measured on Linux only.
+The memory use of a player is the growth of its process's anonymous resident memory since just before the player was
+made, plus the memory of the processes it started; mapped files are not counted.  It is measured on Linux only.
 """
 
 import math
@@ -40,9 +40,9 @@ from awello.position import Position
 from awello.record import Record
 from awello.rules.game import Game
 
-ANSWER_GRACE = 1.0  # seconds over its limit after which a player without an answer is terminated
-MEMORY_POLL_SECONDS = 0.1  # between two measurements of memory while waiting for an answer
-EXIT_TIMEOUT = 5.0  # for a player's processes to end
+ANSWER_GRACE = 1.0  # seconds after its time limit until a player that does not answer is terminated
+MEMORY_POLL_SECONDS = 0.1  # between two memory measurements while waiting for an answer
+EXIT_TIMEOUT = 5.0  # seconds for a player's processes to exit
 MIB = 1 << 20
 CPU_TOLERANCE, CPU_TOLERANCE_SECONDS = 1.1, 0.02  # factor and seconds by which CPU time may exceed wall time
 MAX_MESSAGE_CHARS = 200
@@ -51,27 +51,25 @@ REASONS = ("crash", "illegal", "time", "memory", "threads", "learning", "resigne
 
 @dataclass(frozen=True)
 class ResourceLimits:
-    """Resource limits of a player.  None means no limit; the use is measured anyway."""
+    """Resource limits of a player.  None means no limit; resource use is measured in any case."""
 
     move_time: float | None = None
-    """Seconds for each move."""
+    """Seconds per move."""
     tolerance: float = 0.01
-    """Seconds by which a move may be late, for overhead of the machine."""
+    """Seconds by which a move may be late, to allow for overhead."""
     memory: float | None = None
-    """MiB of its process, counted from before the player is made, and of the processes it starts."""
+    """MiB of its process, not counting the memory in use before the player is made, and of the processes it starts."""
     learning: float | None = None
     """Seconds to make the player and prepare it for a game."""
     threads: int | None = None
-    """Threads that may be busy during its moves; pondering counts as one more."""
+    """Threads that may be busy during its moves; pondering counts as one more thread."""
 
     def __post_init__(self) -> None:
         for name in ("move_time", "memory", "learning", "threads"):
             value = getattr(self, name)
             if value is not None and not value > 0:
                 label = name.replace("_", " ")
-                raise ConfigError(
-                    f"a limit of {value:g} for {label} is not positive: give more than 0, or leave it out"
-                )
+                raise ConfigError(f"a limit of {value:g} for {label} is not positive: give more than 0, or omit it")
 
 
 @dataclass(frozen=True)
@@ -84,30 +82,30 @@ class Usage:
     processor: float = 0.0
     """CPU seconds of all its threads and processes during its moves, and of all but its main thread between them."""
     memory: int = 0
-    """The largest measured memory in bytes; measured after and during each move."""
+    """Maximum memory in bytes, measured during and after each move."""
     learning: float = 0.0
-    """Seconds to get ready when it was last made."""
+    """Seconds that the last preparation took."""
 
 
 class SandboxedPlayer(Player):
-    """A player in its own process, within limits.  After a game, `forfeit` tells how it forfeited, if it did."""
+    """A player in its own process, within limits.  After a game, `forfeit` is the reason for its forfeit, if any."""
 
     def __init__(self, spec: str, game: Game, limits: ResourceLimits) -> None:
         self.spec, self.game, self.limits = parse_spec(spec), game, limits
         self.forfeit: Forfeit | None = None
         self.usage = Usage()
         self._disqualified: Forfeit | None = (
-            None  # set if it gets ready too slowly or was stopped; it plays no more games
+            None  # set if its preparation was too slow or it was stopped; it plays no more games
         )
         self._process: Any = None  # the supervisor of the player's process
         self._pid = 0  # the player's process
-        self._baseline_memory = 0  # bytes of the process before the player was made
+        self._baseline_memory = 0  # bytes used by the process before the player was made
         self._connection: Connection
         self._record: Record | None = None
         self._lock = threading.Lock()
 
     def ensure_ready(self) -> None:
-        """Make the player in a new process, if needed; raises `Forfeit`, with reason `refused` for invalid specs."""
+        """Make the player in a new process, if needed.  Raises `Forfeit`; its reason is `refused` for invalid specs."""
         if self._disqualified:
             raise self._disqualified
         if self._process is not None:
@@ -166,14 +164,14 @@ class SandboxedPlayer(Player):
         return {}
 
     def stop(self) -> None:
-        """Start terminating the player for good; can be called from any thread."""
+        """Start to terminate the player permanently; can be called from any thread."""
         with self._lock:
             self._disqualified = Forfeit("crash", "the player was stopped")
             if self._process:
                 self._process.terminate()
 
     def close(self) -> None:
-        """End the player and its processes for good; can be called from any thread."""
+        """End the player and its processes permanently; can be called from any thread."""
         self.stop()
         with self._lock:
             if self._process:
@@ -185,19 +183,19 @@ class SandboxedPlayer(Player):
         self.usage = replace(used, moves=used.moves + 1, seconds=used.seconds + seconds, worst=max(used.worst, seconds))
 
     def _check_threads(self) -> None:
-        """Check the limit of threads after a game."""
+        """Check the thread limit after a game."""
         threads, used = self.limits.threads, self.usage
         if threads is not None and used.processor > CPU_TOLERANCE * threads * used.seconds + CPU_TOLERANCE_SECONDS:
             cpu = f"{used.processor:.2f} s of CPU time in moves of {used.seconds:.2f} s"
             raise Forfeit("threads", f"more than {threads}: {cpu}")
 
     def _measure_memory(self) -> None:
-        """Measure the memory of the player and its processes; kill them all if it exceeds the limit."""
+        """Measure the memory of the player and its processes; kill them if it exceeds the limit."""
         own = max(0, anonymous_memory_use(self._pid) - self._baseline_memory) if self._baseline_memory else 0
         used_memory = own + memory_use(list_descendants(self._pid))
         self.usage = replace(self.usage, memory=max(self.usage.memory, used_memory))
         if self.limits.memory is not None and used_memory > self.limits.memory * MIB:
-            kill_tree(self._pid)  # immediately: external programs get no time to exit
+            kill_tree(self._pid)  # immediately: external engines get no time to exit
             self._terminate()
             raise Forfeit("memory", f"it uses {used_memory / MIB:.1f} MiB; the limit is {self.limits.memory:g}")
 
@@ -207,7 +205,7 @@ class SandboxedPlayer(Player):
         return forfeit
 
     def _too_slow(self, seconds: float) -> Forfeit:
-        """Disqualify the player: starting it again for each game would not be faster."""
+        """Disqualify the player, because it would be as slow in every game."""
         self.usage = replace(self.usage, learning=seconds)
         allowed = format_duration(self.limits.learning or 0)
         self._disqualified = Forfeit("learning", f"not ready after {seconds:.1f} s; the limit is {allowed}")
@@ -277,7 +275,7 @@ class _PlayerHost:
     """The player in its process; its methods are called through the connection."""
 
     player: Player
-    processor = 0.0  # CPU seconds in the moves of this game, and of other threads between them
+    processor = 0.0  # CPU seconds during the moves of this game, and of other threads between moves
     other_cpu_time = 0.0  # CPU seconds of other threads and processes since the process started
 
     def pid(self) -> int:
@@ -329,17 +327,17 @@ class _PlayerHost:
 
 
 def _children_cpu_time() -> float:
-    """CPU seconds of all processes that this one has started."""
+    """Return the CPU seconds of all processes that this process has started."""
     ended = os.times()
     return ended.children_user + ended.children_system + cpu_time(list_descendants(os.getpid()))
 
 
 def _serve_player(connection: Connection) -> None:
-    """Run a player's process: answer calls until the connection is closed."""
+    """Host a player in this process: answer calls until the connection is closed."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     supervise(connection)
-    os.dup2(2, 1)  # the output of a player must not mix with the report
-    load_kernels()  # so that loading does not count as learning time
+    os.dup2(2, 1)  # a player's output must not be mixed with the report
+    load_kernels()  # before the learning time starts
     host, pid = _PlayerHost(), os.getpid()
     while True:
         try:
@@ -348,7 +346,7 @@ def _serve_player(connection: Connection) -> None:
             return
         answer = _answer(host, method, args)
         if os.getpid() != pid:
-            os._exit(1)  # a process forked by the player has returned here: it must not answer
+            os._exit(1)  # a process forked by the player has returned to this loop and must not answer
         connection.send(answer)
 
 
@@ -357,7 +355,7 @@ def _answer(host: _PlayerHost, method: str, args: tuple[Any, ...]) -> Any:
         return getattr(host, method)(*args)
     except Forfeit as forfeit:
         message = _to_line(forfeit.message, 5 * MAX_MESSAGE_CHARS)  # it may contain a long command
-        return Forfeit(forfeit.reason, message)  # the arena may not know the player's subclass
+        return Forfeit(forfeit.reason, message)  # not a subclass, which the arena may not have
     except Resignation:
         return Forfeit("resigned", "the player resigned")
     except IllegalMoveError as error:
@@ -369,6 +367,6 @@ def _answer(host: _PlayerHost, method: str, args: tuple[Any, ...]) -> Any:
 
 
 def _to_line(text: str, max_chars: int = MAX_MESSAGE_CHARS) -> str:
-    """Shorten a text to one line."""
+    """Convert a text to one line, and shorten it."""
     words = " ".join(text.split())
     return words if len(words) <= max_chars else f"{words[:max_chars]}..."

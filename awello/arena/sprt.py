@@ -1,10 +1,10 @@
 """The generalised sequential probability ratio test (SPRT) on pairs of games, which decides when a duel ends.
 
-Two games with the same opening and exchanged colours are correlated, so a pair is one trial: it gives the first player
-0, 0.5, 1, 1.5 or 2 points.  All figures follow from the mean and the variance of the pairs.
+Two games with the same opening and reversed colours are correlated, so a pair is one trial: the first player scores 0,
+0.5, 1, 1.5 or 2 points.  All figures are derived from the mean and the variance of the pairs.
 
-One imaginary pair, half won and half lost, is added to those played, so that all figures are finite even if every pair
-had the same result, and the first few pairs decide nothing.
+One imaginary pair, half won and half lost, is added to the pairs played.  So all figures are finite even if every pair
+has the same result, and the first few pairs cannot decide the test.
 
 Sources: A. Wald, "Sequential tests of statistical hypotheses", 1945; M. Van den Bergh, "A practical introduction to the
 GSPRT", the usual test for chess engines.
@@ -31,40 +31,44 @@ class Hypotheses:
     elo0: float = 0.0
     elo1: float = 20.0
     alpha: float = 0.05
-    """Probability that a player who is `elo0` stronger passes."""
+    """Probability that a player who is stronger by `elo0` passes the test."""
     beta: float = 0.05
-    """Probability that a player who is `elo1` stronger fails."""
+    """Probability that a player who is stronger by `elo1` fails the test."""
 
     def __post_init__(self) -> None:
         if not -math.inf < self.elo0 < self.elo1 < math.inf:
-            raise ConfigError(f"elo0 {self.elo0:g} and elo1 {self.elo1:g}: elo0 must be smaller than elo1")
+            raise ConfigError(
+                f"elo0 {self.elo0:g} is not smaller than elo1 {self.elo1:g}: give finite values with elo0 < elo1"
+            )
         if not (0 < self.alpha < 0.5 and 0 < self.beta < 0.5):
-            raise ConfigError(f"alpha {self.alpha:g} and beta {self.beta:g}: both must be above 0 and below 0.5")
+            raise ConfigError(
+                f"alpha {self.alpha:g} or beta {self.beta:g} is out of range: give values above 0 and below 0.5"
+            )
 
     @property
     def bounds(self) -> tuple[float, float]:
-        """The log-likelihood ratios at which the test ends."""
+        """The lower and upper log-likelihood ratios at which the test ends."""
         return math.log(self.beta / (1 - self.alpha)), math.log((1 - self.beta) / self.alpha)
 
     def llr(self, counts: PairCounts) -> float:
-        """The log-likelihood ratio of `elo1` to `elo0`."""
+        """Return the log-likelihood ratio of `elo1` to `elo0`."""
         score, error = mean_score(counts)
         score0, score1 = expected_score(self.elo0), expected_score(self.elo1)
         return (score1 - score0) * (2 * score - score0 - score1) / (2 * error**2)
 
     def verdict(self, counts: PairCounts) -> str:
-        """`stronger`, `not stronger` or, while the ratio is between the bounds, `undecided`."""
+        """Return `stronger`, `not stronger` or, while the ratio is between the bounds, `undecided`."""
         (lower, upper), llr = self.bounds, self.llr(counts)
         return "stronger" if llr >= upper else "not stronger" if llr <= lower else "undecided"
 
 
 def expected_score(elo: float) -> float:
-    """The expected score of a game for an advantage in Elo."""
+    """Return the expected score per game for an advantage in Elo."""
     return 1 / (1 + 10 ** (-elo / 400))
 
 
 def mean_score(counts: PairCounts) -> tuple[float, float]:
-    """The first player's mean score per game, and its standard error."""
+    """Return the first player's mean score per game, and its standard error."""
     pairs = [played + imagined for played, imagined in zip(counts, PRIOR_PAIRS, strict=True)]
     number = sum(pairs)
     score = sum(n * result for n, result in zip(pairs, SCORES, strict=True)) / number
@@ -73,12 +77,12 @@ def mean_score(counts: PairCounts) -> tuple[float, float]:
 
 
 def elo_difference(counts: PairCounts) -> tuple[float, float]:
-    """The first player's advantage in Elo, and the half width of its 95 % interval."""
+    """Return the first player's advantage in Elo, and the half width of its 95 % interval."""
     score, error = mean_score(counts)
     return SCALE * math.log(score / (1 - score)), Z_95 * SCALE * error / (score * (1 - score))
 
 
 def likelihood_of_superiority(counts: PairCounts) -> float:
-    """The likelihood that the first player is stronger."""
+    """Return the likelihood that the first player is stronger."""
     score, error = mean_score(counts)
     return NormalDist().cdf((score - 0.5) / error)

@@ -1,8 +1,8 @@
 """A supervisor process, which ensures that a player leaves no processes behind.
 
-The supervisor runs no code of the player.  All processes that the player starts stay its descendants; on Linux even
-those that leave their session or lose their parent.  When the player's process ends, on SIGTERM or when the arena has
-ended, the supervisor kills the remaining processes, then exits with the status of the player's process.
+The supervisor runs no code of the player.  All processes that the player starts stay descendants of the supervisor; on
+Linux even those that leave their session or lose their parent.  When the player's process or the arena ends, or on
+SIGTERM, the supervisor kills the remaining processes, then exits with the status of the player's process.
 """
 
 import multiprocessing
@@ -16,22 +16,22 @@ from time import monotonic, sleep
 
 from awello.players.process_tree import adopt_orphans, die_with_parent, kill_tree
 
-EXIT_SECONDS = 0.5  # for programs to exit by themselves after the player's process has ended
-KILL_TIMEOUT = 3.0  # for processes to end after they are killed
-POLL_SECONDS = 0.005  # between two checks of the remaining processes
+EXIT_SECONDS = 0.5  # for child processes to exit by themselves after the player's process has ended
+KILL_TIMEOUT = 3.0  # seconds for killed processes to end
+POLL_SECONDS = 0.005  # between two checks for remaining processes
 
 
 def supervise(connection: Connection) -> None:
-    """Continue in a child process, supervised by this one; on Windows, only end with the arena.
+    """Continue in a child process that this process supervises; on Windows, only make this process end with the arena.
 
-    Only the child keeps the connection to the arena, so that the arena notices its end.
+    Only the child keeps the connection to the arena, so that the arena notices when it ends.
     """
     if sys.platform == "win32":
         _end_with_arena()
         return
-    os.setsid()  # the terminal's signals must reach only the arena
+    os.setsid()  # signals from the terminal must reach only the arena
     adopt_orphans()
-    signal.signal(signal.SIGCHLD, lambda *_: None)  # an ignored signal cannot be awaited
+    signal.signal(signal.SIGCHLD, lambda *_: None)  # sigwait needs a signal that is not ignored
     before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGCHLD, signal.SIGTERM})
     if player := os.fork():
         connection.close()
@@ -39,7 +39,7 @@ def supervise(connection: Connection) -> None:
     signal.signal(signal.SIGCHLD, signal.SIG_DFL)
     signal.pthread_sigmask(signal.SIG_SETMASK, before)
     die_with_parent()
-    adopt_orphans()  # so that all its processes can be measured as descendants
+    adopt_orphans()  # so that all its processes are measured as its descendants
 
 
 def _end_with_arena() -> None:
@@ -71,7 +71,7 @@ if sys.platform != "win32":
                 self._reap()
             if self.status is None:
                 os.kill(self.player, signal.SIGKILL)
-            self._wait(EXIT_SECONDS)  # programs see the end of their input
+            self._wait(EXIT_SECONDS)  # child processes see the end of their input
             kill_tree(os.getpid())
             self._wait(KILL_TIMEOUT)
             self._end()

@@ -1,8 +1,8 @@
 """The tournament of report 1: a round robin of bots under the same resource limits.
 
-A round is two games with the first player exchanged.  The larger sum of both scores wins the round and 3 points; a
-drawn round gives 1 point to each.  Bots run in sandboxes (`sandbox.py`), so a misbehaving bot only loses its games.  A
-forfeited game scores all points of the board for the opponent and none for the loser.
+A round consists of two games, in which the bots take turns to move first.  The bot with the larger total score wins the
+round and gets 3 points; after a drawn round each bot gets 1 point.  Bots run in sandboxes (`sandbox.py`), so a faulty
+bot only loses its own games.  A forfeit scores all points of the board for the opponent and none for the loser.
 """
 
 import random
@@ -23,12 +23,12 @@ from awello.players.player import find_player
 from awello.players.spec import parse_spec
 from awello.rules.game import Game
 
-WIN_POINTS, DRAW_POINTS = 3, 1  # for a round
+WIN_POINTS, DRAW_POINTS = 3, 1  # per round
 
 
 @dataclass(frozen=True)
 class Tournament(GamePlan):
-    """The games of a tournament."""
+    """The plan of a tournament."""
 
     game: Game
     specs: tuple[str, ...]
@@ -36,26 +36,25 @@ class Tournament(GamePlan):
     seed: int = 0
     limits: ResourceLimits = field(default_factory=ResourceLimits)
     opening_plies: int = 0
-    """Random moves before both games of a round, the same for all pairs."""
+    """Random moves at the start of both games of a round, the same for all pairs."""
     kind: ClassVar[str] = "tournament"
     batch_size: ClassVar[int] = 2
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "game", Game(self.game))  # it may be given as a name
+        object.__setattr__(self, "game", Game(self.game))  # converts names
         specs = [parse_spec(spec) for spec in self.specs]
         if len(specs) < 2:
-            raise ConfigError("a tournament needs at least two bots: name them after the game")
+            raise ConfigError("a tournament needs at least two bots: give their specs after the game")
         for spec in specs:
             find_player(spec.name)
             if spec.name == "human":
                 raise ConfigError("a tournament cannot have human players: use 'awello play'")
             if specs.count(spec) > 1:
-                message = f"'{spec}' appears twice: name each bot once"
+                message = f"'{spec}' appears twice: give each bot once"
                 raise ConfigError(message, "repeated_player", player=str(spec))
         if self.rounds < 1 or self.opening_plies < 0:
-            raise ConfigError(
-                f"{self.rounds} rounds after {self.opening_plies} random moves: give at least 1 round and 0 moves"
-            )
+            given = f"{self.rounds} rounds with {self.opening_plies} opening plies"
+            raise ConfigError(f"cannot play {given}: give at least 1 round and 0 plies")
         self.opening(0)
 
     @property
@@ -64,7 +63,7 @@ class Tournament(GamePlan):
         return list(combinations(range(len(self.specs)), 2))
 
     def opening(self, number: int) -> tuple[int, ...]:
-        """The random opening of a round."""
+        """Return the random opening of a round."""
         return random_opening(self.game, self.opening_plies, f"{self.seed}/{number}")
 
     @property
@@ -72,7 +71,7 @@ class Tournament(GamePlan):
         return 2 * self.rounds * len(self.pairs)
 
     def locate(self, number: int) -> tuple[int, int, int]:
-        """The pair of a game, its round, and its number in the round, 0 or 1."""
+        """Return the pair of a game, its round, and its number in the round, 0 or 1."""
         unit, game = divmod(number, 2)
         played, pair = divmod(unit, len(self.pairs))
         return pair, played, game
@@ -99,7 +98,7 @@ class BotGame:
 
 
 def to_bot_game(result: GameResult, game: int) -> BotGame:
-    """Convert game 0 or 1 of a round to the order of the pair's bots; a forfeit gives all points to the opponent."""
+    """Convert game 0 or 1 of a round to the order of the pair's bots; a forfeit scores all points for the opponent."""
     one, other = first_side(game), 1 - first_side(game)
     score, usage = result.score, result.usage or (Usage(), Usage())
     if any(result.forfeits):
@@ -111,7 +110,7 @@ def to_bot_game(result: GameResult, game: int) -> BotGame:
 
 @dataclass(frozen=True)
 class Round:
-    """Two games of a pair; the first bot of the pair is the first player of the first game."""
+    """Two games of a pair; the first bot of the pair moves first in the first game."""
 
     pair: int
     number: int
@@ -119,7 +118,7 @@ class Round:
 
     @property
     def score(self) -> tuple[int, int]:
-        """The summed score of each bot of the pair."""
+        """Total score of each bot of the pair."""
         first, second = zip(*(game.score for game in self.games), strict=True)
         return sum(first), sum(second)
 
@@ -135,7 +134,7 @@ class BotStanding:
     """Rounds."""
     games: int = 0
     score: int = 0
-    """Sum over all games."""
+    """Total over all games."""
     elo: float = 0.0
     elo_margin: float = 0.0
     """Half width of the 95 % interval."""
@@ -151,7 +150,7 @@ class BotStanding:
 
     @property
     def points(self) -> int:
-        """Points of its rounds."""
+        """Points for won and drawn rounds."""
         return WIN_POINTS * self.won + DRAW_POINTS * self.drawn
 
     @property
@@ -161,21 +160,21 @@ class BotStanding:
 
     @property
     def mean_seconds(self) -> float:
-        """Mean time of a move in seconds."""
+        """Mean time per move, in seconds."""
         return self.seconds / max(1, self.moves)
 
     @property
     def memory_mib(self) -> float:
-        """Memory of the bot and its processes in MiB."""
+        """Maximum memory of the bot and its processes, in MiB."""
         return self.memory / MIB
 
     @property
     def cpus(self) -> float:
-        """Mean number of busy CPUs during its moves."""
+        """Mean number of busy CPUs during moves."""
         return self.processor / self.seconds if self.seconds else 0.0
 
     def add_game(self, score: int, forfeit: tuple[str, str] | None, used: Usage) -> None:
-        """Add a game."""
+        """Add the result and the resource use of a game."""
         self.games += 1
         self.score += score
         if forfeit:
@@ -189,7 +188,7 @@ class BotStanding:
         self.learning = max(self.learning, used.learning)
 
     def as_json(self) -> dict[str, Any]:
-        """The standing for JSON output."""
+        """Return the standing for JSON output."""
         return {
             "bot": self.spec,
             "points": self.points,
@@ -219,7 +218,7 @@ class TournamentResult:
 
     @property
     def total_rounds(self) -> int:
-        """Number of rounds of the whole tournament."""
+        """Total number of rounds in the tournament."""
         return self.tournament.rounds * len(self.tournament.pairs)
 
     @property
@@ -238,12 +237,12 @@ class TournamentResult:
         return rounds
 
     def standings(self) -> list[BotStanding]:
-        """The bots ranked by points, then by mean score."""
+        """Return the bots, ranked by points, then by mean score."""
         bots = [BotStanding(spec) for spec in self.tournament.specs]
         for played in self.rounds:
             for game in played.games:
-                for place, number in enumerate(self.tournament.pairs[played.pair]):
-                    bots[number].add_game(game.score[place], game.forfeits[place], game.usage[place])
+                for index, number in enumerate(self.tournament.pairs[played.pair]):
+                    bots[number].add_game(game.score[index], game.forfeits[index], game.usage[index])
         cross_table = self.cross_table()
         table = [[won + drawn / 2 for won, drawn, _ in row] for row in cross_table]
         for bot, row, elo, margin in zip(bots, cross_table, *fit_ratings(table), strict=True):
@@ -252,7 +251,7 @@ class TournamentResult:
         return sorted(bots, key=lambda bot: (-bot.points, -bot.mean_score))
 
     def cross_table(self) -> list[list[tuple[int, int, int]]]:
-        """Rounds won, drawn and lost by each bot against each other, in the order of the specs."""
+        """Return the rounds won, drawn and lost by each bot against each other bot, in the order of the specs."""
         size = range(len(self.tournament.specs))
         table = [[[0, 0, 0] for _ in size] for _ in size]
         for played in self.rounds:
@@ -264,7 +263,7 @@ class TournamentResult:
         return [[(won, drawn, lost) for won, drawn, lost in row] for row in table]
 
     def as_json(self) -> dict[str, Any]:
-        """The results for JSON output."""
+        """Return the results for JSON output."""
         tournament, cross_table = self.tournament, self.cross_table()
         return {
             **tournament.game.options,
@@ -292,7 +291,7 @@ def play_tournament(
     jobs: Jobs = 1,
     report: Callable[[TournamentResult], None] = lambda result: None,
 ) -> TournamentResult:
-    """Play a tournament, calling `report` at the start and after each game.
+    """Play a tournament; call `report` at the start and after each game.
 
     Ctrl-C ends it early; with a folder it can be resumed.
     """

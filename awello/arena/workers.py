@@ -1,6 +1,6 @@
-"""Worker pools, local or on a cluster: ordered results, prompt Ctrl-C, clear errors for workers that fail.
+"""Worker pools, local or on a cluster: ordered results, prompt Ctrl-C, and clear errors if a worker fails.
 
-A result must depend only on the item and the arguments of `prepare`: it may be computed on any worker, and twice.
+A result must depend only on the item and the arguments of `prepare`: any worker may compute it, possibly twice.
 """
 
 import signal
@@ -21,19 +21,19 @@ Item = TypeVar("Item")
 Result = TypeVar("Result")
 Handle = TypeVar("Handle")
 Jobs = int | str  # number of local processes, or the address of a cluster's scheduler
-Prepare = Callable[..., Callable[[], None] | None]  # cluster workers call the returned function at the end
-QUEUED_PER_WORKER = 4  # items submitted per worker ahead of the results
-EXIT_TIMEOUT = 5.0  # for a worker to end
+Prepare = Callable[..., Callable[[], None] | None]  # cluster workers call the returned function when the job ends
+QUEUED_PER_WORKER = 4  # items submitted ahead of the results
+EXIT_TIMEOUT = 5.0  # seconds for a worker to exit
 
 
 class OrderedMap(Protocol):
-    """Applies a function to items and yields the results in order, like `map`."""
+    """Apply a function to items and yield the results in order, like `map`."""
 
     def __call__(self, function: Callable[[Item], Result], items: Iterable[Item], /) -> Iterator[Result]: ...
 
 
 def worker_pool(jobs: Jobs, prepare: Prepare | None = None, *args: Any) -> AbstractContextManager[OrderedMap]:
-    """Open a worker pool.  Each worker first calls `prepare(*args)`, if given."""
+    """Open a worker pool.  Each worker first calls `prepare(*args)`, if `prepare` is given."""
     if isinstance(jobs, int):
         return _process_pool(jobs, prepare, *args)
     from awello.arena.cluster import cluster_pool
@@ -42,13 +42,13 @@ def worker_pool(jobs: Jobs, prepare: Prepare | None = None, *args: Any) -> Abstr
 
 
 class _Context(SpawnContext):
-    """Starts processes and keeps a list of them, as the program may have other children that must not be ended."""
+    """Starts processes and keeps a list of them, so that other child processes are not ended with them."""
 
     def __init__(self) -> None:
         self.started: list[SpawnProcess] = []
 
     def Process(self, *args: Any, **options: Any) -> SpawnProcess:  # type: ignore[override]  # noqa: N802
-        """Create a process, to be started by the pool."""
+        """Create a process for the pool to start."""
         self.started.append(SpawnProcess(*args, **options))
         return self.started[-1]
 
@@ -98,7 +98,7 @@ def map_ordered(
     items: Iterable[Item],
     workers: Callable[[], int],
 ) -> Iterator[Result]:
-    """Submit items, some ahead of the results, and yield the results in order."""
+    """Submit items ahead of time, and yield the results in order."""
     pending: deque[Handle] = deque()
     for item in items:
         pending.append(submit(item))
@@ -110,11 +110,11 @@ def map_ordered(
 
 @contextmanager
 def ignore_interrupts() -> Iterator[None]:
-    """Start processes that ignore Ctrl-C; the parent receives it after the block and ends them."""
+    """Block Ctrl-C while starting processes, which then ignore it; the parent receives it after the block."""
     if not hasattr(signal, "pthread_sigmask"):  # Windows
         yield
         return
-    resource_tracker.ensure_running()  # starting it inside the block would unblock the signal
+    resource_tracker.ensure_running()  # to start it within the block would unblock the signal
     before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
     try:
         yield
@@ -124,7 +124,7 @@ def ignore_interrupts() -> Iterator[None]:
 
 @contextmanager
 def uninterrupted() -> Iterator[None]:
-    """Ignore Ctrl-C during a cleanup that must be completed."""
+    """Ignore Ctrl-C during a cleanup that must not be interrupted."""
     if threading.current_thread() is not threading.main_thread():
         yield
         return

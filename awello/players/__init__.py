@@ -1,4 +1,4 @@
-"""Players: they choose moves, and are made from a spec string such as `alphabeta:mixed@6`."""
+"""Players choose moves; they are created from specs such as `alphabeta:mixed@6`."""
 
 from awello.players import (  # noqa: F401  (importing them registers their players)
     budget,

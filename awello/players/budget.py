@@ -1,4 +1,4 @@
-"""Players of report 1: alpha-beta on a node budget, and its final agent for Awalé."""
+"""The players of report 1: alpha-beta on a node budget, and the report's final agent for Awalé."""
 
 from dataclasses import dataclass, field
 from typing import Annotated, Literal
@@ -20,23 +20,25 @@ RIGHTMOST_PIT = 5
 
 
 @register(
-    "budget", "alpha-beta on a node budget, divided among the children; learns its move ordering; default @450000n"
+    "budget", "alpha-beta on a node budget, which is divided among the moves; learns move ordering; default @450000n"
 )
 @dataclass
 class BudgetPlayer(TextbookPlayer):
-    """Searches on a node budget, to a depth or for a time; plays one of the best moves at random."""
+    """Searches on a node budget, to a depth or for a time, and plays one of the best moves at random."""
 
     limit: Limit = field(default_factory=lambda: Limit(nodes=DEFAULT_NODES))
     share_factor: Annotated[float, Field(ge=1, le=1.8)] = DEFAULT_SHARE_FACTOR
-    """The budget of a child, as a multiple of an even share."""
+    """Budget of a child node, as a multiple of an even share."""
     move_ordering: Literal["none", "frozen", "live"] = "live"
-    """No ordering, the learnt scores, or learnt scores that are updated during the search."""
+    """`none`; `frozen`: by learnt scores; `live`: by learnt scores that the search keeps updating."""
 
     def _check_limit(self) -> None:
         depth, nodes, seconds = self.limit.depth, self.limit.nodes, self.limit.seconds
         if not (nodes or seconds or (depth and depth <= MAX_DEPTH)):
-            advice = f"such as {self.spec.name}@450000n or {self.spec.name}@100ms"
-            raise SpecError(f"player {self.spec} needs nodes, a time or a depth up to {MAX_DEPTH}, {advice}")
+            advice = f"write {self.spec.name}@450000n or {self.spec.name}@100ms"
+            raise SpecError(
+                f"player {self.spec} needs a number of nodes, a time or a depth up to {MAX_DEPTH}: {advice}"
+            )
 
     def _make_evaluator(self, game: Game) -> BudgetSearch:
         heuristic = self._make_heuristic(game)
@@ -57,17 +59,17 @@ class BudgetPlayer(TextbookPlayer):
 
 @register(
     "travers",
-    "the final agent of report 1 for Awalé: learnt weights and move ordering; default @450000n, or a time: @100ms",
+    "the final agent of report 1 for Awalé: learnt weights and move ordering; default @450000n",
 )
 @dataclass
 class TraversPlayer(BudgetPlayer):
-    """The final agent: its own heuristic, and a fixed first move, the rightmost pit."""
+    """The final agent of report 1: its own heuristic, and a fixed first move, the rightmost pit."""
 
     heuristic: str | None = "travers"
 
     def begin(self, game: Game, seed: int) -> None:
         if game.family != "awale":
-            raise SpecError(f"player {self.spec} plays Awalé only")
+            raise SpecError(f"player {self.spec} plays only Awalé, not {game}: choose another player")
         super().begin(game, seed)
 
     def choose(self, position: Position, clock: Clock) -> Choice:

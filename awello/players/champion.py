@@ -18,33 +18,33 @@ if TYPE_CHECKING:
     from awello.engine.avoided_moves import AvoidedMoves
     from awello.engine.engine import Engine
 
-MIN_GAIN = 1.0  # discs or seeds by which another move must be better than the one that lost
+MIN_GAIN = 1.0  # discs or seeds; an alternative must be better than the losing move by this margin
 
 
 @register(
     "champion",
-    "the strongest: learnt evaluation, deep search, exact endgames; @level=0 to @level=30, any limit or the clock",
+    "the strongest player: learnt evaluation, deep search, exact endgames; @level=0 to @level=30, or another limit",
 )
 @dataclass
 class ChampionPlayer(Player):
-    """Plays the engine's move.  Without a limit, its clock decides how long it searches."""
+    """Plays the engine's move.  Without a limit, the clock determines the search time."""
 
     heuristic: str | None = None
-    """A heuristic in place of the learnt evaluation; for Awalé only `diffscore`."""
+    """Heuristic that replaces the learnt evaluation; for Awalé only `diffscore`."""
     limit: Limit | None = None
     threads: Annotated[int, Field(ge=1, le=64)] = 1
     hash: Annotated[int, Field(ge=1, le=1 << 16)] = 32
     """Size of the transposition table in MiB."""
     ponder: bool = False
-    """Whether it searches on the opponent's time."""
+    """Whether to search on the opponent's time."""
     book: bool = True
-    """Whether it plays from its opening book, if there is one (Awalé)."""
+    """Whether to play from the opening book; only Awalé has one."""
     weights: str = ""
-    """A file of learnt weights; default: the shipped ones."""
+    """File of learnt weights; default: the shipped weights."""
     avoided_moves: str = ""
-    """A file of moves that lost games; they are avoided, and new ones are added."""
+    """File of moves that lost games: these moves are avoided, and new ones are added."""
     max_loss: Annotated[float, Field(ge=0, allow_inf_nan=False)] = 0.0
-    """The most discs or seeds that a deliberate mistake may cost."""
+    """Maximum cost of a deliberate mistake, in discs or seeds."""
     mistake_percent: Annotated[int, Field(ge=0, le=100)] = 0
     """Percentage of moves that are deliberate mistakes."""
 
@@ -87,7 +87,7 @@ class ChampionPlayer(Player):
         return Choice(analysis.move, analysis)
 
     def _find_in_book(self, position: Position) -> Analysis | None:
-        """The book's move.  With a level or a heuristic the book is off, so that only the search counts."""
+        """Find a book move.  With a level or a heuristic the book is off, so that only the search matters."""
         level = self.limit is not None and self.limit.level is not None
         if not self.book or level or self.heuristic or self._find_avoided(position):
             return None
@@ -104,7 +104,7 @@ class ChampionPlayer(Player):
         return analysis
 
     def _choose_mistake(self, engine: "Engine", position: Position, clock: Clock) -> Analysis:
-        """A random move that costs something, but at most `max_loss`; the best move if there is none."""
+        """Choose a random move that costs at most `max_loss`, but not 0; the best move if there is none."""
         analysis = engine.choose(position, clock, self.limit, multipv=len(position.legal_moves()))
         weaker = [found for found in analysis.candidates if 0 < analysis.value - found[1] <= self.max_loss]
         if not weaker:

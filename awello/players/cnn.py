@@ -1,4 +1,4 @@
-"""Players that use a convolutional network trained on Othello tournament games, without or with a shallow search."""
+"""Players with a convolutional network trained on Othello tournament games, without or with a shallow search."""
 
 import time
 from dataclasses import dataclass, field
@@ -19,13 +19,15 @@ from awello.search.batched_alphabeta import BatchedAlphaBeta
 MAX_DEPTH = 8
 
 
-@register("cnn", "the move that a network trained on tournament games predicts for the winner; no search")
+@register(
+    "cnn", "the move that a convolutional network, trained on tournament games, predicts for the winner; no search"
+)
 @dataclass
 class CnnPolicyPlayer(Player):
     """Plays the move with the highest predicted probability."""
 
     weights: Path | None = None
-    """A network file made by `awello train cnn`; default: the shipped one."""
+    """Network file written by `awello train cnn`; default: the shipped network."""
     symmetries: Annotated[int, Field(ge=1, le=SYMMETRIES)] = SYMMETRIES
     """Number of board symmetries over which the network's outputs are averaged."""
 
@@ -41,16 +43,16 @@ class CnnPolicyPlayer(Player):
         return Choice(move, Analysis(move, value, False, 0, self.symmetries, self.symmetries, seconds, candidates))
 
 
-@register("cnn-value", "alpha-beta with the network's prediction of the winner as evaluation; default @2")
+@register("cnn-value", "alpha-beta with the value of the convolutional network as evaluation; default @2")
 @dataclass
 class CnnValuePlayer(Player):
-    """Searches to a depth, with the network as evaluation."""
+    """Searches to a depth, with the network's value as evaluation."""
 
     limit: Limit = field(default_factory=lambda: Limit(depth=2))
     weights: Path | None = None
-    """As for `cnn`."""
+    """Network file, as for `cnn`."""
     threads: Annotated[int, Field(ge=1, le=64)] = 1
-    """Threads that the network uses."""
+    """Threads for the network."""
 
     def begin(self, game: Game, seed: int) -> None:
         if self.limit.depth is None or not 1 <= self.limit.depth <= MAX_DEPTH:

@@ -1,4 +1,4 @@
-"""A person at the terminal: shows the board, reads moves and commands."""
+"""A person at the terminal: show the board, read moves and commands."""
 
 from contextlib import suppress
 from dataclasses import dataclass
@@ -26,7 +26,7 @@ HELP = """\
   hint       show the expected result of each move
   undo       take back your last move
   resign     resign the game
-  quit       leave the game, as Ctrl-D and Ctrl-C do
+  quit       leave the game; also Ctrl-D or Ctrl-C
   help       show this"""
 
 
@@ -52,13 +52,13 @@ class HumanPlayer(Player):
                     self.moves += 1
                     return Choice(move)
             except AwelloError as error:
-                self.console.print(f"{error}. Type help for more.", style="red")
+                self.console.print(f"{error}. Type help for a list of commands.", style="red")
 
     def _format_moves(self, position: Position) -> str:
         return " ".join(map(position.format_move, position.legal_moves()))
 
     def _format_hints(self, position: Position) -> str:
-        """The expected final margin after each move, from the mover's view, best first."""
+        """Format the expected final margin after each move, from the mover's view, best first."""
         from awello.engine.engine import Engine
 
         self.engine = self.engine or Engine(position.game)
@@ -75,7 +75,7 @@ class HumanPlayer(Player):
             self.engine = None
 
     def _run_command(self, word: str, position: Position) -> int | None:
-        """The move that was typed, or None after a command."""
+        """Run a command and return None, or return the move that was typed."""
         match word.lower():
             case "":
                 return None

@@ -1,4 +1,4 @@
-"""Monte Carlo tree search players: UCT with random playouts, PPAF with learning playouts, PUCT with a network."""
+"""Players with Monte Carlo tree search: UCT with random playouts, PPAF with adaptive playouts, PUCT with a network."""
 
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -25,16 +25,16 @@ class TreeSearchPlayer(Player):
 
     limit: Limit = field(default_factory=lambda: Limit(seconds=0.1))
     exploration: Annotated[float, Field(ge=0, le=10)] = EXPLORATION
-    """Exploration constant of the selection formula: higher values prefer rarely visited moves."""
+    """Exploration constant of the selection formula; higher values favour rarely visited moves."""
     max_nodes: Annotated[int, Field(ge=1 << 10, le=1 << 26)] = 1 << 19
-    """Size of the tree; 48 bytes per node."""
+    """Maximum number of tree nodes; each takes 48 bytes."""
 
     def begin(self, game: Game, seed: int) -> None:
         super().begin(game, seed)
         if self.limit.seconds is None and self.limit.nodes is None:
             name = self.spec.name
             raise SpecError(
-                f"player {self.spec} needs a time or a number of playouts, such as {name}@100ms or {name}@800n"
+                f"player {self.spec} needs a time or a number of playouts: write {name}@100ms or {name}@800n"
             )
         self.tree = self.make_tree(game)
 
@@ -50,29 +50,27 @@ class TreeSearchPlayer(Player):
         return Choice(analysis.move, analysis)
 
 
-@register("ppaf", "UCT whose playouts learn which kinds of moves win")
-@register("uct", "Monte Carlo tree search with random playouts; default @100ms, or a number of playouts: @5000n")
+@register("ppaf", "UCT whose playouts learn which kinds of moves win; default @100ms")
+@register("uct", "Monte Carlo tree search with random playouts; default @100ms; a number of playouts: @5000n")
 @dataclass
 class MonteCarloPlayer(TreeSearchPlayer):
-    """Evaluates positions by playouts."""
+    """Evaluates positions with playouts."""
 
     def make_tree(self, game: Game) -> MonteCarloTree:
         make = PpafTree if self.spec.name == "ppaf" else MonteCarloTree
         return make(self.max_nodes, self.exploration)
 
 
-@register(
-    "puct", "Monte Carlo tree search guided by a network, puct:cnn by the convolutional one; default @100ms, or @800n"
-)
+@register("puct", "Monte Carlo tree search with a network; puct:cnn: with the convolutional network; default @100ms")
 @dataclass
 class NetworkTreePlayer(TreeSearchPlayer):
-    """Evaluates positions by a network: a perceptron trained by self-play, or the convolutional one for Othello."""
+    """Evaluates positions with a perceptron trained by self-play, or for Othello with the convolutional network."""
 
     heuristic: Literal["perceptron", "cnn"] = "perceptron"
     weights: Path | None = None
-    """A network file made by `awello train perceptron` or `train cnn`; default: the shipped one."""
+    """Network file written by `awello train perceptron` or `train cnn`; default: the shipped network."""
     threads: Annotated[int, Field(ge=1, le=64)] = 1
-    """Threads that the convolutional network uses."""
+    """Threads for the convolutional network."""
 
     def make_tree(self, game: Game) -> MonteCarloTree:
         if self.heuristic == "cnn":

@@ -1,7 +1,7 @@
-"""Otage, the program of report 4: iterative deepening, a book of its own games, and exact endgames.
+"""Otage, the player of report 4: iterative deepening, an opening book of its own games, and exact endgames.
 
-A folder holds its memory: a text file with its patterns and factors, and an archive of games, which is its book.  It
-learns from every game it plays (`otage_learning`) and from self-play (`awello autoplay`).
+Its memory is a folder: a text file with patterns and factors, and an archive of games, which serves as its opening
+book.  Otage learns from every game that it plays (`otage_learning`) and from self-play (`awello autoplay`).
 """
 
 import math
@@ -28,53 +28,53 @@ from awello.rules.game import Game
 from awello.search.iterative_deepening import Iteration, IterativeDeepening, OtageOptions
 from awello.search.iterative_kernels import MAX_DEPTH
 
-if TYPE_CHECKING:  # these load kernels or the database library, which most processes do without
+if TYPE_CHECKING:  # these load kernels or the database library, which most processes do not need
     from awello.archive.game_tree import GameTree
     from awello.engine.engine import Engine
 
-GAMES_FILE = "games.sqlite"  # the archive of the book, in the memory folder
-LOCK_FILE = "memory.lock"  # locked while learning; not the folder itself, which a run may lock
+GAMES_FILE = "games.sqlite"  # the archive for the book, in the memory folder
+LOCK_FILE = "memory.lock"  # locked while learning; the folder itself may be locked by a run
 EVENT = "Learning"  # Event tag of the games in the book
-STRONG_OPPONENT_SHARE = 0.25  # of the points: opponents who took at least this share are strong
-DEFAULT_LIMIT = Limit(depth=6)  # used without a limit and without a clock
-# Empty squares from which endgames are solved: fewer with more legal moves, more with more time.
+STRONG_OPPONENT_SHARE = 0.25  # an opponent who has won at least this share of the points is strong
+DEFAULT_LIMIT = Limit(depth=6)  # if there is neither a limit nor a clock
+# Number of empty squares from which endgames are solved: higher with more time, lower with more legal moves.
 EMPTIES_AT_ONE_SECOND, EMPTIES_PER_DOUBLING, EMPTIES_WITHOUT_TIME = 18.0, 1.0, 12.0
 REFERENCE_MOVES, EMPTIES_PER_MOVE = 8, 0.15
-SOLVE_TIME_SHARE = 0.7  # of the time for a move; then solving is given up for a search
-PONDER_SOLVE_SECONDS = 1.0  # while pondering, endgames are solved that are in reach within this time
-MIN_VARIETY_EMPTIES = 44  # `variety_percent` applies only above this number of empty squares
+SOLVE_TIME_SHARE = 0.7  # of the time for a move; then the solver gives up and a search follows
+PONDER_SOLVE_SECONDS = 1.0  # pondering solves endgames that `is_endgame` accepts for this time
+MIN_VARIETY_EMPTIES = 44  # `variety_percent` applies above this number of empty squares
 
 
 @register(
     "otage",
-    "the program of report 4, which learns from every game: patterns, refutation tables, a book of its own games",
+    "Otage of report 4, which learns from every game: patterns, refutation tables, an opening book of its own games",
 )
 @dataclass
 class OtagePlayer(Player):
-    """Plays Othello with a memory that learns; its techniques can be switched off."""
+    """Plays Othello with a learning memory; each technique can be switched off."""
 
     limit: Limit | None = None
     memory: str = ""
-    """Folder of its memory; default: the shipped memory, without a book."""
+    """Memory folder; default: the shipped memory, without a book."""
     archive: str = ""
-    """Archive of the book; default: a file in the folder."""
+    """Archive that serves as the book; default: a file in the memory folder."""
     learning: bool = True
-    """Whether it updates the folder after each game."""
+    """Whether to update the memory folder after each game."""
     book: bool = True
-    """Whether it plays from its book."""
+    """Whether to play from the book."""
     patterns: bool = True
-    """Whether the evaluation uses edge and corner patterns with their learnt factors."""
+    """Whether the evaluation includes edge and corner patterns with their learnt factors."""
     hints: Literal["none", "move", "branch", "tables"] = "tables"
-    """What one depth passes on to the next: nothing, the best move, the best line or refutation tables."""
+    """Results passed from one depth to the next: none, the best move, the principal variation, or refutation tables."""
     move_ordering: bool = True
-    """Whether corners are searched first and X squares last."""
+    """Whether to search corners first and X squares last."""
     aspiration: bool = True
-    """Whether it uses aspiration windows around the values of earlier depths."""
+    """Whether to use aspiration windows around the values of earlier depths."""
     threads: Annotated[int, Field(ge=1, le=64)] = 1
     variety_percent: Annotated[int, Field(ge=0, le=100)] = 0
-    """Percentage of opening moves for which it plays the second choice."""
+    """Percentage of opening moves for which the second-best move is played."""
     ponder: bool = False
-    """Whether it searches on the opponent's time."""
+    """Whether to search on the opponent's time."""
 
     def __post_init__(self) -> None:
         self.engine: Engine | None = None
@@ -83,21 +83,23 @@ class OtagePlayer(Player):
         self.ponder_thread: threading.Thread | None = None
         self.expected: Position | None = None
         self.ponder_iterations: list[Iteration] = []  # results by depth for the expected position
-        self.depths: dict[Position, int] = {}  # search depth by position of this game, without forced or book moves
-        self.results: dict[str, list[float]] = {}  # points lost in each game, by opponent
+        self.depths: dict[Position, int] = {}  # search depth by position of this game, except forced and book moves
+        self.results: dict[str, list[float]] = {}  # the opponent's points in each game, by opponent
         self.memory_read_at = 0  # modification time of the memory file when it was read, in nanoseconds
 
     def begin(self, game: Game, seed: int) -> None:
         from awello.engine.engine import Engine
 
         if game is not Game.OTHELLO:
-            raise SpecError(f"otage plays Othello on 8x8 only, not {game}: choose champion")
+            raise SpecError(f"player otage plays Othello on 8x8 only, not {game}: choose champion")
         if self.limit is not None and (self.limit.level is not None or 0 in (self.limit.depth, self.limit.nodes)):
-            raise SpecError(f"player {self} needs a depth, a time or nodes, such as otage@100ms")
+            raise SpecError(f"player {self} needs a depth, a time or a number of nodes: write otage@6 or otage@100ms")
         if self.search is None or self._memory_time() != self.memory_read_at:
             folder = Path(self.memory)
             if self.memory and not folder.is_dir():
-                raise SpecError(f"there is no folder {self.memory!r}: create it with 'awello autoplay {self.memory}'")
+                raise SpecError(
+                    f"memory folder {self.memory!r} does not exist: create it with 'awello autoplay {self.memory}'"
+                )
             self.memory_read_at = self._memory_time()
             memory = OtageMemory.load(folder / MEMORY_FILE) if self.memory else load_shipped_memory()
             archive = self.archive or (str(folder / GAMES_FILE) if (folder / GAMES_FILE).exists() else "")
@@ -110,7 +112,7 @@ class OtagePlayer(Player):
         super().begin(game, seed)
 
     def _memory_time(self) -> int:
-        """Modification time of the memory file, which other players may update."""
+        """Return the modification time of the memory file, which other players may update."""
         file = Path(self.memory) / MEMORY_FILE
         return file.stat().st_mtime_ns if self.memory and file.exists() else 0
 
@@ -123,13 +125,13 @@ class OtagePlayer(Player):
         if self.search is None or self.engine is None:
             raise RuntimeError("call begin() before choose()")
         self.end()
-        analysis = self._think(self.search, self.engine, position, clock)
+        analysis = self._analyse(self.search, self.engine, position, clock)
         if self.ponder:
             self._ponder(self.search, self.engine, position.after(analysis.move), analysis.pv[1:2])
         return Choice(analysis.move, analysis)
 
     def learn(self, record: Record, side: int) -> Mapping[str, int]:
-        """Update the memory and, if the game is worth keeping, the book."""
+        """Update the memory, and add the game to the book if it should be kept."""
         if not (self.memory and self.learning) or not record.moves or record.start != Position.start():
             return {}
         from awello.archive.archive import Archive
@@ -143,14 +145,14 @@ class OtagePlayer(Player):
             memory = OtageMemory.load(folder / MEMORY_FILE)
             lesson = otage_learning.learn_game(memory, game, side)
             memory.save(folder / MEMORY_FILE)
-            if kept := otage_learning.is_worth_keeping(game, side, strong):
+            if kept := otage_learning.should_keep(game, side, strong):
                 with closing(Archive(self.archive or folder / GAMES_FILE)) as archive:
                     archive.add(game)
-        self.search = None  # the next game reads the new memory
+        self.search = None  # the next `begin` loads the new memory
         return {"kept": int(kept), "changed": int(lesson.ply is not None)}
 
     def _is_strong(self, record: Record, side: int) -> bool:
-        """Whether the opponent has taken enough points so far, this game included."""
+        """Whether the opponent has won enough points so far, including this game."""
         opponent = record.tags.get(record.start.game.sides[1 - side], "")
         results = self.results.setdefault(opponent, [])
         results.append(0.5 if record.winner is None else float(record.winner != side))
@@ -163,21 +165,19 @@ class OtagePlayer(Player):
         if self.engine is not None:
             self.engine.close()
 
-    # ---- searching ---------------------------------------------------------------------------------------------------
-    def _ponder(
-        self, search: IterativeDeepening, engine: "Engine", position: Position, answer: tuple[int, ...]
-    ) -> None:
-        """Search on the opponent's time: near the end the whole position, otherwise the expected answer."""
+    # ---- search ------------------------------------------------------------------------------------------------------
+    def _ponder(self, search: IterativeDeepening, engine: "Engine", position: Position, reply: tuple[int, ...]) -> None:
+        """Search on the opponent's time: in the endgame all replies, otherwise only the expected reply."""
         if position.over or is_endgame(position, PONDER_SOLVE_SECONDS):
             engine.ponder(position)
-        elif answer and answer[0] in position.legal_moves() and not (expected := position.after(answer[0])).over:
+        elif reply and reply[0] in position.legal_moves() and not (expected := position.after(reply[0])).over:
             self.expected, self.ponder_iterations = expected, []
             self.ponder_thread = threading.Thread(
                 target=_deepen, args=(search, expected, self.ponder_iterations), daemon=True
             )
             self.ponder_thread.start()
 
-    def _think(self, search: IterativeDeepening, engine: "Engine", position: Position, clock: Clock) -> Analysis:
+    def _analyse(self, search: IterativeDeepening, engine: "Engine", position: Position, clock: Clock) -> Analysis:
         started, limit = time.perf_counter(), self.limit or (DEFAULT_LIMIT if math.isinf(clock.seconds) else Limit())
         seconds = allocate_time(clock, estimate_moves_left(position)).optimum
         if limit.seconds is not None:
@@ -203,23 +203,23 @@ class OtagePlayer(Player):
 
 
 def _deepen(search: IterativeDeepening, position: Position, iterations: list[Iteration]) -> None:
-    """Deepen the search until it is stopped."""
+    """Search deeper and deeper until the search is stopped."""
     for iteration in search.deepen(position, MAX_DEPTH - 2):
         iterations.append(iteration)
 
 
-def load_game_tree(place: str) -> "GameTree":
-    """Build the tree of the Othello games of an archive."""
+def load_game_tree(database: str) -> "GameTree":
+    """Load the tree of the Othello games in an archive."""
     from awello.archive.archive import Archive, GameFilter
     from awello.archive.game_tree import GameTree
 
-    with closing(Archive(place)) as archive:
+    with closing(Archive(database)) as archive:
         return GameTree.of(archive, GameFilter(games=(Game.OTHELLO,)))
 
 
-# ---- the end of the game (section I.2.3) -----------------------------------------------------------------------------
+# ---- endgame (section I.2.3) -----------------------------------------------------------------------------------------
 def is_endgame(position: Position, seconds: float) -> bool:
-    """Whether the rest of the game can be solved, by the empty squares, the legal moves and the time."""
+    """Whether the endgame can be solved, given the empty squares, the legal moves and the time."""
     limit = EMPTIES_WITHOUT_TIME
     if math.isfinite(seconds):
         limit = EMPTIES_AT_ONE_SECOND + EMPTIES_PER_DOUBLING * math.log2(max(seconds, 1e-3))
@@ -228,7 +228,7 @@ def is_endgame(position: Position, seconds: float) -> bool:
 
 
 def solve_twice(engine: "Engine", position: Position, seconds: float) -> Analysis | None:
-    """Find the winner first, then the score if time is left; None if there is no time for either."""
+    """Solve for the winner, then for the score if time remains; None if there is not enough time for either."""
     timer = threading.Timer(min(seconds, threading.TIMEOUT_MAX), engine.stop)
     timer.start()
     try:

@@ -1,9 +1,9 @@
-"""Learning from a finished game (report 4, section III.2.3).
+"""How Otage learns from a finished game (report 4, section III.2.3).
 
-The factors are adjusted a little, and the result is credited to each pattern that occurred.  After a loss this is
-repeated, up to a maximum, until a search to the same depth would choose another move somewhere in the game.
+The factors are adjusted slightly, and the result is credited to each pattern that occurred.  After a loss this is
+repeated, at most `MAX_REPEATS` times, until a search to the same depth chooses another move somewhere in the game.
 
-A game enters the book (section II.5.2) if Otage lost it, should have lost it, or played it against a strong opponent.
+A game is added to the book (section II.5.2) if Otage lost it, had a lost position in it, or played a strong opponent.
 """
 
 from collections.abc import Mapping
@@ -16,22 +16,22 @@ from awello.position import Position
 from awello.record import Record
 from awello.search.iterative_deepening import IterativeDeepening
 
-MAX_REPEATS = 10  # times that a lost game is learnt
-DEFAULT_DEPTH = 4  # where the depth of the search is not recorded
-SOLVED_EMPTIES = range(2, 13)  # positions with so many empty squares are solved to find lost ones
-DEPTHS_TAG = "Depths"  # tag of Otage's games: the search depth of each ply, 0 for forced, book and solved moves
+MAX_REPEATS = 10  # of learning from a lost game
+DEFAULT_DEPTH = 4  # if the search depth is not recorded
+SOLVED_EMPTIES = range(2, 13)  # empty squares of the positions that are solved to find lost positions
+DEPTHS_TAG = "Depths"  # search depth of each ply of Otage's games; 0: forced, book or solved move
 
 
 @dataclass(frozen=True)
 class Lesson:
-    """How often a game was learnt, and the first ply whose move would change now, if any."""
+    """How often a game was learnt, and the first ply at which Otage would now play another move, if any."""
 
     repeats: int
     ply: int | None
 
 
 def learn_game(memory: OtageMemory, record: Record, side: int) -> Lesson:
-    """Update a memory by a finished game, as the player of one side."""
+    """Update a memory with a finished game, in which Otage played one side."""
     depths = read_depths(record) or default_depths(record)
     memory.games += 1
     for repeats in range(1, MAX_REPEATS + 1):
@@ -46,7 +46,7 @@ def learn_game(memory: OtageMemory, record: Record, side: int) -> Lesson:
 
 
 def find_first_change(memory: OtageMemory, record: Record, side: int, depths: Mapping[int, int]) -> int | None:
-    """The first ply at which a side would play another move now, if any."""
+    """Find the first ply at which a side would now play another move, if any."""
     search = IterativeDeepening(memory)
     for ply, position in enumerate(record.positions()):
         if position.side != side or not depths.get(ply):
@@ -57,24 +57,24 @@ def find_first_change(memory: OtageMemory, record: Record, side: int, depths: Ma
 
 
 def default_depths(record: Record) -> dict[int, int]:
-    """The default depth for each ply with more than one legal move, for games without recorded depths."""
+    """Return the default depth for each ply with more than one legal move."""
     plies = enumerate(list(record.positions())[:-1])
     return {ply: DEFAULT_DEPTH for ply, position in plies if len(position.legal_moves()) > 1}
 
 
 def format_depths(record: Record, depths: Mapping[Position, int]) -> str:
-    """The value of the depths tag of a game."""
+    """Format the search depths of a game for its tag."""
     return " ".join(str(depths.get(position, 0)) for position in list(record.positions())[:-1])
 
 
 def read_depths(record: Record) -> dict[int, int]:
-    """The search depth of each ply, from the tag of a game."""
+    """Parse the search depth of each ply from the tag of a game."""
     return {ply: int(depth) for ply, depth in enumerate(record.tags.get(DEPTHS_TAG, "").split()) if depth.isdecimal()}
 
 
 # ---- after a game ----------------------------------------------------------------------------------------------------
-def is_worth_keeping(record: Record, side: int, strong: bool) -> bool:
-    """Whether a game enters the book."""
+def should_keep(record: Record, side: int, strong: bool) -> bool:
+    """Whether to add a game to the book."""
     if strong or record.winner == 1 - side:
         return True
     with Engine(hash=1) as engine:
@@ -82,7 +82,7 @@ def is_worth_keeping(record: Record, side: int, strong: bool) -> bool:
 
 
 def was_lost(engine: Engine, record: Record, side: int) -> bool:
-    """Whether a side had a lost position near the end, by exact scores."""
+    """Whether a side had a lost position near the end, according to exact scores."""
     for position in record.positions():
         if position.empties in SOLVED_EMPTIES and not position.over:
             *_, found = engine.solve(position, wld=True)

@@ -1,7 +1,7 @@
 """The base class of players, and the registry of players by name.
 
-A player is a dataclass.  Its fields are the settings that a spec may give (`heuristic`, `limit` and options by name),
-with their types and defaults.  Other packages and users add players with `register`.
+A player is a dataclass.  Its fields are its settings: a spec sets `heuristic`, `limit` and options by name.  Other
+packages and users add players with `register`:
 
     @register("mine", "the first legal move")
     @dataclass
@@ -36,7 +36,7 @@ from awello.rules.game import Game
 
 @dataclass(frozen=True)
 class Choice:
-    """A chosen move, with the analysis of the position if the player searched."""
+    """A chosen move, with an analysis of the position if the player searched."""
 
     move: int
     analysis: Analysis | None = None
@@ -47,7 +47,7 @@ class Resignation(Exception):
 
 
 class Forfeit(Exception):
-    """Raised instead of returning a move: the player loses this game, and the run continues."""
+    """Raised by a player that fails to move: it loses this game, and the run continues."""
 
     def __init__(self, reason: str, message: str) -> None:
         super().__init__(reason, message)
@@ -58,38 +58,38 @@ class Forfeit(Exception):
 
 
 class UnknownPlayerError(SpecError):
-    """No player has this name."""
+    """Raised if no player has the given name."""
 
     code = "unknown_player"
 
 
 class TakeBack(Exception):
-    """Raised by a player to take back their last move."""
+    """Raised by a player to take back its last move."""
 
 
 class Player:
-    """Chooses moves.  Subclasses are dataclasses, registered with `register`."""
+    """The base class of players, which choose moves.  Subclasses are dataclasses, registered with `register`."""
 
     spec: PlayerSpec
     rng: random.Random
-    """For all random choices, so that the seed of a game repeats them."""
+    """The source of all random choices, seeded for each game so that games can be repeated."""
 
     def begin(self, game: Game, seed: int) -> None:
         """Prepare for a new game."""
         self.rng = random.Random(seed)
 
     def follow(self, record: Record) -> None:
-        """Receive the game so far; called before each `choose`, for players that need more than the position."""
+        """Receive the game so far.  Called before each `choose`, for players that need more than the position."""
 
     def choose(self, position: Position, clock: Clock) -> Choice:
-        """Choose a move in a position; never called if the only legal move is a pass."""
+        """Choose a move in a position.  Not called if the only legal move is a pass."""
         raise NotImplementedError
 
     def end(self) -> None:
-        """End the game: stop everything that still runs."""
+        """End the game, and stop any search that is still running."""
 
     def learn(self, record: Record, side: int) -> Mapping[str, int]:
-        """Learn from a finished game, after `end`.  Returns counts for the report, such as `{"kept": 1}`."""
+        """Learn from a finished game.  Called after `end`; returns counts for the report, such as `{"kept": 1}`."""
         return {}
 
     def __str__(self) -> str:
@@ -106,7 +106,7 @@ class RegistryEntry:
 
 REGISTRY: dict[str, RegistryEntry] = {}
 PlayerClass = TypeVar("PlayerClass", bound=type[Player])
-USER_MODULE_PREFIX = "awello_players_"  # module names of user files begin with it
+USER_MODULE_PREFIX = "awello_players_"  # of the module names of user files
 
 
 def register(name: str, summary: str) -> Callable[[PlayerClass], PlayerClass]:
@@ -131,7 +131,7 @@ def import_players(file: str) -> None:
     path = Path(file)
     module = spec_from_file_location(f"{USER_MODULE_PREFIX}{path.stem}", path)
     if not path.is_file() or module is None or module.loader is None:
-        raise SpecError(f"{file!r} is not a Python file: name a file that registers players")
+        raise SpecError(f"{file!r} is not a Python file: give a file that registers players")
     try:
         module.loader.exec_module(module_from_spec(module))
     except Exception as error:
@@ -154,7 +154,7 @@ def read_user_players() -> tuple[str, bytes] | None:
 
 
 def unregister_user_players() -> None:
-    """Unregister the players of all user files, before a process switches to another file."""
+    """Unregister the players of all user files, so that the process can load another file."""
     import_players.cache_clear()
     for name in [
         name for name, entry in REGISTRY.items() if entry.player_class.__module__.startswith(USER_MODULE_PREFIX)
@@ -163,15 +163,15 @@ def unregister_user_players() -> None:
 
 
 def load_registry() -> dict[str, RegistryEntry]:
-    """All players by name, with those of the AWELLO_PLAYERS file, which worker processes load too."""
-    import_module("awello.protocols")  # registers the players of the package above
+    """Return all players by name, including those of the AWELLO_PLAYERS file."""
+    import_module("awello.protocols")  # registers the external engines
     if file := os.environ.get("AWELLO_PLAYERS"):
         import_players(file)
-    return dict(sorted(REGISTRY.items()))  # independent of the order of imports
+    return dict(sorted(REGISTRY.items()))  # independent of the import order
 
 
 def find_player(name: str) -> RegistryEntry:
-    """Find a registered player by name; `UnknownPlayerError` if there is none."""
+    """Find a registered player by name, or raise `UnknownPlayerError`."""
     if name not in load_registry():
         near = get_close_matches(name, REGISTRY, 1)
         advice = f"did you mean {near[0]!r}?" if near else "see 'awello players' for a list"
@@ -180,7 +180,7 @@ def find_player(name: str) -> RegistryEntry:
 
 
 def make_player(spec: PlayerSpec | str) -> Player:
-    """Make a player from a spec; `SpecError` if a part of the spec is invalid."""
+    """Make a player from a spec, or raise `SpecError` if a part of the spec is invalid."""
     spec = parse_spec(spec) if isinstance(spec, str) else spec
     player_class = find_player(spec.name).player_class
     settings: dict[str, Any] = dict(spec.options)

@@ -1,8 +1,8 @@
-"""The process tree of a player: measure its resource use, and kill it.
+"""Measure the resource use of a player's process tree, and kill it.
 
 On Linux the process tree is read from `/proc`, and a process can adopt descendants whose parents have ended
-(`PR_SET_CHILD_SUBREAPER`), so programs that leave their session or process group stay in the tree.  Other systems
-offer neither to ordinary users: there a tree is only its root, nothing is adopted and nothing is measured.
+(`PR_SET_CHILD_SUBREAPER`), so processes that leave their session or process group stay in the tree.  Other systems
+do not offer this to ordinary users: there a tree consists of its root only, and resource use is not measured.
 """
 
 import ctypes
@@ -35,7 +35,7 @@ def list_descendants(pid: int) -> list[int]:
 
 
 def memory_use(pids: Iterable[int]) -> int:
-    """Resident memory of processes in bytes; shared pages are divided among the processes."""
+    """Return the resident memory of processes in bytes; shared pages are divided among the processes."""
     files = [(f"/proc/{pid}/smaps_rollup", f"/proc/{pid}/status") for pid in pids]  # the first needs Linux 4.14
     return sum(_read_memory(rollup, "Pss:") or _read_memory(status, "VmRSS:") for rollup, status in files)
 
@@ -49,12 +49,12 @@ def _read_memory(file: str, name: str) -> int:
 
 
 def anonymous_memory_use(pid: int) -> int:
-    """Anonymous resident memory of a process in bytes."""
+    """Return the anonymous resident memory of a process in bytes."""
     return _read_memory(f"/proc/{pid}/status", "RssAnon:")
 
 
 def cpu_time(pids: Iterable[int]) -> float:
-    """CPU time of processes and their ended children, in seconds."""
+    """Return the CPU time of processes and their ended children, in seconds."""
     ticks = 0
     for pid in pids:
         with suppress(OSError):
@@ -89,7 +89,7 @@ def describe_exit(status: int) -> str:
 
 
 def adopt_orphans() -> None:
-    """Adopt descendants whose parents end."""
+    """Make this process the parent of descendants whose own parents end."""
     if sys.platform == "linux":
         _prctl(SET_CHILD_SUBREAPER, 1)
 

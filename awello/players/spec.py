@@ -1,4 +1,4 @@
-"""Player specs: `name[:heuristic][@limit][,key=value ...]`, the same in commands, files and on the page."""
+"""Player specs: `name[:heuristic][@limit][,key=value ...]`, the same in commands, files and the web page."""
 
 import re
 from collections.abc import Mapping
@@ -12,7 +12,7 @@ NAME_PATTERN = r"[a-z][a-z0-9_-]*"
 
 @dataclass(frozen=True)
 class PlayerSpec:
-    """The name and the settings of a player."""
+    """The name and settings of a player."""
 
     name: str
     heuristic: str | None = None
@@ -26,11 +26,13 @@ class PlayerSpec:
 
 
 def parse_spec(text: str) -> PlayerSpec:
-    """Parse a spec; `SpecError` names the invalid part."""
+    """Parse a spec, or raise a `SpecError` that names the invalid part."""
     head, *pairs = text.strip().split(",")
     match = re.fullmatch(rf"({NAME_PATTERN})(?::({NAME_PATTERN}))?(?:@(.+))?", head)
     if not match:
-        raise SpecError(f"{head!r} is not a player: write name, name:heuristic or name:heuristic@limit in lowercase")
+        raise SpecError(
+            f"{head!r} is not a player spec: write name, name:heuristic or name:heuristic@limit in lowercase"
+        )
     options = {}
     for pair in pairs:
         key, equals, value = pair.partition("=")

@@ -16,8 +16,8 @@ from awello.search.alphabeta_tt import MAX_DEPTH
 from awello.search.root import AlphaBetaEvaluator, analyse
 
 
-@register("negamax", "another name for minimax: each side maximises its own value")
-@register("minimax", "searches every line to a fixed depth; one side maximises, the other minimises")
+@register("negamax", "the same search as minimax; its trees show values from the mover's view")
+@register("minimax", "full search to a fixed depth; one side maximises, the other minimises; default @4")
 @dataclass
 class TextbookPlayer(Player):
     """Searches to a fixed depth and plays one of the best moves at random."""
@@ -28,7 +28,7 @@ class TextbookPlayer(Player):
     thresholds: str = "30-55"
     corners: int = 0
     weights: str | None = None
-    """A file of weights written by `awello train`; default: the shipped ones."""
+    """Weights file written by `awello train`; default: the shipped weights."""
 
     def begin(self, game: Game, seed: int) -> None:
         super().begin(game, seed)
@@ -40,10 +40,10 @@ class TextbookPlayer(Player):
             raise SpecError(f"player {self.spec} needs a depth from 1 to {MAX_DEPTH}, such as {self.spec.name}@4")
 
     def _make_heuristic(self, game: Game) -> Heuristic:
-        """The heuristic of the settings; default: the first one of the game."""
+        """Make the heuristic from the settings; default: the first heuristic of the game."""
         early, dash, late = self.thresholds.partition("-")
         if not (early.isdecimal() and dash and late.isdecimal()):
-            raise SpecError(f"thresholds {self.thresholds!r} are not two numbers of discs: write them as 30-55")
+            raise SpecError(f"thresholds {self.thresholds!r} are not two numbers of discs: write 30-55")
         name = self.heuristic or heuristics_for(game)[0]
         weights = read_trained_numbers(self.weights, "weights", name) if self.weights else ()
         return Heuristic(name, self.table, (int(early), int(late)), self.corners, weights)
@@ -62,20 +62,20 @@ class TextbookPlayer(Player):
         return analyse(position, self._algorithm_name(), self.limit.depth or 1, self.evaluator)
 
 
-@register("negamax-alphabeta", "another name for alphabeta")
-@register("alphabeta", "minimax with alpha-beta pruning, a transposition table and move ordering")
+@register("negamax-alphabeta", "the same search as alphabeta; its trees show values from the mover's view")
+@register("alphabeta", "minimax with alpha-beta pruning, a transposition table and move ordering; default @4")
 @dataclass
 class AlphaBetaPlayer(TextbookPlayer):
-    """Alpha-beta with a transposition table and move ordering; plain with `tt_entries=0,move_ordering=false`."""
+    """Alpha-beta with a transposition table and move ordering; for neither, `tt_entries=0,move_ordering=false`."""
 
     tt_entries: Annotated[int, Field(ge=0, le=1 << 26)] = 1 << 16
-    """Entries of the transposition table, kept from move to move; 24 bytes each; 0: no table."""
+    """Entries of the transposition table, 24 bytes each; 0: no table.  The table is kept from move to move."""
     move_ordering: bool = True
-    """Whether moves are sorted by the heuristic before they are searched."""
+    """Whether to search moves in the order of their heuristic values."""
     skip_mirrors: bool = False
-    """Whether children whose mirror image has been searched are skipped."""
+    """Whether to skip child nodes whose mirror image has been searched."""
     strict_cutoff: bool = False
-    """Whether a value must exceed beta for a cutoff, as in report 0; equality is not enough."""
+    """Whether a cutoff requires a value above beta, as in report 0; by default a value equal to beta is enough."""
 
     def _make_evaluator(self, game: Game) -> Evaluator:
         evaluator = super()._make_evaluator(game)

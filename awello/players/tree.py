@@ -16,11 +16,11 @@ SETTINGS = ("table", "thresholds", "corners")
 
 
 def build_search_tree(spec: PlayerSpec, position: Position) -> SearchTree:
-    """Search a position with the settings of a spec, and keep the tree."""
+    """Search a position with the settings of a spec, and return the tree."""
     check_algorithm(spec.name)
     for key in spec.options:
         if key not in SETTINGS:
-            raise SpecError(f"{key} is not a setting of a tree: choose from {', '.join(SETTINGS)}")
+            raise SpecError(f"{key} cannot be set for a search tree: choose from {', '.join(SETTINGS)}")
     heuristic = spec.heuristic or heuristics_for(position.game)[0]
     spec = replace(spec, heuristic=heuristic, limit=spec.limit or Limit(depth=DEFAULT_DEPTH))
     player = make_player(spec)

@@ -1,4 +1,4 @@
-"""Bots that return one weight per move, as in report 1's tournament; the legal move of the largest weight is played.
+"""Bots that return one weight per move, as in report 1's tournament; the legal move with the largest weight is played.
 
 @register("mine", "prefers the pits on the right")
 @dataclass
@@ -17,10 +17,10 @@ from awello.position import Position
 
 
 class WeightsPlayer(Player):
-    """Plays the legal move of the largest weight; ties are broken at random.  Subclasses implement `weigh`."""
+    """Plays the legal move with the largest weight; breaks ties at random.  Subclasses implement `weigh`."""
 
     def weigh(self, position: Position, clock: Clock) -> Sequence[float]:
-        """Return six weights for the mover's pits from left to right; in Othello one per square: a1, b1, ..."""
+        """Return six weights, for the mover's pits from left to right; in Othello one per square: a1, b1, ..."""
         raise NotImplementedError
 
     def choose(self, position: Position, clock: Clock) -> Choice:
@@ -29,7 +29,7 @@ class WeightsPlayer(Player):
         return Choice(self.rng.choice([move for move in position.legal_moves() if weights[move] == largest]))
 
     def _check_weights(self, answer: Sequence[float], position: Position) -> dict[int, float]:
-        """The weight of each move, legal or not; `IllegalMoveError` if the answer is invalid."""
+        """Return the weight of each move, legal or not; raise `IllegalMoveError` if the answer is invalid."""
         squares = position.all_moves()
         try:
             weights = [float(weight) for weight in answer]

@@ -1,6 +1,6 @@
-"""A bot in a club: it accepts challenges, seeks games and plays them with one of Awello's players.
+"""A client that plays in a club as a bot: it accepts challenges, seeks games and plays with one of Awello's players.
 
-After a lost connection it reconnects, and the club sends the state of every game in progress again.
+When the connection is lost it reconnects, and the club resends the state of every game in progress.
 """
 
 import asyncio
@@ -29,13 +29,13 @@ from awello.record import Record
 from awello.rules.game import Game
 
 RECONNECT_SECONDS, MAX_RECONNECT_SECONDS = 0.5, 30.0  # first and longest delay before reconnecting
-SEEK_RETRY_SECONDS = 5.0  # before a refused seek is repeated
-RESEND_SECONDS = 0.5  # before another refused message is repeated
-CLAIM_MARGIN_SECONDS = 0.2  # added before claiming a win, so that the claim is not too early
-BUSY_CODES = ("message_rate_limit", "storage")  # error codes after which the message is sent again
+SEEK_RETRY_SECONDS = 5.0  # before repeating a refused seek
+RESEND_SECONDS = 0.5  # before repeating another refused message
+CLAIM_MARGIN_SECONDS = 0.2  # added so that a claim for a win is not too early
+BUSY_CODES = ("message_rate_limit", "storage")  # error codes after which a message is repeated
 LAG_SECONDS = 0.3  # subtracted from the clock shown to the player, for network lag
 POLICY_VIOLATION = 1008  # WebSocket close code after which reconnecting is pointless
-ABORTED = "aborted"  # reason of games that are not rated or learnt from
+ABORTED = "aborted"  # result reason; the bot does not learn from these games
 
 Message = dict[str, Any]
 Work = Callable[..., Coroutine[Any, Any, object]]
@@ -44,21 +44,21 @@ Result = TypeVar("Result")
 
 @dataclass(frozen=True)
 class BotPolicy:
-    """The challenges a bot accepts, and the games it seeks."""
+    """Which challenges a bot accepts, and which games it seeks."""
 
     variants: frozenset[Game] = frozenset(Game)
     max_games: int = 4
-    """Games played at the same time."""
+    """Maximum number of simultaneous games."""
     opponents: frozenset[str] = frozenset()
-    """Names of players who may challenge it, in lowercase; empty: everyone."""
+    """Names of the players whose challenges it accepts, in lowercase; empty: all players."""
     seek: tuple[Game, Clock] | None = None
-    """A game and clock to seek whenever it is idle."""
+    """The game and clock to seek when idle."""
     rated: bool = True
     tournament: int | str | None = None
     """The number or name of a tournament to enter."""
 
     def accepts(self, challenge: Message, playing: int) -> bool:
-        """Whether to accept a challenge while playing so many games."""
+        """Whether to accept a challenge, given the number of games in progress."""
         allowed = not self.opponents or str(challenge["from"]).lower() in self.opponents
         return allowed and playing < self.max_games and Game[challenge["variant"].upper()] in self.variants
 
@@ -74,21 +74,21 @@ class ClubBot:
     log: Callable[[str], None] = print
 
     def __post_init__(self) -> None:
-        make_player(self.spec)  # raises for an invalid spec
+        make_player(self.spec)  # raises an error if the spec is invalid
         self.url = channel_url(self.server)
-        self.players: dict[int, Task[Player]] = {}  # by game, like the three below
-        self.searches: dict[int, Task[None]] = {}  # a game may be sent again during a search
+        self.players: dict[int, Task[Player]] = {}  # by game number, like the next three
+        self.searches: dict[int, Task[None]] = {}  # the state of a game may be resent during a search
         self.claim_tasks: dict[int, Task[None]] = {}  # scheduled claims against absent opponents
         self.learning_tasks: dict[int, Task[None]] = {}  # learning from finished games
         self.tasks: set[Task[None]] = set()
-        self.logged: set[str] = set()  # lines already logged; the club may repeat results
-        self.pending: dict[int, Message] = {}  # unanswered messages of this connection, by id
-        self.message_ids, self.seek_id = count(1), 0  # seek_id: the id of the open seek, or 0
+        self.logged: set[str] = set()  # the club may resend results
+        self.pending: dict[int, Message] = {}  # unanswered requests of this connection, by id
+        self.message_ids, self.seek_id = count(1), 0  # `seek_id`: id of the open seek, or 0
         self.name = ""
         self.pool = ThreadPoolExecutor(self.policy.max_games)
 
     async def run(self) -> None:
-        """Play until cancelled; reconnect after a lost connection."""
+        """Play until cancelled, reconnecting when the connection is lost."""
         pause = RECONNECT_SECONDS
         while True:
             try:
@@ -108,7 +108,7 @@ class ClubBot:
 
     async def _listen(self, socket: ClientConnection) -> None:
         self.socket = socket
-        self.pending.clear()  # the club sends the state of every game again
+        self.pending.clear()  # the club resends the state of every game
         async for text in socket:
             message: Message = json.loads(text)
             match None if "id" in message else message["type"]:
@@ -144,7 +144,7 @@ class ClubBot:
             await socket.send(json.dumps(message))
 
     def _handle_response(self, response: Message) -> None:
-        """Handle the response to a message; repeat the message later if the club was busy."""
+        """Handle the response to a request; repeat the request later if the club is busy."""
         pending = self.pending.pop(response["id"], None)
         if response["type"] != "error":
             return
@@ -156,7 +156,7 @@ class ClubBot:
             self._schedule(self._send, pending, self.socket, delay=RESEND_SECONDS)
 
     def _schedule(self, work: Work, *args: Any, delay: float = 0, **fields: Any) -> Task[None]:
-        """Run a coroutine in the background.  If the connection is lost, the next one sends the state again."""
+        """Run a coroutine in the background.  A lost connection is not an error: the next one resends the state."""
 
         async def finish() -> None:
             await asyncio.sleep(delay)
@@ -184,12 +184,12 @@ class ClubBot:
             settings = {"seconds": clock.seconds, "increment": clock.increment, "rated": self.policy.rated}
             self.seek_id = await self._request("seek", variant=str(game), **settings)
 
-    def _log_tournament(self, news: Message) -> None:
-        """Log the start of a tournament, of its rounds, and its end."""
-        rank = next((row["rank"] for row in news["standings"] if row["name"] == self.name), None)
-        if news["state"] != "open":
-            state = f"{news['state']}, round {news['round']} of {news['rounds']}, place {rank}"
-            self._log_once(f"tournament {news['name']}: {state}")
+    def _log_tournament(self, event: Message) -> None:
+        """Log the start of a tournament, each round, and the end."""
+        rank = next((row["rank"] for row in event["standings"] if row["name"] == self.name), None)
+        if event["state"] != "open":
+            state = f"{event['state']}, round {event['round']} of {event['rounds']}, rank {rank}"
+            self._log_once(f"tournament {event['name']}: {state}")
 
     def _log_once(self, line: str) -> None:
         if line not in self.logged:
@@ -197,16 +197,16 @@ class ClubBot:
             self.log(line)
 
     def _log_warning(self, warning: Message) -> None:
-        """Log how many rated games were left early, and the penalty."""
+        """Log the number of rated games left early, and the penalty."""
         penalty = (
             f"no rated games for {warning['minutes']} min"
             if warning["minutes"]
-            else f"{warning['free_exits']} are free"
+            else f"no penalty up to {warning['free_exits']}"
         )
         self.log(f"rated games left early within an hour: {warning['exits']} ({penalty})")
 
     def _handle_game(self, state: Message) -> None:
-        """Start a game, choose a move in it, or end it."""
+        """Handle the state of a game: start the game, choose a move, or end the game."""
         number, names = state["game"], [player["name"] for player in state["players"]]
         if self.name not in names:
             return
@@ -221,7 +221,7 @@ class ClubBot:
             self.searches[number] = self._schedule(self._choose_move, state, self.players[number])
 
     async def _make_player(self, state: Message, learning: list[Task[None]]) -> Player:
-        """Make the player of a new game, after all earlier games have been learnt from."""
+        """Make the player of a new game, once learning from earlier games is complete."""
         await asyncio.gather(*learning)
         player = make_player(self.spec)
         seed = zlib.crc32(f"{self.server} {state['game']}".encode())
@@ -260,7 +260,7 @@ class ClubBot:
     async def _learn_game(
         self, ready_player: Task[Player], search: Task[None] | None, state: Message, side: int
     ) -> None:
-        """End a player's game and let it learn before the next game starts."""
+        """End a player's game, and let the player learn from it before the next game starts."""
         try:
             player = await ready_player
             player.end()
@@ -273,17 +273,17 @@ class ClubBot:
         del self.learning_tasks[state["game"]]
         await self._seek()
 
-    def _handle_opponent(self, news: Message) -> None:
-        """Schedule a claim when the opponent is absent; cancel it when they come back."""
-        if claim := self.claim_tasks.pop(news["game"], None):
+    def _handle_opponent(self, event: Message) -> None:
+        """Schedule a claim when the opponent disconnects; cancel it when they reconnect."""
+        if claim := self.claim_tasks.pop(event["game"], None):
             claim.cancel()
-        if news["claim_in"] is not None:
-            delay = news["claim_in"] + CLAIM_MARGIN_SECONDS
-            self.claim_tasks[news["game"]] = self._schedule(self._request, "claim", delay=delay, game=news["game"])
+        if event["claim_in"] is not None:
+            delay = event["claim_in"] + CLAIM_MARGIN_SECONDS
+            self.claim_tasks[event["game"]] = self._schedule(self._request, "claim", delay=delay, game=event["game"])
 
 
 def channel_url(server: str) -> str:
-    """Return the WebSocket address of a club; `ConfigError` if the server address is invalid."""
+    """Return the WebSocket URL of a club; raise `ConfigError` if the server address is invalid."""
     try:
         parts = urlsplit(server)
         address = f"{'wss' if parts.scheme == 'https' else 'ws'}://{parts.netloc}{parts.path.rstrip('/')}/api/club/live"
@@ -296,13 +296,13 @@ def channel_url(server: str) -> str:
 
 
 def choose_move(player: Player, record: Record, clock: Clock) -> Choice:
-    """Let a player choose a move in the last position of a game."""
+    """Let a player choose a move in the final position of a game."""
     player.follow(record)
     return player.choose(record.final, clock)
 
 
 def read_record(state: Message) -> Record:
-    """Parse a game from the state that the club sends."""
+    """Parse the game in a state sent by the club."""
     record = parse_transcript(" ".join(state["moves"]), Position.start(state["variant"]))
     if state["over"] and state["reason"] and state["winner"] is not None:
         return Record(record.start, record.moves, loser=1 - state["winner"], reason=state["reason"])

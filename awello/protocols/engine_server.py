@@ -1,8 +1,8 @@
 """Awello's engine on standard input and output: the base of the NBoard, GTP and UCI servers.
 
 A thread reads the lines, so that a line can interrupt a search.  Lines are answered in order.  A stop line (`ping`,
-`stop`) immediately ends the searches requested before it.  After `quit` or the end of the input, each pending search
-gets one more second.  Every request is answered with the best result so far.
+`stop`) immediately ends all searches requested before it.  After `quit` or the end of the input, each pending search
+may take one more second.  An interrupted search answers with its best result so far.
 """
 
 import math
@@ -27,15 +27,15 @@ from awello.limits import Limit
 from awello.rules.game import Game
 
 MAX_LINE_BYTES = 1 << 16
-EXIT_SEARCH_SECONDS = 1.0  # time limit of a search after the end of the input
-POLL_SECONDS = 0.1  # interval at which that limit is checked
+EXIT_SEARCH_SECONDS = 1.0  # time limit per search after the end of the input
+POLL_SECONDS = 0.1  # between two checks of that limit
 ENGINE_NAME = "Awello"
 MAX_NUMBER = (1 << 31) - 1  # larger numbers in a line are clipped
 
 
 @dataclass
 class EngineServer(ABC):
-    """A session on standard input and output."""
+    """A session with a client on standard input and output."""
 
     GAME: ClassVar[Game]
     STOP_WORD: ClassVar[str] = ""
@@ -47,7 +47,7 @@ class EngineServer(ABC):
     threads: int = 1
     hash: int = DEFAULT_HASH_MIB
     weights: Path | None = None
-    """Evaluation weights, used for the default game of the protocol."""
+    """Evaluation weights for the default game of the protocol."""
 
     def __post_init__(self) -> None:
         level_of(self.level or 0)
@@ -62,14 +62,14 @@ class EngineServer(ABC):
 
     @abstractmethod
     def answer(self, line: str) -> bool:
-        """Answer a line; return False to end the session.  Raises `AwelloError` for an invalid line."""
+        """Answer a line, and return whether the session continues.  Raises `AwelloError` for an invalid line."""
 
     @abstractmethod
-    def report_error(self, line: str, why: str) -> None:
+    def report_error(self, line: str, reason: str) -> None:
         """Answer an invalid line."""
 
     def change_engine(self, game: Game, threads: int | None = None, hash: int | None = None) -> None:
-        """Replace the engine for another game or other options; on failure the old one stays."""
+        """Replace the engine for another game or other options; if that fails, keep the old one."""
         threads, hash = (self.threads if threads is None else threads), (self.hash if hash is None else hash)
         if (game, threads, hash) != (self.engine.game, self.threads, self.hash):
             engine = Engine(game, threads, hash, weights=self.weights if game == self.GAME else None)
@@ -78,11 +78,11 @@ class EngineServer(ABC):
 
     @property
     def limit(self) -> Limit | None:
-        """The level as a limit, None without a level."""
+        """The level as a limit; None without a level."""
         return None if self.level is None else Limit(level=self.level)
 
     def serve(self) -> None:
-        """Answer lines until the input ends."""
+        """Answer lines until the session ends."""
         threading.Thread(target=self._listen, daemon=True).start()
         try:
             while (line := self._lines.get()) is not None and self._answer(line):
@@ -93,7 +93,7 @@ class EngineServer(ABC):
 
     def send(self, *lines: str) -> None:
         """Write lines and flush."""
-        sys.stdout.write("\n".join((*lines, "")))  # one call, because two threads write
+        sys.stdout.write("\n".join((*lines, "")))  # a single call, because two threads write
         sys.stdout.flush()
 
     def search(
@@ -156,7 +156,7 @@ class EngineServer(ABC):
         input, line = (
             FileIO(sys.stdin.fileno(), closefd=False),
             "",
-        )  # unbuffered: at exit, nothing waits for a buffer's lock
+        )  # unbuffered, so that the exit does not wait for the buffer's lock
         while not _starts_with_word(line, "quit") and (read := input.readline(MAX_LINE_BYTES)):
             line = read.decode(errors="replace").strip()
             if self.searching and line and line == self.IMMEDIATE_LINE:
@@ -175,8 +175,8 @@ def _starts_with_word(line: str, word: str) -> bool:
     return bool(word) and word in line.lower().split()[: 1 + line[:1].isdecimal()]
 
 
-def parse_int(text: str, what: str, minimum: float = -math.inf) -> int:
-    """Parse an integer of a line; large values are clipped to `MAX_NUMBER`."""
+def parse_int(text: str, expected: str, minimum: float = -math.inf) -> int:
+    """Parse an integer in a line; large values are clipped to `MAX_NUMBER`."""
     if not re.fullmatch(r"[+-]?[0-9]{1,400}", text.strip()) or int(text) < minimum:
-        raise NotationError(f"syntax error: expected {what}, found {text.strip()[:MAX_QUOTED_CHARS]!r}")
+        raise NotationError(f"syntax error: expected {expected}, found {text.strip()[:MAX_QUOTED_CHARS]!r}")
     return max(-MAX_NUMBER, min(int(text), MAX_NUMBER))

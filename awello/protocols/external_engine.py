@@ -2,8 +2,8 @@
 
     gtp@5s,command=gtp-rhino -l 5,log=talk.txt
 
-The engine's process is started once for all games.  If it sends an invalid move, is too late or exits, it loses that
-game, and the next game starts a new process.  Only a failure before its first game is an error.
+The engine is started once for all games.  If it sends an invalid move, exceeds its time or exits, it loses that game,
+and the next game starts a new process.  Only a failure before the first game is an error.
 """
 
 from abc import ABC, abstractmethod
@@ -22,9 +22,9 @@ from awello.protocols.line_process import LineProcess
 from awello.record import Record
 from awello.rules.game import Game
 
-MAX_SEARCH_SECONDS = 900.0  # for a move without a time limit
+MAX_SEARCH_SECONDS = 900.0  # per move, without a time limit
 
-EngineOutput = Iterator[Analysis | str]  # analyses, and at the end the name of the move
+EngineOutput = Iterator[Analysis | str]  # analyses, then the name of the move
 
 
 @dataclass
@@ -36,16 +36,16 @@ class ExternalEnginePlayer(Player, ABC):
     SUPPORTS_DEPTH: ClassVar[bool] = False
 
     limit: Limit | None = None
-    """The time for each move; an engine that exceeds it loses the game."""
+    """Time per move; an engine that exceeds it loses the game."""
     command: str = ""
-    """The command that starts the engine, as in a shell, but without commas."""
+    """Command that starts the engine, as in a shell, but without commas."""
     log: str = ""
-    """A file to which all lines sent and received are appended."""
+    """File to which all lines sent and received are appended."""
 
     def __post_init__(self) -> None:
         self.process: LineProcess | None = None
         self.record: Record | None = None
-        self.failure: Forfeit | None = None  # a failure in `begin`, which loses the game
+        self.failure: Forfeit | None = None  # of `begin`; loses the game
 
     @abstractmethod
     def handshake(self, process: LineProcess) -> None:
@@ -57,7 +57,7 @@ class ExternalEnginePlayer(Player, ABC):
 
     @abstractmethod
     def request_move(self, process: LineProcess, record: Record, clock: Clock) -> EngineOutput:
-        """Request a move in the last position of a game."""
+        """Request a move in the final position of a game."""
 
     def request_analysis(self, process: LineProcess, position: Position, limit: Limit) -> EngineOutput:
         """Request an analysis to a depth or for a time."""
@@ -106,7 +106,7 @@ class ExternalEnginePlayer(Player, ABC):
         if depth is None and limit.seconds is None:
             raise SpecError("an external engine analyses to a depth or for a time: give a limit such as 12 or 5s")
         if position.over:
-            raise AwelloError("the game is over: there is nothing to analyse")
+            raise AwelloError("the game is over: give a position with legal moves")
         if self.process is None or not self.process.alive or self.game != position.game:
             self.begin(position.game, 0)
         assert self.process is not None
@@ -120,14 +120,14 @@ class ExternalEnginePlayer(Player, ABC):
         except Forfeit as forfeit:
             raise AwelloError(forfeit.message) from None
         if not found:
-            raise AwelloError(f"{self.command!r} reports no plausible value of a legal move: try another engine")
+            raise AwelloError(f"{self.command!r} reports no plausible value for a legal move: use another engine")
 
     def time_limit(self, clock: Clock, limit: Limit | None) -> float:
-        """The seconds that the engine has for an answer."""
+        """Return the time for an answer, in seconds."""
         return min(clock.seconds, MAX_SEARCH_SECONDS if limit is None or limit.seconds is None else limit.seconds)
 
     def _listen(self, output: EngineOutput) -> EngineOutput:
-        """Yield the engine's output; kill its process if the output is not read to the end, as it may still search."""
+        """Yield the engine's output.  If it is not read to the end, kill the process, as it may still be searching."""
         started = monotonic()
         try:
             if self.failure:
@@ -143,7 +143,7 @@ class ExternalEnginePlayer(Player, ABC):
         """Raise `SpecError` for a game or a limit that the protocol does not support."""
         name, limit = self.spec.name, self.limit or Limit(seconds=0)
         if limit.seconds is None and not (self.SUPPORTS_DEPTH and limit.depth is not None):
-            raise SpecError(f"player {name} needs a time for each move as its limit, such as {name}@5s")
+            raise SpecError(f"player {name} needs a time per move as its limit: write {name}@5s")
         if game not in self.GAMES:
             raise SpecError(f"player {name} plays {', '.join(map(str, self.GAMES))}, not {game}")
 
@@ -151,8 +151,8 @@ class ExternalEnginePlayer(Player, ABC):
 def read_analysis(
     position: Position, moves: str, value: float | None, depth: int, exact: bool = False, confidence: int = 100
 ) -> Analysis | None:
-    """Make an analysis from an engine's output; None if the value or the first move is impossible."""
-    line = play_names(split_transcript(moves, position.game)[0], position)[0].moves
-    if not line or value is None or abs(position.lead + value) > position.game.points:
+    """Convert an engine's output to an analysis; None if the value or the first move is impossible."""
+    pv = play_names(split_transcript(moves, position.game)[0], position)[0].moves
+    if not pv or value is None or abs(position.lead + value) > position.game.points:
         return None
-    return Analysis(line[0], value, exact, depth, 0, 0, 0.0, ((line[0], value),), line, confidence, line[:exact])
+    return Analysis(pv[0], value, exact, depth, 0, 0, 0.0, ((pv[0], value),), pv, confidence, pv[:exact])

@@ -2,7 +2,7 @@
 
     gtp,command=gtp-rhino -l 5
 
-Passes may be sent or left out.  The protocol transmits moves without values.
+Passes may be omitted.  The protocol transmits moves without values.
 """
 
 import math
@@ -32,23 +32,23 @@ COLOURS = "black", "white"
 
 @dataclass(frozen=True)
 class TimeLeft:
-    """A colour's clock: the seconds left for a number of moves (0: for the game), and the overtime that follows."""
+    """The clock of a colour: the seconds left for a number of moves (0: for the whole game), then overtime."""
 
     seconds: float = math.inf
     moves: int = 0
     more: float = 0.0
-    """Seconds of an overtime period."""
+    """Seconds per overtime period."""
     more_moves: int = 0
-    """Moves of an overtime period."""
+    """Moves per overtime period."""
 
     def limits(self) -> tuple[Clock, float | None]:
-        """The clock for time management, and a fixed time for this move, if any."""
+        """Return the clock for time management, and the fixed time for this move, if any."""
         if self.moves:
             return Clock(), max(0.0, self.seconds) / self.moves
         return Clock(max(0.0, self.seconds), self.more / self.more_moves if self.more_moves else 0.0), None
 
     def spend(self, seconds: float) -> "TimeLeft":
-        """The clock after a move."""
+        """Return the clock after a move."""
         left, moves = self.seconds - seconds, max(0, self.moves - 1)
         if self.more_moves and (moves == 0 if self.moves else left <= 0):
             left, moves = self.more, self.more_moves
@@ -62,7 +62,7 @@ class GtpServer(EngineServer):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        self.positions = [Position.start()]  # the start, and the position after each move
+        self.positions = [Position.start()]  # before and after each move
         self.times = [TimeLeft(), TimeLeft()]
         self.commands: dict[str, Callable[..., str | None]] = {
             "protocol_version": lambda: "2",
@@ -107,8 +107,8 @@ class GtpServer(EngineServer):
         self.send(f"={number} {text}".rstrip(" ") + "\n")
         return name != "quit"
 
-    def report_error(self, line: str, why: str) -> None:
-        self.send(f"?{_parse(line)[0]} {why}\n")
+    def report_error(self, line: str, reason: str) -> None:
+        self.send(f"?{_parse(line)[0]} {reason}\n")
 
     @property
     def position(self) -> Position:
@@ -134,7 +134,7 @@ class GtpServer(EngineServer):
         _parse_number(komi, "a number of points")  # Othello has no komi, but Go controllers send it
 
     def _turn(self, side: int) -> Position:
-        """The current position with this side to move, after a forced pass of the other side."""
+        """Return the current position with this side to move, inserting a forced pass of the other side."""
         position = self.position
         if position.side != side and position.legal_moves() == (PASS,):
             position = position.after(PASS)
@@ -152,7 +152,7 @@ class GtpServer(EngineServer):
         self.positions.pop()
 
     def _load(self, file: str, move: str = "") -> None:
-        """Load a game in the Generic Game Format, the SGF of Othello; stop before a move, if given."""
+        """Load a game in the Generic Game Format, the SGF of Othello; if `move` is given, only the moves before it."""
         try:
             record = parse_ggf(Path(file).read_text("utf-8", "replace"))
         except OSError as error:
@@ -164,7 +164,7 @@ class GtpServer(EngineServer):
         self.positions = positions[: max(1, parse_int(move, "the number of a move"))] if move else positions
 
     def _choose(self, colour: str, play: bool) -> str:
-        """Search the best move of a colour, play it if `play`, and return its name."""
+        """Search for the best move of a colour, play it if `play` is set, and return its name."""
         position = self._turn(_parse_side(colour))
         if position.over:
             return "pass"
@@ -179,7 +179,7 @@ class GtpServer(EngineServer):
 
     def _set_time(self, main: str, more: str, moves: str) -> None:
         seconds, (overtime, stones) = _parse_time(main, "0")[0], _parse_time(more, moves)
-        if not stones:  # by the protocol, overtime without moves means no limit, and so does no time at all
+        if not stones:  # in the protocol, overtime without stones means no limit, like a total time of 0
             overtime, seconds = 0.0, math.inf if overtime or not seconds else seconds
         clock = TimeLeft(seconds, 0, overtime, stones)
         self.times = [clock if seconds else clock.spend(0.0)] * 2
@@ -193,7 +193,7 @@ class GtpServer(EngineServer):
         return "0" if black == white else f"B+{black - white}" if black > white else f"W+{white - black}"
 
     def _board(self) -> str:
-        """The rows in GoGui's order, the highest number first."""
+        """Format the rows in GoGui's order, highest number first."""
         size, squares = self.position.game.size, format_position(self.position).replace("-", ".")
         return "\n".join(squares[size * row : size * (row + 1)] for row in range(size - 1, -1, -1))
 
@@ -211,10 +211,10 @@ def _parse_side(colour: str) -> int:
     return int(colour.lower().startswith("w"))
 
 
-def _parse_number(text: str, what: str, minimum: float = -math.inf) -> float:
+def _parse_number(text: str, expected: str, minimum: float = -math.inf) -> float:
     number = parse_number(text)
     if number is None or number < minimum:
-        raise NotationError(f"syntax error: expected {what}, found {text[:MAX_QUOTED_CHARS]!r}")
+        raise NotationError(f"syntax error: expected {expected}, found {text[:MAX_QUOTED_CHARS]!r}")
     return number
 
 
@@ -223,10 +223,10 @@ def _parse_time(seconds: str, moves: str) -> tuple[float, int]:
 
 
 class GtpError(Forfeit):
-    """The engine answered a command with an error."""
+    """Raised if the engine answers a command with an error."""
 
 
-@register("gtp", "an external Othello engine that speaks GTP: gtp@5s,command=gtp-rhino -l 5")
+@register("gtp", "an external Othello engine that speaks GTP, such as gtp@5s,command=gtp-rhino -l 5")
 @dataclass
 class GtpPlayer(ExternalEnginePlayer):
     """Plays an external engine's answer to `genmove`."""
@@ -236,7 +236,7 @@ class GtpPlayer(ExternalEnginePlayer):
 
     def handshake(self, process: LineProcess) -> None:
         with suppress(GtpError):
-            request(process, "set_game Othello")  # many engines play nothing else, and some do not know the command
+            request(process, "set_game Othello")  # optional: some engines play only Othello and lack the command
 
     def start_game(self, process: LineProcess, game: Game) -> None:
         request(process, f"boardsize {game.size}")
@@ -248,7 +248,7 @@ class GtpPlayer(ExternalEnginePlayer):
 
     def request_move(self, process: LineProcess, record: Record, clock: Clock) -> EngineOutput:
         if record.start != Position.start(record.start.game):
-            raise SpecError("player gtp plays games from the start only: its protocol has no other positions")
+            raise SpecError("player gtp plays only from the start of a game: GTP cannot set up a position")
         self._send_moves(process, record)
         colour, seconds = COLOURS[record.final.side], self.time_limit(clock, self.limit)
         if self.limit is not None or math.isfinite(clock.seconds):
@@ -265,7 +265,7 @@ class GtpPlayer(ExternalEnginePlayer):
         self.sent_moves = list[int]()
 
     def _send_moves(self, process: LineProcess, record: Record) -> None:
-        """Send the moves that the engine has not seen; all of them after a takeback."""
+        """Send the moves that the engine does not have yet; after a takeback, all moves."""
         if tuple(self.sent_moves) != record.moves[: len(self.sent_moves)]:
             self._clear(process)
         already_sent = len(self.sent_moves)
@@ -274,20 +274,20 @@ class GtpPlayer(ExternalEnginePlayer):
             try:
                 request(process, f"play {COLOURS[position.side]} {position.format_move(move)}")
             except GtpError:
-                if move != PASS:  # some engines pass by themselves and reject the command
+                if move != PASS:  # some engines pass automatically and reject the command
                     raise
             self.sent_moves.append(move)
 
 
 def request(process: LineProcess, command: str, seconds: float | None = None) -> str:
-    """Send a command and return the answer in one line; raises `GtpError` if it is an error."""
+    """Send a command and return the answer in one line; raise `GtpError` if it is an error."""
     process.send(command)
     answer = list[str]()
     for line in process.lines(lambda line: answer and not line, seconds):
         if answer or line.startswith(("=", "?")):  # earlier lines are not part of the answer
             answer.append(line)
         if len(answer) > MAX_LINES:
-            raise Forfeit("crash", f"the answer of {process.command!r} to {command!r} does not end")
+            raise Forfeit("crash", f"the answer of {process.command!r} to {command!r} is too long")
     text = " ".join(answer)[1:].strip()
     if answer[0].startswith("?"):
         raise GtpError("crash", f"{process.command!r} refused {command!r}: {text}")

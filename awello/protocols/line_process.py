@@ -1,4 +1,4 @@
-"""An external program that reads and writes lines, with a time limit for each answer."""
+"""An external engine's process, which reads and writes lines, with a time limit for each answer."""
 
 import os
 import shlex
@@ -20,20 +20,20 @@ from awello.players.player import Forfeit
 from awello.players.process_tree import describe_exit, kill_tree
 
 ANSWER_SECONDS = 60.0  # for every answer except a move
-GRACE_SECONDS = 0.5  # by which a move may be late
-EXIT_SECONDS = 1.0  # for the program to exit after the end of its input
-MAX_LINES = 1000  # queued until they are read
+GRACE_SECONDS = 0.5  # tolerance for a late move
+EXIT_SECONDS = 1.0  # for the process to exit after the end of its input
+MAX_LINES = 1000  # in the queue
 MAX_LINE_CHARS = 1 << 14
 
 
 class LineProcess:
-    """A running program; it is ended with this object or with our process."""
+    """A running process; it is ended when this object is deleted or our process ends."""
 
     def __init__(self, command: str, protocol: str, log: str = "") -> None:
         self.command, self.protocol = command, protocol
         if not command.strip():
             name = protocol.lower()
-            raise SpecError(f"player {name} needs a program: write {name},command=PROGRAM with its options")
+            raise SpecError(f"player {name} needs a command: write {name},command=COMMAND, which starts the engine")
         try:
             self._log = Path(log or os.devnull).open("a", buffering=1, encoding="utf-8")  # noqa: SIM115 (_listen closes it)
         except OSError as error:
@@ -46,7 +46,7 @@ class LineProcess:
                 stderr=subprocess.DEVNULL,
                 encoding="utf-8",
                 errors="replace",
-                start_new_session=True,  # Ctrl-C reaches only us, and we end the program
+                start_new_session=True,  # Ctrl-C reaches only us, and we end the process
             )
         except (OSError, ValueError) as error:
             raise SpecError(f"cannot start {command!r}: {getattr(error, 'strerror', error)}") from None
@@ -57,15 +57,15 @@ class LineProcess:
 
     @property
     def alive(self) -> bool:
-        """Whether the program runs."""
+        """Whether the process is running."""
         return self._process.poll() is None
 
     def kill(self) -> None:
-        """Kill the program."""
+        """Kill the process."""
         _kill(self._process)
 
     def send(self, *lines: str) -> None:
-        """Send lines to the program."""
+        """Send lines to the process."""
         assert self._process.stdin is not None
         try:
             for line in lines:
@@ -76,7 +76,7 @@ class LineProcess:
             raise self._describe_end() from None
 
     def read(self, end: float) -> str | None:
-        """Read the next line, None if none arrives by the time `end`; `Forfeit` if the program has ended."""
+        """Return the next line, None if none arrives by the time `end`; raise `Forfeit` if the process has ended."""
         try:
             line = self._lines.get(timeout=end - monotonic())
         except (Empty, ValueError):  # ValueError: the time has passed, and the timeout is negative
@@ -86,7 +86,7 @@ class LineProcess:
         return line.strip()
 
     def lines(self, is_last: Callable[[str], object], seconds: float | None = None) -> Iterator[str]:
-        """Read lines up to the last one; `Forfeit` if it does not arrive in time.  `seconds` is the time for a move."""
+        """Yield lines up to the last one; raise `Forfeit` if it is late.  `seconds` is the time for a move."""
         end = monotonic() + (ANSWER_SECONDS if seconds is None else seconds + GRACE_SECONDS)
         while (line := self.read(end)) is not None:
             yield line
@@ -98,29 +98,29 @@ class LineProcess:
         raise Forfeit("crash", f"{self.command!r} gave no answer: does it speak {self.protocol}?")
 
     def wait_for(self, matches: Callable[[str], object]) -> str:
-        """Read up to the first line that matches, and return it."""
+        """Skip lines until one matches, and return it."""
         return deque(self.lines(matches), 1)[0]
 
     def _describe_end(self) -> Forfeit:
-        """Describe how the program ended."""
+        """Describe how the process ended."""
         with suppress(subprocess.TimeoutExpired):
             self._process.wait(GRACE_SECONDS)
         ended = not self.alive
         self.kill()
         if not ended:
-            return Forfeit("crash", f"{self.command!r} closed its input or output: try it in a shell")
+            return Forfeit("crash", f"{self.command!r} closed its input or output: run it in a shell to see why")
         how = describe_exit(self._process.returncode)
-        return Forfeit("crash", f"{self.command!r} ended {how}: try it in a shell")
+        return Forfeit("crash", f"{self.command!r} ended {how}: run it in a shell to see why")
 
 
 def _log_line(log: TextIO, direction: str, line: str) -> None:
-    """Log a line with its time and direction: `>` to the program, `<` from it."""
+    """Log a line with its time and direction: `>` to the engine, `<` from it."""
     with suppress(OSError, ValueError):  # the disk is full, or the log is closed
         log.write(f"{datetime.now().isoformat(timespec='milliseconds')} {direction} {line.rstrip()}\n")
 
 
 def _listen(output: TextIO, lines: "Queue[str | None]", log: TextIO) -> None:
-    """Queue the lines of a program, then None.  Holds no reference to the object, whose deletion ends the program."""
+    """Queue the lines of a process, then None.  Must not reference the object, as its deletion ends the process."""
     with log, output:
         while line := output.readline(MAX_LINE_CHARS):
             _log_line(log, "<", line)
@@ -129,7 +129,7 @@ def _listen(output: TextIO, lines: "Queue[str | None]", log: TextIO) -> None:
 
 
 def _end(process: "subprocess.Popen[str]") -> None:
-    """Close the input of a program, let it exit, then kill it."""
+    """Close the input of a process, let it exit, then kill it."""
     assert process.stdin is not None
     with suppress(OSError):
         process.stdin.close()
@@ -139,7 +139,7 @@ def _end(process: "subprocess.Popen[str]") -> None:
 
 
 def _kill(process: "subprocess.Popen[str]") -> None:
-    """Kill a program and all its descendants."""
+    """Kill a process and all its descendants."""
     with suppress(OSError):
         if process.poll() is None:
             kill_tree(process.pid)

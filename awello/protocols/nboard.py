@@ -2,8 +2,8 @@
 
     nboard@5s,command=ntest,depth=14
 
-The protocol has no clock.  The depth that NBoard sets is our engine's level.  An external engine is given a depth, and
-a time limit only decides when its answer is late.
+The protocol has no clock.  The depth set by NBoard is our engine's level.  An external engine searches to a depth; a
+time limit only determines when its answer is late.
 """
 
 import re
@@ -28,7 +28,7 @@ from awello.protocols.line_process import LineProcess
 from awello.record import Record
 from awello.rules.game import PASS, Game
 
-GGF_TAGS = {"Site": "Awello", "Black": "Black", "White": "White", "RE": "?", "TI": "15:00"}  # tags that engines expect
+GGF_TAGS = {"Site": "Awello", "Black": "Black", "White": "White", "RE": "?", "TI": "15:00"}  # required by engines
 MAX_DEPTH = 60
 
 
@@ -43,8 +43,8 @@ class NBoardServer(EngineServer):
         self.level = DEFAULT_LEVEL if self.level is None else self.level
         self.positions = [Position.start()]
 
-    def report_error(self, line: str, why: str) -> None:
-        self.send(f"status {why}")
+    def report_error(self, line: str, reason: str) -> None:
+        self.send(f"status {reason}")
 
     def answer(self, line: str) -> bool:
         command, _, rest = line.partition(" ")
@@ -52,13 +52,13 @@ class NBoardServer(EngineServer):
             case "quit":
                 return False
             case "nboard":
-                self._say_name()
+                self._send_name()
             case "set":
                 self._set(*rest.strip().partition(" ")[::2])
             case "move":
                 self._move(rest)
             case "hint":
-                self._search("Analysing", parse_int(rest or "1", "the number of moves to look at"))
+                self._search("Analysing", parse_int(rest or "1", "a number of moves"))
                 self.send("status")
             case "go":
                 self._go()
@@ -72,14 +72,14 @@ class NBoardServer(EngineServer):
                 self._move(line)  # a move in version 1 of the protocol
         return True
 
-    def _say_name(self) -> None:
+    def _send_name(self) -> None:
         self.send(f"set myname {ENGINE_NAME}{self.level}")
 
-    def _set(self, what: str, value: str) -> None:
-        if what.lower() == "depth":
+    def _set(self, name: str, value: str) -> None:
+        if name.lower() == "depth":
             self.level = min(max(0, parse_int(value, f"a depth from 0 to {MAX_LEVEL}")), MAX_LEVEL)
-            self._say_name()
-        elif what.lower() == "game":
+            self._send_name()
+        elif name.lower() == "game":
             self.positions = list(parse_ggf(value).positions())
             self.change_engine(self.positions[0].game)
 
@@ -94,7 +94,7 @@ class NBoardServer(EngineServer):
         analysis = self._search("Thinking")
         seconds = time.perf_counter() - started
         self.send(
-            f"=== {_format_line(self.positions[-1], (analysis.move,))}/{analysis.value:.2f}/{seconds:.2f}", "status"
+            f"=== {_format_moves(self.positions[-1], (analysis.move,))}/{analysis.value:.2f}/{seconds:.2f}", "status"
         )
 
     def _search(self, status: str, best: int = 1) -> Analysis:
@@ -107,7 +107,7 @@ class NBoardServer(EngineServer):
         def show(analysis: Analysis) -> None:
             for move, value in analysis.candidates:
                 line = analysis.pv if move == analysis.move else (move,)
-                self.send(f"search {_format_line(position, line)} {value:+.2f} 0 {_format_depth(analysis)}")
+                self.send(f"search {_format_moves(position, line)} {value:+.2f} 0 {_format_depth(analysis)}")
 
         best = max(1, min(best, len(position.legal_moves())))
         analysis = self.search(self.engine.analyse_with_clock(position, Clock(), self.limit, multipv=best), show)
@@ -115,21 +115,23 @@ class NBoardServer(EngineServer):
         return analysis
 
     def _analyse(self) -> None:
-        """Evaluate each position of the game, the last first, so that later results help the earlier ones."""
+        """Evaluate each position of the game, last first: the results of later positions speed up earlier ones."""
         self.send("status Analysing")
-        for made in range(len(self.positions) - 1, -1, -1):
+        for ply in range(len(self.positions) - 1, -1, -1):
             if self.stop_requested:
                 break
-            position = self.positions[made]
+            position = self.positions[ply]
             if position.over:
                 value = float(position.margin)
             else:
                 value = self.search(self.engine.analyse_with_clock(position, Clock(), self.limit)).value
-            self.send(f"analysis {made} {value:+.2f}")
+            self.send(f"analysis {ply} {value:+.2f}")
         self.send("status")
 
 
-@register("nboard", "an external Othello engine that speaks NBoard's protocol: nboard@5s,command=ntest,depth=14")
+@register(
+    "nboard", "an external Othello engine that speaks NBoard's protocol, such as nboard@5s,command=ntest,depth=14"
+)
 @dataclass
 class NBoardPlayer(ExternalEnginePlayer):
     """Plays an external engine's answer to `go`."""
@@ -138,7 +140,7 @@ class NBoardPlayer(ExternalEnginePlayer):
     GAMES = (Game.OTHELLO,)
 
     depth: Annotated[int, Field(ge=1, le=MAX_DEPTH)] = 12
-    """The search depth of the engine."""
+    """Search depth of the engine, in plies."""
 
     def handshake(self, process: LineProcess) -> None:
         process.send("nboard 2", f"set depth {self.depth}")
@@ -157,13 +159,13 @@ class NBoardPlayer(ExternalEnginePlayer):
         yield from self._search(process, Record(position), how, lines)
         process.send(f"set depth {self.depth}")
 
-    def _search(self, process: LineProcess, record: Record, how: str, lines: Iterator[str]) -> EngineOutput:
+    def _search(self, process: LineProcess, record: Record, command: str, lines: Iterator[str]) -> EngineOutput:
         last = None
-        process.send(f"set game {format_ggf(replace(record, tags=GGF_TAGS))}", how)
+        process.send(f"set game {format_ggf(replace(record, tags=GGF_TAGS))}", command)
         for line in lines:
             analysis = _parse_search(record.final, line)
             if analysis and not (_is_answer(line) and last and analysis.candidates == last.candidates):
-                yield (last := analysis)  # a repeated value in the answer has no depth and line
+                yield (last := analysis)  # the answer may repeat the value without depth and variation
             if _is_answer(line):
                 yield re.split(r"[\s/]", line.removeprefix("===").strip())[0]
 
@@ -173,7 +175,7 @@ def _is_answer(line: str) -> bool:
 
 
 def _read_hint(process: LineProcess, seconds: float) -> Iterator[str]:
-    """Read the output of an analysis, then interrupt it: the protocol has no line that ends a hint."""
+    """Read the output of an analysis for a time, then interrupt it, as hints have no last line."""
     end = time.monotonic() + seconds
     while (line := process.read(end)) is not None:
         yield line
@@ -193,9 +195,9 @@ def _parse_search(position: Position, line: str) -> Analysis | None:
     return read_analysis(position, moves, parse_number(value), plies, confidence=confidence)
 
 
-def _format_line(position: Position, line: tuple[int, ...]) -> str:
-    """Format a line of moves without spaces, two characters each: `F5` or `PA`."""
-    return "".join("PA" if move == PASS else position.format_move(move).upper() for move in line)
+def _format_moves(position: Position, moves: tuple[int, ...]) -> str:
+    """Format moves without spaces, two characters each: `F5` or `PA`."""
+    return "".join("PA" if move == PASS else position.format_move(move).upper() for move in moves)
 
 
 def _format_depth(analysis: Analysis) -> str:

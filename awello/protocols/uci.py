@@ -2,8 +2,8 @@
 
     uci@1s,command=aalina
 
-A score of 100 means that the side to move will win by one seed.  Without a limit an external engine gets a share of its
-clock or, without a clock, one second.
+A score of 100 means that the side to move is expected to win by one seed.  Without a limit, an external engine gets a
+share of its clock for each move or, without a clock, one second.
 """
 
 import math
@@ -30,7 +30,7 @@ from awello.rules.game import GAMES_BY_VARIANT, Game
 
 NULL_MOVE = "0000"
 DEFAULT_SECONDS = 1.0
-OPTION_PATTERN = re.compile(r"option\s+name\s+(Variant|OwnBook)\b", re.I)  # the options that we set
+OPTION_PATTERN = re.compile(r"option\s+name\s+(Variant|OwnBook)\b", re.I)  # the options that this client sets
 
 
 class UciServer(EngineServer):
@@ -45,8 +45,8 @@ class UciServer(EngineServer):
         self.position: Position | None = Position.start(self.GAME)
         self.book = True
 
-    def report_error(self, line: str, why: str) -> None:
-        self.send(f"info string {why}")
+    def report_error(self, line: str, reason: str) -> None:
+        self.send(f"info string {reason}")
 
     def answer(self, line: str) -> bool:
         command, *words = line.split() or [""]
@@ -62,7 +62,7 @@ class UciServer(EngineServer):
             case "setoption":
                 self._set_option(words)
             case "position":
-                self.position = None  # an invalid position must not keep the previous one
+                self.position = None  # an invalid line must not leave the previous position
                 self.position = self._parse_position(words)
             case "go":
                 self._go(words)
@@ -98,7 +98,7 @@ class UciServer(EngineServer):
                 raise NotationError(f"expected 'name OPTION value VALUE' of {options}, found {text!r}")
 
     def _parse_position(self, words: list[str]) -> Position:
-        """Parse `startpos` or `fen DIAGRAM`, and the moves after it."""
+        """Parse `startpos` or `fen DIAGRAM`, followed by moves."""
         match words:
             case ["startpos", *rest]:
                 start = Position.start(self.engine.game)
@@ -136,12 +136,12 @@ class UciServer(EngineServer):
         return self.search(self.engine.analyse_with_clock(position, Clock(), self._parse_limit(words)), show)
 
     def _find_in_book(self, position: Position) -> Analysis | None:
-        """The book's move.  With a level the book is off, so that only the search counts."""
+        """Find a book move.  With a level the book is off, so that only the search matters."""
         entry = shipped_book(position.game).choose(position) if self.book and self.level is None else None
         return Analysis(*entry, False, 0, 0, 0, 0.0, (entry,), entry[:1]) if entry else None
 
     def _parse_limit(self, words: list[str]) -> Limit | None:
-        """The time or depth of a `go` line; default: the level."""
+        """Parse the time or depth of a `go` line; default: the level."""
         values = dict(pairwise(words))
         if "movetime" in values:
             return Limit(seconds=max(1, parse_int(values["movetime"], "milliseconds")) / 1000)
@@ -168,7 +168,7 @@ class UciPlayer(ExternalEnginePlayer):
         if "variant" in self.options:
             process.send(f"setoption name Variant value {game}")
         elif game != Game.ABAPA:
-            raise Forfeit("crash", f"{self.command!r} plays abapa only: it has no Variant option for {game}")
+            raise Forfeit("crash", f"{self.command!r} plays only abapa: it has no Variant option to play {game}")
         process.send("ucinewgame", "isready")
         process.wait_for(lambda line: line == "readyok")
 
@@ -184,10 +184,10 @@ class UciPlayer(ExternalEnginePlayer):
         return self._go(process, record, limit, self.time_limit(clock, self.limit))
 
     def request_analysis(self, process: LineProcess, position: Position, limit: Limit) -> EngineOutput:
-        books = "ownbook" in self.options
-        process.send(*["setoption name OwnBook value false"] * books)  # book moves come without a line
+        has_book = "ownbook" in self.options
+        process.send(*["setoption name OwnBook value false"] * has_book)  # book moves have no principal variation
         yield from self._go(process, Record(position), limit, self.time_limit(Clock(), limit))
-        process.send(*["setoption name OwnBook value true"] * books)
+        process.send(*["setoption name OwnBook value true"] * has_book)
 
     def _go(self, process: LineProcess, record: Record, limit: Limit, seconds: float) -> EngineOutput:
         start = record.start
