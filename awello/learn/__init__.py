@@ -1,1 +1,1 @@
-"""Training: one readable loop per player that learns."""
+"""Training: one training loop for each player that learns."""

@@ -1,7 +1,7 @@
 """Self-play of Otage (report 4, sections II.5.1 and III.6.6): games that build its book and train its patterns.
 
-All openings of a given length are played first; otherwise the book would only grow where it is already dense.  Then
-Otage refines what it knows: where all known moves lost, the search finds another one, and some moves are random.
+All openings of a given length are played first; otherwise the book would grow only where it is already dense.  Then
+Otage refines its book: where all moves in the book have lost, the search finds another move, and some moves are random.
 
 Games are played in rounds.  Otage learns from the games of a round, in order, after all of them have been played, so
 the results do not depend on the number of processes or machines.
@@ -32,29 +32,29 @@ from awello.rules.game import Game
 
 AUTOPLAY_EVENT = "Autoplay"
 ROUND_GAMES = 20  # games between two updates of the memory
-EXPLORATION_PERCENT = 15  # of the moves in the opening
+EXPLORATION_PERCENT = 15  # of opening moves are second choices
 FIRST_MOVE = "c4"  # all first moves are equivalent by symmetry; the report plays this one
 
 
 @dataclass(frozen=True)
 class AutoplayPlan(GamePlan):
-    """How Otage plays against itself up to the end of a round, and its state in that round."""
+    """The self-play games up to the end of a round, with Otage's state in that round."""
 
     limit: Limit | None
-    """Limit per move; None: the clock decides."""
+    """Limit per move; None: depends on the clock."""
     clock: Clock = field(default_factory=Clock)
     seed: int = 0
     opening_plies: int = 6
-    """Length of the openings that are played first; 0: no openings."""
+    """Length in plies of the openings that are played first; 0: no openings."""
     repeats: int = 1
-    """How often each opening is played."""
+    """Number of games per opening."""
     games: int = 0
     snapshot: bytes = b""
-    """The memory and the games so far, packed for the workers."""
+    """The memory and the games so far, serialised for the workers."""
     kind: ClassVar[str] = "autoplay"
 
     def opening(self, number: int) -> tuple[int, ...]:
-        """The opening of a game; empty after all openings have been played."""
+        """Return the opening of a game; empty after all openings have been played."""
         openings = list_openings(self.opening_plies)
         return openings[number % len(openings)] if number < len(openings) * self.repeats else ()
 
@@ -73,13 +73,13 @@ class AutoplayPlan(GamePlan):
         return replace(result, tags={DEPTHS_TAG: format_depths(result.record, depths)})
 
     def configuration(self) -> dict[str, Any]:
-        """Empty: a folder may be continued with another limit, seed or number of openings."""
+        """Return no settings: a folder can be resumed with another limit, seed or number of openings."""
         return {}
 
 
 @lru_cache(1)
 def list_openings(plies: int) -> list[tuple[int, ...]]:
-    """All move sequences of a length that begin with `FIRST_MOVE`: 2,050 for six plies."""
+    """List all move sequences of a length that begin with `FIRST_MOVE`: 2,050 for six plies."""
     start = Position.start()
     lines = [((move := start.parse_move(FIRST_MOVE)),)] if plies else []
     return [extended for line in lines for extended in _extend(line, start.after(move), plies - 1)]
@@ -95,7 +95,7 @@ def _extend(line: tuple[int, ...], position: Position, plies: int) -> Iterator[t
 
 # ---- snapshots ------------------------------------------------------------------------------------------------------
 def _pack_snapshot(memory: OtageMemory, games: Iterable[Record]) -> bytes:
-    """Pack the memory and the games for the workers."""
+    """Serialise the memory and the games for the workers."""
     return zlib.compress(json.dumps([memory.format(), [record.moves for record in games]]).encode(), 1)
 
 
@@ -113,18 +113,20 @@ def autoplay(
     archive_location: str = "",
     on_progress: Callable[[int], None] = lambda games: None,
 ) -> Iterator[tuple[Record, Lesson]]:
-    """Play up to the plan's number of games, round by round; yield each game with its lesson.
+    """Play round by round up to the plan's number of games; yield each game with its lesson.
 
     `on_progress` receives the number of games played.  The games are also added to the archive at `archive_location`
-    (default: in the folder).  Ctrl-C raises `KeyboardInterrupt`; the next call resumes.
+    (default: in the folder).  Ctrl-C raises `KeyboardInterrupt`; another call resumes.
     """
     if folder.exists() and not folder.is_dir():
-        raise ConfigError(f"{str(folder)!r} is a file: give a folder for what Otage learns")
+        raise ConfigError(f"{str(folder)!r} is a file: give a folder for Otage's memory")
     folder.mkdir(parents=True, exist_ok=True)
     memory = OtageMemory.load(folder / MEMORY_FILE)
     own_games = _read_own_games(folder, replace(plan, games=memory.autoplay_games))
     with closing(Archive(archive_location or folder / GAMES_FILE)) as archive, open_workers(jobs) as workers:
-        if len(archive.numbers(GameFilter(event=AUTOPLAY_EVENT))) < len(own_games):  # another archive than before
+        if len(archive.numbers(GameFilter(event=AUTOPLAY_EVENT))) < len(
+            own_games
+        ):  # another archive than in the last call
             for record in own_games:
                 archive.add(record)
         archived = archive.records(archive.numbers(GameFilter()))
@@ -146,7 +148,7 @@ def _read_own_games(folder: Path, plan: AutoplayPlan) -> list[Record]:
     """Read the games that Otage has learnt from in a folder."""
     with Runner(plan, folder=folder) as runner:
         if missing := plan.games - len(runner.results):
-            problem = f"{missing} of the {plan.games} games that {folder} has learnt from are missing"
+            problem = f"{missing} of the {plan.games} games that the memory in {folder} has learnt from are missing"
             raise ConfigError(f"{problem}: restore its games.jsonl, or start in a new folder")
         return [_add_tags(number, result.record) for number, result in enumerate(runner.results)]
 
@@ -154,7 +156,7 @@ def _read_own_games(folder: Path, plan: AutoplayPlan) -> list[Record]:
 def _play_round(
     plan: AutoplayPlan, first: int, workers: Jobs | OrderedMap, folder: Path, on_progress: Callable[[int], None]
 ) -> list[Record]:
-    """The games of a round, from number `first` on; play those that are not in the folder yet."""
+    """Return the games of a round, starting with number `first`; play those that are not in the folder yet."""
     with Runner(plan, workers, folder) as runner:
         on_progress(len(runner.results))
         if not runner.run(lambda: on_progress(len(runner.results))):
@@ -168,5 +170,5 @@ def _add_tags(number: int, record: Record) -> Record:
 
 
 def _loser(record: Record) -> int:
-    """The side that lost; after a draw, side 0."""
+    """Return the side that lost; after a draw, side 0."""
     return 0 if record.winner is None else 1 - record.winner

@@ -11,8 +11,8 @@ from awello.layout import Layout
 from awello.rules.awale import BYTE, legal_moves, seeds_in, sow
 from awello.search.uct import pick_random_move, xorshift
 
-MAX_PLIES = 200  # longer games are cut off, with the seeds in play going to neither side
-PRESEARCH_REDUCTION = 4  # a shallower search comes first, because it finds good first moves at little cost
+MAX_PLIES = 200  # longer games are cut off; the seeds on the board count for neither side
+PRESEARCH_REDUCTION = 4  # a shallower search comes first: it improves move ordering at little cost
 
 
 class PlayedPosition(Layout):
@@ -21,7 +21,7 @@ class PlayedPosition(Layout):
     own: U
     opp: U
     value: float
-    """The expected result for the mover, in seeds."""
+    """Expected result for the mover, in seeds."""
     captured: int
     """Seeds captured by the best move."""
     td_lambda: float
@@ -33,7 +33,7 @@ PlayedPositions = npt.NDArray[Any]  # of PlayedPosition
 
 @kernel("void(uint64, uint64, PlayedPosition, int64, AwaleState)", inline=True)
 def search_position(own: U, opp: U, played: PlayedPosition, depth: int, state: AwaleState) -> None:
-    """Record a position with the value and the capture of its best move; the state keeps the best move."""
+    """Record a position with the value and the capture of its best move, which is stored in the state."""
     moves = legal_moves(state.game, own, opp)
     state.root_best_pit = NO_PIT
     search_root(own, opp, moves, -INFINITY, INFINITY, max(1, depth - PRESEARCH_REDUCTION), state)
@@ -45,7 +45,7 @@ def search_position(own: U, opp: U, played: PlayedPosition, depth: int, state: A
 
 @kernel("float64(uint64, uint64, AwaleState)", inline=True)
 def evaluate_end(own: U, opp: U, state: AwaleState) -> float:
-    """The value of the last position of a game: from the tablebase, by the rules if the game is over, else 0."""
+    """Return the value of the last position: from the tablebase, by the rules if the game is over, else 0."""
     seeds = seeds_in(own + opp)
     if seeds <= state.tablebase_seeds:
         return float(probe_tablebase(own, opp, seeds, state.tablebase))
@@ -56,7 +56,7 @@ def evaluate_end(own: U, opp: U, state: AwaleState) -> float:
 
 @kernel("void(PlayedPosition[::1], int64, float64)", inline=True)
 def mix_values(played: PlayedPositions, count: int, rest: float) -> None:
-    """Mix the value of each position with the rest of the game, from the end backwards (TD(lambda))."""
+    """Mix the value of each position with the rest of the game, backwards from the end (TD(lambda))."""
     for index in range(count - 1, -1, -1):
         position = played[U(index)]
         position.value += position.td_lambda * (position.captured - rest - position.value)
@@ -77,9 +77,9 @@ def play_game(
 ) -> int:
     """Play a game from a position, starting with random moves; return the number of positions recorded after them.
 
-    A value is that of the search, mixed by `td_lambda` with the capture of the best move and the value after it.  Of
-    256 moves, `exploration` are random; the value before a random move is the search's alone.  The game ends where the
-    tablebase begins.
+    The target value is the value of the search, mixed by `td_lambda` with the capture of the best move and the value
+    after it; before a random move it is the value of the search alone.  On average, `exploration` of 256 moves are
+    random.  The game ends when a position is in the tablebase.
     """
     random, count = random_state[0], 0
     moves = legal_moves(state.game, own, opp)

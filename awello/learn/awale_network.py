@@ -1,10 +1,10 @@
 """Train the small network of Awalé's champion by self-play.
 
-Each round plays games of every variant from random openings with the current network (`evaluate.awale_network`).
-Every position whose best move captures nothing becomes an example, because the search plays captures out before it
-evaluates.  The target is the value of a search, mixed with the outcome of the game (TD(lambda)).  The latest examples
-then train the network (Adam).  Games are evaluated before the network is trained on them, so the reported errors are
-those on unseen games.
+In each round, the current network (`evaluate.awale_network`) plays games of every variant from random openings.  Every
+position whose best move captures nothing becomes an example, because the search evaluates only quiet positions.  The
+target is the value of a search, mixed with the outcome of the game (TD(lambda)).  The latest examples then train the
+network (Adam).  Errors are measured before the network is trained on a round's games, so they are errors on unseen
+games.
 """
 
 import math
@@ -45,16 +45,18 @@ from awello.learn.awale_games import MAX_PLIES, PlayedPosition, play_game
 from awello.rules.awale import START
 from awello.rules.game import GAMES_BY_VARIANT, Game
 
-GAMES_PER_VARIANT = 320  # in a round
+GAMES_PER_VARIANT = 320  # per round
 DEPTH = 8
 MAX_OPENING_PLIES = 30  # random first moves
 EXPLORATION = 16  # random moves out of 256
 TD_LAMBDA = 0.7  # weight of the rest of the game in a target
-TASKS_PER_VARIANT = 4  # a round's games are split into tasks for the threads
+TASKS_PER_VARIANT = 4  # parts of a round's games, for the threads
 BUFFER_SIZE = 1_000_000  # examples
 SAMPLES_PER_EXAMPLE, BATCH_SIZE = 8, 1024
 LEARNING_RATE, FINAL_LEARNING_RATE = 3e-3, 5e-5
-RATE_FACTORS = np.where(np.arange(ROWS)[:, None] == OUTPUT_ROW, np.float32(5), np.float32(1))  # faster output
+RATE_FACTORS = np.where(
+    np.arange(ROWS)[:, None] == OUTPUT_ROW, np.float32(5), np.float32(1)
+)  # the output layer learns faster
 ADAM_BETA1, ADAM_BETA2 = 0.9, 0.999
 
 Floats = npt.NDArray[np.float32]
@@ -64,7 +66,7 @@ Examples = tuple[Words, Floats]
 
 
 def _initial_rows() -> Floats:
-    """An untrained network: random hidden units and a zero output."""
+    """Make an untrained network: random hidden units and a zero output."""
     rows = np.random.default_rng(1).normal(0, 0.12, (ROWS, UNITS)).astype(np.float32)
     rows[OUTPUT_ROW] = 0
     return rows
@@ -72,7 +74,7 @@ def _initial_rows() -> Floats:
 
 @dataclass
 class AwaleNetworkTraining:
-    """The state of a training: the network's rows, Adam's moments and the latest examples."""
+    """The training state: the network's rows, Adam's moments and the latest examples."""
 
     rows: Floats = field(default_factory=_initial_rows)
     mean: Floats = field(default_factory=lambda: np.zeros((ROWS, UNITS), np.float32))
@@ -84,7 +86,7 @@ class AwaleNetworkTraining:
     values: Floats = field(default_factory=lambda: np.zeros(0, np.float32))
 
     def weights(self) -> Weights:
-        """The rows, quantised as the search reads them."""
+        """Return the weights, quantised for the search."""
         weights: Weights = np.clip(np.rint(WEIGHT_SCALE * self.rows), -MAX_WEIGHT, MAX_WEIGHT).astype(np.int16)
         weights[OUTPUT_ROW] = np.clip(
             np.rint(OUTPUT_SCALE * self.rows[OUTPUT_ROW]), -MAX_OUTPUT_WEIGHT, MAX_OUTPUT_WEIGHT
@@ -98,7 +100,7 @@ class AwaleNetworkTraining:
         return predicted
 
     def add(self, boards: Words, values: Floats) -> None:
-        """Add examples to the buffer; the oldest ones are dropped."""
+        """Add examples to the buffer, dropping the oldest ones."""
         self.boards = np.concatenate([self.boards, boards])[-BUFFER_SIZE:]
         self.values = np.concatenate([self.values, values])[-BUFFER_SIZE:]
 
@@ -125,9 +127,9 @@ class TrainingRound:
     number: int
     examples: int
     error: float
-    """Root mean square error on the games of the round before training on them, in seeds."""
+    """Root mean square error on the round's games before training on them, in seeds."""
     baseline_error: float
-    """The error of predicting 0."""
+    """Error of the prediction 0, in seeds."""
 
 
 def play_games(game: Game, weights: AwaleNetworkWeights, games: int, seed: str) -> Examples:
@@ -148,21 +150,21 @@ def play_games(game: Game, weights: AwaleNetworkWeights, games: int, seed: str) 
 
 
 def encode_boards(boards: Words) -> Indices:
-    """For each position, the indices of its rows."""
+    """Return the indices of the rows that each position uses."""
     seeds = np.stack([boards[:, pit // 6] >> U(8 * (pit % 6)) & U(0xFF) for pit in range(PITS)], 1).astype(np.int64)
     pits = PIT_SLOTS * np.arange(PITS) + seeds % PIT_SLOTS
     return np.concatenate([pits, IN_PLAY_ROW + seeds.sum(axis=1, keepdims=True)], axis=1)
 
 
 def learning_rate_at(done: float) -> float:
-    """The learning rate after a share of the training: a cosine from the first rate down to the final one."""
+    """Return the learning rate after a share of the training: cosine decay to the final rate."""
     return FINAL_LEARNING_RATE + (LEARNING_RATE - FINAL_LEARNING_RATE) * (1 + math.cos(math.pi * done)) / 2
 
 
 def train(
     network: AwaleNetworkTraining, rounds: int, jobs: int, seed: int, on_progress: Callable[[float], object]
 ) -> Iterator[TrainingRound]:
-    """Train until `rounds` have been played, counting those of earlier calls; `on_progress` is called for each."""
+    """Train for `rounds` rounds in total, including earlier calls; `on_progress` is called after each round."""
     pool = ThreadPoolExecutor(jobs)
     try:
         while network.rounds < rounds:
@@ -182,7 +184,7 @@ def train(
             error, baseline = (float(np.sqrt(np.mean(np.square(wrong)))) for wrong in (errors, values))
             yield TrainingRound(network.rounds, len(values), error, baseline)
     finally:
-        pool.shutdown(cancel_futures=True)  # an interrupt does not wait for the rest of the round
+        pool.shutdown(cancel_futures=True)  # after an interrupt, do not wait for the rest of the round
 
 
 def play_round(pool: ThreadPoolExecutor, weights: AwaleNetworkWeights, seed: str) -> Examples:
@@ -207,7 +209,7 @@ def fit(network: AwaleNetworkTraining, batches: int, rate: float, seed: int) -> 
 
 
 def load_training(file: Path) -> AwaleNetworkTraining:
-    """Load the training that `save_training` wrote; a new one if there is no file."""
+    """Load a training state written by `save_training`; a new one if the file does not exist."""
     if not file.exists():
         return AwaleNetworkTraining()
     try:
@@ -221,7 +223,7 @@ def load_training(file: Path) -> AwaleNetworkTraining:
     except LOAD_ERRORS:
         valid = False
     if not valid:
-        raise ConfigError(f"{file} is not a file of this training: remove it, or choose another --out")
+        raise ConfigError(f"{file} was not written by 'awello train awale-network': remove it, or choose another --out")
     return network
 
 

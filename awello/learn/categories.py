@@ -1,7 +1,7 @@
 """Learn move ordering scores for Awalé by self-play (report 1, section 3.7).
 
-The search updates the scores while it searches (`search/budget_kernels.py`), so it only has to play; random first moves
-make the games differ.  The shipped `data/travers.npz` was made by
+The search updates the scores while it runs (`search/budget_kernels.py`), so it only has to play games.  Random first
+moves make the games differ.  The shipped file `data/travers.npz` was created with
 
     np.savez_compressed("travers.npz", scores=learn_scores(Heuristic("travers")))
 """
@@ -15,7 +15,7 @@ from awello.rules.game import Game
 from awello.search.budget_search import DEFAULT_NODES, BudgetSearch, Scores
 
 DEFAULT_GAMES = 100
-OPENING_PLIES = 4  # random first moves of a game
+OPENING_PLIES = 4  # random first moves
 
 
 def learn_scores(
@@ -26,7 +26,7 @@ def learn_scores(
     on_progress: Callable[[int], None] = lambda games: None,
     game: Game = Game.TOURNAMENT,
 ) -> Scores:
-    """Return the scores of the move categories after self-play; `on_progress` is called after each game."""
+    """Play games and return the learnt scores of the move categories; `on_progress` is called after each game."""
     searcher, rng = BudgetSearch(game, heuristic), random.Random(seed)
     for _ in range(games):
         position, ply = Position.start(game), 0

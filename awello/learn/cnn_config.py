@@ -1,4 +1,4 @@
-"""The settings of a training of the convolutional network; needs no PyTorch, so that reports can be read without it."""
+"""Settings for training a convolutional network; this module can be imported without PyTorch, to read reports."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -16,50 +16,51 @@ FORMER_NAMES = {
     "average": "ema_decay",
     "every": "eval_interval",
 }
-"""The settings under their names in older files."""
+"""Current names of settings, by their names in older files."""
 
 
 @dataclass(frozen=True)
 class CnnConfig:
-    """Everything that determines the weights; a checkpoint is resumed with the same settings only."""
+    """All settings that determine the weights.  A checkpoint can be resumed only with the same settings."""
 
     network: str = "residual"
-    """Or `report`, the network of report 0."""
+    """`residual`, or `report` for the network of report 0."""
     width: int = 128
     blocks: int = 15
     squeeze_excitation: int = 1
-    """1 adds squeeze-and-excitation to each block; 0 gives a network that is faster on a CPU when quantised."""
+    """1: with squeeze-and-excitation in each block; 0: without, which is faster on a CPU when quantised."""
     view: str = "mover"
-    """Own, opponent's, legal and ones; `colours`: Black's, White's and who moves; `one`: own less opponent's."""
+    """Input planes.  `mover`: own discs, opponent's discs, legal moves, ones; `colours`: Black, White, side to move;
+    `one`: own minus opponent's discs."""
     moves: str = "all"
-    """Or `winners`: learn from the winners' moves only, and without a value head."""
+    """`all`, or `winners` to learn only from the moves of winners, without a value head."""
     teacher: str = ""
-    """Weights of a teacher network, whose predictions are used as soft targets."""
+    """Weights file of a teacher network, whose predictions are soft targets."""
     teacher_weight: float = 0.8
-    """Share of the teacher's prediction in the target; the rest is the move played."""
+    """Share of the teacher's prediction in the target; the move played has the remaining share."""
     loser_weight: float = 0.5
-    """Weight of a loser's move, relative to a winner's."""
+    """Weight of a loser's move, relative to a winner's move."""
     value_weight: float = 0.3
     """Weight of the value loss, relative to the policy loss."""
     label_smoothing: float = 0.02
-    """Share of the target that is spread over all legal moves."""
+    """Label smoothing: share of the target that is spread over all legal moves."""
     batch_size: int = 4096
     learning_rate: float = 2e-3
     weight_decay: float = 0.03
-    """Of AdamW."""
+    """Weight decay of AdamW."""
     ema_decay: float = 0.999
     """Decay of the exponential moving average of the weights, per step."""
     minutes: float = 10.0
-    """Training time; the learning rate reaches zero at its end."""
+    """Training time in minutes; the learning rate decays to zero by the end."""
     steps: int = 0
-    """Number of steps; if positive, it replaces `minutes`."""
+    """Number of training steps; if positive, it replaces `minutes`."""
     eval_interval: int = 1000
-    """Steps between two evaluations on the validation set; 0: ten evaluations in all."""
+    """Steps between two evaluations on the validation set; 0: ten evaluations in total."""
     patience: int = 20
-    """Evaluations without improvement after which training stops early."""
+    """Number of evaluations without improvement after which training stops early."""
     seed: int = 1
 
 
 def rename_former_settings(settings: Mapping[str, Any]) -> dict[str, Any]:
-    """Settings as they are called today, from a file of any age."""
+    """Convert the settings in a file to their current names."""
     return {FORMER_NAMES.get(name, name): value for name, value in {**settings}.items()}

@@ -1,4 +1,4 @@
-"""Network files: weights of PyTorch, and ONNX files for players."""
+"""Network files: PyTorch weights, and ONNX files for players."""
 
 import copy
 import importlib.util
@@ -19,18 +19,18 @@ from awello.learn.cnn_config import CnnConfig, rename_former_settings
 from awello.learn.cnn_models import make_network
 from awello.learn.cnn_positions import PLANES, CnnPositions, encode_planes
 
-SNAPSHOT_SHARES = (1 / 16, 1 / 8, 1 / 4, 1 / 2, 1.0)  # of a training, after which a snapshot is exported
-CALIBRATION_BOARDS = 512  # for quantising a snapshot
+SNAPSHOT_SHARES = (1 / 16, 1 / 8, 1 / 4, 1 / 2, 1.0)  # of the training; a snapshot is exported after each
+CALIBRATION_BOARDS = 512  # for the quantisation of snapshots
 
 
 def save_network(file: Path, config: CnnConfig, network: nn.Module) -> None:
-    """Save a network in half precision, with its settings."""
+    """Save a network in half precision, together with its settings."""
     weights = {name: part.half() if part.is_floating_point() else part for name, part in network.state_dict().items()}
     torch.save({"plan": asdict(config), "weights": weights}, file)
 
 
 def load_state(file: Path, device: str = "cpu") -> dict[str, Any]:
-    """Load a dictionary saved by PyTorch; empty if the file is damaged or not PyTorch's."""
+    """Load a dictionary saved by PyTorch; empty if the file is damaged or has another format."""
     try:
         content = torch.load(file, map_location=device, weights_only=True)
     except Exception:  # PyTorch has no exception class for invalid files
@@ -39,7 +39,7 @@ def load_state(file: Path, device: str = "cpu") -> dict[str, Any]:
 
 
 def load_network(file: Path) -> tuple[CnnConfig, nn.Module]:
-    """Load the network of a file, and its settings."""
+    """Load a network and its settings from a file."""
     try:
         content = load_state(file)
         config = CnnConfig(**rename_former_settings(content["plan"]))
@@ -47,13 +47,13 @@ def load_network(file: Path) -> tuple[CnnConfig, nn.Module]:
         network.load_state_dict(content["weights"])
     except (KeyError, TypeError, RuntimeError):
         raise ConfigError(
-            f"cannot read a network from {str(file)!r}: give a weights.pt of 'awello train cnn'"
+            f"cannot read a network from {str(file)!r}: give a weights.pt written by 'awello train cnn'"
         ) from None
     return config, network
 
 
 class ExportedNetwork(nn.Module):  # type: ignore[misc]
-    """The outputs that players need: the winners' logits and the value."""
+    """A network with only the outputs that players need: the logits of winners' moves, and the value."""
 
     def __init__(self, network: nn.Module) -> None:
         super().__init__()
@@ -65,9 +65,9 @@ class ExportedNetwork(nn.Module):  # type: ignore[misc]
 
 
 def export_onnx(config: CnnConfig, network: nn.Module, boards: Tensor, file: Path) -> None:
-    """Export a network to ONNX: a batch of boards in, `moves` and `value` out.
+    """Export a network to ONNX: the input is a batch of boards, the outputs are `moves` and `value`.
 
-    Weights and activations are quantised to eight bits, with which CPUs are about three times as fast (Jacob and others
+    Weights and activations are quantised to eight bits, which is about three times as fast on CPUs (Jacob et al.,
     2018); `boards` calibrate the range of each layer.
     """
     from onnxruntime.quantization import QuantType, quantize_static
@@ -83,12 +83,12 @@ def export_onnx(config: CnnConfig, network: nn.Module, boards: Tensor, file: Pat
         torch.onnx.export(exported, (board,), str(exact), opset_version=17, dynamo=False, **names)
         kinds = {"activation_type": QuantType.QUInt8, "weight_type": QuantType.QInt8, "per_channel": True}
         stack.callback(logging.disable, logging.root.manager.disable)
-        logging.disable(logging.WARNING)  # it recommends preprocessing, which brought nothing
+        logging.disable(logging.WARNING)  # suppress advice to preprocess, which has no benefit here
         quantize_static(exact, file, SimpleNamespace(get_next=lambda: next(parts, None)), **kinds)
 
 
 def can_export() -> bool:
-    """Whether the libraries for ONNX are installed."""
+    """Whether the ONNX libraries are installed."""
     return all(importlib.util.find_spec(name) for name in ("onnx", "onnxruntime"))
 
 
@@ -97,13 +97,13 @@ def save_snapshot(
 ) -> None:
     """Export a snapshot of the network, `network-STEP.onnx`, when the next of `SNAPSHOT_SHARES` is reached.
 
-    Snapshots are for the experiment `awello lab learning`, so only networks that players can read are exported.
+    Snapshots are used by the experiment `awello lab learning`, so only networks that players support are exported.
     """
     if not (config.network == "residual" and config.view == "mover" and can_export()):
         return
     snapshots = {file: int(file.stem.rpartition("-")[2]) for file in folder.glob("network-*.onnx")}
     for file in [file for file in snapshots if snapshots[file] >= step]:
-        file.unlink()  # of an earlier training
+        file.unlink()  # from an earlier training run
         del snapshots[file]
     if len(snapshots) >= sum(progress >= share for share in SNAPSHOT_SHARES):
         return

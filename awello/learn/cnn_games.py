@@ -1,7 +1,8 @@
-"""Games of Othello in one small file, from which a network can be trained without a compiler or an archive.
+"""Pack games of Othello into a small file, from which a network can be trained without a compiler or an archive.
 
-The file holds four arrays with one row per game: the squares played, without passes; Black's final discs, empty squares
-counted for the winner; the year; and a number shared by games with the same moves.  Unfinished games have no score.
+The file contains four arrays with one row per game: the squares played, without passes; Black's final discs, with empty
+squares counted for the winner; the year; and a number shared by games with the same moves.  Unfinished games have no
+score.
 """
 
 import re
@@ -20,17 +21,17 @@ from awello.position import Position
 from awello.record import Record
 from awello.rules.game import PASS, Game
 
-MISSING = 255  # no square, or no score
+MISSING = 255  # instead of a square or a score
 
 Arrays = dict[str, npt.NDArray[np.generic]]
 
 
 def write_games(sources: Sequence[Path], file: Path) -> int:
-    """Write the games of WTHOR files, folders of them and archives to a file; return their number."""
+    """Write the games in WTHOR files, folders of such files and archives to a file; return their number."""
     arrays = pack_games(record for source in sources for record in read_records(source))
     file.parent.mkdir(parents=True, exist_ok=True)
     with replace_atomically(file) as content:
-        np.savez_compressed(content, **arrays)  # type: ignore[arg-type]  # its other parameter is not an array
+        np.savez_compressed(content, **arrays)  # type: ignore[arg-type]  # the overloads assume that all arguments are arrays
     return len(arrays["year"])
 
 
@@ -53,7 +54,7 @@ def read_records(source: Path) -> Iterator[Record]:
 
 
 def pack_games(records: Iterable[Record]) -> Arrays:
-    """Pack games into arrays; games from another start and games without a move are left out."""
+    """Pack games into arrays, omitting games with another start position and games without moves."""
     rows, years = [], []
     for record in records:
         if record.start == Position.start() and record.moves:
@@ -63,13 +64,13 @@ def pack_games(records: Iterable[Record]) -> Arrays:
             years.append(int(year[0]) if year else 0)
     if not rows:
         raise ConfigError(
-            "no games of Othello from the standard start: give WTHOR files, a folder of them, or an archive"
+            "no games of Othello from the standard start position: give WTHOR files, a folder of them, or an archive"
         )
     moves = np.frombuffer(bytearray().join(rows), np.uint8).reshape(-1, MAX_GAME_MOVES)
     positions = collect_positions(moves)
     ended, first = np.unique(positions.game, return_index=True)
     black = np.full(len(moves), MISSING, np.uint8)
-    black[ended] = 32 + positions.scores[first] // 2  # Black is to move in the first position of a game
+    black[ended] = 32 + positions.scores[first] // 2  # Black is to move in the first position
     _, same = np.unique(moves, axis=0, return_inverse=True)
     return {
         "moves": np.where(moves == NO_MOVE, MISSING, moves).astype(np.uint8),

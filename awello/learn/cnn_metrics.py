@@ -1,4 +1,4 @@
-"""Predictions of a network, its losses and its accuracy."""
+"""The predictions, losses and accuracy of a network."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -12,27 +12,27 @@ from awello.learn.cnn_positions import UNKNOWN, CnnPositions, encode_planes, sym
 
 Teacher = tuple[CnnConfig, nn.Module]
 SoftTargets = tuple[Tensor, Tensor]
-"""A teacher's predictions: the probability of each square, and the value."""
+"""Predictions of a teacher: the probability of each square, and the value."""
 
-ILLEGAL_LOGIT = -1e4  # finite, because infinity times zero is not a number
-CUDA_BATCH, CPU_BATCH = 16_384, 512  # positions; on a CPU a batch should fit into the cache
+ILLEGAL_LOGIT = -1e4  # finite, because 0 times infinity is NaN
+CUDA_BATCH, CPU_BATCH = 16_384, 512  # positions; on a CPU, a batch should fit into the cache
 
 
 @dataclass(frozen=True)
 class CnnPredictions:
-    """The predictions of a network, compared with the games."""
+    """Predictions of a network, compared with the games."""
 
     top1: Tensor
     """Whether the move played has the highest probability."""
     top3: Tensor
     """Whether the move played is among the three most probable ones."""
     value_errors: Tensor
-    """The value minus the result; 0 for unfinished games."""
+    """Predicted value minus result; 0 for unfinished games."""
     value_correct: Tensor
-    """Whether the value is on the winner's side."""
+    """Whether the value favours the winner."""
 
     def value_mse(self) -> float:
-        """Mean square error of the value."""
+        """Return the mean square error of the value."""
         return float(self.value_errors.square().mean())
 
 
@@ -85,15 +85,15 @@ def compute_losses(
     transforms: Tensor,
     soft_targets: SoftTargets | None = None,
 ) -> tuple[Tensor, Tensor]:
-    """The cross-entropy of the moves and the mean square error of the value.
+    """Return the cross-entropy of the moves and the mean square error of the value.
 
-    With a teacher, the winners' head learns from all positions: where a loser moved, the teacher predicts the winner's
-    move.
+    With a teacher, the head for winners' moves learns from all positions: where a loser moved, the target is the
+    teacher's prediction of a winner's move.
     """
     won, device, transforms = batch.won, batch.own.device, transforms.masked_fill(batch.symmetric, 0)
     with torch.autocast(device.type, torch.bfloat16, enabled=device.type == "cuda"):
         logits, value = network(encode_planes(config.view, batch, transforms))
-    # Step 1. The targets.
+    # Step 1. Compute the targets.
     legal = unpack_bits(batch.legal, transforms) == 1
     sources, targets = symmetry_tables(device)
     squares = targets[transforms, batch.square.long()]
@@ -107,7 +107,7 @@ def compute_losses(
         policies = policies.lerp(teacher_policies, teacher_weight[:, None])
         result = result.lerp(soft_targets[1], torch.where(has_result, config.teacher_weight, 1.0))
         heads, weights, has_result = torch.zeros_like(heads), torch.ones_like(weights), torch.ones_like(has_result)
-    # Step 2. The losses.
+    # Step 2. Compute the losses.
     logits = logits.float()[torch.arange(len(batch), device=device), heads]
     log_policies = logits.masked_fill(~legal, ILLEGAL_LOGIT).log_softmax(1)
     moves = -(weights * (policies * log_policies).sum(1)).sum() / weights.sum()
@@ -118,7 +118,7 @@ def compute_losses(
 
 
 def compute_accuracy(predictions: CnnPredictions, selection: Tensor) -> dict[str, float]:
-    """Top-1 and top-3 accuracy on selected positions."""
+    """Compute the top-1 and top-3 accuracy on selected positions."""
     count = int(selection.sum())
     hits = [float((hit & selection).sum()) / max(1, count) for hit in (predictions.top1, predictions.top3)]
     return {"positions": count, "top1": hits[0], "top3": hits[1]}
@@ -127,7 +127,7 @@ def compute_accuracy(predictions: CnnPredictions, selection: Tensor) -> dict[str
 def evaluate_test_set(
     config: CnnConfig, network: nn.Module, test: CnnPositions, repeated: Tensor, symmetries: int
 ) -> dict[str, Any]:
-    """Accuracy on the test set: in total, without repeated games, and by tens of empty squares."""
+    """Compute the accuracy on the test set: in total, without repeated games, and by tens of empty squares."""
     predictions, won = evaluate(config, network, test, symmetries), test.won
     stage_of = torch.clamp(test.empties // 10, max=5)
     decided = (test.margin != UNKNOWN) & (test.margin != 0)

@@ -1,4 +1,4 @@
-"""The networks that learn from tournament games."""
+"""The architectures of the convolutional networks."""
 
 import torch
 from torch import Tensor, nn
@@ -8,8 +8,8 @@ from awello.learn.cnn_config import CnnConfig
 from awello.learn.cnn_positions import PLANES
 
 
-# Both return logits of the 64 squares, from one head or from two (winners and losers), and the value or None.  Logits
-# of illegal moves are meaningless.
+# Both networks return logits of the 64 squares, from one head or from two (winners and losers), and the value or None.
+# Logits of illegal moves are meaningless.
 class ReportNetwork(nn.Module):  # type: ignore[misc]
     """The network of report 0, table 2.1: eight convolutions and two dense layers."""
 
@@ -45,7 +45,7 @@ class ResidualBlock(nn.Module):  # type: ignore[misc]
 
 
 class ResidualNetwork(nn.Module):  # type: ignore[misc]
-    """A tower of residual blocks with three heads: the moves of winners, the moves of losers, and the value."""
+    """A tower of residual blocks with three heads: moves of winners, moves of losers, and value."""
 
     def __init__(self, inputs: int, width: int, blocks: int, squeeze_excitation: bool) -> None:
         super().__init__()
@@ -61,7 +61,7 @@ class ResidualNetwork(nn.Module):  # type: ignore[misc]
 
 
 def make_convolution(inputs: int, outputs: int, size: int) -> nn.Sequential:
-    """A convolution with padding and batch normalisation."""
+    """Make a convolution with padding and batch normalisation."""
     return nn.Sequential(nn.Conv2d(inputs, outputs, size, padding=size // 2, bias=False), nn.BatchNorm2d(outputs))
 
 

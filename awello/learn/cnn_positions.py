@@ -1,8 +1,8 @@
-"""Positions of tournament games as tensors: all games are replayed in parallel, and boards become input planes.
+"""Positions of tournament games as tensors: replay all games in parallel, and encode boards as input planes.
 
-Boards are transformed at random during training, except those that are symmetric themselves: among their equivalent
-moves people choose one by habit (the first move is always f5), which cannot be predicted on a transformed board.  Like
-all files of this training, this one needs no compiler.
+During training, boards are transformed by random symmetries, except boards that are symmetric themselves: among
+equivalent moves, people choose one by convention (the first move is always f5), which cannot be predicted on a
+transformed board.  Like all modules of this training, this one needs no compiler.
 """
 
 from dataclasses import dataclass, fields
@@ -17,10 +17,10 @@ from torch import Tensor
 
 from awello.errors import ConfigError
 
-MISSING = 255  # no square, or no score, in the file of games
+MISSING = 255  # instead of a square or a score in the file of games
 UNKNOWN = -128  # the margin of an unfinished game
-FIRST_TEST_YEAR = 2016  # games from this year on are the test set
-MIN_TEST_SHARE, MAX_TEST_SHARE = 0.01, 0.5  # of all games; outside this range the test set is random
+FIRST_TEST_YEAR = 2016  # the test set starts with this year
+MIN_TEST_SHARE, MAX_TEST_SHARE = 0.01, 0.5  # of all games; outside this range, the test set is random
 RANDOM_TEST_SHARE = 0.1
 VALIDATION_SHARE = 0.02  # of the games before the test set
 BLACK, WHITE = 0x0000000810000000, 0x0000001008000000
@@ -29,7 +29,7 @@ DIRECTIONS = (
     *((1, NOT_A), (7, NOT_H), (8, ALL), (9, NOT_A)),
     *((-1, NOT_H), (-7, NOT_A), (-8, ALL), (-9, NOT_H)),
 )
-MAX_SYMMETRIC_PLIES = 12  # boards are tested for symmetry up to this ply
+MAX_SYMMETRIC_PLIES = 12  # boards after this ply are not tested for symmetry
 QUICK_VALIDATION_POSITIONS, QUICK_TEST_POSITIONS = 20_000, 100_000
 PLANES = {"mover": 4, "colours": 3, "one": 1}
 
@@ -61,8 +61,8 @@ class GameArrays:
 def split_games(games: GameArrays, seed: int) -> tuple[Bools, Bools, Bools]:
     """Split games into training, validation and test set; games with the same moves stay together.
 
-    The latest games are the test set.  If that is nearly none or most of the games, as in a personal archive or without
-    years, a random tenth is.
+    The latest games are the test set.  If these are too few or too many, as in a personal archive or without years, the
+    test set is a random tenth of the games.
     """
     random_value = np.random.default_rng(seed).random(int(games.same.max()) + 1)[games.same]
     test = games.year >= FIRST_TEST_YEAR
@@ -78,7 +78,7 @@ def split_games(games: GameArrays, seed: int) -> tuple[Bools, Bools, Bools]:
 
 @dataclass(frozen=True)
 class CnnPositions:
-    """Positions of games, one per row: the board from the mover's view, the square played, and so on."""
+    """Positions of games, one per row: the board from the mover's view, the square played, and the result."""
 
     own: Tensor
     opp: Tensor
@@ -101,7 +101,7 @@ class CnnPositions:
         return CnnPositions(*(getattr(self, field.name)[selection] for field in fields(self)))
 
     def subsample(self, max_positions: int) -> "CnnPositions":
-        """Keep about `max_positions` positions at most, by whole games."""
+        """Keep about `max_positions` positions, in whole games."""
         if len(self) <= max_positions:
             return self
         _, number = self.game.unique(return_inverse=True)
@@ -126,7 +126,7 @@ def _to_signed(word: int) -> int:
 
 
 def _find_run(start: Tensor, opp: Tensor, direction: tuple[int, int]) -> Tensor:
-    """The contiguous opponent discs in one direction from the start squares."""
+    """Return the contiguous opponent discs in one direction from the start squares."""
     run = _shift(start, *direction) & opp
     for _ in range(5):
         run = run | _shift(run, *direction) & opp
@@ -134,7 +134,7 @@ def _find_run(start: Tensor, opp: Tensor, direction: tuple[int, int]) -> Tensor:
 
 
 def find_moves(own: Tensor, opp: Tensor) -> Tensor:
-    """The legal moves of many positions."""
+    """Return the legal moves of many positions."""
     moves = torch.zeros_like(own)
     for direction in DIRECTIONS:
         moves = moves | _shift(_find_run(own, opp, direction), *direction)
@@ -142,7 +142,7 @@ def find_moves(own: Tensor, opp: Tensor) -> Tensor:
 
 
 def find_flips(own: Tensor, opp: Tensor, placed: Tensor) -> Tensor:
-    """The discs flipped by the disc placed in each position."""
+    """Return the discs flipped by the disc placed in each position."""
     flips = torch.zeros_like(own)
     for direction in DIRECTIONS:
         run = _find_run(placed, opp, direction)
@@ -152,7 +152,7 @@ def find_flips(own: Tensor, opp: Tensor, placed: Tensor) -> Tensor:
 
 
 def replay_games(games: GameArrays, device: str) -> CnnPositions:
-    """Replay all games in parallel and return all their positions; passes are restored."""
+    """Replay all games in parallel, inserting passes, and return all their positions."""
     moves, discs = torch.from_numpy(games.moves).to(device), torch.from_numpy(games.black).to(device)
     final = torch.where(discs == MISSING, UNKNOWN, 2 * discs.int() - 64)
     own, opp = torch.full_like(final, BLACK, dtype=torch.int64), torch.full_like(final, WHITE, dtype=torch.int64)
@@ -177,7 +177,7 @@ def replay_games(games: GameArrays, device: str) -> CnnPositions:
         own, opp = torch.where(played, after[0], own), torch.where(played, after[1], opp)
         black = black ^ played
     if wrong.any():
-        raise ConfigError(f"game {int(wrong.nonzero()[0])} of the file has an illegal move: create the file again")
+        raise ConfigError(f"game {int(wrong.nonzero()[0])} of the file contains an illegal move: create the file again")
     return CnnPositions(*(torch.cat(column) for column in zip(*plies, strict=True)))
 
 
@@ -189,7 +189,7 @@ class DatasetSplit:
     validation: CnnPositions
     test: CnnPositions
     repeated: Tensor
-    """Which test positions are of games that also occur in the other sets."""
+    """Mask of the test positions whose games also occur in the other sets."""
     games: dict[str, int]
     """Number of games in each set."""
     positions: dict[str, int]
@@ -197,7 +197,7 @@ class DatasetSplit:
 
     @staticmethod
     def build(games: GameArrays, seed: int, device: str, quick: bool = False) -> "DatasetSplit":
-        """Split the positions of games; `quick` subsamples the validation and test sets."""
+        """Build the three sets of positions; `quick` subsamples the validation and test sets."""
         names = "training", "validation", "test"
         parts, positions = split_games(games, seed), replay_games(games, device)
         game_numbers = positions.game.long()
@@ -213,7 +213,7 @@ class DatasetSplit:
 # ---- input planes ---------------------------------------------------------------------------------------------------
 @cache
 def symmetry_tables(device: torch.device) -> tuple[Tensor, Tensor]:
-    """For each symmetry, the source square of each square, and the target square of each square."""
+    """Return, for each symmetry, the source square and the target square of each square."""
     board = torch.arange(64).view(8, 8)
     rotations = [torch.rot90(board, turns) for turns in range(4)]
     squares = torch.stack([view.flatten() for view in [*rotations, *(view.flip(1) for view in rotations)]])
@@ -226,7 +226,7 @@ def unpack_bits(words: Tensor, transforms: Tensor) -> Tensor:
 
 
 def is_symmetric(own: Tensor, opp: Tensor) -> Tensor:
-    """Which positions are invariant under a symmetry."""
+    """Return a mask of the positions that are invariant under a symmetry."""
     shifts = torch.arange(8, dtype=torch.uint8, device=own.device)
     bits = [(words.view(torch.uint8).view(-1, 8, 1) >> shifts & 1).flatten(1) for words in (own, opp)]
     discs, squares = bits[0] + 2 * bits[1], symmetry_tables(own.device)[0]
@@ -234,7 +234,7 @@ def is_symmetric(own: Tensor, opp: Tensor) -> Tensor:
 
 
 def encode_planes(view: str, positions: CnnPositions, transforms: Tensor) -> Tensor:
-    """The input planes of a network."""
+    """Encode positions as the input planes of a network."""
     own, opp = unpack_bits(positions.own, transforms), unpack_bits(positions.opp, transforms)
     if view == "mover":
         rows = [own, opp, unpack_bits(positions.legal, transforms), torch.ones_like(own)]

@@ -1,15 +1,17 @@
-"""Train a network on tournament games: the winner's move in a position, and who wins (report 0, corrected).
+"""Train a network on tournament games to predict the winner's move and the winner (report 0, corrected).
 
-The network is a tower of residual blocks; its input is the board from the mover's view and the legal moves.  It learns
-from all moves, but winners and losers have separate heads, so that bad moves train the tower and not the answer; a
-third head predicts who wins.  A small network learns more from a large one, its teacher, than from the moves alone
-(Hinton and others 2015): the teacher's probabilities of all moves carry more information than the move played.
+The network is a tower of residual blocks; its input is the board from the mover's view, with the legal moves.  It
+learns from all moves, but has separate heads for the moves of winners and losers, so that bad moves train the tower and
+not the predicted move; a third head predicts the winner.  A small network learns more from a large one, its teacher,
+than from the moves alone (Hinton et al., 2015): the teacher's move probabilities contain more information than the move
+played.
 
-All settings are in `CnnConfig`.  Boards are transformed at random; the resulting weights are an exponential moving
-average, the best on the validation set.  An interrupted training resumes from its checkpoint with the same results.
+All settings are in `CnnConfig`.  Boards are transformed by random symmetries.  The resulting weights are the best
+exponential moving average on the validation set.  A training that is resumed from its checkpoint gives the same
+results.
 
-This file and the `cnn_*` files that it imports need PyTorch and NumPy but no compiler, so they run on any GPU machine.
-`awello train cnn` does the same with fewer options, by default in minutes on a CPU:
+This module and the `cnn_*` modules that it imports need PyTorch and NumPy but no compiler, so they run on any GPU
+machine.  `awello train cnn` does the same with fewer options, by default in minutes on a CPU:
 
     python3 -m awello.learn.cnn_training games.npz --out FOLDER --minutes 10
 """
@@ -48,25 +50,25 @@ from awello.learn.cnn_positions import PLANES, CnnPositions, DatasetSplit, GameA
 
 MAX_GRADIENT_NORM = 1.0
 WARMUP_STEPS = 300
-LOSS_CHECK_STEPS = 50  # a check waits for the device
-TEACHER_SYMMETRIES = 4  # over which a teacher's predictions are averaged
+LOSS_CHECK_STEPS = 50  # between two checks, because a check waits for the device
+TEACHER_SYMMETRIES = 4  # for averaging a teacher's predictions
 DEFAULT_EVALUATIONS = 10  # if `eval_interval` is 0
 CHECKPOINT_SECONDS = 15
-CALIBRATION_BOARDS = 4096  # for quantising the final network
+CALIBRATION_BOARDS = 4096  # for the quantisation of the final network
 CURVES_FILE, REPORT_FILE = "curves.jsonl", "report.json"
 
 Row = dict[str, float]
 
 
-# ---- learning -------------------------------------------------------------------------------------------------------
+# ---- training steps -------------------------------------------------------------------------------------------------
 def learning_rate_at(config: CnnConfig, step: int, progress: float) -> float:
-    """The learning rate of a step: a linear warm-up, for at most a tenth of the training, then a cosine decay."""
+    """Return the learning rate of a step: linear warm-up, for at most a tenth of the training, then cosine decay."""
     warmup = min(1.0, max((step + 1) / WARMUP_STEPS, 10 * progress))
     return config.learning_rate * warmup * (1 + math.cos(math.pi * min(1.0, progress))) / 2
 
 
 def draw_batch(config: CnnConfig, count: int, step: int, device: str) -> tuple[Tensor, Tensor]:
-    """The positions of a step, each once per epoch, and their symmetries; both follow from the seed and the step."""
+    """Draw the positions of a step, each once per epoch, and their symmetries, from the seed and the step."""
     rng, batch = torch.Generator(device), min(config.batch_size, count)
     epoch, offset = divmod(step, count // batch)
     order = _shuffle(count, config.seed * 1000 + epoch, device)
@@ -77,12 +79,12 @@ def draw_batch(config: CnnConfig, count: int, step: int, device: str) -> tuple[T
 
 @lru_cache(maxsize=1)
 def _shuffle(count: int, seed: int, device: str) -> Tensor:
-    """A random order of the positions."""
+    """Return a random order of the positions."""
     return torch.randperm(count, generator=torch.Generator(device).manual_seed(seed), device=device)
 
 
 class CnnTraining:
-    """The state of a training: the network, its moving average, and the best average so far."""
+    """The training state: the network, its moving average, and the best average so far."""
 
     def __init__(
         self, config: CnnConfig, training_set: CnnPositions, validation_set: CnnPositions, compiled: bool = False
@@ -92,7 +94,7 @@ class CnnTraining:
         self.training_set = training_set.take(training_set.won) if winners_only else training_set
         self.validation_set = validation_set
         if not len(self.training_set) or not self.training_set.won.any():
-            raise ConfigError("no training game was played to its end: give finished games")
+            raise ConfigError("no training game is finished: give games that were played to the end")
         self.teacher, self.soft_targets = self.load_teacher()
         torch.manual_seed(config.seed)
         self.network = make_network(config).to(self.device, memory_format=torch.channels_last)
@@ -110,7 +112,7 @@ class CnnTraining:
         self.sums = torch.zeros(2, device=self.device)
 
     def load_teacher(self) -> tuple[Teacher | None, SoftTargets | None]:
-        """Load the teacher, if any; on a GPU also compute its targets in advance, since positions are used often."""
+        """Load the teacher, if any; on a GPU, compute its targets in advance, because positions are used many times."""
         if not self.config.teacher:
             return None, None
         config, network = load_network(Path(self.config.teacher))
@@ -121,21 +123,21 @@ class CnnTraining:
 
     @property
     def progress(self) -> float:
-        """Share of the training that is done."""
+        """Completed share of the training."""
         return self.step / self.config.steps if self.config.steps else self.seconds / (60 * self.config.minutes)
 
     @property
     def finished(self) -> bool:
-        """Whether the training is complete, or stopped early for lack of improvement."""
+        """Whether the training is complete, or has stopped early for lack of improvement."""
         return self.progress >= 1 or self.stale >= self.config.patience
 
     @property
     def epochs(self) -> float:
-        """How often each position has been used."""
+        """Number of times that each position has been used."""
         return self.step * min(self.config.batch_size, len(self.training_set)) / len(self.training_set)
 
     def train_step(self) -> None:
-        """Take a training step on a batch."""
+        """Run a training step on a batch."""
         for group in self.optimiser.param_groups:
             group["lr"] = learning_rate_at(self.config, self.step, self.progress)
         selection, transforms = draw_batch(self.config, len(self.training_set), self.step, self.device)
@@ -154,16 +156,14 @@ class CnnTraining:
         self.update_average()
 
     def update_average(self) -> None:
-        """Update the moving average; it follows the weights more closely in the first steps."""
+        """Update the moving average, which follows the weights more closely in the first steps."""
         decay = min(self.config.ema_decay, (1 + self.step) / (10 + self.step))
         get_ema_multi_avg_fn(decay)(*self.averaged_tensors, self.step)
 
     def check_loss(self) -> None:
-        """Wait for the device and raise `ConfigError` if the loss is not finite."""
+        """Wait for the device, and raise `ConfigError` if the loss is not finite."""
         if not math.isfinite(float(self.sums.sum())):
-            raise ConfigError(
-                f"the loss is not finite near step {self.step}: train again with a smaller --learning-rate"
-            )
+            raise ConfigError(f"the loss is not finite near step {self.step}: use a smaller --learning-rate")
 
     def evaluate(self, last_step: int) -> Row:
         """Evaluate the average on the validation set; the losses are means since `last_step`."""
@@ -177,7 +177,7 @@ class CnnTraining:
         moves, value = (self.sums / max(1, self.step - last_step)).tolist()
         self.sums.zero_()
         self.stale += 1
-        if row["top1"] >= self.score:  # without winners' moves in it, the latest average is the best
+        if row["top1"] >= self.score:  # without winners' moves in the set, the latest average is the best
             self.score, self.stale = row["top1"], 0
             self.best.load_state_dict(self.average.state_dict())
         rate = learning_rate_at(self.config, self.step, self.progress)
@@ -194,7 +194,7 @@ class CnnTraining:
     COUNTERS = "step", "seconds", "score", "stale"
 
     def save_checkpoint(self, file: Path) -> None:
-        """Write everything needed to resume."""
+        """Save the state needed to resume."""
         states = {name: getattr(self, name).state_dict() for name in self.STATE_DICTS}
         header = {"plan": asdict(self.config), "positions": self.fingerprint}
         with replace_atomically(file) as stream:
@@ -202,7 +202,7 @@ class CnnTraining:
 
     @property
     def fingerprint(self) -> list[int]:
-        """A fingerprint of the training set."""
+        """Return a fingerprint of the training set."""
         return [len(self.training_set), int(self.training_set.own.sum())]
 
     def load_checkpoint(self, file: Path) -> None:
@@ -219,10 +219,10 @@ class CnnTraining:
 
 
 def read_checkpoint(file: Path, config: CnnConfig, device: str) -> dict[str, Any]:
-    """Read a checkpoint; `ConfigError` if it is damaged or has other settings."""
+    """Read a checkpoint; raise `ConfigError` if it is damaged or has other settings."""
     content = load_state(file, device)
     if not content.keys() >= {"plan", "positions", *CnnTraining.STATE_DICTS, *CnnTraining.COUNTERS}:
-        raise ConfigError(f"{str(file)!r} is damaged: remove it to start the training anew")
+        raise ConfigError(f"{str(file)!r} is damaged: remove it to restart the training")
     if rename_former_settings(content["plan"]) != asdict(config):
         raise ConfigError(
             f"{str(file)!r} belongs to a training with other settings: remove it, or give the same options again"
@@ -230,7 +230,7 @@ def read_checkpoint(file: Path, config: CnnConfig, device: str) -> dict[str, Any
     return content
 
 
-# ---- the training ---------------------------------------------------------------------------------------------------
+# ---- training runs --------------------------------------------------------------------------------------------------
 def run(
     config: CnnConfig,
     games: GameArrays,
@@ -242,15 +242,15 @@ def run(
     quick: bool = False,
     on_progress: Callable[[float], object] = lambda seconds: None,
 ) -> Iterator[Row]:
-    """Train, for at most `max_minutes` in this run (0: no limit), and write the results to a folder.
+    """Train for at most `max_minutes` in this run (0: no limit), and write the results to a folder.
 
-    During the training the folder receives `curves.jsonl` and `weights.pt`, at the end `report.json` and, with
-    onnxruntime, `network.onnx`; with onnxruntime, `epochs` receives snapshots of the network.  Yields the rows of the
-    evaluations and calls `on_progress` with the seconds spent.  `quick` evaluates on fewer positions.
+    The training writes `curves.jsonl` and `weights.pt`, and finally `report.json`; if onnxruntime is installed, also
+    snapshots in `epochs`, and finally `network.onnx`.  Yields the rows of the evaluations, and calls `on_progress` with
+    the seconds spent.  `quick` evaluates on fewer positions.
     """
     started = time.monotonic()
     if config.teacher:
-        load_network(Path(config.teacher))  # errors should show before all games are replayed
+        load_network(Path(config.teacher))  # report errors before all games are replayed
     if checkpoint.exists():
         read_checkpoint(checkpoint, config, device)
     sets = DatasetSplit.build(games, config.seed, device, quick)
@@ -266,7 +266,7 @@ def run(
 def train(
     training: CnnTraining, out: Path, checkpoint: Path, deadline: float, on_progress: Callable[[float], object]
 ) -> Iterator[Row]:
-    """Train until finished or until the deadline; yield the rows of evaluations."""
+    """Train until finished or until the deadline; yield the rows of the evaluations."""
     if training.finished:
         return
     config, last_step, rows = training.config, training.step, int(DEFAULT_EVALUATIONS * training.progress)
@@ -275,7 +275,7 @@ def train(
     with (out / CURVES_FILE).open("a" if training.step else "w") as curves:
         stopped = False
         while not stopped:
-            # Step 1. Train, if there is time.
+            # Step 1. Train, if time remains.
             now = time.monotonic()
             training.seconds = now - start
             on_progress(training.seconds)
@@ -304,7 +304,7 @@ def train(
 
 
 def write_results(training: CnnTraining, sets: DatasetSplit, out: Path, quick: bool) -> None:
-    """Evaluate on the test set; write the report and, if finished, the network."""
+    """Evaluate on the test set; write the report and, if the training is finished, the network."""
     config, network = training.config, training.best
     report = {
         "finished": training.finished,
@@ -362,11 +362,13 @@ def format_row(row: Row) -> str:
 
 def main(words: Sequence[str] | None = None) -> int:
     """Run the command line."""
-    parser = argparse.ArgumentParser("network", description="Train a network on games of Othello.")
+    parser = argparse.ArgumentParser("cnn_training", description="Train a network on games of Othello.")
     parser.add_argument("games", type=Path, help="file written by cnn_games.write_games")
     parser.add_argument("--out", type=Path, required=True, help="output folder")
-    parser.add_argument("--checkpoint", type=Path, help="file to resume from; default: in the output folder")
-    parser.add_argument("--max-minutes", type=float, default=0, help="pause after this many minutes; 0: no limit")
+    parser.add_argument("--checkpoint", type=Path, help="checkpoint to resume from; default: in the output folder")
+    parser.add_argument(
+        "--max-minutes", type=float, default=0, help="minutes after which this run stops; default: 0, no limit"
+    )
     parser.add_argument("--device", default="cuda" if torch.cuda.is_available() else "cpu")
     parser.add_argument("--compile", action="store_true", help="compile the network with torch.compile")
     choices = {"network": ["residual", "report"], "view": list(PLANES), "moves": ["all", "winners"]}

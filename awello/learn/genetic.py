@@ -1,10 +1,10 @@
-"""Weights for Awalé's heuristics by a genetic algorithm (report 1, sections 3.6 and 3.7; after Daoud et al. 2004).
+"""Learn weights of Awalé's heuristics with a genetic algorithm (report 1, sections 3.6 and 3.7; Daoud et al., 2004).
 
-An individual is a list of genes, the weights of a heuristic.  In each generation some individuals are fighters; every
-individual plays two games against each fighter and against the boss, which counts double, and the best half breeds.
-All random choices follow from the seed and the number of the generation, so a file only has to keep the individuals,
-and the results are the same for any number of worker processes.  `otage_factors` learns Otage's factors in the same
-way.
+An individual is a list of genes, the weights of a heuristic.  In each generation, some individuals are fighters; every
+individual plays two games against each fighter and against the boss, whose games count double, and the best half
+breeds.  All random choices are derived from the seed and the number of the generation, so only the individuals are
+saved, and the results are the same for any number of worker processes.  `otage_factors` learns Otage's factors with the
+same algorithm.
 """
 
 import json
@@ -41,12 +41,12 @@ MANUAL_WEIGHTS = {  # chosen by hand
 }
 FIXED_WEIGHTS = {"travers": 2}  # number of leading weights that are not learnt
 WIN_POINTS, DRAW_POINTS = 200, 100
-BOSS_FACTOR = 2  # games against the boss count this many times
-ORDERING_NODES = 5000  # nodes per move in the games that learn move ordering
-MAX_PLIES = 300  # of a game; players that avoid seeds would play for thousands of plies
+BOSS_FACTOR = 2  # weight of the games against the boss
+ORDERING_NODES = 5000  # per move, in the games that learn move ordering
+MAX_PLIES = 300  # per game; players that avoid captures would play for thousands of plies
 
 Genes = tuple[int, ...]
-MoveSearch = Callable[[Position], Sequence[int]]  # returns the best moves, which are equally good
+MoveSearch = Callable[[Position], Sequence[int]]  # returns the best moves, which have equal values
 
 
 class Individual(list[int]):
@@ -57,13 +57,13 @@ class Individual(list[int]):
 
 @dataclass(frozen=True)
 class GeneticConfig:
-    """Settings of the genetic algorithm; the defaults are those of the report."""
+    """Settings of the genetic algorithm; defaults as in the report."""
 
     heuristic: str
     variant: str = "tournament"
     seed: int = 0
     nodes: int = 1000
-    """Nodes per move of an individual."""
+    """Node budget per move of an individual."""
     population: int = 42
     fighters: int = 5
     mutation: float = 0.2
@@ -77,12 +77,12 @@ class GeneticConfig:
 
     @property
     def initial(self) -> Individual:
-        """The genes chosen by hand, with which the evolution starts."""
+        """The initial genes, chosen by hand."""
         return Individual(MANUAL_WEIGHTS[self.heuristic][FIXED_WEIGHTS.get(self.heuristic, 0) :])
 
     @property
     def smallest(self) -> int:
-        """The lower bound of a gene; `largest` is the upper bound."""
+        """Lower bound of a gene; `largest` is the upper bound."""
         return -self.largest
 
     def make_heuristic(self, genes: Sequence[int]) -> Heuristic:
@@ -92,27 +92,27 @@ class GeneticConfig:
         )
 
     def weights(self, genes: Sequence[int]) -> tuple[float, ...]:
-        """The learnt weights of an individual."""
+        """Return the learnt weights of an individual."""
         return self.make_heuristic(genes).weights
 
     def start_position(self, seed: str) -> Position:
-        """The start of both games against an opponent."""
+        """Return the start position of both games against an opponent."""
         return Position.start(self.game)
 
     def make_search(self, genes: Sequence[int]) -> MoveSearch:
-        """Make the search of an individual: with a budget of nodes."""
+        """Make the search of an individual, which has a node budget."""
         search = BudgetSearch(self.game, self.make_heuristic(genes))
         return lambda position: search.search_budget(position, self.nodes).best_moves
 
     def make_boss_search(self) -> MoveSearch:
-        """Make the search of the boss: to a fixed depth, by captured seeds alone."""
+        """Make the search of the boss: to a fixed depth, evaluating only captured seeds."""
         search = BudgetSearch(self.game, Heuristic("diffscore"))
         return lambda position: search.search_depth(position, self.boss_depth).best_moves
 
 
 @dataclass
 class Generation:
-    """Statistics of a generation: the fitness of the best individual so far and the mean of the population."""
+    """Statistics of a generation: the fitness of the best individual so far, and the mean fitness of the population."""
 
     best: int
     mean: float
@@ -121,7 +121,7 @@ class Generation:
 
 @dataclass
 class Evolution:
-    """The state of the evolution: the population to be tested next, the best so far, and the history."""
+    """The state of the evolution: the next population, the best individual so far, and the history."""
 
     population: list[Individual]
     best: Individual
@@ -131,7 +131,7 @@ class Evolution:
 
 # ---- games ----------------------------------------------------------------------------------------------------------
 def play_game(position: Position, searches: Sequence[MoveSearch], seed: str) -> tuple[int, int]:
-    """Play a game between two searches, choosing randomly among best moves; return the final score."""
+    """Play a game between two searches, with random choices among the best moves; return the final score."""
     rng, ply = random.Random(seed), 0
     while not position.over and ply < MAX_PLIES:
         ply += 1
@@ -140,7 +140,7 @@ def play_game(position: Position, searches: Sequence[MoveSearch], seed: str) -> 
 
 
 def score_game(own: int, opp: int) -> int:
-    """Points for a game: for the result, plus the seeds or discs held."""
+    """Return the points for a game: points for the result, plus seeds or discs held."""
     return own + (WIN_POINTS if own > opp else DRAW_POINTS if own == opp else 0)
 
 
@@ -148,7 +148,7 @@ MapFunction = Callable[[Callable[[Genes], int], Iterable[Genes]], Iterable[int]]
 
 
 def compute_fitness(config: GeneticConfig, generation: int, fighters: Sequence[Genes], genes: Genes) -> int:
-    """Points of an individual: one game with each colour against each fighter and the boss."""
+    """Return the fitness of an individual, from a game with each colour against each fighter and the boss."""
     own, total = config.make_search(genes), 0
     for number, rival in enumerate((config.make_boss_search(), *map(config.make_search, fighters))):
         seed = f"{config.seed}/{generation}/{number}"  # the same for all individuals
@@ -166,7 +166,7 @@ def mutate(individual: Individual, smallest: int, largest: int) -> None:
 
 @contextmanager
 def seeded_random(*words: object) -> Iterator[None]:
-    """Seed the global random generator, which deap uses, from some words; restore it afterwards."""
+    """Seed the global random generator, which deap uses; restore it afterwards."""
     before = random.getstate()
     random.seed("/".join(map(str, words)))
     try:
@@ -189,7 +189,7 @@ def breed(config: GeneticConfig, population: list[Individual]) -> list[Individua
 
 # ---- generations ----------------------------------------------------------------------------------------------------
 def start_evolution(config: GeneticConfig) -> Evolution:
-    """Create population 0: one individual is chosen by hand and is the best so far; the others are random."""
+    """Create population 0: the best individual so far is chosen by hand; the others are random."""
     with seeded_random(config.seed, "begin"):
         others = [
             Individual(random.randint(config.smallest, config.largest) for _ in config.initial)
@@ -199,20 +199,20 @@ def start_evolution(config: GeneticConfig) -> Evolution:
 
 
 def run_generation(config: GeneticConfig, evolution: Evolution, map_jobs: MapFunction = map) -> Evolution:
-    """Test a population, update the best individual and breed the next population."""
+    """Evaluate a population, update the best individual, and breed the next population."""
     started, number = time.perf_counter(), len(evolution.history)
     population, best = evolution.population, evolution.best
     with seeded_random(config.seed, number):
         # Step 1. Choose the fighters; the best individual so far is always one of them.
         fighters = tuple(map(tuple, (best, *random.sample(population, config.fighters - 1))))
-        # Step 2. Test all individuals, the best so far included; duplicates are tested once.
+        # Step 2. Evaluate all individuals and the best so far; duplicates are evaluated once.
         candidates = list(dict.fromkeys(map(tuple, (best, *population))))
         fitnesses = dict(
             zip(candidates, map_jobs(partial(compute_fitness, config, number, fighters), candidates), strict=True)
         )
         for individual in (best, *population):
             individual.fitness = fitnesses[tuple(individual)]
-        # Step 3. Replace the best only by a better one.
+        # Step 3. Replace the best individual if another one is better.
         best = max((best, *population), key=lambda individual: individual.fitness)
         # Step 4. Breed the best half.
         children = breed(config, population)
@@ -225,7 +225,7 @@ def run_generation(config: GeneticConfig, evolution: Evolution, map_jobs: MapFun
 def evolve(
     config: GeneticConfig, evolution: Evolution, seconds: float, map_jobs: MapFunction = map
 ) -> Iterator[Evolution]:
-    """Run generations as long as another one is expected to finish within `seconds`, counting earlier runs."""
+    """Run generations while another one is expected to finish within `seconds`, which include earlier runs."""
     while evolution.seconds * (1 + 1 / max(1, len(evolution.history))) < seconds:
         evolution = run_generation(config, evolution, map_jobs)
         yield evolution
@@ -243,9 +243,9 @@ def learn_ordering(
     return [int(score) for score in scores]
 
 
-# ---- the file -------------------------------------------------------------------------------------------------------
+# ---- files ----------------------------------------------------------------------------------------------------------
 def save_evolution(file: Path, config: GeneticConfig, evolution: Evolution, scores: Sequence[int] = ()) -> None:
-    """Write the weights and everything needed to resume."""
+    """Save the weights and the state needed to resume."""
     content = {
         "weights": {config.heuristic: config.weights(evolution.best)},
         "scores": scores,
@@ -256,7 +256,7 @@ def save_evolution(file: Path, config: GeneticConfig, evolution: Evolution, scor
 
 
 def resume_evolution(file: Path, config: GeneticConfig) -> Evolution:
-    """Load an evolution, or start one if there is no file; other settings raise `ConfigError`."""
+    """Load an evolution, or start one if the file does not exist; raise `ConfigError` if its settings differ."""
     if not file.exists():
         return start_evolution(config)
     try:
@@ -266,7 +266,7 @@ def resume_evolution(file: Path, config: GeneticConfig) -> Evolution:
         history = [Generation(**entry) for entry in content["history"]]
         evolution = Evolution(population, Individual(content["best"]), history, content["seconds"])
     except (ValueError, KeyError, TypeError):
-        raise ConfigError(f"{file} is not a file of 'awello train': choose another --out, or remove it") from None
+        raise ConfigError(f"{file} was not written by 'awello train': choose another --out, or remove it") from None
     if not same:
         raise ConfigError(f"{file} belongs to a training with other settings: choose another --out, or remove it")
     return evolution

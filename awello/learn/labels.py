@@ -1,8 +1,8 @@
-"""Label positions with searched values, which are free of the noise of game results.
+"""Label positions with values from searches, which are less noisy than game results.
 
-Positions with few empty squares are solved; with some more, they are searched to the end with ProbCut; all others are
-searched to a depth with the weights that later stages have learnt.  A bias of these weights for or against the mover
-changes sign with each ply, so a label is the mean of two depths and the bias does not grow from stage to stage.
+Positions with few empty squares are solved; with a few more, they are searched to the end with ProbCut; all others are
+searched to a depth with the weights learnt for later stages.  A bias of these weights for or against the mover changes
+sign with each ply, so a label is the mean of two depths: the bias does not grow from stage to stage.
 """
 
 from collections.abc import Callable
@@ -23,13 +23,13 @@ from awello.learn.pattern_kernels import search_positions
 from awello.learn.ridge import Floats
 from awello.rules.game import Game
 
-MAX_SOLVED_EMPTIES, MAX_ENDGAME_EMPTIES = 12, 15  # solved, and searched to the end with ProbCut
+MAX_SOLVED_EMPTIES, MAX_ENDGAME_EMPTIES = 12, 15  # of positions that are solved, or searched to the end
 ENDGAME_SELECTIVITY = 2
-BATCH_POSITIONS = 500  # each batch starts with an empty table, so results do not depend on the number of threads
+BATCH_POSITIONS = 500  # each batch starts with an empty transposition table, so threads do not affect results
 
 
 class PositionLabeller:
-    """Threads that search positions with the same weights, which may change between two calls."""
+    """Threads that search positions with the same weights, which may change between calls."""
 
     def __init__(self, weights: npt.NDArray[np.int16], jobs: int) -> None:
         self.weights, self.jobs, self.idle_workers = weights, jobs, SimpleQueue[OthelloWorker]()
@@ -40,7 +40,7 @@ class PositionLabeller:
             self.idle_workers.put(worker)
 
     def label(self, own: Words, opp: Words, depth: int, on_progress: Callable[[int], object]) -> Floats:
-        """The values of positions with equal numbers of empty squares; `on_progress` receives the number of labels."""
+        """Search positions with equal numbers of empty squares; `on_progress` receives the number of labels so far."""
         empties = 64 - int(np.bitwise_count(own[0] | opp[0])) if len(own) else 0
         selectivity = ENDGAME_SELECTIVITY if MAX_SOLVED_EMPTIES < empties <= MAX_ENDGAME_EMPTIES else NO_SELECTIVITY
         depths = [empties] if empties <= MAX_ENDGAME_EMPTIES else [max(1, depth - 1), depth]

@@ -1,7 +1,7 @@
-"""Learn the factors of Otage's evaluation by the genetic algorithm (report 4, section I.2.2).
+"""Learn the factors of Otage's evaluation with the genetic algorithm (report 4, section I.2.2).
 
-Individuals share the patterns of a memory and differ in their factors.  A gene is a factor relative to the one chosen
-by hand, so equal genes have equal effect.  The factors of the memory are the first best individual.
+Individuals share the patterns of a memory and differ in their factors.  A gene is a factor relative to the factor
+chosen by hand, so equal genes have equal effects.  The factors in the memory are the initial best individual.
 """
 
 from collections.abc import Sequence
@@ -21,13 +21,13 @@ from awello.rules.game import Game
 from awello.search.iterative_deepening import IterativeDeepening
 from awello.search.root import AlphaBetaEvaluator, analyse
 
-FACTOR_STEPS = 8  # a gene counts this fraction of a factor; the kernels do not resolve less
-OPENING_PLIES = 8  # random first moves, without which all games would be the same
+FACTOR_STEPS = 8  # genes per factor of 1; the kernels have no finer resolution
+OPENING_PLIES = 8  # random first moves; without them, all games would be the same
 
 
 @dataclass(frozen=True)
 class OtageGeneticConfig(GeneticConfig):
-    """Settings for learning Otage's factors: individuals differ little, so they are few and nearly all are fighters."""
+    """Settings for learning Otage's factors: a small population, as individuals differ little, with many fighters."""
 
     heuristic: str = "otage"
     variant: str = "othello"
@@ -36,9 +36,9 @@ class OtageGeneticConfig(GeneticConfig):
     largest: int = 40
     boss_depth: int = 6
     memory: str = ""
-    """The folder of the memory."""
+    """Folder of the memory."""
     games: int = 0
-    """Games that the memory had learnt from; training is not resumed with other patterns."""
+    """Number of games that the memory has learnt from; training is not resumed with other patterns."""
 
     @property
     def game(self) -> Game:
@@ -55,17 +55,17 @@ class OtageGeneticConfig(GeneticConfig):
 
     @property
     def smallest(self) -> int:
-        return 1  # a factor of 0 could not grow again when Otage learns
+        return 1  # Otage's learning could not increase a factor of 0
 
     def weights(self, genes: Sequence[int]) -> tuple[float, ...]:
-        """The factors of an individual."""
+        """Return the factors of an individual."""
         return tuple(gene * factor / FACTOR_STEPS for gene, factor in zip(genes, DEFAULT_FACTORS, strict=True))
 
     def start_position(self, seed: str) -> Position:
         return Record(Position.start(), random_opening(self.game, OPENING_PLIES, seed)).final
 
     def make_search(self, genes: Sequence[int]) -> MoveSearch:
-        """Make the search of an individual: Otage's, with its own factors."""
+        """Make the search of an individual: Otage's search with the individual's factors."""
         search = IterativeDeepening(replace(load_memory(self), factors=self.weights(genes)))
         limit = Limit(nodes=self.nodes)
         return lambda position: (search.analyse(position, limit).move,)
@@ -80,12 +80,12 @@ class OtageGeneticConfig(GeneticConfig):
 
 @lru_cache(1)
 def load_memory(config: OtageGeneticConfig) -> OtageMemory:
-    """The memory of the settings, cached."""
+    """Return the memory of the settings, cached."""
     return read_memory(Path(config.memory))
 
 
 def read_memory(folder: Path) -> OtageMemory:
-    """Read the memory in a folder; `ConfigError` if there is none."""
+    """Read the memory in a folder; raise `ConfigError` if it contains none."""
     if not (folder / MEMORY_FILE).exists():
         raise ConfigError(f"no {MEMORY_FILE} in {str(folder)!r}: create it with 'awello autoplay {folder}'")
     return OtageMemory.load(folder / MEMORY_FILE)
@@ -97,6 +97,6 @@ def make_config(folder: Path, seed: int = 0, nodes: int = 1000) -> OtageGeneticC
 
 
 def write_factors(folder: Path, factors: Sequence[float]) -> Path:
-    """Replace the factors of the memory in a folder, and nothing else; return the file."""
+    """Replace only the factors of the memory in a folder; return the file."""
     replace(read_memory(folder), factors=tuple(factors)).save(folder / MEMORY_FILE)
     return folder / MEMORY_FILE

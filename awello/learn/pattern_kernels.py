@@ -1,4 +1,4 @@
-"""Kernels for training Othello's patterns: the weights that a position uses, and searched values as labels."""
+"""Kernels for training Othello's patterns: find the weights that a position uses, and label positions by search."""
 
 import numpy as np
 import numpy.typing as npt
@@ -41,9 +41,9 @@ def fill_pattern_row(own: U, opp: U, row: PatternRow) -> None:
 def find_weight_indices(
     owns: Words, opps: Words, ties: npt.NDArray[np.int32], indices: Indices, row: PatternRow
 ) -> None:
-    """Write the indices of each position's weights: of its 48 patterns and of both sides' mobility.
+    """Write the indices of each position's weights: for its 48 patterns and for both sides' mobility.
 
-    `row` is working memory.
+    `row` is a work buffer.
     """
     for position in range(owns.size):
         own, opp = owns[position], opps[position]
@@ -57,11 +57,13 @@ def find_weight_indices(
 
 
 @kernel("void(uint64[::1], uint64[::1], int64, int64, float32[::1], OthelloState)")
-def search_positions(owns: Words, opps: Words, depth: int, certainty: int, values: Floats, state: OthelloState) -> None:
-    """Search positions with a legal move; write their values for the mover, in discs."""
+def search_positions(
+    owns: Words, opps: Words, depth: int, selectivity: int, values: Floats, state: OthelloState
+) -> None:
+    """Search positions in which the mover has a move; write their values for the mover, in discs."""
     for position in range(owns.size):
         own, opp = owns[position], opps[position]
         empties = 64 - popcount(own | opp)
         fill_pattern_row(own, opp, state.pattern_rows[U(empties)])
-        state.root_empties, state.root_best_move, state.selectivity = empties, NO_MOVE, certainty
+        state.root_empties, state.root_best_move, state.selectivity = empties, NO_MOVE, selectivity
         values[position] = search(own, opp, moves_of(own, opp), -64, 64, depth, state)

@@ -1,9 +1,9 @@
 """Train the weights of Othello's patterns.
 
-The weights are first fitted to game results: the value of each position of a finished game should be the final score,
-stage by stage from the opening to the endgame.  Results are noisy, so if a depth is given, positions are then searched
-and the weights fitted to the searched values, now from the endgame to the opening: a search evaluates positions of
-later stages, which are already trained.  The positions of held-out games only measure the error.
+The weights are first fitted to game results, stage by stage from the opening to the endgame: the target of each
+position is the final score of its game.  Results are noisy, so if a depth is given, positions are then searched and the
+weights are fitted to the searched values, from the endgame to the opening, because a search evaluates positions of
+later stages.  The positions of held-out games are used only to measure the error.
 """
 
 import hashlib
@@ -34,16 +34,16 @@ from awello.learn.pattern_kernels import find_weight_indices
 from awello.learn.positions import Games, PositionSet, sample_positions
 from awello.learn.ridge import Floats, Ridge
 
-MAX_EMPTIES = 60  # of the positions that are learnt from
+MAX_EMPTIES = 60  # of training positions
 CG_ITERATIONS = 14
-HELD_OUT_SHARE = 0.02  # share of the games
-PRIOR_DEVIATION = 2.5  # discs: expected deviation of a weight from its initial value
+HELD_OUT_SHARE = 0.02  # of the games
+PRIOR_DEVIATION = 2.5  # expected deviation of a weight from its initial value, in discs
 MAX_WEIGHT = 32_000
 
 
 @dataclass(frozen=True)
 class PatternExamples:
-    """Positions with equal numbers of empty squares, their values for the mover, and which of them are held out."""
+    """Positions with equal numbers of empty squares, their values for the mover, and a mask of the held-out ones."""
 
     own: Words
     opp: Words
@@ -56,7 +56,7 @@ class StageResult:
     """The result of fitting a stage."""
 
     labels: str
-    """What the weights were fitted to: `results` or `searches`."""
+    """Labels to which the weights were fitted: `results` or `searches`."""
     empties: int
     """Smallest number of empty squares of the stage."""
     examples: int
@@ -64,14 +64,14 @@ class StageResult:
     before: float
     """Root mean square error on held-out positions before the fit, in discs."""
     error: float
-    """The same error after the fit."""
+    """Root mean square error on held-out positions after the fit, in discs."""
     results: float
-    """Root mean square error after the fit against the final scores of held-out games."""
+    """Root mean square error after the fit against the final scores of held-out games, in discs."""
 
 
 @dataclass(frozen=True)
 class PatternTrainingConfig:
-    """Everything that determines the weights."""
+    """All settings that determine the weights."""
 
     games: int
     contents: str
@@ -82,19 +82,19 @@ class PatternTrainingConfig:
 
     @staticmethod
     def of(games: Games, seed: int, depth: int, positions: int) -> "PatternTrainingConfig":
-        """Settings for training on the given games."""
+        """Make the settings for training on the given games."""
         return PatternTrainingConfig(
             len(games), hashlib.sha256(games.tobytes()).hexdigest()[:16], seed, depth, positions
         )
 
     def steps(self) -> list[tuple[str, int]]:
-        """The labels and the stage of each step, in order."""
+        """Return the labels and the stage of each step, in order."""
         results = [("results", stage) for stage in reversed(range(STAGE_COUNT))]
         return results + ([("searches", stage) for stage in range(STAGE_COUNT)] if self.depth else [])
 
 
 class PatternTraining:
-    """A training: after each step, the file holds the weights and everything needed to resume."""
+    """A training, whose weights and state are saved to a file after each step."""
 
     def __init__(self, file: Path, config: PatternTrainingConfig, positions: PositionSet, jobs: int) -> None:
         self.file, self.config, self.positions = file, config, positions
@@ -105,7 +105,7 @@ class PatternTraining:
         self.held = rng.random(config.games) < HELD_OUT_SHARE
 
     def run(self, on_progress: Callable[[int], object]) -> Iterator[StageResult]:
-        """Run the remaining steps; `on_progress` receives the number of positions searched so far in a set."""
+        """Run the remaining steps; `on_progress` receives the number of positions searched so far in a step."""
         for labels, stage in self.config.steps()[len(self.completed) :]:
             window = range(
                 max(FIRST_STAGE_EMPTIES, _empties_of(stage).start - 1), min(MAX_EMPTIES, _empties_of(stage).stop) + 1
@@ -116,14 +116,14 @@ class PatternTraining:
             yield self.completed[-1]
 
     def make_weights(self) -> PatternWeights:
-        """The current weights, with a card of the training."""
+        """Return the current weights, with a description of the training."""
         return PatternWeights(
             self.weights, {"plan": asdict(self.config), "steps": [asdict(step) for step in self.completed]}
         )
 
     # ---- examples ---------------------------------------------------------------------------------------------------
     def label_by_results(self, empties: int) -> PatternExamples:
-        """All positions with a number of empty squares, labelled with the results of their games."""
+        """Return all positions with a number of empty squares, labelled with the results of their games."""
         selected = np.flatnonzero(self.positions.empties == empties)
         positions = self.positions
         scores = positions.scores[selected].astype(np.float32)
@@ -132,7 +132,7 @@ class PatternTraining:
         )
 
     def label_by_search(self, on_progress: Callable[[int], object], empties: int) -> PatternExamples:
-        """Sampled positions with a number of empty squares, labelled by search; cached beside the weights."""
+        """Return sampled positions with a number of empty squares, labelled by search; they are cached in a folder."""
         folder = self.file.with_suffix(".labels")
         cached, config = folder / f"{empties}.npz", json.dumps(asdict(self.config))
         if cached.exists():
@@ -149,9 +149,9 @@ class PatternTraining:
             np.savez(file, plan=config, **vars(examples))
         return examples
 
-    # ---- a fit ------------------------------------------------------------------------------------------------------
+    # ---- fits -------------------------------------------------------------------------------------------------------
     def fit(self, labels: str, stage: int, labelled: Sequence[PatternExamples]) -> StageResult:
-        """Fit a stage to examples; held-out examples with its own numbers of empty squares measure the error."""
+        """Fit a stage to examples; measure the error on held-out examples with the stage's numbers of empty squares."""
         columns = zip(*(vars(part).values() for part in labelled), strict=True)
         combined = PatternExamples(*map(np.concatenate, columns))
         start = self.weights[min(stage + 1, STAGE_COUNT - 1) if labels == "results" else stage] / np.float32(DISC_VALUE)
@@ -183,19 +183,19 @@ class PatternTraining:
 
 
 def _empties_of(stage: int) -> range:
-    """The numbers of empty squares that a stage is fitted to."""
+    """Return the numbers of empty squares to which a stage is fitted."""
     low = FIRST_STAGE_EMPTIES + STAGE_WIDTH * stage
     return range(low, MAX_EMPTIES + 1 if stage == STAGE_COUNT - 1 else low + STAGE_WIDTH)
 
 
 def _rms_error(parts: Sequence[Ridge], weights: Floats) -> float:
-    """Root mean square error; 0 without examples."""
+    """Return the root mean square error; 0 without examples."""
     residuals = np.concatenate([part.targets - part.predict(weights) for part in parts])
     return float(np.sqrt(np.mean(np.square(residuals)))) if len(residuals) else 0.0
 
 
 def _resume(file: Path, config: PatternTrainingConfig) -> tuple[Weights, list[StageResult]]:
-    """The weights and completed steps of a file, or initial weights if there is no file."""
+    """Load the weights and completed steps of a file, or initial weights if it does not exist."""
     if not file.exists():
         return np.zeros((STAGE_COUNT, int(tied_indices().max()) + 1), np.int16), []
     patterns = load_pattern_file(file)

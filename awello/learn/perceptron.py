@@ -1,9 +1,9 @@
-"""Train a perceptron by self-play from scratch (a small AlphaZero; report 1's network, corrected).
+"""Train a perceptron from scratch by self-play (a small AlphaZero; report 1's network, corrected).
 
 Play some games, add their positions to a replay buffer, train on samples from it, and repeat until the time is spent.
-The loss is the cross-entropy of the moves, plus the square error of the value, plus a little of the squared weights.
-Everything is bounded: inputs are normalised, the largest logit is subtracted before the softmax, gradients are clipped,
-and weights are clipped at `MAX_WEIGHT`; every step is checked nevertheless.
+The loss is the cross-entropy of the moves, plus the squared error of the value, plus weight decay.  For numerical
+stability, inputs are normalised, the largest logit is subtracted before the softmax, gradients are clipped, and weights
+are clipped at `MAX_WEIGHT`; in addition, every step is checked for values that are not finite.
 """
 
 import math
@@ -29,8 +29,8 @@ from awello.search.montecarlo import PerceptronTree
 from awello.search.uct import MAX_MOVES, MAX_PLAYOUT_PLIES
 
 SIMULATIONS = 100  # per move
-ROOT_NOISE_SHARE = 0.25  # share of noise in the priors of the root
-SAMPLED_PLIES = 16  # first plies of a game, in which moves are sampled by visits
+ROOT_NOISE_SHARE = 0.25  # of the root priors
+SAMPLED_PLIES = 16  # at the start of a game, in which moves are sampled by visits
 GAMES_PER_ITERATION = 16  # between two rounds of training
 BUFFER_SIZE = 200_000  # positions
 SAMPLES_PER_POSITION = 6
@@ -41,7 +41,7 @@ MAX_GRADIENT_NORM = 1.0
 MAX_WEIGHT = 4.0
 REPORT_COUNT = 10
 MATCH_GAMES = 20  # against UCT, for each report
-UCT_SIMULATION_FACTOR = 10  # UCT has this many times the simulations
+UCT_SIMULATION_FACTOR = 10  # simulations of UCT, as a multiple of the network's
 
 Floats = npt.NDArray[np.floating]
 
@@ -68,7 +68,7 @@ class ReplayBuffer:
         self.policies = np.zeros((BUFFER_SIZE, moves), np.float32)
 
     def add(self, examples: PerceptronExamples) -> None:
-        """Add examples, overwriting the oldest ones."""
+        """Add examples, overwriting the oldest."""
         slots = np.arange(self.count, self.count + len(examples)) % BUFFER_SIZE
         self.words[slots], self.values[slots] = examples.words, examples.values
         self.policies[slots] = examples.policies
@@ -81,7 +81,7 @@ class ReplayBuffer:
 
 
 def encode_inputs(name: str, words: Words) -> npt.NDArray[np.float32]:
-    """The inputs of the named network, as in `evaluate.perceptron`; one row per position."""
+    """Encode the inputs of the named network, as in `evaluate.perceptron`; one row per position."""
     each = np.ascontiguousarray(words[:, :2]).astype("<u8").view(np.uint8).reshape(len(words), 2, 8)
     if name == "awale":
         return (each[:, :, :7].reshape(len(words), 14) - TYPICAL_SEEDS) / TYPICAL_SEEDS
@@ -100,7 +100,7 @@ class Batch:
 
 
 def make_batch(network: Perceptron, examples: PerceptronExamples, transforms: npt.NDArray[np.int64]) -> Batch:
-    """Encode examples for a network; boards of Othello are transformed by the given symmetries."""
+    """Encode examples for a network; Othello boards are transformed by the given symmetries."""
     inputs, policies = encode_inputs(network.board, examples.words), examples.policies
     legal = (examples.words[:, 2:] >> np.arange(network.move_count, dtype=np.uint64) & U(1)).astype(bool)
     if network.board != "awale":
@@ -112,7 +112,7 @@ def make_batch(network: Perceptron, examples: PerceptronExamples, transforms: np
 
 
 class PerceptronSelfPlay:
-    """Self-play games of a network."""
+    """Plays self-play games with a network."""
 
     def __init__(self, game: Game, network: Perceptron, simulations: int = SIMULATIONS) -> None:
         self.game, self.network, self.simulations = game, network, simulations
@@ -121,8 +121,8 @@ class PerceptronSelfPlay:
     def play(self, rng: np.random.Generator) -> PerceptronExamples:
         """Play a game; return its positions with the visit shares of the moves and the values.
 
-        A value is the mean of the tree's value and the result.  The most visited move is played, except in the first
-        plies, where moves are sampled in proportion to their visits.
+        A value is the mean of the value of the tree and the result of the game.  The most visited move is played,
+        except in the first plies, where moves are sampled in proportion to their visits.
         """
         size = MAX_PLAYOUT_PLIES, self.network.move_count
         noise, temperature_noise = rng.standard_exponential(size), np.ones(size)
@@ -131,7 +131,7 @@ class PerceptronSelfPlay:
         words, values, sides = list[tuple[int, int, int]](), list[float](), list[int]()
         while not position.over and (ply := len(words)) < MAX_PLAYOUT_PLIES:
             legal = position.legal_moves()
-            if legal == (PASS,):  # a pass is not a training example
+            if legal == (PASS,):  # passes are not training examples
                 position = position.after(PASS)
                 continue
             moves, visits, value = self.search(position, noise[ply])
@@ -148,7 +148,7 @@ class PerceptronSelfPlay:
     def search(self, position: Position, noise: Floats) -> tuple[npt.NDArray[np.int16], Floats, float]:
         """Search a position; return its moves, their visits and the value for the mover.
 
-        Noise is mixed into the priors of the root, so that games differ and all moves are explored.
+        Noise is added to the root priors, so that games differ and all moves are explored.
         """
         tree, root = self.tree, self.tree.nodes[0]
         tree.reset(position)
@@ -166,25 +166,25 @@ class TrainingLoss:
     """The parts of the training loss."""
 
     moves: float
-    """The cross-entropy of the moves, in nats."""
+    """Cross-entropy of the moves, in nats."""
     value: float
-    """The mean square error of the value."""
+    """Mean square error of the value."""
     penalty: float
-    """The weight decay term."""
+    """Weight decay."""
 
     @property
     def total(self) -> float:
-        """The loss that training minimises."""
+        """Total loss, which training minimises."""
         return self.moves + self.value + self.penalty
 
 
 def compute_gradient(
     network: Perceptron, weights: Floats, batch: Batch, dropout: float = 0.0, rng: np.random.Generator | None = None
 ) -> tuple[TrainingLoss, Floats]:
-    """Compute the loss on a batch and its gradient; `rng` is used for dropout."""
+    """Compute the loss on a batch, and its gradient; `rng` is used for dropout."""
     matrices, gradient = network.matrices(weights), np.zeros_like(weights)
     gradients, count = network.matrices(gradient), len(batch.inputs)
-    # Step 1. Forward; the masks combine ReLU and dropout.
+    # Step 1. Forward pass; the masks combine ReLU and dropout.
     activations, masks = [batch.inputs], []
     for matrix, biases in matrices[:-1]:
         sums = activations[-1] @ matrix + biases
@@ -207,7 +207,7 @@ def compute_gradient(
     delta = np.empty_like(outputs)
     delta[:, :-1] = (probabilities - batch.policies) / count
     delta[:, -1] = 2 * error * (1 - value**2) / count
-    # Step 3. Backward.
+    # Step 3. Backward pass.
     for layer in range(len(matrices) - 1, -1, -1):
         gradients[layer][0][:] = activations[layer].T @ delta
         gradients[layer][1][:] = delta.sum(axis=0)
@@ -217,20 +217,20 @@ def compute_gradient(
 
 
 class PerceptronLearner:
-    """A network and the state of Adam."""
+    """A network, and the state of the optimiser (Adam)."""
 
     def __init__(self, network: Perceptron, dropout: float = 0.0) -> None:
         self.network, self.dropout, self.steps = network, dropout, 0
         self.mean, self.square = np.zeros_like(network.weights), np.zeros_like(network.weights)
 
     def train_step(self, examples: PerceptronExamples, rate: float, rng: np.random.Generator) -> TrainingLoss:
-        """Take a training step; `ConfigError` if a number is not finite."""
+        """Run a training step; raise `ConfigError` if a value is not finite."""
         batch = make_batch(self.network, examples, rng.integers(8, size=len(examples)))
         weights = self.network.weights
         loss, gradient = compute_gradient(self.network, weights, batch, self.dropout, rng)
         length = float(np.sqrt(np.sum(np.square(gradient, dtype=np.float64))))
         if not (np.isfinite(loss.total) and np.isfinite(length)):
-            raise ConfigError(f"step {self.steps} gives a loss that is not finite: train with fewer layers")
+            raise ConfigError(f"the loss is not finite in step {self.steps}: train with fewer layers")
         gradient *= min(1.0, MAX_GRADIENT_NORM / max(length, 1e-12))
         self.steps += 1
         self.mean += 0.1 * (gradient - self.mean)
@@ -246,7 +246,7 @@ class PerceptronLearner:
 # ---- training -------------------------------------------------------------------------------------------------------
 @dataclass(frozen=True)
 class TrainingProgress:
-    """The state of the training at a report."""
+    """Progress of the training at a report."""
 
     seconds: float
     games: int
@@ -254,13 +254,13 @@ class TrainingProgress:
     loss: TrainingLoss
     """Mean since the last report."""
     points: float
-    """Share of the points won against UCT."""
+    """Share of the points scored against UCT."""
 
 
 def train(
     game: Game, budget: float, out: Path, seed: int, layers: int, dropout: float, on_progress: Callable[[float], object]
 ) -> Iterator[TrainingProgress]:
-    """Train for `budget` seconds, resuming from a checkpoint; `on_progress` receives the seconds elapsed."""
+    """Train for `budget` seconds in total, resuming from a checkpoint; `on_progress` receives the seconds elapsed."""
     checkpoint = out.with_name(out.name + ".checkpoint")
     learner, spent, games = load_checkpoint(checkpoint, game, layers, dropout, seed)
     selfplay, buffer = PerceptronSelfPlay(game, learner.network), ReplayBuffer(learner.network.move_count)
@@ -291,7 +291,7 @@ def train(
 
 
 def save_checkpoint(checkpoint: Path, learner: PerceptronLearner, spent: float, games: int) -> None:
-    """Write everything needed to resume."""
+    """Save the state needed to resume."""
     adam = {"mean": learner.mean, "square": learner.square, "steps": learner.steps}
     learner.network.save(checkpoint, **adam, spent=spent, games=games)
 
@@ -299,7 +299,7 @@ def save_checkpoint(checkpoint: Path, learner: PerceptronLearner, spent: float, 
 def load_checkpoint(
     checkpoint: Path, game: Game, layers: int, dropout: float, seed: int
 ) -> tuple[PerceptronLearner, float, int]:
-    """Load the learner, the seconds spent and the games played; start anew if there is no checkpoint."""
+    """Load the learner, the seconds spent and the games played; without a checkpoint, start a new training."""
     if not checkpoint.exists():
         return PerceptronLearner(new_perceptron(game, layers, np.random.default_rng(seed)), dropout), 0.0, 0
     network = load_perceptron_file(checkpoint)
@@ -316,7 +316,7 @@ def load_checkpoint(
 
 
 def measure_strength(game: Game, file: Path, seed: int) -> float:
-    """The share of the points that the network wins against UCT with more simulations."""
+    """Return the share of the points that the network scores against UCT with more simulations."""
     options = {"max_nodes": "65536"}
     puct = PlayerSpec("puct", None, Limit(nodes=SIMULATIONS), options | {"weights": str(file)})
     uct = PlayerSpec("uct", None, Limit(nodes=UCT_SIMULATION_FACTOR * SIMULATIONS), options)

@@ -1,7 +1,7 @@
-"""Training positions of Othello: those of played games, and positions reached from them by a few random moves.
+"""Training positions of Othello: positions of games, and positions a few random moves away from them.
 
-A search spends most of its time on positions that do not occur in good games.  So some positions are taken a few plies
-earlier and followed by random moves.
+Most positions that a search evaluates do not occur in good games.  So some samples are taken a few plies earlier,
+followed by random moves.
 """
 
 import gzip
@@ -22,14 +22,14 @@ from awello.search.uct import pick_random_move, xorshift
 MAX_GAME_MOVES = 60
 NO_MOVE = 64
 BLACK, WHITE = U(BLACK_START), U(WHITE_START)
-RANDOM_PLY_SHARES = (0.4, 0.3, 0.2, 0.1)  # shares of the positions with 0, 1, 2 and 3 random moves
+RANDOM_PLY_SHARES = (0.4, 0.3, 0.2, 0.1)  # of the positions have 0, 1, 2 or 3 random moves
 
 Games = npt.NDArray[np.uint8]
 
 
-# ---- games: 60 squares each, 64 where there is none, passes left out ------------------------------------------------
+# ---- games: 60 squares per row without passes; 64: no move ----------------------------------------------------------
 def read_games(source: Path) -> Games:
-    """Read the games of a file or folder: `games.jsonl` of a run, wthor/*.wtb and games/*.gz."""
+    """Read the games in a file or folder: `games.jsonl` of a run, wthor/*.wtb and games/*.gz."""
     if source.is_dir():
         files = [*source.glob("games.jsonl"), *sorted(source.glob("wthor/*.wtb")), *sorted(source.glob("games/*.gz"))]
         games = [read_games(file) for file in files if "csv" not in file.name]
@@ -51,7 +51,7 @@ def _read_wthor(file: Path) -> Games:
 
 
 def _read_texts(file: Path) -> Games:
-    """One game per line, as JSON or with its moves as the first word; `#` starts a line about the file."""
+    """Read one game per line, as JSON or with the moves as the first word; `#` starts a comment line."""
     rows = []
     with gzip.open(file, "rt") if file.suffix == ".gz" else file.open() as lines:
         for line in lines:
@@ -67,7 +67,7 @@ def _read_texts(file: Path) -> Games:
 # ---- positions ------------------------------------------------------------------------------------------------------
 @dataclass(frozen=True)
 class PositionSet:
-    """Positions of games (passes excluded), with the final score for the mover and the number of the game."""
+    """Positions of games, except passes, with the final score for the mover and the number of the game."""
 
     own: Words
     opp: Words
@@ -80,7 +80,7 @@ class PositionSet:
 def replay_games(
     games: Games, owns: Words, opps: Words, scores: npt.NDArray[np.int8], numbers: npt.NDArray[np.int32]
 ) -> int:
-    """Write all positions of finished games; return their number.  Games with an illegal move are skipped."""
+    """Write all positions of finished games and return their number; skip games with an illegal move."""
     count = 0
     for game in range(games.shape[0]):
         own, opp, black, first, legal = BLACK, WHITE, True, count, True
@@ -121,7 +121,7 @@ def collect_positions(games: Games) -> PositionSet:
 
 @kernel("void(uint64[::1], uint64[::1], int64, uint64)")
 def play_random_moves(owns: Words, opps: Words, plies: int, random_state: U) -> None:
-    """Play random moves from each position; clear the board if the mover has no move on the way or at the end."""
+    """Play random moves from each position; clear the board if the mover has no move before or after any of them."""
     for position in range(owns.size):
         own, opp = owns[position], opps[position]
         moves = moves_of(own, opp)
@@ -139,7 +139,7 @@ def play_random_moves(owns: Words, opps: Words, plies: int, random_state: U) -> 
 def sample_positions(
     positions: PositionSet, empties: int, count: int, rng: np.random.Generator
 ) -> tuple[Words, Words, Words]:
-    """Sample at most `count` distinct positions with a number of empty squares: own, opp and game numbers."""
+    """Sample at most `count` distinct positions with a number of empty squares; return own, opp and game numbers."""
     samples = []
     for plies, share in enumerate(RANDOM_PLY_SHARES):
         pool = np.flatnonzero(positions.empties == empties + plies)

@@ -1,8 +1,8 @@
 """Ridge regression for weight tables: find weights whose sums come close to given values.
 
-The fit minimises the squared residuals plus `strength` times the squared distance of the weights from their start: a
-weight used by n examples moves n / (n + strength) of the way.  The conjugate gradient method (Hestenes and Stiefel
-1952), preconditioned by how often a weight is used, needs a dozen iterations of two passes over the examples.
+The fit minimises the squared residuals, plus `strength` times the squared distance of the weights from their initial
+values: a weight used by n examples moves n / (n + strength) of the way.  The conjugate gradient method (Hestenes and
+Stiefel, 1952), preconditioned by the number of uses of each weight, needs about a dozen iterations of two passes.
 """
 
 from collections.abc import Sequence
@@ -14,7 +14,7 @@ import numpy.typing as npt
 
 from awello.kernel import kernel
 
-CHUNKS = 8  # of the examples; constant, so that results do not depend on the number of threads
+CHUNKS = 8  # of examples; constant, so that results do not depend on the number of threads
 
 Indices = npt.NDArray[np.int32]
 Floats = npt.NDArray[np.float32]
@@ -54,7 +54,7 @@ class Ridge:
         return values
 
     def sum_per_weight(self, values: Floats) -> Floats:
-        """For each weight, sum the values of the examples that use it."""
+        """Sum, for each weight, the values of the examples that use it."""
         shares = np.zeros((CHUNKS, self.size), np.float32)
         tasks = enumerate(self.chunks)
         list(self.pool.map(lambda task: scatter_values(self.indices[task[1]], values[task[1]], shares[task[0]]), tasks))

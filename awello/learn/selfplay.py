@@ -1,8 +1,8 @@
-"""Self-play games of the champion, from which the evaluation learns.
+"""Self-play games of the champion, for training the evaluation.
 
 Game `n` is determined by the plan and `n` alone: its opening is drawn at random, then one engine, whose transposition
-table is cleared before each game, plays both sides at one level.  The engine returns only moves, which is much faster
-at low levels than the analyses of a player.
+table is cleared before each game, plays both sides at one level.  The engine returns only moves; at low levels this is
+much faster than the analyses of a player.
 """
 
 import random
@@ -29,20 +29,20 @@ HASH_MIB = 1  # of the transposition table
 
 @dataclass(frozen=True)
 class SelfplayPlan(RunPlan[GameResult]):
-    """Everything that determines the games, and their number."""
+    """All settings that determine the games, and their number."""
 
     game: Game
     level: int
     games: int
     seed: int = 0
     openings: tuple[tuple[int, ...], ...] = ()
-    """Openings to choose from; may be empty."""
+    """Openings from which to choose; may be empty."""
     opening_plies: tuple[int, int] = (0, 0)
     """Minimum and maximum number of random moves after the opening."""
     weights: str = ""
-    """A file of weights; default: the shipped ones."""
+    """Weights file; default: the shipped weights."""
     checksum: str = ""
-    """Checksum of the weights."""
+    """Checksum of the weights file."""
     kind: ClassVar[str] = "selfplay"
     result_type: ClassVar[type[Any]] = GameResult
     batch_size: ClassVar[int] = 16
@@ -53,21 +53,21 @@ class SelfplayPlan(RunPlan[GameResult]):
             object.__setattr__(self, "checksum", _compute_checksum(self.weights))
 
     def opening(self, number: int) -> tuple[int, ...]:
-        """The first moves of game `number`."""
+        """Return the first moves of game `number`."""
         rng = random.Random(f"{self.seed}/{number}")
         line = rng.choice(self.openings) if self.openings else ()
         return random_opening(self.game, rng.randint(*self.opening_plies), f"{self.seed}/{number}/moves", line)
 
     def run_job(self, number: int, cache: PlayerCache) -> GameResult:
         if self.weights and _compute_checksum(self.weights) != self.checksum:
-            raise ConfigError(f"{self.weights} differs between a worker and this machine: copy it to all machines")
+            raise ConfigError(f"{self.weights} differs between this worker and the client: copy it to all machines")
         record = play_game(_load_engine(self.game, self.weights), Limit(level=self.level), self.opening(number))
         player = f"champion@level={self.level}"
         score = record.final.score()
         return GameResult(str(self.game), (player, player), format_transcript(record), score)
 
     def configuration(self) -> dict[str, Any]:
-        """Everything that determines a game; the number of games may change from run to run."""
+        """Return the settings that determine a game; the number of games may change between runs."""
         rules = {"game": str(self.game), "level": self.level, "seed": self.seed, "weights": self.checksum}
         return {**rules, "openings": hash_openings(self.openings), "opening_plies": list(self.opening_plies)}
 
