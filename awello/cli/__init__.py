@@ -1,1 +1,1 @@
-"""The commands: one thin file per command. Heavy imports are inside the functions, so that `--help` is fast."""
+"""The commands, one module each. Heavy imports are inside the functions, so that `--help` is fast."""

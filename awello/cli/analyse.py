@@ -1,4 +1,4 @@
-"""`awello analyse`: the value of each move of a game, its mistakes and the better moves."""
+"""`awello analyse`: the value of each move of a game, mistakes, and better moves."""
 
 from collections.abc import Sequence
 from pathlib import Path
@@ -30,20 +30,23 @@ def analyse(
     size: Size = None,
     variant: Variant = None,
     limit: Annotated[
-        str, typer.Option(help="Per position: level=12, 10 (plies), 500ms or 450000n (nodes)", metavar="L")
+        str, typer.Option(help="Per position: level=12, 10 (plies), 500ms, 450000n (nodes)", metavar="L")
     ] = "level=12",
     threads: Threads = 1,
     hash: Hash = 64,
     plot: Annotated[
         Path | None, typer.Option(help="Also plot the values to an .svg or .png file", metavar="FILE")
     ] = None,
-    engine: Annotated[str, typer.Option(help="External engine, such as nboard,command=ntest", metavar="SPEC")] = "",
+    engine: Annotated[
+        str, typer.Option(help="Use an external engine, such as nboard,command=ntest", metavar="SPEC")
+    ] = "",
     json: Json = False,
 ) -> None:
-    """Review every move of a game, from the last to the first. Ctrl-C prints the moves reviewed so far.
+    """Review every move of a game, from the last to the first.
 
-    The game may be in any supported format, with a start position before its moves and other text around it. The table
-    and the chart show values for Black or South; JSON gives them for the mover.
+    The game can be in any supported format, with a start position before the moves and other text around it. The table
+    and the chart show values for Black or South; JSON shows them for the mover. Ctrl-C prints the moves reviewed so
+    far.
     """
 
     search_limit = parse_limit(limit)
@@ -72,21 +75,21 @@ def read_record(text: str, game: Game | None) -> Record:
         record = detect_game(content, game).record
     except NotationError as error:
         if not is_file and Path(text).suffix[1:].isalnum():
-            raise ConfigError(f"there is no file {text!r}, and {error}") from None
+            raise ConfigError(f"file {text!r} does not exist, and {error}") from None
         raise ConfigError(f"{name}: {error}" if is_file else str(error)) from None
     if not record.moves:
-        raise ConfigError("the text holds a position without moves: add the moves of a game")
+        raise ConfigError("the text contains a position without moves: add the moves of a game")
     return record
 
 
 def review_moves(
     record: Record, limit: Limit, threads: int, hash: int, external: str = ""
 ) -> tuple[list[MoveReview], bool]:
-    """Return the move reviews in game order, and whether Ctrl-C left some out."""
+    """Return the move reviews in game order, and whether Ctrl-C interrupted the review."""
 
     analyst = make_player(external) if external else None
     if not isinstance(analyst, ExternalEnginePlayer | None):
-        raise ConfigError(f"player {analyst} is not an external engine: use nboard or uci with a command")
+        raise ConfigError(f"player {analyst} is not an external engine: use nboard or uci with command=")
     reviews: list[MoveReview] = []
     interrupted = False
     with progress("analyse", len(record.moves)) as step, Engine(record.start.game, threads, hash) as engine:
@@ -110,7 +113,7 @@ def print_review(record: Record, reviews: Sequence[MoveReview]) -> None:
         console.print(format_legend(record.start.game), style="dim", soft_wrap=True)
         console.print(draw_chart(reviews, len(record.moves), console.width), soft_wrap=True)
     if len(reviews) < len(record.moves):
-        console.print(f"the last {len(reviews)} of {len(record.moves)} moves were reviewed")
+        console.print(f"only the last {len(reviews)} of {len(record.moves)} moves were reviewed")
     for side, name in enumerate(record.start.game.sides):
         console.print(format_summary(name, summarise(reviews, side)), soft_wrap=True)
     console.print(record.describe(), style="bold")

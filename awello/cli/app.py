@@ -20,25 +20,25 @@ from awello.cli.streams import discard_unwritten, prepare_streams
 from awello.errors import AwelloError, ConfigError
 from awello.limits import parse_limit
 
-COMMANDS = {  # name: (help text, modules to import if their names differ)
+COMMANDS = {  # name: (help text, modules to import if their names differ from it)
     "serve": ("Serve the web page to play and analyse both games.",),
     "play": ("Play a game in the terminal.",),
     "players": ("List the players and their settings.",),
     "match": ("Play games between two players.",),
     "duel": ("Play pairs of games until one player is clearly stronger.",),
     "tournament": ("Play a round-robin tournament between bots.",),
-    "run": ("Play a game or a match described in a YAML file.", "run_config"),
+    "run": ("Play a game or match described in a YAML file.", "run_config"),
     "analyse": ("Review every move of a game.",),
     "solve": ("Solve positions: the score with best play.",),
     "tree": ("Draw the search tree of a position.",),
-    "perft": ("Count the leaves of the move tree to a depth.",),
+    "perft": ("Count the leaves of the game tree at a depth.",),
     "games": ("Manage the game archive: import, list, export, count.",),
-    "explore": ("Show the moves played in a position of the archive.",),
+    "explore": ("Show the moves played from a position in the archive.",),
     "club": ("Manage a club: accounts, tokens, tournaments, backup.",),
     "bot": ("Connect a player to a club as a bot.",),
     "engine": ("Run the champion as an NBoard, GTP or UCI engine.",),
     "lab": ("Run an experiment and write its tables and plots.",),
-    "selfplay": ("Generate games of the champion against itself.",),
+    "selfplay": ("Generate training games of the champion.",),
     "autoplay": ("Let Otage learn by playing against itself.",),
     "train": ("Train weights and networks.", "train", "genetic", "train_cnn"),
     "probcut": ("Measure the error of shallow searches for ProbCut.",),
@@ -78,14 +78,16 @@ app = typer.Typer(
 GameName = Annotated[str, typer.Argument(metavar="GAME", help="othello or awale")]
 Size = Annotated[int | None, typer.Option(help="Othello: board size 4, 6 or 8; default: 8", metavar="N")]
 Variant = Annotated[str | None, typer.Option(help="Awalé: abapa (default), tournament or romein", metavar="V")]
-PositionText = Annotated[str | None, typer.Option("--position", help="OBF board or Awalé diagram", metavar="P")]
+PositionText = Annotated[
+    str | None, typer.Option("--position", help="OBF board or Awalé diagram; default: start", metavar="P")
+]
 JobsOption = Annotated[int | None, typer.Option("--jobs", min=1, help="Worker processes; default: 1", metavar="N")]
 Threads = Annotated[int, typer.Option("--threads", min=1, help="Search threads", metavar="N")]
-Hash = Annotated[int, typer.Option("--hash", min=1, max=65536, help="Transposition table size in MiB", metavar="MB")]
-Cluster = Annotated[str | None, typer.Option(help="dask scheduler, such as tcp://HOST:8786", metavar="ADDRESS")]
+Hash = Annotated[int, typer.Option("--hash", min=1, max=65536, help="Transposition table size in MiB", metavar="MIB")]
+Cluster = Annotated[str | None, typer.Option(help="Use a dask cluster, such as tcp://HOST:8786", metavar="ADDRESS")]
 ArchiveOption = Annotated[
     str | None,
-    typer.Option("--archive", help="File or postgresql://USER@HOST/NAME; default: your own", metavar="DATABASE"),
+    typer.Option("--archive", help="File or postgresql://USER@HOST/NAME; default: your archive", metavar="DATABASE"),
 ]
 Json = Annotated[bool, typer.Option("--json", help="Print one JSON object")]
 
@@ -108,24 +110,24 @@ def root(
     """Play Othello and Awalé, analyse games, and compare players."""
     if plugin:
         if not plugin.is_file():
-            raise ConfigError(f"--import {plugin}: no such file; give a Python file that registers players")
+            raise ConfigError(f"--import {plugin}: no such file: give a Python file that registers players")
         os.environ["AWELLO_PLAYERS"] = str(plugin.resolve())  # also read by worker processes
 
 
 def check_output(file: Path) -> None:
     """Check before long work that its output file can be written."""
     if file.is_dir():
-        raise ConfigError(f"cannot write {str(file)!r}: it is a folder; name a file in it")
+        raise ConfigError(f"cannot write {str(file)!r}: it is a folder: give a file in it")
     if not file.parent.is_dir():
         raise ConfigError(f"cannot write {str(file)!r}: there is no folder {str(file.parent)!r}; create it first")
     if not os.access(file if file.exists() else file.parent, os.W_OK):
-        raise ConfigError(f"cannot write {str(file)!r}: permission denied; name another file")
+        raise ConfigError(f"cannot write {str(file)!r}: permission denied: give another file")
 
 
 def resolve_jobs(jobs: int | None, cluster: str | None, default: int = 1) -> int | str:
-    """Return the number of local worker processes, or the address of a cluster."""
+    """Return the number of local worker processes, or the cluster address."""
     if jobs and cluster:
-        raise ConfigError("--jobs and --cluster exclude each other: a cluster uses all its workers; leave one out")
+        raise ConfigError("--jobs and --cluster exclude each other, as a cluster uses all its workers: omit one")
     return cluster or jobs or default
 
 
@@ -133,7 +135,7 @@ def parse_level(limit: str) -> int:
     """Parse a limit that must be a level of the champion, such as `level=12`."""
     level = parse_limit(limit).level
     if level is None:
-        raise ConfigError(f"--limit {limit} is not a level: write --limit level=N, 0 to 30")
+        raise ConfigError(f"--limit {limit} is not a level: write --limit level=N, with N from 0 to 30")
     return level
 
 
@@ -153,7 +155,7 @@ def print_result(content: dict[str, Any], text: str, json: bool) -> None:
 def progress_bar(*columns: ProgressColumn) -> Progress:
     """Create a progress bar on standard error, hidden if that is not a terminal.
 
-    Default columns: label, bar, steps and time left.
+    Default columns: label, bar, steps and remaining time.
     """
     default = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
     console = Console(stderr=True)
@@ -162,7 +164,7 @@ def progress_bar(*columns: ProgressColumn) -> Progress:
 
 @contextmanager
 def progress(label: str, total: float) -> Iterator[Any]:
-    """Show a progress bar; yields a function to call after each step, optionally with a new `description`."""
+    """Show a progress bar; yield a function to call after each step, optionally with a new `description`."""
     with progress_bar() as bar:
         task = bar.add_task(label, total=total)
         yield lambda steps=1, **fields: bar.update(task, advance=steps, **fields)
@@ -183,18 +185,18 @@ def run() -> int:
     """Run the command line and return the exit status; errors are printed in one line."""
     try:
         outcome = app(sys.argv[1:] or ["--help"], prog_name="awello", standalone_mode=False)
-        sys.stdout.flush()  # write errors appear here, not when Python exits
+        sys.stdout.flush()  # so that write errors appear here, not when Python exits
         status = outcome if isinstance(outcome, int) else 0
         return print_error("interrupted", 130) if status == 130 else status
     except typer.TyperException as error:
         if not (message := error.format_message().rstrip(".")):
-            return 2  # a command group alone: its help has been shown
+            return 2  # a command group without a command has printed its help
         context = getattr(error, "ctx", None)
         command = context.command_path if context else "awello"
         return print_error(f"{message}; see '{command} --help'")
     except AwelloError as error:
         return print_error(str(error))
-    except BrokenPipeError:  # the reader of the output closed it; Typer and Rich also exit with 1
+    except BrokenPipeError:  # the reader closed the output; Typer and Rich also exit with 1
         return 1
     except OSError as error:
         return print_error(f"{error.filename or 'output'}: {error.strerror or error}")

@@ -17,7 +17,7 @@ from awello.rules.game import Game, find_game
 from awello.storage.addresses import may_exist
 
 MovesOption = Annotated[
-    str, typer.Option("--moves", help="Games that reached the position after MOVES", metavar="MOVES")
+    str, typer.Option("--moves", help="Only games that reach the position after MOVES", metavar="MOVES")
 ]
 
 EMPTY = "the archive is empty: import games with 'awello games import FILE'"
@@ -25,13 +25,13 @@ RESULTS = {"black": "first", "south": "first", "white": "second", "north": "seco
 
 
 def open_archive(database: str | None, create: bool = False) -> Archive:
-    """Open the given archive, or the user's own; other archives must exist unless `create` is set."""
+    """Open the given archive, or the user's own archive; others must exist, unless `create` is set."""
 
     if database is not None and not database.strip():
-        raise ConfigError("--archive needs a file or an address: leave it out to use your own archive")
+        raise ConfigError("--archive is empty: give a file or an address, or omit it to use your own archive")
     if database and not create and not may_exist(database):
         raise ConfigError(
-            f"there is no archive {database!r}: create it with 'awello games import FILE --archive {database}'"
+            f"archive {database!r} does not exist: create it with 'awello games import FILE --archive {database}'"
         )
     return Archive(database)
 
@@ -40,13 +40,13 @@ def open_archive(database: str | None, create: bool = False) -> Archive:
 class GameOptions:
     """Options that select games."""
 
-    game: Annotated[str | None, typer.Option(help="othello or awale", metavar="GAME")] = None
+    game: Annotated[str | None, typer.Option(help="Only games of othello or awale", metavar="GAME")] = None
     size: Size = None
     variant: Variant = None
     player: Annotated[str, typer.Option(help="Part of a player's name", metavar="NAME")] = ""
     event: Annotated[str, typer.Option(help="Part of an event's name", metavar="NAME")] = ""
     year: Annotated[str, typer.Option(help="Year or range, such as 1996 or 1990-1999", metavar="Y")] = ""
-    opening: Annotated[str, typer.Option(help="Part of an opening's English or French name")] = ""
+    opening: Annotated[str, typer.Option(help="Part of an opening's English or French name", metavar="NAME")] = ""
     result: Annotated[str, typer.Option(help="black, white, south, north, draw or open", metavar="R")] = ""
 
     def rules(self) -> Game | None:
@@ -56,7 +56,7 @@ class GameOptions:
         return find_game(self.game or ("awale" if self.variant else "othello"), self.size, self.variant)
 
     def game_filter(self, moves: str = "") -> GameFilter:
-        """Build the filter; a game without size or variant selects its whole family."""
+        """Build the filter; a game without size or variant selects all games of its family."""
         if self.result and self.result not in RESULTS:
             raise ConfigError(f"{self.result!r} is not a result: choose {', '.join(RESULTS)}")
         games: tuple[Game, ...] = ()
@@ -68,7 +68,7 @@ class GameOptions:
         return GameFilter(games, self.player, self.event, years, self.opening, result, through)
 
     def find_position(self, moves: str) -> Position:
-        """Return the position after moves; without a game option, their notation tells the game."""
+        """Return the position after moves; without a game option, their notation determines the game."""
         game = self.rules()
         if game is None:
             pits, rest = split_transcript(moves, Game.ABAPA)

@@ -20,37 +20,39 @@ from awello.record import Record
 
 @app.command()
 def autoplay(
-    folder: Annotated[Path, typer.Argument(help="Folder for weights and games; new, or to resume from")],
+    folder: Annotated[Path, typer.Argument(help="Memory folder for weights and games, new or to resume from")],
     games: Annotated[int, typer.Option(min=1, help="Total number of games", metavar="N")] = 2050,
     limit: Annotated[
-        str | None, typer.Option(help="Per move: 20ms (default), 20000n (nodes) or 4 (plies)", metavar="L")
+        str | None, typer.Option(help="Per move: 20ms (default), 20000n (nodes), 4 (plies)", metavar="L")
     ] = None,
     clock: Annotated[
-        str | None, typer.Option(help="Instead of --limit: time for each side, such as 3m", metavar="T")
+        str | None, typer.Option(help="Time for each side, such as 3m, instead of --limit", metavar="T")
     ] = None,
     opening_plies: Annotated[
-        int, typer.Option(min=0, max=8, help="Play all openings of N plies first; 0: none", metavar="N")
+        int, typer.Option(min=0, max=8, help="First play all openings of N plies; 0: none", metavar="N")
     ] = 6,
     repeats: Annotated[int, typer.Option(min=1, help="Games per opening", metavar="N")] = 1,
-    seed: Annotated[int, typer.Option(help="Random seed; games repeat unless the limit is a time", metavar="S")] = 0,
-    jobs: Annotated[int | None, typer.Option(min=1, help="Worker processes; default: one per core")] = None,
+    seed: Annotated[int, typer.Option(help="Random seed; games are repeatable without a time limit", metavar="S")] = 0,
+    jobs: Annotated[
+        int | None, typer.Option(min=1, help="Worker processes; default: one per core", metavar="N")
+    ] = None,
     cluster: Cluster = None,
     database: Annotated[
         str | None,
-        typer.Option("--archive", help="File or postgresql://...; default: in FOLDER", metavar="DATABASE"),
+        typer.Option("--archive", help="File or postgresql://USER@HOST/NAME; default: in FOLDER", metavar="DATABASE"),
     ] = None,
     json: Json = False,
 ) -> None:
-    """Let Otage play against itself: all openings first, then improvements on the moves that lost.
+    """Let Otage learn by playing against itself.
 
-    The player otage,memory=FOLDER uses the result. Can be interrupted; run the same command again to resume. A larger
-    --games continues an earlier run.
+    Otage first plays all openings, then looks for better moves in games that it lost. To use the result, play with
+    otage,memory=FOLDER. Can be interrupted; run the same command again to resume. Increase --games to extend a run.
     """
     if limit and clock:
-        raise ConfigError("--limit and --clock exclude each other: leave one out")
+        raise ConfigError("--limit and --clock exclude each other: omit one")
     parsed = None if clock else parse_limit(limit or "20ms")
     if parsed and (parsed.level is not None or 0 in (parsed.depth, parsed.nodes, parsed.seconds)):
-        raise ConfigError(f"--limit {limit} does not work for Otage: give 20ms, 20000n (nodes) or 4 (plies)")
+        raise ConfigError(f"--limit {limit} is not a limit for Otage: write 20ms, 20000n (nodes) or 4 (plies)")
     time = parse_clock(clock) if clock else Clock()
     plan = AutoplayPlan(parsed, time, seed, opening_plies, repeats, games)
     workers, counts = resolve_jobs(jobs, cluster, os.cpu_count() or 1), list[int]()
@@ -66,7 +68,7 @@ def autoplay(
 
 
 def report(folder: Path, database: str, learnt: list[tuple[Record, Lesson]], new: int, json: bool) -> None:
-    """Print the games and what was learnt from them."""
+    """Print statistics of the games and of learning from them."""
     memory, positions = OtageMemory.load(folder / MEMORY_FILE), len(load_game_tree(database))
     lost = [lesson for record, lesson in learnt if record.winner is not None]
     changed = sum(lesson.ply is not None for lesson in lost)
@@ -81,7 +83,7 @@ def report(folder: Path, database: str, learnt: list[tuple[Record, Lesson]], new
     print(f"games: {memory.autoplay_games:,d}, {new:,d} of them new; {positions:,d} positions in the book")
     if lost:
         mean = f"{lesson_count / len(lost):.1f} lessons per game"
-        print(f"decided games: {len(lost):,d}, {mean}; {changed:,d} would not be lost the same way again")
+        print(f"decided games: {len(lost):,d}, {mean}; {changed:,d} would not be lost in the same way")
     print("factors: " + ", ".join(f"{term} {factor:g}" for term, factor in factors.items()))
     elsewhere = "" if database == str(folder / GAMES_FILE) else ",archive=" + hide_password(database)
     print(f"play with it: otage,memory={folder}{elsewhere}")

@@ -9,7 +9,10 @@ from awello.engine.bench import GAMES, run_bench
 
 @app.command()
 def bench(threads: Threads = 1, json: Json = False) -> None:
-    """Search a fixed set of positions. With one thread, the node count is the signature of the search."""
+    """Search a fixed set of positions and report the speed.
+
+    With one thread, the node count is a signature of the search, which changes only if the search changes.
+    """
 
     rows = []
     with progress("bench", 3 * len(GAMES)) as step:

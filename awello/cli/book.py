@@ -26,14 +26,15 @@ def expand(
     game: BookGame,
     variant: Variant = None,
     positions: Annotated[int, typer.Option(min=1, help="Number of positions to expand", metavar="N")] = 100,
-    limit: Annotated[str, typer.Option(help="Per position: 14 (plies), 500ms or 450000n (nodes)", metavar="L")] = "14",
+    limit: Annotated[str, typer.Option(help="Per position: 14 (plies), 500ms, 450000n (nodes)", metavar="L")] = "14",
     out: Annotated[Path | None, typer.Option(help="Book to grow; default: VARIANT.book", metavar="FILE")] = None,
     hash: Hash = 64,
     json: Json = False,
 ) -> None:
-    """Expand the most promising positions of a book (Lincke's drop-out expansion).
+    """Expand the most promising positions of a book.
 
-    Good lines are followed deeper than bad ones. Can be interrupted; run the same command again to resume.
+    Lincke's drop-out expansion extends good variations further than bad ones. Can be interrupted; run the same command
+    again to resume.
     """
 
     chosen, search_limit = _awale(game, variant), parse_limit(limit)
@@ -55,7 +56,7 @@ def expand(
                 write_file(file, format_book(opening_book))
     size = len(opening_book.values)
     content = {"variant": str(chosen), "expanded": done, "positions": size, "file": str(file)}
-    print_result(content, f"{done} positions expanded; the book now holds {size}: {file}", json)
+    print_result(content, f"{done} positions expanded; the book now has {size} positions: {file}", json)
 
 
 @book.command()
@@ -63,14 +64,16 @@ def show(
     game: BookGame,
     moves: Annotated[str, typer.Argument(metavar="[MOVES]", help="Moves so far, such as FbE")] = "",
     variant: Variant = None,
-    book: Annotated[Path | None, typer.Option("--book", help="Book to query; default: the one shipped")] = None,
+    book: Annotated[
+        Path | None, typer.Option("--book", help="Book to query; default: the shipped book", metavar="FILE")
+    ] = None,
     json: Json = False,
 ) -> None:
-    """Show the book's value of each move in a position, best first."""
+    """Show the book value of each move in a position."""
 
     chosen = _awale(game, variant)
     if book is not None and not book.exists():
-        raise ConfigError(f"no book {str(book)!r}: grow one with 'awello book expand awale'")
+        raise ConfigError(f"book {str(book)!r} does not exist: grow one with 'awello book expand awale'")
     opening_book = shipped_book(chosen) if book is None else load_book(book, chosen)
     position = parse_transcript(moves, Position.start(chosen)).final
     key = position.board_words
@@ -81,8 +84,8 @@ def show(
 
 
 def _awale(game: str, variant: str | None) -> Game:
-    """The variant of Awalé; there are no books for Othello."""
+    """Return the variant of Awalé; Othello has no books."""
 
     if game != "awale":
-        raise ConfigError(f"there is no book for {game!r}: write awale")
+        raise ConfigError(f"{game!r} has no opening book: write awale")
     return find_game(game, variant=variant)

@@ -1,4 +1,4 @@
-"""`awello bot`: a player as a bot in a club."""
+"""`awello bot`: connect a player to a club as a bot."""
 
 import asyncio
 import os
@@ -21,24 +21,27 @@ from awello.rules.game import Game
 def bot(  # nosec B107 # the default is no token
     spec: Annotated[str, typer.Argument(help="Player, such as champion@level=6", metavar="SPEC")],
     server: Annotated[str, typer.Option(help="Address of the club, such as https://HOST", metavar="URL")],
-    token: Annotated[str, typer.Option(help="Token of the bot; safer in AWELLO_TOKEN", metavar="TOKEN")] = "",
-    game: Annotated[list[str] | None, typer.Option(help="Accept this game only; repeatable", metavar="GAME")] = None,
-    max_games: Annotated[int, typer.Option(min=1, max=64, help="Maximum simultaneous games", metavar="N")] = 4,
+    token: Annotated[str, typer.Option(help="Token of the bot; safer: set AWELLO_TOKEN", metavar="TOKEN")] = "",
+    game: Annotated[list[str] | None, typer.Option(help="Accept only this game; repeatable", metavar="GAME")] = None,
+    max_games: Annotated[
+        int, typer.Option(min=1, max=64, help="Maximum number of simultaneous games", metavar="N")
+    ] = 4,
     opponent: Annotated[
-        list[str] | None, typer.Option(help="Accept this player only; repeatable", metavar="NAME")
+        list[str] | None, typer.Option(help="Accept only this player; repeatable", metavar="NAME")
     ] = None,
-    seek: Annotated[str, typer.Option(help="Seek games when idle, such as 'othello 5m'", metavar="GAME TIME")] = "",
-    tournament: Annotated[str, typer.Option(help="Enter this tournament", metavar="NUMBER or NAME")] = "",
+    seek: Annotated[str, typer.Option(help="Game to seek when idle, such as 'othello 5m'", metavar="GAME TIME")] = "",
+    tournament: Annotated[str, typer.Option(help="Number or name of a tournament to enter", metavar="TOURNAMENT")] = "",
     casual: Annotated[bool, typer.Option("--casual", help="Seek unrated games")] = False,
 ) -> None:
-    """Let a player accept challenges in a club until Ctrl-C.
+    """Connect a player to a club as a bot.
 
-    It reconnects if the connection breaks, and its games continue. A player that learns does so after each game.
+    The bot accepts challenges until Ctrl-C. If the connection is lost, it reconnects and continues its games. A player
+    that learns does so after each game.
     """
 
     words = seek.split()
     if len(words) not in (0, 2):
-        raise ConfigError(f"{seek!r} is not a game and a clock: write, for example, 'othello 5m'")
+        raise ConfigError(f"{seek!r} is not a game and a clock: write them as in 'othello 5m'")
     secret = token or os.environ.get("AWELLO_TOKEN", "")
     if not secret:
         raise ConfigError("a bot needs a token: create one on the club's page and set AWELLO_TOKEN")

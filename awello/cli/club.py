@@ -35,27 +35,26 @@ from awello.rules.game import Game
 from awello.storage.addresses import is_address, may_exist
 from awello.storage.database import PRIVATE_FILE_MODE
 
-club = typer.Typer(
-    no_args_is_help=True, help="Manage a club's database: accounts, tokens, tournaments, audit log, backup."
-)
+club = typer.Typer(no_args_is_help=True, help="Manage a club: accounts, tokens, tournaments, backup.")
 app.add_typer(club, name="club")
 
-Database = Annotated[str, typer.Argument(help="A file or postgresql://USER@HOST/NAME", metavar="DATABASE")]
+Database = Annotated[str, typer.Argument(help="File or postgresql://USER@HOST/NAME", metavar="DATABASE")]
 Name = Annotated[str, typer.Argument(help="Name of the account", metavar="NAME")]
-Last = Annotated[int, typer.Option(min=1, help="Number of entries to show, latest last", metavar="N")]
+Owner = Annotated[str, typer.Argument(help="Account that owns the bot", metavar="OWNER")]
+Last = Annotated[int, typer.Option(min=1, help="Number of latest entries to show", metavar="N")]
 
 
 def open_club(database: str, write: bool = False, new: bool = False) -> AbstractContextManager[Connection]:
-    """Begin a transaction in a club's database; a missing file is created only if `new` is set."""
+    """Start a transaction in a club's database; create a missing file only if `new` is set."""
 
     if not new and not may_exist(database):
-        raise ConfigError(f"there is no club {database!r}: create it with 'awello serve --club {database}'")
+        raise ConfigError(f"club {database!r} does not exist: create it with 'awello serve --club {database}'")
     return transaction(database, write)
 
 
 @contextmanager
 def change_account(database: str, name: str, event: str) -> Iterator[tuple[Connection, "Account"]]:
-    """Change an account and write the audit log in one transaction."""
+    """Change an account and write to the audit log in one transaction."""
 
     with open_club(database, write=True) as connection:
         account = require_account(connection, name)
@@ -68,7 +67,7 @@ def require_account(connection: Connection, name: str) -> Account:
 
     account = find_account(connection, name)
     if account is None:
-        raise ConfigError(f"there is no account {name!r}: 'awello club accounts' lists them")
+        raise ConfigError(f"account {name!r} does not exist: list the accounts with 'awello club accounts'")
     return account
 
 
@@ -86,7 +85,10 @@ def print_rows(database: str, key: str, query: Select[Any], json: bool, line: Ca
 # ---- accounts --------------------------------------------------------------------------------------------------------
 @club.command("create-account")
 def create(database: Database, name: Name) -> None:
-    """Create an account. The password is prompted for, or read from standard input."""
+    """Create an account.
+
+    The password is requested in the terminal, or read from standard input.
+    """
 
     hashed = ask_password()
     with open_club(database, write=True, new=True) as connection:
@@ -97,22 +99,25 @@ def create(database: Database, name: Name) -> None:
 
 @club.command("set-password")
 def password(database: Database, name: Name) -> None:
-    """Change a password, read as by `create-account`; the user must log in again."""
+    """Change the password of an account.
+
+    The password is requested in the terminal, or read from standard input. The user must log in again.
+    """
 
     with open_club(database) as connection:
         account = require_account(connection, name)
     if account.bot:
         raise ConfigError(
-            f"{account.name} is a bot and has tokens instead of a password: create one with 'awello club create-bot'"
+            f"{account.name} is a bot, which has no password: create a token with 'awello club create-bot'"
         )
     hashed = ask_password()
     with change_account(database, name, "password changed") as (connection, account):
         change_password(connection, account, hashed)
-    print(f"the password of {account.name} is changed")
+    print(f"the password of {account.name} has been changed")
 
 
 def ask_password() -> str:
-    """Ask for a password twice, or read one line if there is no terminal; return its hash."""
+    """Prompt twice for a password, or read one line if there is no terminal; return its hash."""
 
     if sys.stdin.isatty():
         return hash_password(typer.prompt("Password", hide_input=True, confirmation_prompt=True))
@@ -120,7 +125,7 @@ def ask_password() -> str:
 
 
 @club.command("create-bot")
-def bot(database: Database, owner: Name, name: Name) -> None:
+def bot(database: Database, owner: Owner, name: Name) -> None:
     """Create a bot account for an owner and print its token."""
 
     with change_account(database, owner, f"bot {name} created") as (connection, account):
@@ -130,11 +135,14 @@ def bot(database: Database, owner: Name, name: Name) -> None:
 
 @club.command("close-account")
 def close(database: Database, name: Name) -> None:
-    """Close an account and its bots. They cannot log in any more; their games stay."""
+    """Close an account and its bots.
+
+    They can no longer log in; their games are kept.
+    """
 
     with change_account(database, name, "account closed") as (connection, account):
         close_account(connection, account)
-    print(f"{account.name} is closed; open connections end within seconds, and a game in progress is lost on time")
+    print(f"{account.name} is closed; its connections end within seconds, and its games in progress are lost on time")
 
 
 @club.command()
@@ -152,7 +160,7 @@ def accounts(database: Database, json: Json = False) -> None:
 
 @club.command()
 def audit(database: Database, last: Last = 50, json: Json = False) -> None:
-    """Show the latest audit log entries: logins, wrong passwords, tokens, accounts."""
+    """Show the audit log: logins, tokens and accounts."""
 
     def line(row: dict[str, Any]) -> str:
         moment = datetime.fromtimestamp(row["time"], UTC).isoformat(" ", "seconds")
@@ -164,7 +172,7 @@ def audit(database: Database, last: Last = 50, json: Json = False) -> None:
 
 
 def printable(text: str) -> str:
-    """Replace control characters: an attacker may log in under any name."""
+    """Replace control characters, because names in the log may come from attackers."""
     return "".join(letter if letter.isprintable() else "?" for letter in text)
 
 
@@ -173,20 +181,27 @@ def printable(text: str) -> str:
 def tournament(
     database: Database,
     name: Annotated[str, typer.Argument(help="Name of the tournament", metavar="NAME")],
-    start: Annotated[str, typer.Option(help="2026-11-20T18:00 (local time), or 10m from now", metavar="TIME")],
+    start: Annotated[
+        str, typer.Option(help="Local time such as 2026-11-20T18:00, or a delay such as 10m", metavar="TIME")
+    ],
     system: Annotated[str, typer.Option(help="swiss, round-robin or double-round-robin", metavar="SYSTEM")] = "swiss",
-    game: Annotated[str, typer.Option(help="Such as othello or abapa", metavar="GAME")] = "othello",
+    game: Annotated[str, typer.Option(help="Rules, such as othello or abapa", metavar="GAME")] = "othello",
     clock: Annotated[str, typer.Option(help="Time for each player, such as 5m or 3m+2s", metavar="TIME")] = "5m",
     rounds: Annotated[
         int | None, typer.Option(min=1, help="Rounds of a Swiss tournament; default: 5", metavar="N")
     ] = None,
-    grace: Annotated[str, typer.Option(help="Grace period for late players in each round", metavar="TIME")] = "2m",
+    grace: Annotated[
+        str, typer.Option(help="Grace period for late players in each round, such as 2m", metavar="TIME")
+    ] = "2m",
     casual: Annotated[bool, typer.Option("--casual", help="Play unrated games")] = False,
     json: Json = False,
 ) -> None:
-    """Create a tournament. People and bots can enter until it starts."""
+    """Create a tournament.
 
-    terms = GameTerms(Game(game), parse_clock(clock), not casual)  # type: ignore[arg-type]  # by its name
+    People and bots can enter until it starts.
+    """
+
+    terms = GameTerms(Game(game), parse_clock(clock), not casual)  # type: ignore[arg-type]  # converts the name
     count = rounds or (5 if system == SWISS else 0)
     starts = parse_time(start)
     with open_club(database, write=True) as connection:
@@ -197,7 +212,7 @@ def tournament(
 
 
 def parse_time(text: str) -> float:
-    """Read a date or a time from now, as seconds since 1970."""
+    """Parse a date or a delay; return seconds since 1970."""
 
     try:
         return time.time() + parse_duration(text)
@@ -206,7 +221,9 @@ def parse_time(text: str) -> float:
     try:
         seconds = datetime.fromisoformat(text).timestamp()
     except ValueError:
-        raise ConfigError(f"{text!r} is not a time: write 2026-11-20T18:00, or 10m from now") from None
+        raise ConfigError(
+            f"{text!r} is not a time: write a date such as 2026-11-20T18:00, or a delay such as 10m"
+        ) from None
     if seconds < time.time():
         raise ConfigError(f"{text} is in the past: choose a later time")
     return seconds
@@ -239,14 +256,14 @@ def tournaments(database: Database, last: Last = 10, json: Json = False) -> None
 
 @club.command("cancel-tournament")
 def cancel(
-    database: Database, number: Annotated[int, typer.Argument(help="From `tournaments`", metavar="NUMBER")]
+    database: Database, number: Annotated[int, typer.Argument(help="Number shown by `tournaments`", metavar="NUMBER")]
 ) -> None:
     """Cancel a tournament; games in progress continue."""
 
     with open_club(database, write=True) as connection:
         tournament = find_tournament(connection, number)
         if tournament.state not in (OPEN, PLAYING):
-            raise ConfigError(f"tournament {number} is over already: 'awello club tournaments' lists them")
+            raise ConfigError(f"tournament {number} is already over: list tournaments with 'awello club tournaments'")
         end_tournament(connection, tournament, CANCELLED)
         log_event(connection, f"tournament {number} cancelled", "console")
     print(f"{tournament.name} is cancelled")
@@ -254,14 +271,17 @@ def cancel(
 
 @club.command()
 def backup(database: Database, out: Annotated[Path, typer.Argument(help="New file to write", metavar="FILE")]) -> None:
-    """Copy a club's database to a file, even while the server is running."""
+    """Back up a club's database to a file.
+
+    The server can keep running.
+    """
 
     if is_address(database):
         raise ConfigError("use pg_dump to back up a club on PostgreSQL: see docs/operations.md")
     if not Path(database).exists():
-        raise ConfigError(f"there is no club {database!r}")
+        raise ConfigError(f"club {database!r} does not exist: give the file of a club")
     if out.exists():
-        raise ConfigError(f"{str(out)!r} exists already: choose another file")
+        raise ConfigError(f"{str(out)!r} already exists: choose another file")
     try:
         with draft_path(out) as draft:
             draft.touch(mode=PRIVATE_FILE_MODE)

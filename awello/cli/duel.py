@@ -1,4 +1,4 @@
-"""`awello duel`: find the stronger of two players with a sequential test."""
+"""`awello duel`: test whether one player is stronger than another."""
 
 from pathlib import Path
 from typing import Annotated
@@ -21,7 +21,7 @@ def duel(
     game: GameName,
     first: FirstSpec,
     second: SecondSpec,
-    games: Annotated[int, typer.Option(min=2, help="Maximum number of games, even", metavar="N")] = 1000,
+    games: Annotated[int, typer.Option(min=2, help="Maximum number of games; must be even", metavar="N")] = 1000,
     elo0: Annotated[float, typer.Option(help="Null hypothesis: advantage of A in Elo", metavar="E")] = 0.0,
     elo1: Annotated[float, typer.Option(help="Alternative hypothesis: advantage of A in Elo", metavar="E")] = 20.0,
     alpha: Annotated[float, typer.Option(help="Accepted rate of false positives", metavar="P")] = 0.05,
@@ -30,7 +30,7 @@ def duel(
     seed: Seed = 0,
     openings: Openings = None,
     opening_plies: Annotated[
-        int, typer.Option(min=0, help="Random balanced opening moves, without --openings", metavar="N")
+        int, typer.Option(min=0, help="Random moves of balanced openings, without --openings", metavar="N")
     ] = 8,
     jobs: JobsOption = None,
     cluster: Cluster = None,
@@ -39,9 +39,10 @@ def duel(
     variant: Variant = None,
     json: Json = False,
 ) -> None:
-    """Play pairs of games, each opening with both colours, until the test decides whether A is stronger than B.
+    """Play pairs of games until A is clearly stronger or not.
 
-    The seed determines the order of the openings. Ctrl-C prints the results so far.
+    Each opening is played with both colours, until a sequential test decides whether A is stronger than B. The seed
+    determines the order of the openings. Ctrl-C prints the results so far.
     """
     chosen = find_game(game, size, variant)
     lines = load_openings(openings, chosen) if openings else ()
@@ -96,7 +97,7 @@ def print_result(result: DuelResult) -> None:
 
 
 def format_verdict(result: DuelResult) -> str:
-    """The verdict in one line."""
+    """Format the verdict in one line."""
     hypotheses = result.duel.hypotheses
     if result.verdict == "stronger":
         return "A is stronger" + (f" by more than {hypotheses.elo0:g} Elo" if hypotheses.elo0 else "")

@@ -13,17 +13,22 @@ from awello.protocols.uci import UciServer
 
 @app.command()
 def engine(
-    protocol: Annotated[Literal["nboard", "gtp", "uci"], typer.Argument(help="Othello: nboard or gtp; Awalé: uci")],
+    protocol: Annotated[
+        Literal["nboard", "gtp", "uci"], typer.Argument(help="Protocol; Othello: nboard or gtp; Awalé: uci")
+    ],
     limit: Annotated[
-        str | None, typer.Option(help="level=0 to level=30; default: from the clock, or 12", metavar="L")
+        str | None, typer.Option(help="level=0 to level=30; default: by the clock, or level=12", metavar="L")
     ] = None,
     threads: Threads = 1,
     hash: Hash = 64,
-    weights: Annotated[Path | None, typer.Option(help="Evaluation weights to use", metavar="FILE")] = None,
+    weights: Annotated[
+        Path | None, typer.Option(help="Evaluation weights; default: the shipped weights", metavar="FILE")
+    ] = None,
 ) -> None:
-    """Run the champion as an engine for another graphical interface.
+    """Run the champion as an NBoard, GTP or UCI engine.
 
-    The engine uses standard input and output. Register this command in a program such as NBoard or Auale.
+    The engine communicates over standard input and output. Register this command in an application such as NBoard or
+    Auale.
     """
 
     servers: dict[str, type[NBoardServer | GtpServer | UciServer]]

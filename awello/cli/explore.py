@@ -1,4 +1,4 @@
-"""`awello explore`: the moves played in a position of the archive, and their results."""
+"""`awello explore`: the moves played from a position in the archive, and their results."""
 
 from dataclasses import replace
 from typing import Annotated
@@ -16,7 +16,7 @@ from awello.cli.tables import print_table
 from awello.formats.openings import find_opening_at
 from awello.schemas import ExplorationJson
 
-BAR_CHARS = 12  # won, drawn and lost games
+BAR_CHARS = 12  # width of the bar for won, drawn and lost games
 
 
 @app.command()
@@ -27,7 +27,10 @@ def explore(
     database: ArchiveOption = None,
     json: Json = False,
 ) -> None:
-    """Show how often each move was played in a position of the archive, and its results."""
+    """Show the moves played from a position in the archive.
+
+    For each move, the table shows how often it was played, and the results.
+    """
 
     position = options.find_position(moves)
     game_filter = replace(options, game=None, size=None, variant=None).game_filter()
@@ -68,13 +71,13 @@ def print_exploration(exploration: Exploration) -> None:
 
 
 def shares(branch: MoveStatistics) -> tuple[float, float, float]:
-    """Shares of won, drawn and lost games among the decided ones."""
+    """Return the shares of won, drawn and lost games among finished games."""
     decided = max(1, branch.wins + branch.draws + branch.losses)
     return branch.wins / decided, branch.draws / decided, branch.losses / decided
 
 
 def bar(branch: MoveStatistics) -> str:
-    """The shares as a bar: full for won, half for drawn, light for lost games."""
+    """Format the shares as a bar: full for won, half for drawn, light for lost games."""
     won, drawn, _ = shares(branch)
     first, second = round(BAR_CHARS * won), round(BAR_CHARS * (won + drawn))
     lost = BAR_CHARS - second if branch.wins + branch.draws + branch.losses else 0

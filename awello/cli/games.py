@@ -36,7 +36,7 @@ from awello.schemas import GameJson, GameListJson, GameRowJson, ImportJson
 games = typer.Typer(help="Manage the game archive: import, list, export, count.", no_args_is_help=True)
 app.add_typer(games, name="games")
 
-MAX_ROWS = 10  # in tables and lists of errors
+MAX_ROWS = 10  # in tables and error lists
 
 
 @games.command("import")
@@ -45,9 +45,10 @@ def import_files(
     database: ArchiveOption = None,
     json: Json = False,
 ) -> None:
-    """Import games: transcripts, GGF, WTHOR (.wtb, with its .jou and .trn), logbooks, OGN.
+    """Import games from files and folders.
 
-    Duplicates are stored once. Can be interrupted; run the same command again to resume.
+    Formats: transcripts, GGF, WTHOR (.wtb with its .jou and .trn), logbooks, OGN. Duplicates are stored once. Can be
+    interrupted; run the same command again to resume.
     """
 
     files = find_files(paths)
@@ -85,23 +86,24 @@ def print_reports(reports: Sequence[ImportReport]) -> None:
 @selects_games
 def export(
     options: GameOptions,
-    out: Annotated[
-        Path, typer.Option(help="File to write; its extension sets the format; - for stdout", metavar="FILE")
-    ],
+    out: Annotated[Path, typer.Option(help="File to write; its extension sets the format; -: stdout", metavar="FILE")],
     format_name: Annotated[
-        str | None, typer.Option("--format", help="Format, if the file extension does not tell", metavar="F")
+        str | None, typer.Option("--format", help="Format such as ggf; default: from the file extension", metavar="F")
     ] = None,
     source: Annotated[str | None, typer.Option(help="Export this imported file unchanged", metavar="NAME")] = None,
     moves: MovesOption = "",
     database: ArchiveOption = None,
     json: Json = False,
 ) -> None:
-    """Export games to transcripts (.txt), GGF, WTHOR (.wtb, .jou and .trn), a logbook (.gam) or OGN."""
+    """Export games to a file.
+
+    Formats: transcripts (.txt), GGF, WTHOR (.wtb, .jou and .trn), logbooks (.gam), OGN.
+    """
 
     archive = open_archive(database)
     if source is not None:
         if format_name or moves or options != GameOptions():
-            raise ConfigError("--source exports a file unchanged: leave out --format and the options that select games")
+            raise ConfigError("--source exports a file unchanged: omit --format and the options that select games")
         count, contents = restore_file(archive, source)
     else:
         format, numbers = choose_format(out, format_name), archive.numbers(options.game_filter(moves))
@@ -127,7 +129,10 @@ def print_content(contents: dict[str, bytes]) -> None:
 
 @games.command()
 def files(database: ArchiveOption = None, json: Json = False) -> None:
-    """List the imported files. `games export --source` exports one unchanged."""
+    """List the imported files.
+
+    To export one of them unchanged, use `games export --source`.
+    """
 
     archive = open_archive(database)
     statistics = list_imported_files(archive)
@@ -135,7 +140,7 @@ def files(database: ArchiveOption = None, json: Json = False) -> None:
         print_json({"files": [{"name": row.name, "format": row.format, "games": row.games} for row in statistics]})
         return
     if not statistics:
-        print(EMPTY if archive.empty else "no files were imported: all games were saved one by one")
+        print(EMPTY if archive.empty else "no files were imported; all games were saved individually")
         return
 
     table = Table("file", "format", "games")
@@ -146,9 +151,9 @@ def files(database: ArchiveOption = None, json: Json = False) -> None:
 
 @games.command()
 def show(
-    number: Annotated[int, typer.Argument(min=1, max=2**31 - 1, help="Number in `games list`", metavar="NUMBER")],
+    number: Annotated[int, typer.Argument(min=1, max=2**31 - 1, help="Number shown by `games list`", metavar="NUMBER")],
     format_name: Annotated[
-        str | None, typer.Option("--format", help="Print in a format such as ggf", metavar="F")
+        str | None, typer.Option("--format", help="Print the game in a format such as ggf", metavar="F")
     ] = None,
     database: ArchiveOption = None,
     json: Json = False,

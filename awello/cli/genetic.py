@@ -1,4 +1,4 @@
-"""`awello train h1` to `h6`, `travers` and `otage`: weights and factors from the genetic algorithm."""
+"""`awello train h1` to `h6`, `travers` and `otage`: learn weights and factors with the genetic algorithm."""
 
 import sys
 import time
@@ -20,11 +20,12 @@ if TYPE_CHECKING:  # needs deap, an optional dependency
     from awello.learn.genetic import Evolution, GeneticConfig
 
 HEURISTICS = ("h1", "h2", "h3", "h4", "h5", "h6", "travers")
-HELP = """Learn the weights of {name} for Awalé with the genetic algorithm of report 1.
+HELP = """Train the Awalé heuristic {name} by evolution.
 
-Can be interrupted; run the same command again to resume from the last complete generation.
+Uses the genetic algorithm of report 1. Can be interrupted; run the same command again to resume from the last complete
+generation.
 """
-TrainingVariant = Annotated[str, typer.Option(help="abapa, tournament or romein", metavar="V")]
+TrainingVariant = Annotated[str, typer.Option(help="Rules: abapa, tournament or romein", metavar="V")]
 Nodes = Annotated[int, typer.Option(min=1, help="Search nodes per move", metavar="N")]
 
 
@@ -50,7 +51,7 @@ def add_command(name: str) -> None:
         plan = GeneticConfig(name, str(game), seed, nodes)
         evolution = learn(plan, seconds, out, resolve_jobs(jobs, cluster), plot, json)
         if name == "travers":
-            with progress("order of moves", DEFAULT_GAMES) as step:
+            with progress("move ordering", DEFAULT_GAMES) as step:
                 save_evolution(out, plan, evolution, learn_ordering(plan, evolution, step))
         report(plan, evolution, out, json)
 
@@ -61,7 +62,7 @@ for heuristic in HEURISTICS:
 
 @train.command()
 def otage(
-    memory: Annotated[Path, typer.Option(help="Folder of Otage's memory, whose patterns are used", metavar="DIR")],
+    memory: Annotated[Path, typer.Option(help="Folder of Otage's memory", metavar="DIR")],
     duration: Duration = "1h",
     out: Out = Path("otage.json"),
     jobs: JobsOption = None,
@@ -71,10 +72,10 @@ def otage(
     plot: Plot = None,
     json: Json = False,
 ) -> None:
-    """Learn the factors of Otage's evaluation with the genetic algorithm and save them in its memory.
+    """Train the factors of Otage's evaluation by evolution.
 
-    Only the factors are replaced, at the end. Can be interrupted; run the same command again to resume from the last
-    complete generation.
+    Uses the genetic algorithm of report 1 with the patterns of the memory, and finally replaces the memory's factors.
+    Can be interrupted; run the same command again to resume from the last complete generation.
     """
     from awello.learn.otage_factors import make_config, write_factors
 
@@ -94,7 +95,7 @@ def learn(plan: "GeneticConfig", seconds: float, out: Path, jobs: Jobs, plot: Pa
         check_plot(plot)
     lines = not json and not sys.stdout.isatty()
     evolution = resume_evolution(out, plan)
-    save_evolution(out, plan, evolution)  # write errors appear here, not after the first generation
+    save_evolution(out, plan, evolution)  # so that write errors appear before the first generation
     started = time.perf_counter() - evolution.seconds
     with (
         resumable(out),
@@ -119,7 +120,7 @@ def learn(plan: "GeneticConfig", seconds: float, out: Path, jobs: Jobs, plot: Pa
 
 
 def describe(evolution: "Evolution", separator: str = ", ") -> str:
-    """The state of the evolution in one or two lines."""
+    """Describe the state of the evolution in one or two lines."""
     last = evolution.history[-1]
     weights = " ".join(map(str, last.weights))
     return f"generation {len(evolution.history)}: best {last.best}, mean {last.mean:.0f}{separator}weights {weights}"

@@ -17,45 +17,49 @@ from awello.rules.game import find_game
 
 @app.command()
 def lab(
-    name: Annotated[str, typer.Argument(metavar="NAME", help="An experiment listed above")],
-    game: Annotated[
-        str | None, typer.Option(help="othello or awale; default: the experiment's", metavar="GAME")
-    ] = None,
+    name: Annotated[str, typer.Argument(metavar="NAME", help="Experiment, one of those above")],
+    game: Annotated[str | None, typer.Option(help="othello or awale; default: depends on NAME", metavar="GAME")] = None,
     variant: Variant = None,
     games: Annotated[
-        int | None, typer.Option(min=1, help="Games per configuration; otage: positions", metavar="N")
+        int | None,
+        typer.Option(min=1, help="Games per pairing (otage: positions); default: depends on NAME", metavar="N"),
     ] = None,
-    depths: Annotated[str | None, typer.Option(help="Search depths in plies, such as 2,4,6", metavar="N,...")] = None,
+    depths: Annotated[
+        str | None,
+        typer.Option(help="Search depths in plies, such as 2,4,6; default: depends on NAME", metavar="N,..."),
+    ] = None,
     seed: Seed = 0,
     jobs: JobsOption = None,
     cluster: Cluster = None,
     training: Annotated[
-        Path | None, typer.Option(help="learning: folder of a training run to include", metavar="FOLDER")
+        Path | None, typer.Option(help="Only for learning: folder of a training to include", metavar="FOLDER")
     ] = None,
     out: Annotated[Path | None, typer.Option(help="Output folder; default: lab-NAME-GAME", metavar="FOLDER")] = None,
     json: Json = False,
 ) -> None:
-    """Run an experiment and write a folder of tables and plots. Can be interrupted; run it again to resume.
+    """Run an experiment and write its tables and plots.
+
+    Can be interrupted; run the same command again to resume. Experiments:
 
     * complexity: time and nodes of minimax and alpha-beta, with and without options.
-    * championship: round robin between configurations of equal depth.
+    * championship: round robin between heuristics and tables at equal depth.
     * benchmark: each heuristic against random.
     * ordering: nodes saved by move ordering, learnt before or during the search (Awalé).
-    * heuristics: round robin of the nine programs of report 1 (Awalé).
+    * heuristics: round robin of the nine players of report 1 (Awalé).
     * otage: nodes saved by variations of the previous depth, in trees and positions (Othello).
     * learning: learning curves of the network, and its strength against other players (Othello).
     """
     modules = (complexity, championship, benchmark, ordering, heuristics, otage, learning)
     experiments = {module.__name__.rpartition(".")[2]: module for module in modules}
     if name not in experiments:
-        raise ConfigError(f"no experiment {name!r}: choose {', '.join(experiments)}")
+        raise ConfigError(f"unknown experiment {name!r}: choose {', '.join(experiments)}")
     require_matplotlib()
     experiment = experiments[name]
     game = game or str(experiment.DEFAULT_GAME)
     find_game(game, variant=variant)
     plies = parse_depths(depths) if depths is not None else experiment.DEFAULT_DEPTHS
     if training and experiment is not learning:
-        raise ConfigError("--training only works with the experiment learning: leave it out")
+        raise ConfigError("--training only works with the experiment learning: omit it")
     extra = {"training": training} if training else {}
     plan: Any = experiment.make_plan(game, variant, games or experiment.DEFAULT_GAMES, plies, seed, **extra)
     folder = out or Path(f"lab-{name}-{game}")
@@ -70,5 +74,5 @@ def parse_depths(text: str) -> Sequence[int]:
     """Parse depths such as `2,4,6`, in increasing order."""
     parts = text.split(",")
     if not all(part.isdecimal() and 1 <= int(part) <= 20 for part in parts):
-        raise ConfigError(f"depths {text!r} must be numbers of plies from 1 to 20, such as 2,4,6")
+        raise ConfigError(f"{text!r} is not a list of depths: write numbers of plies from 1 to 20, such as 2,4,6")
     return sorted({int(part) for part in parts})

@@ -25,7 +25,7 @@ from awello.errors import ConfigError
 from awello.limits import Clock, parse_clock
 from awello.rules.game import find_game
 
-Records = Annotated[bool, typer.Option("--records", help="With --json: include the games as transcripts")]
+Records = Annotated[bool, typer.Option("--records", help="With --json, include the games as transcripts")]
 
 
 @app.command()
@@ -36,7 +36,9 @@ def match(
     games: Annotated[int, typer.Option(min=1, help="Number of games", metavar="N")] = 10,
     seed: Seed = 0,
     openings: Openings = None,
-    clock: Annotated[str | None, typer.Option(help="Time for each player: 5m or 30s+500ms", metavar="T")] = None,
+    clock: Annotated[
+        str | None, typer.Option(help="Time for each player: 5m or 30s+500ms; default: unlimited", metavar="T")
+    ] = None,
     jobs: JobsOption = None,
     cluster: Cluster = None,
     out: Out = None,
@@ -45,11 +47,14 @@ def match(
     json: Json = False,
     records: Records = False,
 ) -> None:
-    """Play games between A and B, each opening with both colours. Ctrl-C prints the results so far."""
+    """Play games between two players.
+
+    A and B play each opening with both colours. Ctrl-C prints the results so far.
+    """
     chosen = find_game(game, size, variant)
     lines = load_openings(openings, chosen) if openings else ()
     if records and not json:
-        raise ConfigError("--records needs --json: add it, or leave --records out")
+        raise ConfigError("--records needs --json: add --json or omit --records")
     time = Clock() if clock is None else parse_clock(clock)
     planned = Match(chosen, first, second, games, seed, lines, time)
     play_and_report(planned, resolve_jobs(jobs, cluster), out, json, records)

@@ -1,4 +1,4 @@
-"""`awello perft`: count the leaves of the move tree, the classic test of move generation."""
+"""`awello perft`: count the leaves of the game tree, the standard test of move generation."""
 
 import time
 from collections.abc import Iterator
@@ -13,9 +13,9 @@ from awello.position import Position
 from awello.rules.game import find_game, is_over, legal_moves, play
 from awello.rules.game import perft as count_leaves
 
-MAX_DEPTH = 120  # plies: the longest games of Othello; deeper counts would never finish
-KERNEL_DEPTH = 6  # plies per kernel call: short enough for Ctrl-C
-PROGRESS_DEPTH = 4  # plies whose positions the progress bar counts
+MAX_DEPTH = 120  # plies, including passes, of the longest games of Othello; deeper counts would never finish
+KERNEL_DEPTH = 6  # plies per kernel call, which Ctrl-C cannot interrupt
+PROGRESS_DEPTH = 4  # plies; the progress bar counts the positions at this depth
 
 
 @app.command()
@@ -27,10 +27,10 @@ def perft(
     variant: Variant = None,
     json: Json = False,
 ) -> None:
-    """Count the leaves of the move tree. A pass is a ply; a finished game is one leaf.
+    """Count the leaves of the game tree at a depth.
 
-    Prints each depth up to DEPTH as it completes; with --json only the last one. Ctrl-C stops and keeps the results so
-    far.
+    A pass is a ply; a finished game is one leaf. Prints each depth up to DEPTH when it is complete; with --json, only
+    the last one. Ctrl-C keeps the results so far.
     """
     chosen = find_game(game, size, variant)
     start, done = start_position(chosen, position), dict[str, float]()
@@ -47,7 +47,7 @@ def perft(
 
 
 def count(start: Position, depth: int) -> tuple[int, float]:
-    """Count the leaves below a position in small pieces, so that Ctrl-C works; return leaves and seconds."""
+    """Count the leaves below a position in short kernel calls, so that Ctrl-C works; return leaves and seconds."""
     game, upper, leaves = int(start.game), max(0, depth - KERNEL_DEPTH), 0
     branches = list(_descend(game, U(start.own), U(start.opp), min(upper, PROGRESS_DEPTH)))
     with progress(f"perft {depth}", len(branches)) as step:

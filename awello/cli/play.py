@@ -1,4 +1,4 @@
-"""`awello play`: a game in the terminal between people, players or both."""
+"""`awello play`: a game in the terminal, against a player or another person."""
 
 import random
 from collections.abc import Sequence
@@ -27,12 +27,15 @@ def play(
     size: Size = None,
     variant: Variant = None,
     position: PositionText = None,
-    clock: Annotated[str | None, typer.Option(help="Time for each player, such as 5m", metavar="T")] = None,
-    seed: Annotated[
-        int | None, typer.Option(help="Random seed; the same seed gives the same game", metavar="S")
+    clock: Annotated[
+        str | None, typer.Option(help="Time for each player, such as 5m; default: unlimited", metavar="T")
     ] = None,
+    seed: Annotated[int | None, typer.Option(help="Random seed; default: random", metavar="S")] = None,
 ) -> None:
-    """Play a game in the terminal. Type help when it is your turn."""
+    """Play a game in the terminal.
+
+    Type help when it is your turn.
+    """
 
     start = start_position(find_game(game, size, variant), position)
     chosen_seed = random.getrandbits(32) if seed is None else seed
@@ -65,7 +68,7 @@ def play_in_terminal(
     try:
         record = play_game(players, start, opening, clock, show)
     except (EOFError, KeyboardInterrupt):
-        console.print("\nThe game is left unfinished.")
+        console.print("\nThe game is unfinished.")
         return
     console.print(record.final)
     console.print(record.describe(), style="bold")

@@ -11,14 +11,17 @@ from awello.players.player import load_registry
 
 @app.command()
 def players(json: Json = False) -> None:
-    """List the players and the settings of their specs: name:heuristic@limit,key=value."""
+    """List the players and their settings.
+
+    Specs have the form name:heuristic@limit,key=value.
+    """
     entries = load_registry()
     settings = {name: [field.name for field in fields(entry.player_class)] for name, entry in entries.items()}  # type: ignore
     if json:
         rows = [{"name": name, "summary": entries[name].summary, "settings": settings[name]} for name in entries]
         print_json({"players": rows})
         return
-    table = Table("player", "what it does", "settings")
+    table = Table("player", "description", "settings")
     for name, entry in entries.items():
         table.add_row(name, entry.summary, ", ".join(settings[name]))
     Console().print(table)

@@ -1,4 +1,4 @@
-"""Read games and positions from an argument, a file or standard input."""
+"""Read games and positions from arguments, files or standard input."""
 
 import sys
 from collections.abc import Callable
@@ -20,7 +20,7 @@ def start_position(game: Game, text: str | None) -> Position:
 
 
 def is_source(argument: str) -> bool:
-    """Whether an argument is `-` or an existing file; a long transcript is not even a valid file name."""
+    """Whether an argument is `-` or an existing file; long transcripts are not valid file names."""
     with suppress(OSError, ValueError):
         return argument == "-" or (bool(argument) and Path(argument).exists())
     return False

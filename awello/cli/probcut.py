@@ -17,7 +17,10 @@ def probcut(
     out: Annotated[Path, typer.Option(help="Output folder", metavar="FOLDER")] = Path("lab-probcut"),
     json: Json = False,
 ) -> None:
-    """Measure the error of shallow searches, and write a report and the engine's probcut.json."""
+    """Measure the error of shallow searches for ProbCut.
+
+    Writes a report, and the file probcut.json for the engine.
+    """
     require_matplotlib()
     out.mkdir(parents=True, exist_ok=True)
     with progress("probcut", positions * len(EMPTIES)) as step:

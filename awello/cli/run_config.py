@@ -18,11 +18,16 @@ from awello.position import Position
 
 @app.command("run")
 def run_config(
-    config: Annotated[Path, typer.Argument(metavar="CONFIG.yaml", help="YAML file; examples/run.yaml shows every key")],
+    config: Annotated[
+        Path, typer.Argument(metavar="CONFIG.yaml", help="YAML file; examples/run.yaml contains every key")
+    ],
     json: Json = False,
     records: Records = False,
 ) -> None:
-    """Play a game or match described in a YAML file, with the board shown or a summary at the end."""
+    """Play a game or match described in a YAML file.
+
+    Shows the board after each move, or with `display: false` a summary at the end.
+    """
     settings = load_config(config)
     try:
         game, (first, second), clock = settings.parse_game(), settings.parse_specs(), settings.parse_time_control()

@@ -1,4 +1,4 @@
-"""Shared by the commands that play games: options, progress display and interruption."""
+"""Options, progress display and interruption, shared by the commands that play games."""
 
 import sys
 from collections.abc import Callable, Iterable, Iterator
@@ -16,17 +16,17 @@ FirstSpec = Annotated[str, typer.Argument(metavar="A", help="First player; 'awel
 SecondSpec = Annotated[str, typer.Argument(metavar="B", help="Second player")]
 Seed = Annotated[int, typer.Option(help="Random seed; the same seed gives the same games", metavar="S")]
 Openings = Annotated[Path | None, typer.Option(help="File of openings, one transcript per line", metavar="FILE")]
-Out = Annotated[Path | None, typer.Option(help="Folder for the games, or to resume from", metavar="FOLDER")]
+Out = Annotated[Path | None, typer.Option(help="Folder to write the games to, or to resume from", metavar="FOLDER")]
 
 
 @contextmanager
 def show_progress(
     label: str, total: int, draw: Callable[[], Iterable[RenderableType]] = lambda: ()
 ) -> Iterator[Callable[..., None]]:
-    """Show a progress bar with the time left, below the output of `draw`, if standard error is a terminal.
+    """Show a progress bar with the remaining time, below the output of `draw`, if standard error is a terminal.
 
-    Yields a function that takes the number of finished jobs and optionally a new label. Jobs finished before the first
-    call do not count towards the time left.
+    Yields a function that accepts the number of finished jobs and optionally a new label. Jobs finished before the
+    first call are ignored in the estimate of the remaining time.
     """
     bar = progress_bar()
     task = bar.add_task(label, total=None)
@@ -45,7 +45,7 @@ def show_progress(
 
 @contextmanager
 def resumable(output: Path | str) -> Iterator[None]:
-    """Exit cleanly on Ctrl-C and tell the user how to resume from `output`."""
+    """On Ctrl-C, exit with a message that explains how to resume from `output`."""
     try:
         yield
     except KeyboardInterrupt:
@@ -53,15 +53,15 @@ def resumable(output: Path | str) -> Iterator[None]:
 
 
 def exit_interrupted(folder: Path | str | None) -> NoReturn:
-    """Exit an interrupted command; with a folder, tell the user how to resume."""
+    """Exit after an interrupt; with a folder, print how to resume."""
     if folder is None:
         raise typer.Exit(130)
     print(f"awello: interrupted: run the same command again to resume from {folder}", file=sys.stderr)
-    raise SystemExit(130)  # typer.Exit(130) would print a second line
+    raise SystemExit(130)  # typer.Exit(130) would print another line
 
 
 def describe_learnt(learnt: dict[str, dict[str, int]]) -> list[str]:
-    """Describe what players learnt, one line per player."""
+    """Describe what the players have learnt, one line per player."""
     return [
         f"{spec} learnt from {counts['games']} game{'s' * (counts['games'] > 1)}: "
         + ", ".join(f"{name} {count}" for name, count in counts.items() if name != "games")

@@ -20,23 +20,29 @@ from awello.rules.game import find_game
 @app.command()
 def selfplay(
     game: GameName,
-    limit: Annotated[str, typer.Option(help="level=0 to level=30", metavar="L")],
-    out: Annotated[Path, typer.Option(help="Folder for the games, or to resume from", metavar="FOLDER")],
+    limit: Annotated[str, typer.Option(help="Level of the champion, level=0 to level=30", metavar="L")],
+    out: Annotated[Path, typer.Option(help="Folder to write the games to, or to resume from", metavar="FOLDER")],
     games: Annotated[int, typer.Option(min=1, help="Total number of games", metavar="N")] = 1000,
     openings: Openings = None,
-    opening_plies: Annotated[str, typer.Option(help="Random opening moves, such as 10 or 4-16", metavar="N")] = "0",
+    opening_plies: Annotated[
+        str, typer.Option(help="Number of random opening moves, such as 10 or 4-16", metavar="N")
+    ] = "0",
     seed: Seed = 0,
-    weights: Annotated[Path | None, typer.Option(help="Evaluation weights to use", metavar="FILE")] = None,
-    jobs: Annotated[int | None, typer.Option(min=1, help="Worker processes; default: one per core")] = None,
+    weights: Annotated[
+        Path | None, typer.Option(help="Evaluation weights; default: the shipped weights", metavar="FILE")
+    ] = None,
+    jobs: Annotated[
+        int | None, typer.Option(min=1, help="Worker processes; default: one per core", metavar="N")
+    ] = None,
     cluster: Cluster = None,
     size: Size = None,
     variant: Variant = None,
     json: Json = False,
 ) -> None:
-    """Generate training games of the champion against itself, one line of JSON per game.
+    """Generate training games of the champion.
 
-    Each game starts from a random opening. Can be interrupted; run the same command again to resume. A larger --games
-    continues an earlier run.
+    The champion plays both sides, from random openings. The output has one line of JSON per game. Can be interrupted;
+    run the same command again to resume. Increase --games to extend a run.
     """
     chosen = find_game(game, size, variant)
     lines = load_openings(openings, chosen) if openings else ()

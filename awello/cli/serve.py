@@ -1,4 +1,4 @@
-"""`awello serve`: run the web server of the page."""
+"""`awello serve`: run the web server."""
 
 import os
 import re
@@ -27,24 +27,30 @@ TCP_TIMEOUT_MS = 30_000  # connections that do not acknowledge data for this lon
 def serve(
     host: Annotated[str, typer.Option(help="Address to listen on; 0.0.0.0: all interfaces", metavar="H")] = "127.0.0.1",
     port: Annotated[
-        int | None, typer.Option(min=0, max=65535, help="Default: 8421 or the next free port; 0: any", metavar="P")
+        int | None,
+        typer.Option(min=0, max=65535, help="Port; default: 8421 or the next free port; 0: any", metavar="P"),
     ] = None,
     jobs: Annotated[
         int | None, typer.Option(min=1, max=256, help="Engine processes; default: one per core, up to 4", metavar="N")
     ] = None,
     cluster: Cluster = None,
     archive: ArchiveOption = None,
-    no_archive: Annotated[bool, typer.Option("--no-archive", help="Do not store or show games")] = False,
+    no_archive: Annotated[bool, typer.Option("--no-archive", help="Do not save or show games")] = False,
     club: Annotated[
-        str | None, typer.Option(help="Run a club: file or postgresql://USER@HOST/NAME", metavar="DATABASE")
+        str | None, typer.Option(help="Run a club with this database: file or postgresql://...", metavar="DATABASE")
     ] = None,
-    hostname: Annotated[list[str] | None, typer.Option(help="Public host name behind a proxy; repeatable")] = None,
+    hostname: Annotated[
+        list[str] | None, typer.Option(help="Public host name behind a proxy; repeatable", metavar="NAME")
+    ] = None,
     browser: Annotated[bool, typer.Option(help="Open the page in your browser")] = True,
 ) -> None:
-    """Serve the web page to play and analyse both games. Ctrl-C stops the server."""
+    """Serve the web page to play and analyse both games.
+
+    Ctrl-C stops the server.
+    """
     for name in hostname or ():
         check_hostname(name)
-    parse_niceness(0)  # check it here, before processes start
+    parse_niceness(0)  # checks AWELLO_NICE before processes start
     listener = listen(host, port)
     address = url(host, listener.getsockname()[1])
     with compile_kernels() as kernels:
@@ -73,11 +79,11 @@ def serve(
 def check_hostname(name: str) -> None:
     """Check that a name can be a host name or an IPv6 address."""
     if not re.fullmatch(r"[\w.-]+|[\da-f.]*(:[\da-f.]*){2,}", name, re.IGNORECASE):
-        raise ConfigError(f"--hostname {name} is not a host name: write it alone, such as club.example.org")
+        raise ConfigError(f"--hostname {name} is not a host name: write only the name, such as club.example.org")
 
 
 def check_archive(database: str) -> None:
-    """Check that the archive opens; if the default one does not, warn and start without an archive."""
+    """Check that the archive can be opened; if the default archive cannot, warn and start without an archive."""
     from awello.archive.archive import Archive
 
     try:
@@ -85,7 +91,7 @@ def check_archive(database: str) -> None:
     except (AwelloError, OSError) as error:
         if database:
             raise
-        print(f"awello: games are not stored: {error}; choose another file with --archive", file=sys.stderr)
+        print(f"awello: games are not saved: {error}; choose another file with --archive", file=sys.stderr)
 
 
 def check_tablebase() -> None:
@@ -98,11 +104,11 @@ def check_tablebase() -> None:
 
 @contextmanager
 def compile_kernels() -> Iterator[KernelCompiler | None]:
-    """Compile missing kernels: those of the server now, the others in the background."""
+    """Compile missing kernels: those of the server immediately, the others in the background."""
     if not kernels_are_missing():
         yield None
         return
-    os.environ[LAZY_VARIABLE] = "1"  # also for the engine processes
+    os.environ[LAZY_VARIABLE] = "1"  # inherited by engine processes
     with KernelCompiler(SERVER_KERNELS, ENGINE_KERNELS) as kernels:
         kernels.wait(SERVER_KERNELS, show=True)
         find_cached()  # load them when they are imported
@@ -111,15 +117,15 @@ def compile_kernels() -> Iterator[KernelCompiler | None]:
 
 def report_compilation(kernels: KernelCompiler) -> None:
     """Print the progress of the background compilation."""
-    print("awello: compiling the engines' kernels: the first move of a player takes longer", file=sys.stderr)
+    print("awello: compiling the engines' kernels; the first move of a player takes longer", file=sys.stderr)
     if kernels.wait(ENGINE_KERNELS):
-        print("awello: the engines are starting; other kernels compile in the background", file=sys.stderr)
+        print("awello: the engines are starting; compiling other kernels in the background", file=sys.stderr)
     if kernels.wait():
         print("awello: all kernels are compiled", file=sys.stderr)
 
 
 def listen(host: str, port: int | None) -> socket.socket:
-    """Open a listening socket on the port, or on the default port or the next free one."""
+    """Open a listening socket on the given port; by default, on the default port or the next free one."""
     family = socket.AF_INET6 if ":" in host else socket.AF_INET
     for candidate in range(DEFAULT_PORT, DEFAULT_PORT + PORTS_TRIED) if port is None else [port]:
         listener = socket.socket(family)
@@ -130,7 +136,7 @@ def listen(host: str, port: int | None) -> socket.socket:
             listener.bind((host, candidate))
             listener.listen()
             return listener
-        except (OSError, TypeError, UnicodeError) as error:  # the last two: an invalid host name
+        except (OSError, TypeError, UnicodeError) as error:  # the last two mean an invalid host name
             listener.close()
             problem = error.strerror if isinstance(error, OSError) else "not a valid host name"
     where = f"port {port}" if port is not None else f"ports {DEFAULT_PORT} to {DEFAULT_PORT + PORTS_TRIED - 1}"
@@ -138,7 +144,7 @@ def listen(host: str, port: int | None) -> socket.socket:
 
 
 def url(host: str, port: int) -> str:
-    """The address for a browser on this machine."""
+    """Return the URL for a browser on this machine."""
     local = {"0.0.0.0": "127.0.0.1", "::": "[::1]"}  # nosec # noqa: S104 - not bound here
     name = local.get(host, f"[{host}]" if ":" in host else host)
     return f"http://{name}:{port}/"

@@ -1,4 +1,4 @@
-"""`awello solve`: the score of positions with best play, checked against the scores in a file."""
+"""`awello solve`: solve positions for their scores, and check scores given in a file."""
 
 import re
 import sys
@@ -37,20 +37,24 @@ AWALE_HEADER = f"{'#':>3} {'seeds':>5} {'score':>6} best exact  position"
 @app.command(context_settings={"ignore_unknown_options": True})  # a board may start with a dash
 def solve(
     game: GameName,
-    source: Annotated[str, typer.Argument(metavar="SOURCE", help="File, - for stdin, position, moves, or start")],
+    source: Annotated[str, typer.Argument(metavar="SOURCE", help="File, - for stdin, position, moves or start")],
     size: Size = None,
     variant: Variant = None,
     wld: Annotated[bool, typer.Option("--wld", help="Solve only for win, draw or loss")] = False,
     threads: Threads = 1,
     hash: Hash = 64,
-    limit: Annotated[str, typer.Option(help="Awalé: search beyond the tablebase", metavar="L")] = "1s",
+    limit: Annotated[
+        str, typer.Option(help="Awalé: search limit for positions not in the tablebase", metavar="L")
+    ] = "1s",
     json: Annotated[bool, typer.Option("--json", help="Print one JSON object per position")] = False,
 ) -> None:
-    """Solve positions: the score with best play, from the mover's view.
+    """Solve positions: compute the score with best play.
 
-    Othello: in discs. Scores given in a file are checked; the exit status is 1 if one is wrong. Ctrl-C prints the
-    totals. Awalé: the seeds still to be won, the mover's minus the opponent's; give a diagram or a file of diagrams.
-    Exact for positions in the tablebase, otherwise an estimate after --limit of search.
+    Scores are from the mover's view. Othello: in discs. If the source contains scores, they are checked, and the exit
+    status is 1 if one of them is wrong. Ctrl-C prints the totals.
+
+    Awalé: in seeds still to be captured, the mover's minus the opponent's. The source is a diagram or a file of
+    diagrams. Values are exact for positions in the tablebase, otherwise estimates by a search of --limit.
     """
 
     chosen = find_game(game, size, variant)
@@ -61,7 +65,7 @@ def solve(
     for number, problem in enumerate(problems, 1):
         if size is not None and problem.position.game != chosen:
             actual = problem.position.game.size
-            raise ConfigError(f"position {number} has a board of size {actual}, not {size}: leave --size out")
+            raise ConfigError(f"position {number} has a board of size {actual}, not {size}: omit --size")
     report(solve_all(problems, wld, threads, hash), json)
 
 
@@ -94,7 +98,7 @@ class SolvedProblem:
 
     @property
     def score(self) -> int:
-        """The score for the mover: discs, or -1, 0, 1 with `wld`."""
+        """The score for the mover: in discs, or -1, 0, 1 with `wld`."""
         return self._reduce(round(self.analysis.value))
 
     @property
@@ -105,7 +109,7 @@ class SolvedProblem:
 
     @property
     def correct(self) -> bool | None:
-        """Whether score and move agree with the file; None if it gives no score."""
+        """Whether score and move agree with the file; None if the file contains no score."""
         expected, scores = self.problem.best_score, self.problem.scores
         if expected is None:
             return None
@@ -123,7 +127,7 @@ class SolvedProblem:
 
 
 def solve_all(problems: Sequence[Problem], wld: bool, threads: int, hash: int) -> Iterator[SolvedProblem]:
-    """Solve problems in order; problems of one board size share an engine."""
+    """Solve problems in order; problems with the same board size share an engine."""
     for game, group in groupby(enumerate(problems, 1), lambda pair: pair[1].position.game):
         with Engine(game, threads=threads, hash=hash) as engine:
             for number, problem in group:
@@ -131,7 +135,7 @@ def solve_all(problems: Sequence[Problem], wld: bool, threads: int, hash: int) -
 
 
 def solve_one(engine: Engine, problem: Problem, wld: bool, label: str) -> SolvedProblem:
-    """Solve a problem with a cleared engine, showing progress on a live line."""
+    """Solve a problem with a cleared engine, showing a progress line."""
     if problem.position.over:
         return SolvedProblem(problem, final_analysis(problem.position), wld)
     engine.clear()
@@ -144,14 +148,14 @@ def solve_one(engine: Engine, problem: Problem, wld: bool, label: str) -> Solved
 
 
 def final_analysis(position: Position) -> Analysis:
-    """The analysis of a finished game."""
+    """Return the analysis of a finished game."""
     value = float(position.margin - position.lead)
     return Analysis(PASS, value, exact=True, depth=0, nodes=0, leaves=0, seconds=0.0)
 
 
 # ---- output ---------------------------------------------------------------------------------------------------
 def report(results: Iterator[SolvedProblem], json: bool) -> None:
-    """Print each result, then the totals; exit with 1 if a result is wrong."""
+    """Print each result, then the totals; exit with status 1 if a result is wrong."""
 
     console = Console(highlight=False, markup=False, soft_wrap=True)
     done: list[SolvedProblem] = []
@@ -214,14 +218,15 @@ def format_rate(nodes: int, seconds: float) -> str:
 
 
 def describe(solved: SolvedProblem) -> str:
-    """The current state of a search, for the live line."""
+    """Describe the current state of a search for the progress line."""
     analysis = solved.analysis
-    return f"{solved.best} {solved.format_score()}, {analysis.confidence} % sure, {format_count(analysis.nodes)} nodes"
+    confidence = f"{analysis.confidence} % confidence"
+    return f"{solved.best} {solved.format_score()}, {confidence}, {format_count(analysis.nodes)} nodes"
 
 
 # ---- Awalé -----------------------------------------------------------------------------------------------------------
 def solve_awale(source: str, game: Game, limit: Limit, wld: bool, threads: int, hash: int, json: bool) -> None:
-    """Print the value and best move of each position: seeds still to be won, the mover's minus the opponent's."""
+    """Print the value and best move of each position."""
 
     positions = read_positions(source, game)
     if not json:

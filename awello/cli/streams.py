@@ -1,4 +1,4 @@
-"""Make standard streams safe: open, and able to encode every character."""
+"""Ensure that standard streams are open and can encode every character."""
 
 import codecs
 import os
@@ -17,7 +17,7 @@ LOOKALIKES = {
 
 
 def prepare_streams() -> None:
-    """Replace closed streams, and write characters outside an encoding as similar ASCII characters."""
+    """Replace closed streams, and write characters that an encoding lacks as similar ASCII characters."""
     codecs.register_error(ERROR_HANDLER, _replace)
     for name, mode in (("stdin", "r"), ("stdout", "w"), ("stderr", "w")):
         if getattr(sys, name) is None:

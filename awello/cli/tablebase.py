@@ -1,4 +1,4 @@
-"""`awello tablebase`: build and check the Awalé tablebases."""
+"""`awello tablebase`: build and list the Awalé tablebases."""
 
 import time
 from typing import Annotated
@@ -20,9 +20,10 @@ def build(
     threads: Threads = 1,
     json: Json = False,
 ) -> None:
-    """Solve all positions with up to N seeds and save their values. Ctrl-C keeps the finished levels.
+    """Solve all positions with up to N seeds.
 
-    17 seeds take 52 MB and about ten seconds; each further seed takes 1.6 times as much.
+    17 seeds need 52 MB and about ten seconds; each additional seed needs 1.6 times as much. Ctrl-C keeps the finished
+    levels.
     """
     game, started = find_game("awale", variant=variant), time.perf_counter()
     with progress(f"{game}, {seeds} seeds", PROGRESS_PARTS) as step:

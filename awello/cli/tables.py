@@ -10,9 +10,9 @@ COLUMN_PADDING = 3  # characters for border and spaces
 
 
 def print_table(console: Console, table: Table, wrapped: Sequence[str], optional: Sequence[str] = ()) -> None:
-    """Print a table whose `wrapped` columns may take several lines.
+    """Print a table whose `wrapped` columns may span several lines.
 
-    If it is still too wide, `optional` columns are omitted in their order, and a line below lists them.
+    If it is still too wide, `optional` columns are omitted in the given order and listed below.
     """
     for column in table.columns:
         column.no_wrap = column.header not in wrapped
@@ -29,7 +29,7 @@ def print_table(console: Console, table: Table, wrapped: Sequence[str], optional
 
 
 def _min_width(column: Column) -> int:
-    """The minimum width of a column in characters."""
+    """Return the minimum width of a column in characters."""
     texts = [str(column.header), *map(str, column.cells)]
     if column.no_wrap:
         return max(map(len, texts))

@@ -18,36 +18,43 @@ from awello.cli.running import Seed, exit_interrupted, show_progress
 from awello.limits import parse_duration
 from awello.rules.game import find_game
 
-FILE_WIDTH = 240  # characters per line if the output is not a terminal
+FILE_WIDTH = 240  # characters per line, if the output is not a terminal
 
 
 @app.command()
 def tournament(
     game: GameName,
     bots: Annotated[list[str], typer.Argument(metavar="A B ...", help="Players; 'awello players' lists them")],
-    rounds: Annotated[int, typer.Option(min=1, help="Rounds per pair, two games each", metavar="N")] = 100,
-    move_time: Annotated[str | None, typer.Option(help="Time per move, such as 100ms", metavar="T")] = None,
-    tolerance: Annotated[str, typer.Option(help="Tolerance per move", metavar="T")] = "10ms",
-    max_memory: Annotated[
-        float | None, typer.Option(help="Memory of a bot and its processes, MiB", metavar="M")
+    rounds: Annotated[int, typer.Option(min=1, help="Rounds per pair of bots, two games each", metavar="N")] = 100,
+    move_time: Annotated[
+        str | None, typer.Option(help="Time per move, such as 100ms; default: unlimited", metavar="T")
     ] = None,
-    learning_time: Annotated[str | None, typer.Option(help="Preparation time, such as 1h", metavar="T")] = None,
-    max_threads: Annotated[int | None, typer.Option(help="Threads of a bot and its processes", metavar="N")] = None,
-    opening_plies: Annotated[int, typer.Option(min=0, help="Random opening moves, to vary the games", metavar="N")] = 0,
+    tolerance: Annotated[str, typer.Option(help="Tolerance per move, for overhead", metavar="T")] = "10ms",
+    max_memory: Annotated[
+        float | None, typer.Option(help="Memory per bot in MiB; default: unlimited", metavar="MIB")
+    ] = None,
+    learning_time: Annotated[
+        str | None, typer.Option(help="Time to prepare, such as 1h; default: unlimited", metavar="T")
+    ] = None,
+    max_threads: Annotated[int | None, typer.Option(help="Threads per bot; default: unlimited", metavar="N")] = None,
+    opening_plies: Annotated[
+        int, typer.Option(min=0, help="Number of random opening moves, which vary the games", metavar="N")
+    ] = 0,
     seed: Seed = 0,
     jobs: JobsOption = None,
     cluster: Cluster = None,
     out: Annotated[
-        Path | None, typer.Option(help="Folder for the games; default: tournament-GAME", metavar="FOLDER")
+        Path | None, typer.Option(help="Folder to write or resume; default: tournament-GAME", metavar="FOLDER")
     ] = None,
     size: Size = None,
     variant: Variant = None,
     json: Json = False,
 ) -> None:
-    """Play a round robin in rounds of two games. Can be interrupted; run the same command again to resume.
+    """Play a round-robin tournament between bots.
 
-    The larger total score wins a round: 3 points, or 1 each for a draw. A bot that crashes, answers late or illegally,
-    or exceeds another limit loses the game.
+    In a round, two bots play two games. The larger total score wins 3 points; a draw gives 1 point to each. A bot that
+    crashes, makes an illegal move or exceeds a limit loses the game. Can be interrupted; run the same command again to
+    resume.
     """
     limits = ResourceLimits(
         None if move_time is None else parse_duration(move_time),
@@ -61,7 +68,7 @@ def tournament(
 
 
 def play_and_report(tournament: Tournament, folder: Path, jobs: Jobs, json: bool) -> None:
-    """Play a tournament with live standings, and print its report, also after an interruption."""
+    """Play a tournament with live standings, and print its report, also after an interrupt."""
     latest = TournamentResult(tournament, [])
     label = f"tournament {tournament.game.family}"
 
@@ -102,13 +109,13 @@ def print_report(results: TournamentResult) -> None:
 
 
 def _standings(results: TournamentResult, console: Console) -> list[RenderableType]:
-    """The standings; on a narrow terminal a list of bots, then a table of their numbers."""
+    """Format the standings; on a narrow terminal, list the bots and then their results."""
     standings = results.standings()
     wide, unlimited = _standings_table(results, standings, narrow=False), console.options.update_width(10 * FILE_WIDTH)
     tables = wide, _usage_table(standings, narrow=False)
     if all(console.measure(table, options=unlimited).maximum <= console.width for table in tables):
         return [wide]
-    names = (Text(f"{place}. {bot.spec}", overflow="fold") for place, bot in enumerate(standings, 1))
+    names = (Text(f"{rank}. {bot.spec}", overflow="fold") for rank, bot in enumerate(standings, 1))
     return [*names, _standings_table(results, standings, narrow=True)]
 
 
@@ -125,7 +132,7 @@ def _standings_table(results: TournamentResult, standings: Sequence[BotStanding]
 
 
 def _usage_table(standings: Sequence[BotStanding], narrow: bool) -> Table:
-    """Resources used by the bots, and the games they forfeited."""
+    """Format the resource use of the bots, and their forfeits."""
     columns = ("mean ms", "worst ms", "memory MiB", "learning s", "CPUs", "forfeits")
 
     def cells(bot: BotStanding) -> list[str]:
@@ -137,14 +144,14 @@ def _usage_table(standings: Sequence[BotStanding], narrow: bool) -> Table:
 
 
 def _figure(value: float) -> str:
-    """A measured value, with decimals below 100."""
+    """Format a measured value, with decimals if it is below 100."""
     return f"{value:.2f}" if value < 100 else f"{value:.0f}"
 
 
 def _cross_tables(
     results: TournamentResult, standings: Sequence[BotStanding], console: Console, narrow: bool
 ) -> Iterator[Table]:
-    """Rounds won, drawn and lost by the row's bot against the column's, split to fit the width."""
+    """Format the results of the row's bot against the column's bot, in tables that fit the width."""
     specs = [results.tournament.specs.index(bot.spec) for bot in standings]
     cross_table = results.cross_table()
     cells = [
@@ -152,22 +159,22 @@ def _cross_tables(
     ]
     width = 1 + max(len(cell) for row in cells for cell in row)
     fitting = max(1, (console.width - 4) // width) if narrow else len(specs)
-    places = [str(place) for place in range(1, len(specs) + 1)]
+    ranks = [str(rank) for rank in range(1, len(specs) + 1)]
     for first in range(0, len(specs), fitting):
         part = slice(first, first + fitting)
-        yield _table("Rounds won-drawn-lost", standings, narrow, places[part], (row[part] for row in cells))
+        yield _table("Rounds won-drawn-lost", standings, narrow, ranks[part], (row[part] for row in cells))
 
 
 def _table(
     title: str, standings: Sequence[BotStanding], narrow: bool, columns: Sequence[str], rows: Iterable[Sequence[str]]
 ) -> Table:
-    """A table with one row of numbers per bot."""
+    """Make a table with one row of numbers per bot."""
     table = Table(title=title)
     if narrow:
         table = Table(title=title, min_width=len(title), box=None, pad_edge=False, padding=(0, 1, 0, 0))
     table.add_column("bot", overflow="fold")
     for column in columns:
         table.add_column(column, justify="right", overflow="fold")
-    for place, (bot, row) in enumerate(zip(standings, rows, strict=True), 1):
-        table.add_row(f"{place}." if narrow else f"{place}. {bot.spec}", *row)
+    for rank, (bot, row) in enumerate(zip(standings, rows, strict=True), 1):
+        table.add_row(f"{rank}." if narrow else f"{rank}. {bot.spec}", *row)
     return table

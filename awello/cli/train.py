@@ -1,4 +1,4 @@
-"""`awello train`: one command per kind of weights or network."""
+"""`awello train`: commands that train weights and networks."""
 
 from collections.abc import Sequence
 from dataclasses import asdict
@@ -43,22 +43,25 @@ def parse_training_time(text: str) -> float:
 def patterns(
     data: Annotated[
         list[Path],
-        typer.Option(help="Folder with wthor/*.wtb and games/*.gz, or file; repeatable", metavar="PATH"),
+        typer.Option(help="File, or folder with wthor/*.wtb and games/*.gz; repeatable", metavar="PATH"),
     ],
     out: Out = Path("patterns.npz"),
     depth: Annotated[
-        int, typer.Option(min=0, max=12, help="Also learn from searches of N plies; 0: results only", metavar="N")
+        int, typer.Option(min=0, max=12, help="Also learn from searches to N plies; 0: only from results", metavar="N")
     ] = 0,
-    positions: Annotated[int, typer.Option(min=100, help="Positions to search per game stage", metavar="N")] = 200_000,
+    positions: Annotated[
+        int, typer.Option(min=100, help="Number of positions to search per game stage", metavar="N")
+    ] = 200_000,
     jobs: TrainingThreads = 1,
     seed: Seed = 1,
     plot: Plot = None,
     json: Json = False,
 ) -> None:
-    """Train Othello's pattern weights on finished games from archives or 'awello selfplay'.
+    """Train Othello's pattern weights on finished games.
 
-    Takes minutes, or hours with --depth; search results are saved in a folder next to the file. Can be interrupted; run
-    the same command again to resume with the next stage.
+    Learns from archives or from the games of 'awello selfplay'. Takes minutes, or hours with --depth; search results
+    are saved in a folder next to the output file. Can be interrupted; run the same command again to resume with the
+    next stage.
     """
 
     if plot:
@@ -81,7 +84,7 @@ def patterns(
 
 
 def format_step(step: StageResult) -> str:
-    """The result of a training stage, in one line."""
+    """Format the result of a training step in one line."""
     learnt = f"{step.empties:3d} empty squares, {step.labels}: {step.examples:9,d} examples"
     return f"{learnt}, error {step.error:5.2f} discs ({step.before:5.2f} before), {step.results:5.2f} against results"
 
@@ -101,13 +104,13 @@ def draw_errors(axes: Any, steps: Sequence[StageResult]) -> None:
 
 @train.command()
 def awale_network(
-    rounds: Annotated[int, typer.Option(min=1, help="Rounds of self-play and training", metavar="N")] = 80,
+    rounds: Annotated[int, typer.Option(min=1, help="Number of rounds of self-play and training", metavar="N")] = 80,
     out: Out = Path("awale_network.npz"),
     jobs: TrainingThreads = 1,
     seed: Seed = 1,
     json: Json = False,
 ) -> None:
-    """Train the evaluation network of the Awalé champion by self-play.
+    """Train the champion's Awalé network by self-play.
 
     Can be interrupted; run the same command again to resume from the last complete round.
     """
@@ -138,14 +141,15 @@ def perceptron(
     out: Annotated[
         Path | None, typer.Option(help="File to write; default: perceptron-GAME.npz", metavar="FILE")
     ] = None,
-    layers: Annotated[int, typer.Option(min=1, max=8, help="Hidden layers", metavar="N")] = 2,
+    layers: Annotated[int, typer.Option(min=1, max=8, help="Number of hidden layers", metavar="N")] = 2,
     dropout: Annotated[float, typer.Option(min=0, max=0.9, help="Dropout rate", metavar="P")] = 0.0,
     seed: Seed = 1,
     json: Json = False,
 ) -> None:
-    """Train the network of the player puct by self-play. Can be interrupted; run the same command again to resume.
+    """Train the perceptron of the player puct by self-play.
 
-    Prints ten times the loss and the score of puct@100n in 20 games against uct@1000n.
+    Prints ten reports of the loss and of the score of puct@100n in 20 games against uct@1000n. Can be interrupted; run
+    the same command again to resume.
     """
 
     chosen, seconds = find_game(game, size, variant), parse_training_time(duration)
@@ -160,7 +164,7 @@ def perceptron(
 
 
 def format_report(report: TrainingProgress) -> str:
-    """The state of the training, in one line."""
+    """Format the state of the training in one line."""
     loss = f"loss {report.loss.total:.3f} (moves {report.loss.moves:.3f}, value {report.loss.value:.3f})"
     done = f"{report.seconds:5.0f} s: {report.games:7,d} games, {report.steps:7,d} steps"
     return f"{done}, {loss}, {report.points:.0%} of the points against uct"

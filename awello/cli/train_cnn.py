@@ -33,30 +33,33 @@ def cnn(
     paths: Annotated[list[Path], typer.Argument(metavar="PATH...", help="WTHOR files, folders, archives or games.npz")],
     duration: Duration = "5m",
     out: Annotated[Path, typer.Option(help="Folder to write, or to resume from", metavar="FOLDER")] = Path("cnn"),
-    network: Annotated[Literal["residual", "report"], typer.Option(help="Residual, or that of report 0")] = "residual",
-    width: Annotated[int, typer.Option(min=8, max=512, help="Channels of the residual blocks", metavar="N")] = 32,
-    blocks: Annotated[int, typer.Option(min=1, max=64, help="Residual blocks", metavar="N")] = 2,
+    network: Annotated[
+        Literal["residual", "report"], typer.Option(help="Residual network, or the network of report 0")
+    ] = "residual",
+    width: Annotated[int, typer.Option(min=8, max=512, help="Number of channels per residual block", metavar="N")] = 32,
+    blocks: Annotated[int, typer.Option(min=1, max=64, help="Number of residual blocks", metavar="N")] = 2,
     view: Annotated[
         Literal["mover", "colours", "one"],
-        typer.Option(help="Input: mover and opponent, colours, or one plane"),
+        typer.Option(help="Input planes: mover and opponent, colours, or one plane"),
     ] = "mover",
     moves: Annotated[
-        Literal["all", "winners"], typer.Option(help="Moves to learn; winners: without the value head")
+        Literal["all", "winners"], typer.Option(help="Moves to learn; winners: also without the value head")
     ] = "all",
     teacher: Annotated[
-        Path | None, typer.Option(help="weights.pt of a larger network to distil", metavar="FILE")
+        Path | None, typer.Option(help="weights.pt of a larger network, used as teacher", metavar="FILE")
     ] = None,
     seed: Seed = 1,
     jobs: Annotated[int | None, typer.Option(min=1, help="Worker threads; default: one per core", metavar="N")] = None,
-    device: Annotated[Literal["cpu", "cuda"] | None, typer.Option(help="Default: cuda if available")] = None,
+    device: Annotated[Literal["cpu", "cuda"] | None, typer.Option(help="Device; default: cuda if available")] = None,
     plot: Plot = None,
     json: Json = False,
 ) -> None:
-    """Train a network on Othello games to predict the winner's move and the winner.
+    """Train a convolutional network on Othello games.
 
-    Prints ten times the loss and the accuracy on validation games, and at the end the accuracy on test games: those
-    from 2016 on, or a random tenth if these are too few or too many. The player cnn,weights=FOLDER/network.onnx uses
-    the network. Can be interrupted; run the same command again to resume.
+    The network predicts the winner's move and the winner. Prints ten reports of the loss and the accuracy on validation
+    games, and finally the accuracy on test games: games from 2016 on, or a random tenth if these are too few or too
+    many. To use the network, play with cnn,weights=FOLDER/network.onnx. Can be interrupted; run the same command again
+    to resume.
     """
     seconds = parse_training_time(duration)
     check_paths(paths)
@@ -96,7 +99,7 @@ def learn(plan: "CnnConfig", paths: Sequence[Path], out: Path, device: str, json
             if not json:
                 print(format_row(row), flush=True)
             if row["seconds"] >= seconds:
-                show(0, description="measure cnn")
+                show(0, description="evaluate cnn")
 
 
 def find_device(requested: str | None, threads: int | None) -> str:
@@ -108,7 +111,7 @@ def find_device(requested: str | None, threads: int | None) -> str:
     except ImportError:
         raise ConfigError("training needs PyTorch, onnx and onnxruntime: pip install 'awello[train]'") from None
     if requested == "cuda" and not torch.cuda.is_available():
-        raise ConfigError("PyTorch finds no usable GPU: leave --device cuda out")
+        raise ConfigError("PyTorch finds no usable GPU: omit --device cuda")
     torch.set_num_threads(threads or torch.get_num_threads())
     return requested or ("cuda" if torch.cuda.is_available() else "cpu")
 
@@ -117,9 +120,11 @@ def check_paths(paths: Sequence[Path]) -> None:
     """Check the paths before training."""
     for path in paths:
         if not path.exists():
-            raise ConfigError(f"there is no {str(path)!r}: give WTHOR files, a folder of them, or an archive")
+            raise ConfigError(f"{str(path)!r} does not exist: give WTHOR files, a folder of them, or an archive")
     if len(paths) > 1 and any(path.suffix == PREPARED for path in paths):
-        raise ConfigError("an .npz file must be the only argument: give it alone, or WTHOR files, folders and archives")
+        raise ConfigError(
+            "an .npz file must be the only argument: give it alone, or give WTHOR files, folders and archives"
+        )
 
 
 def read_paths(paths: Sequence[Path], out: Path) -> "GameArrays":
@@ -149,7 +154,7 @@ def format_report(report: dict[str, Any]) -> list[str]:
 
 
 def format_accuracy(result: dict[str, float]) -> str:
-    """The columns of a table row."""
+    """Format the columns of a table row."""
     if not result["positions"]:
         return f"{0:11d}{'-':>9}{'-':>9}"
     return f"{result['positions']:11,d}{result['top1']:9.2%}{result['top3']:9.2%}"
@@ -166,7 +171,7 @@ def describe(report: dict[str, Any], out: Path) -> list[str]:
     ]
     if plan["network"] == "residual" and plan["view"] == "mover":
         return [*lines, f"play with it: cnn,weights={out / NETWORK}"]
-    return [*lines, "no player supports this input: leave out --network and --view to train one that plays"]
+    return [*lines, "no player supports this input: omit --network and --view to train a network for a player"]
 
 
 def draw_curves(axes: Any, rows: Sequence[dict[str, float]]) -> None:
@@ -176,7 +181,7 @@ def draw_curves(axes: Any, rows: Sequence[dict[str, float]]) -> None:
     for name, label, colour in (("top1", "winners'", "tab:blue"), ("top1_all", "all", "tab:orange")):
         right.plot(steps, [100 * row[name] for row in rows], "s-", color=colour)
         axes.plot([], [], "s-", color=colour, label=f"{label} moves predicted, validation")  # for the legend
-    for side in (axes, right):  # make room for the legend
+    for side in (axes, right):  # leave space for the legend
         low, high = side.get_ylim()
         side.set_ylim(low, high + (high - low) / 4)
     axes.set_xlabel("step")

@@ -22,23 +22,28 @@ def tree(
     game: Annotated[str | None, typer.Argument(metavar="GAME", help="othello or awale; not with --leaves")] = None,
     position: PositionText = None,
     leaves: Annotated[
-        str | None, typer.Option(help="Nested lists: [[3,5],[2,9]]; MAX moves first", metavar="T")
+        str | None, typer.Option(help="Tree as nested lists: [[3,5],[2,9]]; MAX moves first", metavar="T")
     ] = None,
     search: Annotated[
-        str, typer.Option(help="minimax, alphabeta, negamax or negamax-alphabeta, as a spec", metavar="S")
+        str, typer.Option(help="minimax, alphabeta, negamax or negamax-alphabeta; a spec", metavar="S")
     ] = "alphabeta",
-    svg: Annotated[Path | None, typer.Option(help="Also draw the tree to this file", metavar="FILE")] = None,
-    max_depth: Annotated[int | None, typer.Option(min=0, help="Show N plies of the tree", metavar="N")] = None,
+    svg: Annotated[Path | None, typer.Option(help="Also draw the tree to an .svg file", metavar="FILE")] = None,
+    max_depth: Annotated[
+        int | None, typer.Option(min=0, help="Show only N plies of the tree; default: all", metavar="N")
+    ] = None,
     windows: Annotated[bool, typer.Option("--windows", help="Show the window (alpha, beta) of each node")] = False,
     size: Size = None,
     variant: Variant = None,
     json: Json = False,
 ) -> None:
-    """Search a position or a given tree, and draw the tree with values, best line and cut-offs."""
+    """Draw the search tree of a position or of given leaves.
+
+    The drawing shows values, the principal variation and cutoffs.
+    """
     spec = parse_spec(search)
     if leaves is not None:
         if any(option is not None for option in (game, position, size, variant)):
-            raise ConfigError("--leaves gives a whole tree: leave out GAME, --position, --size and --variant")
+            raise ConfigError("--leaves gives a whole tree: omit GAME, --position, --size and --variant")
         searched = search_lists(spec, leaves)
     elif game is None:
         raise ConfigError("GAME is missing: write othello or awale, or give a tree with --leaves '[[3,5],[2,9]]'")
@@ -50,7 +55,7 @@ def tree(
 def search_lists(spec: PlayerSpec, text: str) -> SearchTree:
     """Search nested lists with the algorithm named by a spec."""
     if spec.heuristic or spec.limit or spec.options:
-        raise SpecError(f"--leaves takes only the name of a search: write {spec.name}")
+        raise SpecError(f"with --leaves, --search must be a name without settings: write {spec.name}")
     return search_tree(spec.name, parse_lists(text))
 
 

@@ -9,12 +9,12 @@ from awello.kernel_compiler import KernelCompiler, kernels_are_missing
 
 @app.command()
 def warmup(json: Json = False) -> None:
-    """Compile all missing kernels for this machine, in parallel."""
+    """Compile all missing kernels for this machine."""
     started = time.perf_counter()
     if kernels_are_missing():
         with KernelCompiler() as compilation:
             compilation.wait(show=True)
-    load_kernels()  # compiles any that no worker could
+    load_kernels()  # compiles kernels that the workers could not
     seconds = time.perf_counter() - started
     done, total = notice.done, notice.total
     text = f"{done} kernels compiled in {seconds:.1f} s, {total - done} were up to date; saved in {CACHE_FOLDER}"
