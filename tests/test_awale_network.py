@@ -54,7 +54,7 @@ from awello.rules.awale import ROW, START, pits_of
 
 @pytest.fixture(autouse=True)
 def use_small_settings(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Use a use_small_settings tablebase, few games and use_small_settings batches."""
+    """Use a small tablebase, few games and small batches."""
     monkeypatch.setattr(tablebase, "user_cache_folder", lambda: tmp_path)
     monkeypatch.setattr(tablebase, "DEFAULT_SEEDS", 7)
     monkeypatch.setattr(awale_network, "GAMES_PER_VARIANT", 8)
@@ -81,7 +81,7 @@ def test_the_evaluation_agrees_with_plain_python() -> None:
             assert found == evaluate_pits(int(own), int(opp), rows)
 
 
-def test_no_sum_leaves_its_type() -> None:
+def test_sums_do_not_overflow() -> None:
     rows = np.full((ROWS, UNITS), MAX_WEIGHT, np.int16)
     rows[OUTPUT_ROW] = MAX_OUTPUT_WEIGHT
     assert estimate(U(START), U(START), 48, to_awale_network_weights(rows)) == SEED_VALUE * 48
@@ -97,7 +97,7 @@ def test_quantised_weights_agree_with_the_network() -> None:
         assert abs(found - max(-seeds, min(seeds, predicted))) < 0.25
 
 
-def test_encoded_boards_are_what_the_search_reads() -> None:
+def test_encoded_boards_agree_with_the_search() -> None:
     position = Position.start(Game.ABAPA).play("A").play("c")
     indices = encode_boards(np.array([[position.own, position.opp]], np.uint64))
     seeds = [*pits_of(position.own), *pits_of(position.opp)]
@@ -121,18 +121,18 @@ def test_values_mix_searches_with_the_rest_of_the_game(game: Game) -> None:
     assert (searched[["own", "opp"]] == mixed[["own", "opp"]]).all() and 20 < len(mixed) < MAX_PLIES
     followed = mixed["td_lambda"] > 0
     assert 0.5 < followed.mean() < 1 and (mixed["value"][~followed] == searched["value"][~followed]).all()
-    for place in np.flatnonzero(followed):
-        position = Position(game, int(mixed[place].own), int(mixed[place].opp))
+    for index in np.flatnonzero(followed):
+        position = Position(game, int(mixed[index].own), int(mixed[index].opp))
         children = [position.after(move) for move in position.legal_moves()]
         won = {(child.own, child.opp & int(ROW)): child for child in children}
-        if place + 1 < len(mixed):
-            following = mixed[place + 1]
+        if index + 1 < len(mixed):
+            following = mixed[index + 1]
             child, rest = won[int(following.own), int(following.opp)], {float(following.value)}
-            assert mixed[place].captured == seeds_on_board(position) - seeds_on_board(child)
+            assert mixed[index].captured == seeds_on_board(position) - seeds_on_board(child)
         else:  # the last position of a game: the tablebase or the end follows
             rest = {float(base.value(child)) for child in children if base.covers(child)} or {0.0}
-        wanted = [0.4 * searched[place].value + 0.6 * (mixed[place].captured - value) for value in rest]
-        assert np.isclose(mixed[place].value, wanted).any()
+        expected = [0.4 * searched[index].value + 0.6 * (mixed[index].captured - value) for value in rest]
+        assert np.isclose(mixed[index].value, expected).any()
 
 
 def test_no_example_has_a_capture_for_its_best_move(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -164,7 +164,7 @@ def test_a_step_follows_the_gradient() -> None:
             assert gradient[row, unit] == pytest.approx(measured, rel=0.02, abs=0.01)
 
 
-def test_it_learns_the_value_of_two_pits_together() -> None:
+def test_it_learns_the_joint_value_of_two_pits() -> None:
     network, boards = AwaleNetworkTraining(), some_boards(4000)
     indices = encode_boards(boards)
     values = np.where((indices[:, 0] == 0) & (indices[:, 6] != 6 * PIT_SLOTS), 4, -2).astype(np.float32)
@@ -190,7 +190,7 @@ def test_a_training_is_resumed(tmp_path: Path) -> None:
     assert list(train(load_training(file), 3, 1, 3, lambda done: None)) == []
 
 
-def test_a_file_of_something_else_is_refused(tmp_path: Path) -> None:
+def test_other_files_are_refused(tmp_path: Path) -> None:
     file = tmp_path / "awale_network.npz"
     save_training(file, AwaleNetworkTraining())
     for wrong in (b"", file.read_bytes()[:300], b"nothing"):
@@ -225,7 +225,7 @@ def test_an_interruption_does_not_wait_for_the_round(monkeypatch: pytest.MonkeyP
     assert len(calls) < 3, "only games that had started"
 
 
-def test_the_champion_plays_by_a_file_of_weights(tmp_path: Path) -> None:
+def test_the_champion_uses_a_weights_file(tmp_path: Path) -> None:
     for pit in range(6):
         network = AwaleNetworkTraining()
         network.rows[:] = 0
@@ -242,7 +242,7 @@ def test_the_champion_plays_by_a_file_of_weights(tmp_path: Path) -> None:
         Engine(weights=file)
 
 
-def test_the_shipped_weights_see_both_sides() -> None:
+def test_the_shipped_weights_are_nearly_antisymmetric() -> None:
     network, boards = AwaleNetworkTraining(), some_boards(2000)
     weights = np.asarray(load_awale_network_weights().rows)
     network.rows[:] = weights / WEIGHT_SCALE

@@ -207,14 +207,14 @@ def test_errors_are_one_line(tmp_path: Path) -> None:
     with pytest.raises(SpecError):
         ClubBot("http://127.0.0.1", "token", "nobody")
     for server in ("ftp://x", "http://"):
-        with pytest.raises(ConfigError, match="is not the address of a club"):
+        with pytest.raises(ConfigError, match="is not a club address"):
             ClubBot(server, "token", "random")
     assert ClubBot("https://x.org/awello/", "t", "random").url == "wss://x.org/awello/api/club/live"
 
 
 def test_commands_for_the_database(tmp_path: Path) -> None:
     file = str(tmp_path / "club.sqlite")
-    assert awello("club", "accounts", file).stderr.startswith("awello: there is no club")
+    assert awello("club", "accounts", file).stderr.endswith(f"create it with 'awello serve --club {file}'\n")
     assert (
         awello("club", "create-account", file, "Ann", stdin="short\n").stderr
         == "awello: a password has 10 to 200 characters: choose another\n"
@@ -227,7 +227,7 @@ def test_commands_for_the_database(tmp_path: Path) -> None:
     assert [(row["name"], row["bot"]) for row in rows] == [("Ann", False), ("rex", True)]
     assert (
         awello("club", "set-password", file, "ann", stdin="battery staple\n").stdout
-        == "the password of Ann is changed\n"
+        == "the password of Ann has been changed\n"
     )
     assert "is a bot" in awello("club", "set-password", file, "rex", stdin="battery staple\n").stderr
     awello("club", "close-account", file, "rex")
@@ -245,9 +245,9 @@ def test_commands_for_the_database(tmp_path: Path) -> None:
     assert awello("club", "backup", file, str(copy)).returncode == 0
     assert sqlite3.connect(copy).execute("SELECT count(*) FROM accounts").fetchone() == (2,)
     assert stat.S_IMODE(copy.stat().st_mode) == 0o600
-    assert "exists already" in awello("club", "backup", file, str(copy)).stderr
+    assert "already exists" in awello("club", "backup", file, str(copy)).stderr
     assert "cannot be copied" in awello("club", "backup", file, str(tmp_path / "nowhere" / "copy")).stderr
-    assert "there is no account 'bob'" in awello("club", "close-account", file, "bob").stderr
+    assert "account 'bob' does not exist" in awello("club", "close-account", file, "bob").stderr
 
 
 def test_a_bot_needs_a_token(monkeypatch: pytest.MonkeyPatch) -> None:

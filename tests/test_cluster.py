@@ -144,7 +144,7 @@ def test_no_scheduler_and_no_workers_are_one_line_errors(scheduler: str, monkeyp
     assert "no scheduler answers at tcp://127.0.0.1:9: start one with 'dask scheduler'" in error
     assert "'dask worker tcp://HOST:8786 --nthreads 1 --nworkers N'" in error
     assert "is not a scheduler address" in run_and_read_error("--cluster", "somewhere")
-    assert "leave one out" in run_and_read_error("--cluster", scheduler, "--jobs", "2")
+    assert "omit one" in run_and_read_error("--cluster", scheduler, "--jobs", "2")
     monkeypatch.setitem(sys.modules, "distributed", None)
     assert "pip install 'awello[cluster]'" in run_and_read_error("--cluster", scheduler)
 

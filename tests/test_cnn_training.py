@@ -64,7 +64,7 @@ def is_even(position: Position) -> bool:
     """Whether a board is invariant under a symmetry."""
     own, opp = int(position.own), int(position.opp)
     discs = [(own >> square & 1) - (opp >> square & 1) for square in range(64)]
-    rows = [discs[place : place + 8] for place in range(0, 64, 8)]
+    rows = [discs[start : start + 8] for start in range(0, 64, 8)]
     others = [[list(row) for row in zip(*rows, strict=True)], rows[::-1], [row[::-1] for row in rows]]
     others += [[row[::-1] for row in others[0]], others[0][::-1], [row[::-1] for row in others[1]]]
     others += [[row[::-1] for row in others[0][::-1]]]
@@ -85,7 +85,7 @@ def test_games_keep_their_moves_scores_and_years() -> None:
     assert same[0] == same[7] and len(set(same)) == len({record.moves for record in records})
 
 
-def test_a_file_of_games_comes_from_wthor_and_from_an_archive(tmp_path: Path) -> None:
+def test_games_are_read_from_wthor_and_archives(tmp_path: Path) -> None:
     from awello.archive.archive import Archive
     from awello.formats.wthor import WthorHeader, write_wthor
 
@@ -95,8 +95,8 @@ def test_a_file_of_games_comes_from_wthor_and_from_an_archive(tmp_path: Path) ->
     for record in records:
         archive.add(replace(record, tags={"Date": "2001.05.01"}))
     archive.close()
-    for place in (tmp_path, tmp_path / "games.sqlite"):
-        assert write_games([place], tmp_path / "games.npz") == 3
+    for source in (tmp_path, tmp_path / "games.sqlite"):
+        assert write_games([source], tmp_path / "games.npz") == 3
         games = GameArrays.load(tmp_path / "games.npz")
         assert games.year.tolist() == [2001] * 3
         assert games.black.tolist() == [record.final.score()[0] for record in records]
@@ -127,7 +127,7 @@ def test_replay_agrees_with_positions() -> None:
 def test_an_illegal_move_is_refused() -> None:
     games = make_games(2)
     games.moves[1, 5] = games.moves[1, 4]
-    with pytest.raises(ConfigError, match="game 1 of the file has an illegal move"):
+    with pytest.raises(ConfigError, match="game 1 of the file contains an illegal move"):
         replay_games(games, "cpu")
 
 
@@ -204,7 +204,7 @@ def test_symmetric_boards_are_not_transformed() -> None:
 
 
 # ---- networks -------------------------------------------------------------------------------------------------------
-def test_the_networks_have_their_sizes() -> None:
+def test_networks_have_the_documented_sizes() -> None:
     report = make_network(CnnConfig(network="report", view="one"))
     assert count_parameters(report) == 4_432_768  # table 2.1 of report 0
     assert report(torch.zeros(2, 1, 8, 8))[0].shape == (2, 1, 64)
@@ -225,7 +225,7 @@ def test_losers_train_only_their_own_head() -> None:
         assert last.weight.grad[head].abs().sum() > 0 and last.weight.grad[1 - head].abs().sum() == 0
 
 
-def test_a_teacher_is_the_target() -> None:
+def test_targets_are_the_predictions_of_the_teacher() -> None:
     positions = make_positions(6)
     with torch.no_grad():
         shares, values = predict(TINY, make_network(TINY).eval(), positions, 1)
@@ -264,7 +264,7 @@ def test_a_student_learns_from_the_file_of_its_teacher(tmp_path: Path) -> None:
     assert torch.allclose(training.sums, precomputed.sums, atol=1e-2)
     assert count_parameters(training.network) < count_parameters(make_network(TINY))
     (tmp_path / "teacher.pt").write_bytes(b"none")
-    for name in ("teacher.pt", "nobody.pt"):
+    for name in ("teacher.pt", "missing.pt"):
         with pytest.raises(ConfigError, match="cannot read a network"):
             load_network(tmp_path / name)
 
@@ -314,7 +314,7 @@ def play_largest_square(seed: int, year: int) -> Record:
     return Record(Position.start(), tuple(moves), tags={"Date": str(year)})
 
 
-def test_a_network_learns_and_is_written_down(tmp_path: Path) -> None:
+def test_a_network_learns_and_is_saved(tmp_path: Path) -> None:
     chance = random.Random(0)
     packed = pack_games([play_largest_square(seed, 2015 if chance.random() < 0.8 else 2020) for seed in range(150)])
     np.savez(tmp_path / "games.npz", **packed)  # type: ignore[arg-type]

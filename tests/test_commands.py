@@ -1,4 +1,4 @@
-"""The command line as people and machines meet it."""
+"""The command line: text for people, JSON for programs, and errors."""
 
 import json
 import re
@@ -20,7 +20,7 @@ def read(*words: str, command: Callable[..., Any] = awello) -> Any:
     return json.loads(done.stdout)
 
 
-def test_perft_for_people_and_machines() -> None:
+def test_perft_prints_text_or_json() -> None:
     assert "390,216 leaves" in awello("perft", "othello", "8").stdout
     found = read("perft", "awale", "6", "--variant", "romein", "--json", command=fresh_awello)
     assert found.keys() == {"game", "variant", "depth", "leaves", "seconds"}
@@ -42,7 +42,7 @@ def test_match_gives_the_same_results_twice() -> None:
     assert one["board_share"].keys() == {"first", "second", "left"}
 
 
-def test_match_recap_for_people() -> None:
+def test_match_prints_a_summary() -> None:
     done = awello("match", "awale", "greedy", "random", "--games", "4")
     assert done.returncode == 0
     assert all(part in done.stdout for part in ("games won", "seeds held", "mean time", "worst time", "moves played"))
@@ -66,7 +66,7 @@ def test_the_list_of_commands_imports_none_of_them() -> None:
         assert f"Usage: awello {name} " in awello(name, "--help").stdout
 
 
-def test_match_honours_openings_and_clock(tmp_path: Path) -> None:
+def test_match_uses_openings_and_clock(tmp_path: Path) -> None:
     file = tmp_path / "openings.txt"
     file.write_text("f5f6e6f4\n")
     words = ("match", "othello", "random", "random", "--games", "2", "--json", "--records")
@@ -75,7 +75,7 @@ def test_match_honours_openings_and_clock(tmp_path: Path) -> None:
     assert sum(read(*words, "--clock", "0.000001ms")["forfeits"].values()) == 2
 
 
-def test_the_recap_puts_each_figure_under_its_player() -> None:
+def test_the_summary_has_a_column_per_player() -> None:
     row = next(
         line
         for line in awello("match", "othello", "alphabeta@2", "random", "--games", "3").stdout.splitlines()
@@ -84,7 +84,7 @@ def test_the_recap_puts_each_figure_under_its_player() -> None:
     assert [cell.strip() for cell in row.split("│")[2:4]] == ["3", "0"]  # columns are as wide as the times
 
 
-def test_run_honours_every_key(tmp_path: Path) -> None:
+def test_run_uses_every_key(tmp_path: Path) -> None:
     openings, file = tmp_path / "openings.txt", tmp_path / "run.yaml"
     openings.write_text("f5f6e6f4\n")
     base = f"players: [random, random]\ngames: 2\nopenings: {openings}\n"
@@ -106,7 +106,7 @@ def test_run_honours_every_key(tmp_path: Path) -> None:
     assert read("run", str(file), "--json")["first"] == "alphabeta:mixed@2,table=2,thresholds=20-50,move_ordering=False"
 
 
-def test_run_plays_what_a_file_says(tmp_path: Path) -> None:
+def test_run_plays_the_game_of_a_file(tmp_path: Path) -> None:
     file = tmp_path / "run.yaml"
     file.write_text("players: [greedy, {player: random}]\ngame: awale\nvariant: romein\ngames: 3\ndisplay: false\n")
     found = read("run", str(file), "--json")
@@ -132,27 +132,27 @@ def test_a_person_plays_in_the_terminal() -> None:
     assert done.stdout.splitlines()[-1].startswith("moves: d3")
 
 
-def test_hints_count_what_is_taken_and_mark_what_is_exact() -> None:
+def test_hints_include_captures_and_mark_exact_values() -> None:
     position = "0-0-1-0-0-2-1-1-0-0-0-2-22-19-S"
     done = awello("play", "awale", "--variant", "romein", "--position", position, stdin="hint\nquit\n")
     assert done.returncode == 0, done.stderr
     assert "F =+10, C =-4 (seeds ahead at the end; = is exact)" in done.stdout
 
 
-def test_leaving_a_game_is_no_error() -> None:
+def test_leaving_a_game_is_not_an_error() -> None:
     for words in ("C\n", "C\nquit\n"):
         done = awello("play", "awale", stdin=words)
         assert done.returncode == 0
-        assert done.stdout.strip().endswith("The game is left unfinished.")
+        assert done.stdout.strip().endswith("The game is unfinished.")
 
 
-def test_players_of_ones_own(tmp_path: Path) -> None:
+def test_user_players(tmp_path: Path) -> None:
     words = ("match", "othello", "corners", "random", "--games", "4", "--json")
     one = json.loads(fresh_awello("--import", "examples/bot.py", *words).stdout)
     two = json.loads(fresh_awello("--import", "examples/bot.py", *words, "--jobs", "2").stdout)
     assert one["wins"] == two["wins"]
     assert one["first"] == "corners"
-    assert "'nobody.py' is not a Python file" in fresh_awello(*words, AWELLO_PLAYERS="nobody.py").stderr
+    assert "'missing.py' is not a Python file" in fresh_awello(*words, AWELLO_PLAYERS="missing.py").stderr
 
 
 def test_an_error_is_one_line_and_an_exit_status() -> None:
@@ -162,7 +162,7 @@ def test_an_error_is_one_line_and_an_exit_status() -> None:
 
 
 BAD = [
-    (("match", "othello", "random", "nobody"), "unknown player 'nobody'"),
+    (("match", "othello", "random", "missing"), "unknown player 'missing'"),
     (("match", "othello", "random", "random:mixed"), "'random' has no setting 'heuristic'"),
     (("match", "chess", "random", "random"), "unknown game 'chess': choose othello or awale"),
     (("match", "othello", "random", "random", "--openings", "missing.txt"), "missing.txt"),
@@ -182,15 +182,15 @@ BAD = [
 ]
 
 
-def test_a_server_that_cannot_start_says_why_and_not_where(tmp_path: Path) -> None:
-    (tmp_path / "text").write_text("this is no database")
-    places = {
+def test_a_server_that_cannot_start_prints_the_reason(tmp_path: Path) -> None:
+    (tmp_path / "text").write_text("not a database")
+    databases = {
         str(tmp_path / "text"): "file is not a database",
         str(tmp_path): "is a folder",
-        str(tmp_path / "none" / "club.sqlite"): "make it first",
+        str(tmp_path / "none" / "club.sqlite"): "create it first",
     }
-    for place, part in places.items():
-        done = awello("serve", "--no-browser", "--port", "0", "--club", place)
+    for database, part in databases.items():
+        done = awello("serve", "--no-browser", "--port", "0", "--club", database)
         assert (done.returncode, done.stdout) == (2, "")
         assert part in done.stderr and done.stderr.count("\n") == 1
     for name in ("https://club.example.org", "club.example.org:8443"):
@@ -198,7 +198,7 @@ def test_a_server_that_cannot_start_says_why_and_not_where(tmp_path: Path) -> No
 
 
 @pytest.mark.parametrize(("words", "part"), BAD, ids=[part for _, part in BAD])
-def test_bad_input_gets_one_clear_line(words: tuple[str, ...], part: str) -> None:
+def test_invalid_input_is_a_one_line_error(words: tuple[str, ...], part: str) -> None:
     done = awello(*words)
     complaints = [line for line in done.stderr.splitlines() if "compiling" not in line]
     assert done.returncode == 2
@@ -216,7 +216,7 @@ def test_bad_input_gets_one_clear_line(words: tuple[str, ...], part: str) -> Non
             "unknown key 'players.1.dept': the keys are player, heuristic",
         ),
         ("players: [random]", "players"),
-        ("players: [random, nobody]", "unknown player 'nobody'"),
+        ("players: [random, missing]", "unknown player 'missing'"),
         ("players: [random, {player: random, limit: 2}]", "has no setting 'limit'"),
         ("games: many", "games"),
         ("games: [", "line"),
@@ -228,7 +228,7 @@ def test_bad_input_gets_one_clear_line(words: tuple[str, ...], part: str) -> Non
         ("players: [human, random]\ndisplay: false", "awello play"),
     ],
 )
-def test_a_bad_configuration_gets_one_clear_line(content: str, part: str, tmp_path: Path) -> None:
+def test_an_invalid_configuration_is_a_one_line_error(content: str, part: str, tmp_path: Path) -> None:
     file = tmp_path / "run.yaml"
     file.write_text(content)
     done = awello("run", str(file))

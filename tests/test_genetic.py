@@ -82,14 +82,14 @@ def test_population_zero(name: str) -> None:
     assert set(genes) <= set(range(-20, 21)) and len(set(genes)) > 30
 
 
-def test_the_seeds_taken_are_fixed_for_travers() -> None:
+def test_the_weights_of_captured_seeds_are_fixed_for_travers() -> None:
     assert GeneticConfig("travers").weights([1, 2, 3, 4, 5, 6]) == (10, -10, 1, 2, 3, 4, 5, 6)
     assert GeneticConfig("h3").weights([1, 2, 3, 4, 5, 6, 7, 8]) == (1, 2, 3, 4, 5, 6, 7, 8)
 
 
-@pytest.mark.parametrize(("own", "opp", "worth"), [(25, 20, 225), (20, 25, 20), (21, 21, 121), (0, 30, 0)])
-def test_points_of_a_game(own: int, opp: int, worth: int) -> None:
-    assert genetic.score_game(own, opp) == worth
+@pytest.mark.parametrize(("own", "opp", "points"), [(25, 20, 225), (20, 25, 20), (21, 21, 121), (0, 30, 0)])
+def test_points_of_a_game(own: int, opp: int, points: int) -> None:
+    assert genetic.score_game(own, opp) == points
 
 
 def test_fitness_of_constructed_results(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -113,7 +113,7 @@ def test_fitness_of_constructed_results(monkeypatch: pytest.MonkeyPatch) -> None
     assert seeds == again  # the same seeds for all individuals
 
 
-def test_games_are_those_of_their_seed() -> None:
+def test_games_depend_only_on_their_seed() -> None:
     searches = PLAN.make_search(PLAN.initial), PLAN.make_boss_search()
     results = {
         seed: [genetic.play_game(PLAN.start_position(seed), searches, seed) for _ in range(2)] for seed in "abcdef"
@@ -122,7 +122,7 @@ def test_games_are_those_of_their_seed() -> None:
     assert len({first for first, _ in results.values()}) > 1
 
 
-def test_crossover_shares_out_the_genes_of_both_parents() -> None:
+def test_crossover_distributes_the_genes_of_both_parents() -> None:
     plan = GeneticConfig("h6", mutation=0.0, population=40)
     parents = [with_fitness(range(100 * index, 100 * index + 12), 1) for index in range(2)]
     children = breed(plan, parents * 2)
@@ -153,7 +153,7 @@ def test_mutation_changes_at_most_one_gene_within_bounds() -> None:
         new = [gene for gene in individual if gene != 99]
         assert len(new) == 1 and -20 <= new[0] <= 20
         changed.append((individual.index(new[0]), new[0]))
-    assert {place for place, _ in changed} == set(range(8))
+    assert {gene for gene, _ in changed} == set(range(8))
     assert {gene for _, gene in changed} == set(range(-20, 21))
 
 
@@ -244,14 +244,14 @@ def test_it_stops_when_the_time_is_spent() -> None:
     assert next(evolve(PLAN, fresh, 10.1)).seconds > 9.0
 
 
-def test_other_plans_and_other_files_are_refused(tmp_path: Path) -> None:
+def test_other_settings_and_other_files_are_refused(tmp_path: Path) -> None:
     file = tmp_path / "weights.json"
     genetic.save_evolution(file, PLAN, start_evolution(PLAN))
     with pytest.raises(ConfigError, match="other settings"):
         genetic.resume_evolution(file, GeneticConfig("h2", nodes=2, population=6, fighters=2, boss_depth=1))
     for text in ("", "[]", '{"weights": {}}', "\0"):
         file.write_text(text)
-        with pytest.raises(ConfigError, match="not a file of 'awello train'"):
+        with pytest.raises(ConfigError, match="was not written by 'awello train'"):
             genetic.resume_evolution(file, PLAN)
 
 
@@ -357,17 +357,17 @@ def train_otage(folder: Path, *words: str) -> Any:
     return awello("train", "otage", "--nodes", "1", "--duration", "1ms", "--memory", str(folder), *words)
 
 
-def test_the_command_puts_the_factors_into_the_memory(
+def test_the_command_saves_the_factors_in_the_memory(
     folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(genetic, "compute_fitness", lambda plan, generation, fighters, genes: sum(genes))
     file = tmp_path / "otage.json"
     done = train_otage(folder, "--out", str(file), "--json")
     assert done.returncode == 0, done.stderr
-    told = json.loads(done.stdout)
-    assert told["heuristic"] == "otage" and told["generations"]
-    assert told["weights"] == json.loads(file.read_text())["weights"]["otage"] != list(OWN)
-    assert OtageMemory.load(folder / MEMORY_FILE).factors == tuple(told["weights"])
+    printed = json.loads(done.stdout)
+    assert printed["heuristic"] == "otage" and printed["generations"]
+    assert printed["weights"] == json.loads(file.read_text())["weights"]["otage"] != list(OWN)
+    assert OtageMemory.load(folder / MEMORY_FILE).factors == tuple(printed["weights"])
     again = train_otage(folder, "--out", str(file))  # the factors are not part of the settings
     assert again.returncode == 0 and again.stdout.endswith(f"the factors are saved in {folder / MEMORY_FILE}\n")
     replace(OtageMemory.load(folder / MEMORY_FILE), games=6).save(folder / MEMORY_FILE)
@@ -379,7 +379,7 @@ def test_the_command_puts_the_factors_into_the_memory(
     ("text", "part"),
     [(None, "no memory.txt in"), ("[factors]\nedges = x\n", "memory.txt, line 2: expected liberties or squares")],
 )
-def test_a_bad_memory_gets_one_clear_line(text: str | None, part: str, tmp_path: Path) -> None:
+def test_a_damaged_memory_is_a_one_line_error(text: str | None, part: str, tmp_path: Path) -> None:
     if text is not None:
         (tmp_path / MEMORY_FILE).write_text(text)
     done = train_otage(tmp_path, "--out", str(tmp_path / "otage.json"))
@@ -396,15 +396,15 @@ def test_the_command_learns_and_resumes(tmp_path: Path) -> None:
     file, plot = tmp_path / "h1.json", tmp_path / "h1.svg"
     first = train("--duration", "1ms", "--out", str(file), "--json", command=fresh_awello)
     assert first.returncode == 0, first.stderr
-    told = json.loads(first.stdout)
-    assert told["generations"] == 1 and told["weights"] == json.loads(file.read_text())["weights"]["h1"]
+    printed = json.loads(first.stdout)
+    assert printed["generations"] == 1 and printed["weights"] == json.loads(file.read_text())["weights"]["h1"]
     again = train("--duration", "1ms", "--out", str(file), "--plot", str(plot))
     assert again.stdout.startswith("generation 1: best") and again.stdout.count("\n") == 1
     assert "<svg" in plot.read_text()
     player = make_player(f"alphabeta:h1@1,weights={file}")
     player.begin(Game.ABAPA, 0)
     assert isinstance(player, TextbookPlayer)
-    assert weights_in(player.evaluator) == told["weights"]
+    assert weights_in(player.evaluator) == printed["weights"]
     other = train("--duration", "1ms", "--out", str(file), "--seed", "8")
     assert other.returncode == 2 and other.stderr.count("\n") == 1 and "other settings" in other.stderr
 
@@ -417,7 +417,7 @@ def test_the_command_learns_and_resumes(tmp_path: Path) -> None:
         (("--out", "nowhere/h1.json"), "No such file or directory"),
     ],
 )
-def test_bad_input_gets_one_clear_line(words: tuple[str, ...], part: str) -> None:
+def test_invalid_input_is_a_one_line_error(words: tuple[str, ...], part: str) -> None:
     done = train(*words)
     assert done.returncode == 2 and done.stdout == "" and done.stderr.count("\n") == 1
     assert part in done.stderr

@@ -42,14 +42,14 @@ def test_an_experiment_writes_its_folder(name: str, tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("name", EXPERIMENTS)
-def test_awale_has_the_same_experiments(name: str, tmp_path: Path) -> None:
+def test_experiments_with_awale(name: str, tmp_path: Path) -> None:
     words = ("lab", name, "--game", "awale", "--games", "2", "--depths", "1,2", "--out", str(tmp_path / "out"))
     done = awello(*words)
     assert done.returncode == 0, done.stderr
     assert "diffscore" in (tmp_path / "out" / "report.md").read_text()
 
 
-def test_orders_of_moves_are_compared_in_the_same_games(tmp_path: Path) -> None:
+def test_move_orderings_are_compared_in_the_same_games(tmp_path: Path) -> None:
     plan = ordering.make_plan("awale", None, 2, (4,), 1)
     played = run_experiment(plan, tmp_path)
     assert len({tuple(map(tuple, (game.score, game.moves))) for game in played if game.number == 1}) == 1
@@ -97,16 +97,16 @@ def test_more_hints_mean_fewer_leaves() -> None:
     assert all(more > fewer for more, fewer in pairwise(counts.values())), counts
 
 
-def build_example_tree(position: Position, depth: int, judgement: OtageEvaluator) -> example_trees.ExampleNode:
+def build_example_tree(position: Position, depth: int, evaluator: OtageEvaluator) -> example_trees.ExampleNode:
     """Build the tree of a position to a depth."""
     if position.over:
         black, white = position.score()
         return example_trees.ExampleNode(EXACT_SCALE * (white - black if position.side else black - white))
     moves = position.legal_moves() if depth else ()
     children = {
-        position.format_move(move): build_example_tree(position.after(move), depth - 1, judgement) for move in moves
+        position.format_move(move): build_example_tree(position.after(move), depth - 1, evaluator) for move in moves
     }
-    return example_trees.ExampleNode(int(estimate(U(position.own), U(position.opp), judgement.otage)), children)
+    return example_trees.ExampleNode(int(estimate(U(position.own), U(position.opp), evaluator.otage)), children)
 
 
 def sample_positions() -> Iterator[Position]:
@@ -119,7 +119,7 @@ def sample_positions() -> Iterator[Position]:
 
 
 @pytest.mark.parametrize("order", [False, True])
-def test_the_kernels_search_as_the_plain_trees(order: bool) -> None:
+def test_the_kernels_agree_with_the_searches_of_example_trees(order: bool) -> None:
     searched = 0
     for position in sample_positions():
         tree = build_example_tree(position, 4, OtageEvaluator(OtageMemory()))
@@ -136,7 +136,7 @@ def test_the_kernels_search_as_the_plain_trees(order: bool) -> None:
     assert searched > 150
 
 
-def test_the_experiment_about_otage(tmp_path: Path) -> None:
+def test_the_otage_experiment(tmp_path: Path) -> None:
     words = ("lab", "otage", "--games", "3", "--depths", "3,4", "--out", str(tmp_path / "out"))
     done = awello(*words)
     assert done.returncode == 0, done.stderr
@@ -202,7 +202,7 @@ def test_an_interrupted_experiment_is_resumed(tmp_path: Path) -> None:
     with pytest.raises(KeyboardInterrupt):
         run_experiment(make_quick_plan(), parts, 1, interrupt)
     with (parts / "games.jsonl").open("a") as file:
-        file.write('{"game": "oth')  # a torn line
+        file.write('{"game": "oth')  # an incomplete line
     again: list[int] = []
     run_experiment(make_quick_plan(), parts, 1, again.append)
     assert again == [3, 4, 5, 6, 7, 8]
@@ -225,7 +225,7 @@ def test_searches_that_agree_play_the_same_games(tmp_path: Path) -> None:
     assert all(len(results) == 1 for results in by_heuristic.values())
 
 
-def test_published_figures_stand_beside_ours(tmp_path: Path) -> None:
+def test_published_figures_are_in_the_tables(tmp_path: Path) -> None:
     for experiment, file, figure in (
         (complexity, "ratios.csv", "57.52"),
         (championship, "strategies.csv", "35.46"),
@@ -241,14 +241,14 @@ def test_published_figures_stand_beside_ours(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("words", "part"),
     [
-        (("--depths", "2,x"), "depths '2,x'"),
-        (("--depths", "0"), "depths '0'"),
+        (("--depths", "2,x"), "'2,x' is not a list of depths"),
+        (("--depths", "0"), "'0' is not a list of depths"),
         (("--game", "awale", "--variant", "ouri"), "unknown variant 'ouri'"),
         (("--game", "chess"), "unknown game 'chess'"),
         (("--out", "/proc/nowhere"), "cannot write"),
     ],
 )
-def test_bad_input_gets_one_clear_line(words: tuple[str, ...], part: str) -> None:
+def test_invalid_input_is_a_one_line_error(words: tuple[str, ...], part: str) -> None:
     done = awello("lab", "complexity", "--games", "1", *words)
     assert done.returncode == 2
     assert done.stdout == ""
@@ -257,4 +257,4 @@ def test_bad_input_gets_one_clear_line(words: tuple[str, ...], part: str) -> Non
 
 
 def test_an_unknown_experiment_is_refused() -> None:
-    assert "no experiment 'alchemy': choose complexity" in awello("lab", "alchemy").stderr
+    assert "unknown experiment 'alchemy': choose complexity" in awello("lab", "alchemy").stderr

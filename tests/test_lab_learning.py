@@ -189,13 +189,15 @@ def table(folder: Path, name: str) -> list[dict[str, str]]:
         return list(csv.DictReader(file))
 
 
-def test_the_experiment_about_learning(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_learning_experiment(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     shorten_experiment(monkeypatch)
     training, out = make_training(tmp_path / "training"), tmp_path / "out"
     words = ("lab", "learning", "--games", "1", "--depths", "1", "--out", str(out), "--training", str(training))
     done = awello(*words)
     assert done.returncode == 0, done.stderr
-    assert "44 games done" in done.stdout, "pairs: four heuristics, Otage, five levels, and thrice two ages against two"
+    assert "44 games done" in done.stdout, (
+        "pairs: four heuristics, Otage, five levels, and three times two snapshots against two opponents"
+    )
     outcomes = {(row["player"], row["against"]): row for row in table(out, "games")}
     assert len(outcomes) == 14
     for (player, _), row in outcomes.items():

@@ -130,7 +130,7 @@ def test_mirrored_boards_use_the_same_weights() -> None:
     assert len(np.unique(tied_indices())) == tied_indices().max() + 1 < patterns.STAGE_WEIGHTS
 
 
-def test_indices_are_the_weights_that_the_engine_adds_up(archive: Path) -> None:
+def test_weight_indices_agree_with_the_engine(archive: Path) -> None:
     examples = positions.collect_positions(positions.read_games(archive))
     chosen = slice(30, 40)
     places = np.empty((10, patterns.LANE_COUNT + 2), np.int32)
@@ -179,7 +179,7 @@ def test_weights_are_learnt_from_searches_and_training_is_resumed(archive: Path)
         list(PatternTraining(archive / "part.npz", other, examples, 1).run(lambda found: None))
 
 
-def test_labels_are_what_the_engine_finds(archive: Path) -> None:
+def test_labels_agree_with_the_engine(archive: Path) -> None:
     examples = positions.collect_positions(positions.read_games(archive))
     with Engine(hash=1) as engine:
         labeller = PositionLabeller(load_pattern_weights(), 2)

@@ -38,7 +38,7 @@ def lost_games(opponent: str, count: int) -> Iterator[tuple[Record, int]]:
 
 
 # ---- one game -------------------------------------------------------------------------------------------------------
-def test_a_lost_game_is_learnt_until_it_would_be_another() -> None:
+def test_a_lost_game_is_learnt_until_a_move_changes() -> None:
     for record, side in lost_games("champion@level=2", 3):
         memory, depths = OtageMemory(), default_depths(record)
         lesson = learn_game(memory, record, side)
@@ -70,7 +70,7 @@ def test_a_lost_game_is_not_lost_the_same_way_again(tmp_path: Path) -> None:
     assert counts["games"] == 8 and counts["kept"] >= len(lost)
 
 
-def test_processes_learn_from_each_others_games(tmp_path: Path) -> None:
+def test_processes_share_what_they_learn(tmp_path: Path) -> None:
     """Each worker reads the memory again after another has updated it."""
     match = Match(Game.OTHELLO, f"otage@1,memory={tmp_path}", "champion@level=1", games=4)
     assert play_match(match, jobs=2).learnt[match.first]["games"] == 4
@@ -85,14 +85,14 @@ def test_processes_learn_from_each_others_games(tmp_path: Path) -> None:
     assert other.search is not before
 
 
-def test_a_match_can_keep_its_games_where_otage_learns(tmp_path: Path) -> None:
+def test_the_memory_folder_can_be_the_folder_of_a_match(tmp_path: Path) -> None:
     match = Match(Game.OTHELLO, f"otage@1,memory={tmp_path}", "random", games=1)
     assert play_match(match, folder=tmp_path).learnt[match.first]["games"] == 1, (
         "the journal and the memory use different locks"
     )
 
 
-def test_games_worth_remembering_enter_the_book(tmp_path: Path) -> None:
+def test_lost_games_and_strong_opponents_enter_the_book(tmp_path: Path) -> None:
     records = play_match(Match(Game.OTHELLO, "otage@2", "random", games=4)).records
     with Engine(hash=1) as engine:
         lost = [was_lost(engine, record, first_side(number)) for number, record in enumerate(records)]
@@ -110,13 +110,13 @@ def test_games_from_other_positions_are_not_learnt_from(tmp_path: Path) -> None:
     assert player.learn(Record(second, record.moves[1:]), 0) == {} and not (tmp_path / MEMORY_FILE).exists()
 
 
-def test_a_game_that_was_lost_for_a_while() -> None:
+def test_was_lost_finds_lost_positions() -> None:
     blunder = next(each for seed in range(40) if (each := random_record(Game.OTHELLO, seed)).winner is not None)
     with Engine(hash=1) as engine:
         assert was_lost(engine, blunder, 1 - (blunder.winner or 0)), "the last positions are lost for the loser"
 
 
-# ---- against itself -------------------------------------------------------------------------------------------------
+# ---- self-play ------------------------------------------------------------------------------------------------------
 def test_openings_of_six_plies() -> None:
     openings = list_openings(6)
     assert len(openings) == len(set(openings)) == 2050
@@ -145,7 +145,7 @@ def read_folder(folder: Path) -> tuple[list[tuple[int, ...]], str]:
     return [record.moves for record in ordered], (folder / MEMORY_FILE).read_text()
 
 
-def test_it_resumes_where_it_stopped(tmp_path: Path) -> None:
+def test_interrupted_selfplay_resumes(tmp_path: Path) -> None:
     whole, parts, plan = tmp_path / "whole", tmp_path / "parts", AutoplayPlan(Limit(depth=1), seed=3, opening_plies=0)
     play_until(whole, ROUND_GAMES + 5, plan=plan)
     for stop in (3, 9, ROUND_GAMES + 2, 1 << 20):
@@ -167,7 +167,7 @@ def test_openings_come_first(tmp_path: Path) -> None:
     assert [game[:2] for game in moves[:3]] == list_openings(2) and len(moves) == 5
 
 
-def test_the_book_grows_and_is_played_by(tmp_path: Path) -> None:
+def test_the_book_grows_and_is_used(tmp_path: Path) -> None:
     assert len(list(autoplay(tmp_path, replace(PLAN, games=3)))) == 3
     tree = load_game_tree(str(tmp_path / GAMES_FILE))
     assert tree.games == 3
@@ -218,13 +218,13 @@ def test_missing_or_damaged_files_are_one_line_errors(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("words", "message"),
     [
-        (("--limit", "level=3"), "does not work for Otage"),
+        (("--limit", "level=3"), "is not a limit for Otage"),
         (("--limit", "soon"), "is not a limit"),
-        (("--limit", "0n"), "does not work for Otage"),
-        (("--limit", "0ms"), "does not work for Otage"),
+        (("--limit", "0n"), "is not a limit for Otage"),
+        (("--limit", "0ms"), "is not a limit for Otage"),
         (("--clock", "0s"), "has no main time"),
         (("--opening-plies", "9"), "plies"),
-        (("--limit", "4", "--clock", "3m"), "leave one out"),
+        (("--limit", "4", "--clock", "3m"), "omit one"),
     ],
 )
 def test_invalid_options_are_one_line_errors(words: tuple[str, ...], message: str, tmp_path: Path) -> None:

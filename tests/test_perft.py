@@ -39,7 +39,7 @@ def test_all_games_of_the_smallest_board() -> None:
     assert leaves(Game.OTHELLO4, 20) == 60060
 
 
-def test_counting_in_pieces_is_the_same(game: Game) -> None:
+def test_counting_in_parts_gives_the_same_result(game: Game) -> None:
     for depth in (0, 1, 8, 9):
         assert count(Position.start(game), depth)[0] == leaves(game, depth)
 

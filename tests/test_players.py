@@ -1,4 +1,4 @@
-"""Specs, limits, the load_registry and the simple players."""
+"""Specs, limits, the registry and the simple players."""
 
 from contextlib import suppress
 from dataclasses import dataclass
@@ -33,7 +33,7 @@ from awello.players.spec import PlayerSpec, parse_spec
         ),
     ],
 )
-def test_specs_read_and_write(text: str, spec: PlayerSpec) -> None:
+def test_specs_round_trip(text: str, spec: PlayerSpec) -> None:
     assert parse_spec(text) == spec
     assert str(spec) == text
 
@@ -50,19 +50,19 @@ def test_specs_read_and_write(text: str, spec: PlayerSpec) -> None:
         ("random:", "'random:'"),
     ],
 )
-def test_bad_specs_say_what_is_wrong(text: str, part: str) -> None:
+def test_errors_name_the_invalid_part_of_a_spec(text: str, part: str) -> None:
     with pytest.raises(SpecError, match=part):
         parse_spec(text)
 
 
 @given(st.text(max_size=20))
-def test_any_text_gives_a_spec_or_one_of_our_errors(text: str) -> None:
+def test_any_text_gives_a_spec_or_a_spec_error(text: str) -> None:
     with suppress(AwelloError):
         assert parse_spec(str(parse_spec(text))) == parse_spec(text)
 
 
 @given(st.integers(1, 10**7))
-def test_durations_read_back(milliseconds: int) -> None:
+def test_durations_round_trip(milliseconds: int) -> None:
     assert parse_duration(format_duration(milliseconds / 1000)) == pytest.approx(milliseconds / 1000)
 
 

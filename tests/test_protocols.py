@@ -1,4 +1,4 @@
-"""The NBoard, GTP and UCI servers: scripts of lines and answers, interruptions, and games against our players."""
+"""The NBoard, GTP and UCI servers: requests and answers, interruptions, and games against our players."""
 
 import os
 import re
@@ -140,7 +140,7 @@ def test_nboard_passes() -> None:
     assert next(line.split()[1] for line in answers if line.startswith("analysis")) == str(len(record.moves) + 1)
 
 
-def test_nboard_ignores_what_it_does_not_know() -> None:
+def test_nboard_ignores_unknown_lines() -> None:
     wrong = ["", "what", "set", "set game", "set game (;)", "set depth x", "move", "move a1", "a1", "hint x", "\0\xff"]
     wrong += ["set depth " + "9" * 5000, "x" * 200_000, "(;", "=== F5"]
     answers = run_script(NBoardServer, *wrong, "ping 1", "go")
@@ -226,13 +226,13 @@ def test_gtp_inserts_passes() -> None:
     record = parse_transcript(PASSING_GAME)
     moves = [f"play {'bw'[ply % 2]} {PASSING_GAME[2 * ply : 2 * ply + 2]}" for ply in range(len(PASSING_GAME) // 2)]
     after = record.final.play("pass")
-    spoken = gtp(*moves, "genmove b", "genmove w", "undo", "undo", "play b pass", "reg_genmove w")
-    assert spoken[len(moves)] == "= pass" and legal(spoken[-1][2:], after)
-    silent = gtp(*moves, "genmove w", "undo", "gogui-rules_side_to_move")
-    assert legal(silent[-3][2:], after) and silent[-1] == "= black"
+    explicit = gtp(*moves, "genmove b", "genmove w", "undo", "undo", "play b pass", "reg_genmove w")
+    assert explicit[len(moves)] == "= pass" and legal(explicit[-1][2:], after)
+    implicit = gtp(*moves, "genmove w", "undo", "gogui-rules_side_to_move")
+    assert legal(implicit[-3][2:], after) and implicit[-1] == "= black"
 
 
-def test_gtp_refuses_in_a_line() -> None:
+def test_gtp_errors_are_one_line() -> None:
     wrong = [
         "fly",
         "5 fly",
@@ -278,7 +278,7 @@ def test_gtp_loads_a_game(tmp_path: Path) -> None:
     assert gtp(f"loadsgf {file}")[0].startswith("? cannot load file, it must be a game in GGF")
 
 
-def test_gtp_obeys_the_clock() -> None:
+def test_gtp_keeps_to_the_clock() -> None:
     assert TimeLeft().limits() == gtp_time("0 0 0") == gtp_time("60 10 0")
     clock, seconds = gtp_time("60 0 0")
     assert (clock.seconds, clock.increment, seconds) == (60, 0, None)
@@ -344,7 +344,7 @@ def test_uci_options_and_variants() -> None:
     assert client.answers[-1].startswith("bestmove") and not client.answers[2].startswith("info depth 0")
 
 
-def test_uci_ignores_what_it_does_not_know() -> None:
+def test_uci_ignores_unknown_lines() -> None:
     wrong = [
         "",
         "what",
@@ -394,7 +394,7 @@ def test_an_infinite_search_waits_for_stop_even_if_solved(monkeypatch: pytest.Mo
         client.wait("bestmove F")
 
 
-# ---- the end --------------------------------------------------------------------------------------------------------
+# ---- shutdown -------------------------------------------------------------------------------------------------------
 @pytest.mark.parametrize(
     ("server_class", "lines", "answer"),
     [
@@ -430,8 +430,8 @@ def test_our_engine_plays_our_players(player: str, game: Game, words: str, tmp_p
     result = play_match(Match(game, spec, "random", 2, seed=3))
     assert result.forfeits == (0, 0), [record.reason for record in result.records]
     assert result.wins == 2
-    said = log.read_text()
-    assert "> " in said and not re.search(r" < (\?|status [^TA\n]|info string)", said)
+    logged = log.read_text()
+    assert "> " in logged and not re.search(r" < (\?|status [^TA\n]|info string)", logged)
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="signals")

@@ -10,7 +10,7 @@ from awello.web.messages import MovesRequest
 
 
 @pytest.mark.parametrize("seed", range(5))
-def test_a_replay_is_the_game(game: Game, seed: int) -> None:
+def test_a_replay_equals_the_game(game: Game, seed: int) -> None:
     record = random_record(game, seed)
     positions = list(record.positions())
     for plies in range(0, len(positions), 7):

@@ -396,7 +396,7 @@ def test_bad_input_is_named(words: dict[str, Any], part: str) -> None:
 @pytest.mark.parametrize(
     ("words", "part"),
     [
-        (("missing.txt",), "there is no file 'missing.txt'"),
+        (("missing.txt",), "file 'missing.txt' does not exist"),
         (("-",), "input: the text contains no game"),
         (("f5", "--threads", "0"), "--threads"),
     ],

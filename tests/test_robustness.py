@@ -1,4 +1,4 @@
-"""Commands in bad company: interrupts, closed and narrow streams, wrong values, folders that cannot be used."""
+"""Robust commands: interrupts, closed streams, narrow terminals, invalid values, unusable folders."""
 
 import io
 import json
@@ -43,7 +43,7 @@ sys.meta_path.insert(0, Interrupt())
 
 
 def test_the_package_itself_loads_nothing() -> None:
-    """Else Ctrl-C in the first moments of a command would meet code that nobody watches over."""
+    """Otherwise Ctrl-C while a command starts could interrupt code without a handler."""
     loaded = run("-c", "import sys; before = set(sys.modules); import awello; print(set(sys.modules) - before)")
     assert loaded.stdout.strip() == "{'awello'}"
 
@@ -62,7 +62,7 @@ def write_to(output: IO[str], *words: str) -> subprocess.CompletedProcess[str]:
     )
 
 
-def test_a_reader_that_has_gone_is_not_reported() -> None:
+def test_a_closed_pipe_is_not_reported() -> None:
     read, write = os.pipe()
     os.close(read)
     with os.fdopen(write, "w") as output:
@@ -78,7 +78,7 @@ def test_output_that_cannot_be_written_is_one_line() -> None:
 
 
 def awello_in(encoding: str, monkeypatch: pytest.MonkeyPatch, *words: str) -> str:
-    """The output of a command on a terminal that knows only some characters."""
+    """Return the output of a command on a terminal with a given encoding."""
     output = io.TextIOWrapper(io.BytesIO(), encoding, write_through=True)
     monkeypatch.setattr(sys, "stdin", io.StringIO("moves\nquit\n"))
     monkeypatch.setattr(sys, "stdout", output)
@@ -108,7 +108,7 @@ def test_output_fits_any_encoding(words: tuple[str, ...], encoding: str, monkeyp
     assert len(shown.splitlines()) > 3
 
 
-def test_characters_become_similar_ones() -> None:
+def test_characters_are_replaced_by_similar_ones() -> None:
     assert to_ascii("├─ ≥5 │ Awalé …█ 犬") == "+- >=5 | Awale ...# ?"
 
 
@@ -128,7 +128,7 @@ def test_perft_shows_each_depth() -> None:
     ]
 
 
-def test_perft_keeps_what_is_known_when_interrupted(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_interrupted_perft_keeps_its_results(monkeypatch: pytest.MonkeyPatch) -> None:
     count = perft.count
 
     def interrupt_at_three(start: Position, depth: int) -> tuple[int, float]:
@@ -143,7 +143,7 @@ def test_perft_keeps_what_is_known_when_interrupted(monkeypatch: pytest.MonkeyPa
     assert (found["depth"], found["leaves"]) == (2, 12)
 
 
-# ---- wrong values ----------------------------------------------------------------------------------------------------
+# ---- invalid values --------------------------------------------------------------------------------------------------
 BOT = ("bot", "random", "--token", "t", "--server")
 WRONG = [
     (("perft", "othello", "1000"), "less than or equal to 120"),
@@ -168,19 +168,19 @@ WRONG = [
 
 
 @pytest.mark.parametrize(("words", "part"), WRONG, ids=[" ".join(words) for words, _ in WRONG])
-def test_a_wrong_value_is_refused_in_one_line(words: tuple[str, ...], part: str) -> None:
+def test_an_invalid_value_is_a_one_line_error(words: tuple[str, ...], part: str) -> None:
     done = fresh_awello(*words) if "--seek" in words else awello(*words)
     assert (done.returncode, done.stdout, done.stderr.count("\n")) == (2, "", 1)
     assert part in done.stderr
 
 
-def test_a_limit_may_begin_with_the_sign_of_specs() -> None:
+def test_a_limit_may_begin_with_an_at_sign() -> None:
     assert parse_limit("@6") == parse_limit("6") == Limit(depth=6)
     assert awello("analyse", "f5d6c3", "--limit", "@2").returncode == 0
 
 
 @pytest.mark.parametrize(
-    ("content", "said"),
+    ("content", "message"),
     [
         ("import sys\n\n1 / 0\n", "3: ZeroDivisionError: division by zero"),
         ("import sys\ndef broken(:\n", "2: SyntaxError: invalid syntax"),
@@ -188,12 +188,12 @@ def test_a_limit_may_begin_with_the_sign_of_specs() -> None:
         ("from awello import register\nregister('Bad name', '')(int)\n", "2: SpecError: player 'Bad name' must be"),
     ],
 )
-def test_an_error_in_a_file_of_players_names_its_line(content: str, said: str, tmp_path: Path) -> None:
+def test_an_error_in_a_players_file_names_its_line(content: str, message: str, tmp_path: Path) -> None:
     file = tmp_path / "mine.py"
     file.write_text(content)
     done = fresh_awello("--import", str(file), "match", "othello", "mine", "random")
     assert done.returncode == 2
-    assert done.stderr.startswith(f"awello: {file}:{said}") and done.stderr.count("\n") == 1
+    assert done.stderr.startswith(f"awello: {file}:{message}") and done.stderr.count("\n") == 1
 
 
 # ---- in Python -------------------------------------------------------------------------------------------------------
@@ -218,13 +218,13 @@ def test_an_unknown_name_is_refused() -> None:
 # ---- folders ---------------------------------------------------------------------------------------------------------
 @pytest.fixture
 def temporary(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """A folder for temporary files of its own."""
+    """A private folder for temporary files."""
     monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
     monkeypatch.setenv(folders.TEMPORARY_CACHE_VARIABLE, "")
     return tmp_path
 
 
-def test_where_the_cache_cannot_be_written_a_private_folder_serves(temporary: Path) -> None:
+def test_without_a_writable_cache_a_private_folder_is_used(temporary: Path) -> None:
     (temporary / "file").touch()
     found = folders.writable_cache_folder(temporary / "file", "kernels")
     assert found == temporary / f"awello-{os.getuid()}" / "kernels"
@@ -256,7 +256,7 @@ def test_a_folder_that_others_could_fill_is_not_used(
     assert "is not a private folder of this user" in capsys.readouterr().err
 
 
-def test_tables_of_endgames_do_without_a_cache(temporary: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_tablebases_work_without_a_cache(temporary: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (temporary / "file").touch()
     monkeypatch.setattr(tablebase, "user_cache_folder", lambda: temporary / "file")
     assert tablebase.load_or_build(Game.ABAPA).seeds == tablebase.DEFAULT_SEEDS
@@ -271,9 +271,9 @@ def test_a_server_refuses_an_archive_that_cannot_be_opened(tmp_path: Path, monke
     assert "create it first" in done.stderr
     (tmp_path / "file").touch()
     monkeypatch.setenv("AWELLO_DATA", str(tmp_path / "file"))
-    done = awello(*serve)  # nobody asked for this archive
+    done = awello(*serve)  # this is the default archive
     assert done.returncode == 0
-    assert "games are not stored" in done.stderr
+    assert "games are not saved" in done.stderr
 
 
 def test_a_server_refuses_an_invalid_niceness(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -287,7 +287,7 @@ def test_a_server_refuses_an_invalid_niceness(monkeypatch: pytest.MonkeyPatch) -
         )
 
 
-def test_a_server_refuses_damaged_tables(temporary: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_server_refuses_damaged_tablebases(temporary: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(http_server, "serve_app", lambda *given: None)
     monkeypatch.setattr(tablebase, "user_cache_folder", lambda: temporary)
     (temporary / "tablebases").mkdir()
@@ -314,7 +314,7 @@ main()
 """
 
 
-def test_everything_loads_without_what_only_unix_has() -> None:
+def test_all_modules_load_without_unix_functions() -> None:
     done = run("-c", WINDOWS)
     assert (done.returncode, done.stderr) == (0, "")
 
@@ -330,7 +330,7 @@ def test_a_review_fits_a_narrow_terminal(
     monkeypatch.setenv("COLUMNS", str(width))
     lines = awello("analyse", GAME, "--limit", "2").stdout.splitlines()
     rows = [[cell.strip() for cell in line.split("│")[1:-1]] for line in lines if line.startswith("│")]
-    moves = {row[0]: row for row in rows if row[0]}  # a row may go on in the next line
+    moves = {row[0]: row for row in rows if row[0]}  # a row may continue on the next line
     assert list(moves) == [str(ply) for ply in range(1, 13)]
     assert [row[1 if left_out else 2].split()[0] for row in moves.values()] == [
         GAME[at : at + 2] for at in range(0, len(GAME), 2)

@@ -50,7 +50,7 @@ def test_games_are_legal_and_finished_and_have_the_right_result(game: Game) -> N
 
 
 @pytest.mark.parametrize("game", BOTH)
-def test_the_engine_decides_as_the_champion_of_the_level_does(game: Game) -> None:
+def test_the_engine_plays_like_the_champion_of_the_level(game: Game) -> None:
     with Engine(game, hash=1) as engine:
         for seed in range(12):
             position = Record(Position.start(game), random_opening(game, 4 * seed + 3, str(seed))).final
@@ -58,7 +58,7 @@ def test_the_engine_decides_as_the_champion_of_the_level_does(game: Game) -> Non
             if len(position.legal_moves()) > 1:
                 for find_best_move in (
                     engine.find_best_move,
-                    lambda *asked: engine.choose(asked[0], Clock(), asked[1]).move,
+                    lambda position, limit: engine.choose(position, Clock(), limit).move,
                 ):
                     engine.clear()
                     moves.append(find_best_move(position, limit))
@@ -66,7 +66,7 @@ def test_the_engine_decides_as_the_champion_of_the_level_does(game: Game) -> Non
 
 
 def prepare_state(engine: Engine, position: Position) -> list[int]:
-    """The state of a thread after it was prepare_state for a position, before the search."""
+    """Return the state of a thread that is prepared for the search of a position."""
     worker, empties = engine.search_threads.workers[0], 64 - (position.own | position.opp).bit_count()
     engine.search_threads.start()
     question = SearchRequest(position, U(sum(1 << move for move in position.legal_moves())), -3, 3, 5, NO_SELECTIVITY)
@@ -126,7 +126,7 @@ def test_a_game_does_not_depend_on_those_before_it(game: Game) -> None:
 
 
 @pytest.mark.parametrize("cut", [0, 1, 30, 150, 400, -1, -2])
-def test_a_torn_journal_is_continued(cut: int, tmp_path: Path) -> None:
+def test_a_truncated_journal_is_resumed(cut: int, tmp_path: Path) -> None:
     plan = SelfplayPlan(Game.OTHELLO6, 1, 8, seed=2, opening_plies=(3, 9))
     whole, journal = transcripts(plan, tmp_path / "out"), tmp_path / "out" / "games.jsonl"
     torn = journal.read_bytes()[:cut]
@@ -149,7 +149,7 @@ def test_a_torn_journal_is_continued(cut: int, tmp_path: Path) -> None:
     ],
     ids=str,
 )
-def test_a_folder_of_another_plan_is_refused_and_left_alone(other: dict[str, Any], tmp_path: Path) -> None:
+def test_a_folder_of_another_plan_is_refused_and_unchanged(other: dict[str, Any], tmp_path: Path) -> None:
     plan = SelfplayPlan(Game.OTHELLO, 1, 1, openings=((37,),), opening_plies=(4, 8))
     transcripts(plan, tmp_path)
     before = (tmp_path / "games.jsonl").read_text()
@@ -160,8 +160,8 @@ def test_a_folder_of_another_plan_is_refused_and_left_alone(other: dict[str, Any
 
 def test_games_are_read_for_training(tmp_path: Path) -> None:
     moves = transcripts(SelfplayPlan(Game.OTHELLO, 1, 5, opening_plies=(4, 8)), tmp_path)
-    for place in (tmp_path, tmp_path / "games.jsonl"):
-        games = read_games(place)
+    for source in (tmp_path, tmp_path / "games.jsonl"):
+        games = read_games(source)
         assert ["".join(format_square(int(s), 8) for s in row if s < 64) for row in games] == moves
 
 
@@ -189,7 +189,7 @@ def test_the_command(tmp_path: Path) -> None:
     assert (report["games"], report["new"], report["folder"]) == (5, 2, str(file))
 
 
-def test_games_that_would_all_be_the_same_are_refused(tmp_path: Path) -> None:
+def test_identical_games_are_refused(tmp_path: Path) -> None:
     refused = awello("selfplay", "othello", "--limit", "level=1", "--out", str(tmp_path / "games"))
     assert refused.returncode == 2 and refused.stderr.count("\n") == 1 and "be identical" in refused.stderr
     assert not (tmp_path / "games").exists()
@@ -197,8 +197,8 @@ def test_games_that_would_all_be_the_same_are_refused(tmp_path: Path) -> None:
 
 def test_a_number_of_plies_or_a_range() -> None:
     assert (parse_plies("7"), parse_plies("4-16")) == ((7, 7), (4, 16))
-    for text, said in {"8-4": "write 4-8", "few": "'few' is not a number", "-3": "'-3' is not a number"}.items():
-        with pytest.raises(ConfigError, match=said):
+    for text, message in {"8-4": "write 4-8", "few": "'few' is not a number", "-3": "'-3' is not a number"}.items():
+        with pytest.raises(ConfigError, match=message):
             parse_plies(text)
 
 

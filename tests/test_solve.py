@@ -1,4 +1,4 @@
-"""Solving positions from the command line: values judged by a plain solver on the twin, files, wrong input."""
+"""`awello solve`: values compared with a plain solver on the reference rules, files, and invalid input."""
 
 import json
 import random
@@ -18,98 +18,100 @@ PASSING = "XXXXXXXXXXXXXXO- O"  # White must pass, then Black takes the board
 OVER = "XXXXXXXXXXXXXX-- O"
 
 
-def solved(*words: str, stdin: str = "", status: int = 0) -> list[dict[str, Any]]:
+def solve(*words: str, stdin: str = "", status: int = 0) -> list[dict[str, Any]]:
     done = awello("solve", "othello", *words, "--json", stdin=stdin)
     assert done.returncode == status, done.stderr
     return [json.loads(line) for line in done.stdout.splitlines()]
 
 
-def value(reference: ReferenceOthello, alpha: int = -64, beta: int = 64) -> int:
-    """The score for the mover under best play, by plain alpha-beta."""
+def solve_plainly(reference: ReferenceOthello, alpha: int = -64, beta: int = 64) -> int:
+    """Return the score for the mover with best play, by plain alpha-beta."""
     moves = reference.legal_moves()
     if not moves:
         black, white = reference.score()
         return white - black if reference.side else black - white
     for move in moves:
-        alpha = max(alpha, -value(reference.play(move), -beta, -alpha))
+        alpha = max(alpha, -solve_plainly(reference.play(move), -beta, -alpha))
         if alpha >= beta:
             break
     return alpha
 
 
-def name_of(reference: ReferenceOthello, move: int) -> str:
+def format_move(reference: ReferenceOthello, move: int) -> str:
     margin = (8 - reference.size) // 2
     return "pass" if move == PASS else f"{'abcdefgh'[move % 8 - margin]}{move // 8 - margin + 1}"
 
 
-def text_of(reference: ReferenceOthello) -> str:
+def format_board(reference: ReferenceOthello) -> str:
     margin = (8 - reference.size) // 2
     inside = range(margin, 8 - margin)
     squares = "".join(reference.squares[8 * row + column] for row in inside for column in inside)
     return f"{squares.replace('.', '-')} {'XO'[reference.side]}"
 
 
-def late_position(size: int, empties: int, seed: int) -> ReferenceOthello:
-    """A position of a random game with so many empty squares, whose mover can move or must pass."""
+def sample_late_position(size: int, empties: int, seed: int) -> ReferenceOthello:
+    """Return a position of a random game with a number of empty squares, in which the mover can move or must pass."""
     chance = random.Random(f"{size}/{empties}/{seed}")
     while True:
         reference = ReferenceOthello.start(size)
-        while (moves := reference.legal_moves()) and text_of(reference).count("-") > empties:
+        while (moves := reference.legal_moves()) and format_board(reference).count("-") > empties:
             reference = reference.play(chance.choice(moves))
         if moves:
             return reference
 
 
-LATE = [late_position(size, empties, seed) for size in (8, 6) for empties in (1, 4, 6, 7, 8) for seed in range(2)]
+LATE = [
+    sample_late_position(size, empties, seed) for size in (8, 6) for empties in (1, 4, 6, 7, 8) for seed in range(2)
+]
 
 
 @pytest.fixture(scope="module")
-def judged() -> list[tuple[str, dict[str, int]]]:
-    """Late positions as text, each with the value of every move by the plain solver."""
+def solved_positions() -> list[tuple[str, dict[str, int]]]:
+    """Late positions as text, with the value of each move according to the plain solver."""
     return [
         (
-            text_of(reference),
-            {name_of(reference, move): -value(reference.play(move)) for move in reference.legal_moves()},
+            format_board(reference),
+            {format_move(reference, move): -solve_plainly(reference.play(move)) for move in reference.legal_moves()},
         )
         for reference in LATE
     ]
 
 
-def test_late_positions_as_the_plain_solver_has_them(judged: list[tuple[str, dict[str, int]]]) -> None:
-    found = solved("-", stdin="\n".join(text for text, _ in judged))
-    assert [one["position"] for one in found] == [text for text, _ in judged]
-    for one, (text, values) in zip(found, judged, strict=True):
-        assert one["exact"] is True, text
-        assert one["score"] == max(values.values()), text
-        assert values[one["best"]] == one["score"], text
+def test_scores_agree_with_the_plain_solver(solved_positions: list[tuple[str, dict[str, int]]]) -> None:
+    found = solve("-", stdin="\n".join(text for text, _ in solved_positions))
+    assert [result["position"] for result in found] == [text for text, _ in solved_positions]
+    for result, (text, values) in zip(found, solved_positions, strict=True):
+        assert result["exact"] is True, text
+        assert result["score"] == max(values.values()), text
+        assert values[result["best"]] == result["score"], text
 
 
-def test_who_wins_as_the_plain_solver_has_it(judged: list[tuple[str, dict[str, int]]]) -> None:
-    found = solved("-", "--wld", stdin="\n".join(text for text, _ in judged))
-    for one, (text, values) in zip(found, judged, strict=True):
-        best, chosen = max(values.values()), values[one["best"]]
-        assert one["score"] == (best > 0) - (best < 0) == (chosen > 0) - (chosen < 0), text
+def test_winners_agree_with_the_plain_solver(solved_positions: list[tuple[str, dict[str, int]]]) -> None:
+    found = solve("-", "--wld", stdin="\n".join(text for text, _ in solved_positions))
+    for result, (text, values) in zip(found, solved_positions, strict=True):
+        best, chosen = max(values.values()), values[result["best"]]
+        assert result["score"] == (best > 0) - (best < 0) == (chosen > 0) - (chosen < 0), text
 
 
-def test_a_file_that_knows_the_scores_is_checked(judged: list[tuple[str, dict[str, int]]], tmp_path: Path) -> None:
+def test_scores_in_a_file_are_checked(solved_positions: list[tuple[str, dict[str, int]]], tmp_path: Path) -> None:
     file = tmp_path / "late.obf"
     lines = []
-    for text, values in judged:
+    for text, values in solved_positions:
         ordered = sorted(values, key=lambda name: -values[name])
         lines.append(f"{text}; " + " ".join(f"{name}:{values[name]:+d};" for name in ordered))
     file.write_text("% from the plain solver\n\n" + "\n".join(lines) + "\n")
     for words in ((), ("--wld",), ("--threads", "2", "--hash", "1")):
         done = awello("solve", "othello", str(file), *words)
         assert done.returncode == 0, done.stdout
-        assert done.stdout.count("✓") == len(judged)
+        assert done.stdout.count("✓") == len(solved_positions)
         assert done.stdout.splitlines()[-1].startswith(
-            f"{len(judged)} positions, {len(judged)} of {len(judged)} correct"
+            f"{len(solved_positions)} positions, {len(solved_positions)} of {len(solved_positions)} correct"
         )
 
 
 def test_the_smallest_board() -> None:
-    assert value(ReferenceOthello.start(4)) == START4_SCORE
-    by_name, by_text = solved("start", "--size", "4")[0], solved(START4)[0]
+    assert solve_plainly(ReferenceOthello.start(4)) == START4_SCORE
+    by_name, by_text = solve("start", "--size", "4")[0], solve(START4)[0]
     assert by_name.keys() == by_text.keys() >= {"position", "score", "best", "exact", "nodes", "seconds"}
     assert by_name["position"] == by_text["position"] == START4
     assert by_name["score"] == by_text["score"] == START4_SCORE
@@ -117,24 +119,24 @@ def test_the_smallest_board() -> None:
     assert by_name["exact"] is True
     assert by_name["nodes"] > 0
     assert by_name["seconds"] >= 0  # in whole milliseconds
-    assert solved("start", "--size", "4", "--wld")[0]["score"] == -1
+    assert solve("start", "--size", "4", "--wld")[0]["score"] == -1
 
 
 def test_moves_from_the_start() -> None:
-    after = solved("B1", "--size", "4")[0]
+    after = solve("B1", "--size", "4")[0]
     assert (after["position"], after["score"]) == ("-X---XX--XO----- O", -START4_SCORE)
-    assert solved("1. b1 a1 " + " " * 300, "--size", "4")[0]["position"] == "OX---OX--XO----- X"
+    assert solve("1. b1 a1 " + " " * 300, "--size", "4")[0]["position"] == "OX---OX--XO----- X"
 
 
 def test_a_pass_and_a_game_that_is_over() -> None:
-    passing, over, empty = solved("-", stdin=f"{PASSING}\n{OVER}\n{'-' * 64} X")
+    passing, over, empty = solve("-", stdin=f"{PASSING}\n{OVER}\n{'-' * 64} X")
     assert (passing["score"], passing["best"], passing["exact"]) == (-16, "pass", True)
     assert (over["score"], over["best"], over["exact"], over["nodes"]) == (-16, None, True, 0)
     assert (empty["score"], empty["best"]) == (0, None)
-    assert [one["score"] for one in solved("-", "--wld", stdin=f"{PASSING}\n{OVER}")] == [-1, -1]
+    assert [result["score"] for result in solve("-", "--wld", stdin=f"{PASSING}\n{OVER}")] == [-1, -1]
 
 
-def test_the_table_for_people() -> None:
+def test_the_table() -> None:
     done = fresh_awello("solve", "othello", "-", stdin=f"{START4}\n{PASSING}; -16;\n{OVER}; -16; % a comment")
     header, start, passing, over, totals = done.stdout.splitlines()
     assert header.split() == ["#", "empties", "score", "best", "seconds", "nodes", "M", "nodes/s", "best", "line"]
@@ -157,29 +159,29 @@ def test_a_wrong_score_is_marked(line: str) -> None:
     assert done.returncode == 1
     assert done.stdout.count("✓") == done.stdout.count("✗") == 1
     assert "2 positions, 1 of 2 correct" in done.stdout
-    assert len(solved("-", stdin=line, status=1)) == 1
+    assert len(solve("-", stdin=line, status=1)) == 1
 
 
 def test_a_wrong_move_is_marked() -> None:
-    reference = late_position(8, 6, 1)
-    values = {name_of(reference, move): -value(reference.play(move)) for move in reference.legal_moves()}
+    reference = sample_late_position(8, 6, 1)
+    values = {format_move(reference, move): -solve_plainly(reference.play(move)) for move in reference.legal_moves()}
     best = max(values.values())
     worse = next(name for name in values if values[name] < best)
-    assert len(solved("-", stdin=f"{text_of(reference)}; {best:+d};")) == 1
-    assert len(solved("-", stdin=f"{text_of(reference)}; {worse}:{best:+d};", status=1)) == 1
+    assert len(solve("-", stdin=f"{format_board(reference)}; {best:+d};")) == 1
+    assert len(solve("-", stdin=f"{format_board(reference)}; {worse}:{best:+d};", status=1)) == 1
 
 
 def test_with_wld_only_the_sign_is_checked() -> None:
-    assert len(solved("-", "--wld", stdin=f"{START4}; -2;\n{START4}; B1:-2; A2:-16; D3:-10; C4:-10;")) == 2
+    assert len(solve("-", "--wld", stdin=f"{START4}; -2;\n{START4}; B1:-2; A2:-16; D3:-10; C4:-10;")) == 2
     for wrong in ("+0", "+10"):
-        assert len(solved("-", "--wld", stdin=f"{START4}; {wrong};", status=1)) == 1
+        assert len(solve("-", "--wld", stdin=f"{START4}; {wrong};", status=1)) == 1
 
 
 def test_sizes_may_be_mixed_in_a_file() -> None:
-    found = solved("-", stdin=f"{START4}\n{text_of(LATE[0])}\n{text_of(LATE[-1])}\n{START4}")
-    assert [len(one["position"]) for one in found] == [18, 66, 38, 18]
+    found = solve("-", stdin=f"{START4}\n{format_board(LATE[0])}\n{format_board(LATE[-1])}\n{START4}")
+    assert [len(result["position"]) for result in found] == [18, 66, 38, 18]
     assert found[0]["score"] == found[3]["score"] == START4_SCORE
-    assert found[0]["nodes"] == found[3]["nodes"]  # each is solved as if it were the only one
+    assert found[0]["nodes"] == found[3]["nodes"]  # each is solved independently
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="signals")
@@ -191,15 +193,17 @@ def test_an_interruption_ends_with_the_totals() -> None:
         words, cwd=ROOT, text=True, preexec_fn=restore_interrupts, stdin=pipe, stdout=pipe, stderr=pipe
     ) as process:
         assert process.stdin and process.stdout and process.stderr
-        process.stdin.write(f"{PASSING}; -16;\n{'-' * 27}OX------XO{'-' * 27} X\n")  # the start takes for ever
+        process.stdin.write(
+            f"{PASSING}; -16;\n{'-' * 27}OX------XO{'-' * 27} X\n"
+        )  # the start position is never solved
         process.stdin.close()
         seen = [process.stdout.readline(), process.stdout.readline()]
         process.send_signal(signal.SIGINT)
-        rest, complaints = process.stdout.read(), process.stderr.read()
+        rest, errors = process.stdout.read(), process.stderr.read()
         assert process.wait(60) == 130
     assert seen[1].split()[:5] == ["1", "1", "-16", "pass", "✓"]
     assert rest.splitlines()[-1].startswith("1 position, 1 of 1 correct: ")
-    assert complaints.splitlines()[-1] == "awello: interrupted"
+    assert errors.splitlines()[-1] == "awello: interrupted"
 
 
 @pytest.mark.parametrize(
@@ -224,13 +228,13 @@ def test_an_interruption_ends_with_the_totals() -> None:
         (("othello",), "SOURCE"),
     ],
 )
-def test_bad_input_gets_one_clear_line(words: tuple[str, ...], part: str) -> None:
+def test_invalid_input_is_a_one_line_error(words: tuple[str, ...], part: str) -> None:
     done = awello("solve", *words)
-    complaints = [line for line in done.stderr.splitlines() if "compiling" not in line]
+    errors = [line for line in done.stderr.splitlines() if "compiling" not in line]
     assert done.returncode == 2
     assert done.stdout == ""
-    assert len(complaints) == 1
-    assert part in complaints[0]
+    assert len(errors) == 1
+    assert part in errors[0]
 
 
 @pytest.mark.parametrize(
@@ -242,7 +246,7 @@ def test_bad_input_gets_one_clear_line(words: tuple[str, ...], part: str) -> Non
         (b"\xff\xfe\x00", "problems.obf is not text"),
     ],
 )
-def test_a_bad_file_gets_one_clear_line(content: bytes, part: str, tmp_path: Path) -> None:
+def test_an_invalid_file_is_a_one_line_error(content: bytes, part: str, tmp_path: Path) -> None:
     file = tmp_path / "problems.obf"
     file.write_bytes(content)
     done = awello("solve", "othello", str(file))

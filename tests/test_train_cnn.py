@@ -50,7 +50,7 @@ def make_file(folder: Path, number: int, year: str = "") -> str:
 
 
 # ---- without PyTorch ------------------------------------------------------------------------------------------------
-def test_without_torch_one_line_says_what_to_install(tmp_path: Path) -> None:
+def test_without_torch_the_error_names_the_extra(tmp_path: Path) -> None:
     words = ["train", "cnn", make_file(tmp_path, 3), "--out", str(tmp_path / "out")]
     code = f"import sys; sys.modules['torch'] = None; sys.argv[1:] = {words}; import awello.cli.app as a; a.main()"
     done = run("-c", code)
@@ -62,21 +62,21 @@ def test_without_torch_one_line_says_what_to_install(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("words", "message"),
     [
-        (["nowhere"], "there is no 'nowhere': give WTHOR files, a folder of them, or an archive"),
-        (["README.md", "nowhere"], "there is no 'nowhere'"),
+        (["nowhere"], "'nowhere' does not exist: give WTHOR files, a folder of them, or an archive"),
+        (["README.md", "nowhere"], "'nowhere' does not exist"),
         (["README.md", "--duration", "0s"], "--duration must be positive"),
         (["README.md", "--plot", "curves.gif"], "cannot plot to 'curves.gif'"),
         (["README.md", "--view", "both"], "Invalid value for '--view'"),
         ([], "Missing argument"),
     ],
 )
-def test_wrong_input_is_refused_early(words: list[str], message: str) -> None:
+def test_invalid_input_is_refused_early(words: list[str], message: str) -> None:
     done = awello("train", "cnn", *words)
     assert done.returncode == 2 and done.stderr.startswith("awello: ") and done.stderr.count("\n") == 1
     assert message in done.stderr
 
 
-def test_a_file_of_games_stands_alone(tmp_path: Path) -> None:
+def test_a_file_of_games_must_be_the_only_argument(tmp_path: Path) -> None:
     done = awello("train", "cnn", make_file(tmp_path, 3), "README.md")
     assert done.returncode == 2 and "must be the only argument" in done.stderr
 
@@ -269,11 +269,11 @@ def test_invalid_input_is_refused(learning: Any, tmp_path: Path) -> None:
     np.savez(tmp_path / "cut.npz", **pack_games(cut))  # type: ignore[arg-type]
     for moves in ("all", "winners"):
         done = train(str(tmp_path / "cut.npz"), "--out", str(tmp_path / "out"), "--moves", moves)
-        assert done.returncode == 2 and "no training game was played to its end" in done.stderr
+        assert done.returncode == 2 and "no training game is finished" in done.stderr
     (tmp_path / "text.npz").write_text("no games")
     done = train(str(tmp_path / "text.npz"), "--out", str(tmp_path / "out"))
     assert done.returncode == 2 and "cannot read games" in done.stderr
-    done = train(make_file(tmp_path, 9), "--teacher", str(tmp_path / "nobody.pt"), "--out", str(tmp_path / "out"))
+    done = train(make_file(tmp_path, 9), "--teacher", str(tmp_path / "missing.pt"), "--out", str(tmp_path / "out"))
     assert done.returncode == 2 and "cannot read a network" in done.stderr
     done = train(str(tmp_path / "text.npz"), "--device", "cuda")
     assert done.returncode == 2
@@ -284,7 +284,7 @@ def test_the_network_of_report_0_and_a_student(learning: Any, tmp_path: Path, mo
     monkeypatch.setitem(BATCH_SIZES, "cpu", 16)
     file, out = make_file(tmp_path, 12, "2022"), tmp_path / "out"
     done = train(file, "--network", "report", "--view", "one", "--moves", "winners", "--out", str(out))
-    assert done.returncode == 0 and "no player sees boards in this way" in done.stdout
+    assert done.returncode == 0 and "no player supports this input" in done.stdout
     student = tmp_path / "student"
     done = train(file, "--teacher", str(out / "weights.pt"), "--out", str(student), "--json")
     assert done.returncode == 0 and json.loads(done.stdout)["plan"]["teacher"] == str(out / "weights.pt")
