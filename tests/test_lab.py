@@ -166,11 +166,11 @@ def test_the_otage_experiment(tmp_path: Path) -> None:
 def test_searches_that_disagree_raise(monkeypatch: pytest.MonkeyPatch) -> None:
     position = otage.sample_position(1, 1)
     assert 14 <= (position.own | position.opp).bit_count() <= 30 and position == otage.sample_position(1, 1)
-    clever = OtageMemory(factors=(1.0, 2.0, 3.0, 4.0))
+    other_memory = OtageMemory(factors=(1.0, 2.0, 3.0, 4.0))
     monkeypatch.setattr(
         otage,
         "_make_search",
-        lambda name: IterativeDeepening(clever if name == "best move" else OtageMemory(), OtageOptions()),
+        lambda name: IterativeDeepening(other_memory if name == "best move" else OtageMemory(), OtageOptions()),
     )
     with pytest.raises(AssertionError, match="disagree"):
         otage.search_position(position, "sample", 1, tuple(otage.HINT_LEVELS), 2)

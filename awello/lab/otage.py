@@ -211,8 +211,8 @@ def _write_sample(report: Report, depth: int, results: Sequence[SearchedPosition
         f"## Positions at depth {depth}",
         f"{len(results)} positions of {DISC_RANGE[0]} to {DISC_RANGE[1]} discs, seed {seed}, from games at depth "
         f"{PLAY_DEPTH} with a quarter of random moves. The first four searches use the square order and the "
-        "aspiration window; then each of these is switched off, and finally everything. In addition to the tables, the order saves "
-        f"{order:.1f} % of the leaves at this depth and the window {window:.1f} %.",
+        "aspiration window; then each of these is switched off, and finally everything. In addition to the tables, "
+        f"the order saves {order:.1f} % of the leaves at this depth and the window {window:.1f} %.",
     )
     header = ["search", "leaves of this depth", "share, %", "leaves up to this depth", "time per position, ms"]
     report.add_table(f"positions-{depth}", f"Leaves and time at depth {depth}", header, rows)
