@@ -15,7 +15,7 @@ from awello import Choice, Game, Player, Position, Resignation, WeightsPlayer, r
 from awello.limits import Clock
 
 
-@register("first", "the first legal move, or a failure chosen by a test")
+@register("first", "the first legal move, or a chosen failure")
 @dataclass
 class First(Player):
     """Plays the first legal move after an optional failure."""

@@ -214,7 +214,7 @@ def test_errors_are_one_line(tmp_path: Path) -> None:
 
 def test_commands_for_the_database(tmp_path: Path) -> None:
     file = str(tmp_path / "club.sqlite")
-    assert awello("club", "accounts", file).stderr.startswith("awello: club ")
+    assert awello("club", "accounts", file).stderr.endswith(f"create it with 'awello serve --club {file}'\n")
     assert (
         awello("club", "create-account", file, "Ann", stdin="short\n").stderr
         == "awello: a password has 10 to 200 characters: choose another\n"
@@ -227,7 +227,7 @@ def test_commands_for_the_database(tmp_path: Path) -> None:
     assert [(row["name"], row["bot"]) for row in rows] == [("Ann", False), ("rex", True)]
     assert (
         awello("club", "set-password", file, "ann", stdin="battery staple\n").stdout
-        == "the password of Ann is changed\n"
+        == "the password of Ann has been changed\n"
     )
     assert "is a bot" in awello("club", "set-password", file, "rex", stdin="battery staple\n").stderr
     awello("club", "close-account", file, "rex")

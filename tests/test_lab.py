@@ -74,7 +74,7 @@ def test_the_tournament_of_report_1(tmp_path: Path) -> None:
         assert points[one, other] == expected and points[other, one] == (1 if expected == 1 else 3 - expected)
     heuristics.write_report(plan, played, (1,), tmp_path)
     with (tmp_path / "ranks.csv").open() as file:
-        rows = {row["program"]: row for row in csv.DictReader(file)}
+        rows = {row["player"]: row for row in csv.DictReader(file)}
     assert rows.keys() == names.keys() == published.HEURISTICS.keys()
     assert float(rows["MinMaxH3.2"]["report 1: points"]) == 20.63
     assert sum(float(row["points"]) for row in rows.values()) == sum(points.values())
@@ -157,7 +157,7 @@ def test_the_otage_experiment(tmp_path: Path) -> None:
     depth4 = sum(line["leaves"]["best move"][3] for line in lines if line["kind"] == "sample")
     row = next(row for row in tables["positions-4"] if row["search"] == "best move")
     assert int(row["leaves of this depth"]) == depth4
-    assert int(row["leaves of all depths to it"]) > depth4
+    assert int(row["leaves up to this depth"]) > depth4
     assert json.loads(awello(*words, "--json").stdout)["positions"] == 20, "the same command resumes"
     assert "contains another experiment (seed)" in awello(*words, "--seed", "1").stderr
     assert "is for Othello" in awello("lab", "otage", "--game", "awale").stderr
@@ -166,11 +166,11 @@ def test_the_otage_experiment(tmp_path: Path) -> None:
 def test_searches_that_disagree_raise(monkeypatch: pytest.MonkeyPatch) -> None:
     position = otage.sample_position(1, 1)
     assert 14 <= (position.own | position.opp).bit_count() <= 30 and position == otage.sample_position(1, 1)
-    clever = OtageMemory(factors=(1.0, 2.0, 3.0, 4.0))
+    other_memory = OtageMemory(factors=(1.0, 2.0, 3.0, 4.0))
     monkeypatch.setattr(
         otage,
         "_make_search",
-        lambda name: IterativeDeepening(clever if name == "best move" else OtageMemory(), OtageOptions()),
+        lambda name: IterativeDeepening(other_memory if name == "best move" else OtageMemory(), OtageOptions()),
     )
     with pytest.raises(AssertionError, match="disagree"):
         otage.search_position(position, "sample", 1, tuple(otage.HINT_LEVELS), 2)

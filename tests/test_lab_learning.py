@@ -103,7 +103,7 @@ def test_repeated_evaluations_count_once(tmp_path: Path) -> None:
 
 
 def test_damaged_trainings_are_refused(tmp_path: Path) -> None:
-    with pytest.raises(ConfigError, match=r"not the folder of a training: it has no curves\.jsonl"):
+    with pytest.raises(ConfigError, match=r"not the folder of a training: it contains no curves\.jsonl"):
         read_training(tmp_path / "nowhere", "")
     for text, part in (("", "is empty"), ("{", "is damaged"), ('{"step": 1}\n', "is damaged")):
         (tmp_path / "curves.jsonl").write_text(text)

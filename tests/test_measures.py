@@ -32,7 +32,7 @@ from awello.rules.game import PASS, Game
 from awello.rules.othello import mirror
 
 
-def test_the_signature_is_in_the_docs() -> None:
+def test_the_signature_matches_the_docs() -> None:
     done = fresh_awello("bench", "--json")
     assert done.returncode == 0, done.stderr
     found = json.loads(done.stdout)
@@ -117,8 +117,8 @@ def test_ridge_regression_against_its_closed_form() -> None:
     named = np.stack([np.bincount(row, minlength=20) for row in places])
     with ThreadPoolExecutor(2) as pool:
         found = Ridge(places, targets, 20, pool).fit(start, 7.0, 40)
-    wanted = start + np.linalg.solve(named.T @ named + 7 * np.eye(20), named.T @ (targets - named @ start))
-    assert found == pytest.approx(wanted, abs=1e-4)
+    expected = start + np.linalg.solve(named.T @ named + 7 * np.eye(20), named.T @ (targets - named @ start))
+    assert found == pytest.approx(expected, abs=1e-4)
 
 
 def test_mirrored_boards_use_the_same_weights() -> None:

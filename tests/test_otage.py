@@ -1,4 +1,4 @@
-"""Otage: its evaluation and search compared with plain implementations, its learning, and its play."""
+"""Otage: its evaluation and its search against plain Python, its learning, and its play."""
 
 import math
 import random
@@ -205,7 +205,7 @@ def test_the_first_variation_leads_to_the_value() -> None:
             assert set(found.variations) == {move for move, _ in found.candidates}
 
 
-def test_cleanups_change_no_result() -> None:
+def test_table_cleanups_do_not_change_results() -> None:
     position = parse_transcript("c4e3f4g3e6d6f5f6").final
     large, small = (
         list(IterativeDeepening(OtageMemory(), OtageOptions(ply_capacity=room)).deepen(position, 6))
@@ -254,7 +254,7 @@ def test_it_plays_legal_moves_to_the_end_and_solves_it() -> None:
     assert exact
 
 
-def test_the_end_is_found_in_two_passes() -> None:
+def test_endgames_are_solved_in_two_passes() -> None:
     from awello.engine.engine import Engine
 
     with Engine(hash=1) as engine:
@@ -275,7 +275,7 @@ def test_threads_find_the_same_values() -> None:
         assert [(each.depth, each.value) for each in alone] == [(each.depth, each.value) for each in together]
 
 
-def test_it_ponders_on_the_opponents_time() -> None:
+def test_it_ponders() -> None:
     player = make_player("otage@3,ponder=true,threads=2")
     assert isinstance(player, OtagePlayer)
     player.begin(Game.OTHELLO, 1)
@@ -296,11 +296,11 @@ def test_it_ponders_on_the_opponents_time() -> None:
 
 
 def test_invalid_settings_are_refused(tmp_path: Path) -> None:
-    for spec, game, said in (
+    for spec, game, message in (
         ("otage@level=3", Game.OTHELLO, "needs a depth"),
         ("otage@0n", Game.OTHELLO, "needs a depth"),
         ("otage@3", Game.ABAPA, "Othello on 8x8 only"),
         (f"otage@3,memory={tmp_path / 'none'}", Game.OTHELLO, "awello autoplay"),
     ):
-        with pytest.raises(SpecError, match=said):
+        with pytest.raises(SpecError, match=message):
             make_player(spec).begin(game, 0)

@@ -396,7 +396,7 @@ def test_errors_name_the_bad_input(words: dict[str, Any], part: str) -> None:
 @pytest.mark.parametrize(
     ("words", "part"),
     [
-        (("missing.txt",), "there is no file 'missing.txt'"),
+        (("missing.txt",), "file 'missing.txt' does not exist"),
         (("-",), "input: the text contains no game"),
         (("f5", "--threads", "0"), "--threads"),
     ],

@@ -40,7 +40,7 @@ def run_tree(*words: str) -> Any:
     return json.loads(done.stdout)
 
 
-def test_the_lesson_stops_right_after_the_leaf_4(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_cutoff_stops_the_search_after_leaf_4(monkeypatch: pytest.MonkeyPatch) -> None:
     evaluated: list[float] = []
     evaluate = SearchTree.evaluate
 

@@ -220,7 +220,8 @@ def format_rate(nodes: int, seconds: float) -> str:
 def describe(solved: SolvedProblem) -> str:
     """Describe the current state of a search for the progress line."""
     analysis = solved.analysis
-    return f"{solved.best} {solved.format_score()}, {analysis.confidence} % confidence, {format_count(analysis.nodes)} nodes"
+    confidence = f"{analysis.confidence} % confidence"
+    return f"{solved.best} {solved.format_score()}, {confidence}, {format_count(analysis.nodes)} nodes"
 
 
 # ---- Awalé -----------------------------------------------------------------------------------------------------------

@@ -1,1 +1,1 @@
-"""Experiments with tables and plots, and drawings of games and search trees."""
+"""Experiments with tables and plots, and drawings of reviewed games and search trees."""

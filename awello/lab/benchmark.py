@@ -1,4 +1,4 @@
-"""Games against random: report 2's tables, plus the mean share of the board during the game, which it proposed."""
+"""Games against random: the tables of report 2, and the mean share of the board during a game, as it proposed."""
 
 import statistics
 from collections.abc import Sequence
@@ -14,7 +14,7 @@ COMPARED_SEARCHES = {"othello": ("minimax", "negamax")}  # compared by report 2
 
 
 def make_plan(game: str, variant: str | None, games: int, depths: Sequence[int], seed: int) -> ExperimentPlan:
-    """Alpha-beta with each heuristic at each depth; up to depth 6 also the other algorithms of report 2."""
+    """Plan alpha-beta with each heuristic at each depth; up to depth 6 also the other algorithms of report 2."""
     specs = [f"alphabeta:{name}@{depth}" for depth in depths for name in heuristics_of(game)]
     specs += [
         f"{name}:positional@{depth}" for depth in depths if depth <= 6 for name in COMPARED_SEARCHES.get(game, ())
@@ -46,6 +46,6 @@ def write_report(plan: ExperimentPlan, games: Sequence[ExperimentGame], depths: 
         )
     unit = plan.find_rules().adapter.share_name
     header = ["player", "won", f"{unit} held at the end, %", "by random, %", "throughout, %", "by random, %"]
-    header += ["mean time of a move, ms", "report 2: won of 20", "report 2: held, %", "report 2: ms"]
+    header += ["mean time per move, ms", "report 2: won of 20", "report 2: held, %", "report 2: ms"]
     report.add_table("players", "Games against random", header, rows)
     report.write()

@@ -1,7 +1,7 @@
-"""A round robin: every configuration against every other of the same depth, by strategy, table, depth and colour.
+"""A round robin of all configurations of the same depth, with results by strategy, table, depth and colour.
 
-Games start from random openings that all pairings share, each played with both colours; without them, deterministic
-searches would repeat one game.
+Games start from random openings, which all pairings share, each played with both colours; without openings,
+deterministic searches would repeat the same game.
 """
 
 import statistics
@@ -15,7 +15,7 @@ from awello.lab.report import Report
 
 DEFAULT_GAME, DEFAULT_GAMES, DEFAULT_DEPTHS = "othello", 20, (2, 4, 6)
 TABLE_STRATEGIES = ("positional", "mixed")
-STRATEGIES = {  # by game, with player settings; strategies with a square table occur once per table
+STRATEGIES = {  # by game, with player settings; a strategy with a square table occurs once per table
     "othello": [*product(TABLE_STRATEGIES, (",table=1", ",table=2")), ("absolute", ""), ("mobility", "")],
     "awale": [("diffscore", "")],
 }
@@ -28,7 +28,7 @@ def list_players(game: str, depth: int) -> list[str]:
 
 
 def group_players(game: str, depths: Sequence[int]) -> dict[str, list[str]]:
-    """Group the players that meet, by depth; a game with one strategy compares the depths instead."""
+    """Group the players that meet by depth; for a game with a single strategy, all depths meet."""
     groups = {str(depth): list_players(game, depth) for depth in depths}
     if len(STRATEGIES[game]) > 1 or len(depths) == 1:
         return groups
@@ -36,7 +36,7 @@ def group_players(game: str, depths: Sequence[int]) -> dict[str, list[str]]:
 
 
 def make_plan(game: str, variant: str | None, games: int, depths: Sequence[int], seed: int) -> ExperimentPlan:
-    """All pairs of the same depth, or of all depths if the game has one strategy."""
+    """Plan all pairs of the same depth, or of all depths if the game has a single strategy."""
     specs = group_players(game, depths).values()
     pairings = tuple(pair for group in specs for pair in combinations([*group, "random"], 2))
     return ExperimentPlan("championship", game, variant, pairings, games, seed, opening_plies=4)
@@ -53,7 +53,7 @@ class ChampionshipResults:
             self.scores += [(first, second, game.side, one, other), (second, first, 1 - game.side, other, one)]
 
     def find_scores(self, specs: Sequence[str], side: int | None = None, opponents: Sequence[str] = ()) -> list[int]:
-        """The scores of players, filtered by side and opponents; by default without games against random."""
+        """Return the scores of players, filtered by side and opponents; by default, without games against random."""
         return [
             score
             for spec, opponent, played_side, score, _ in self.scores
@@ -63,7 +63,7 @@ class ChampionshipResults:
         ]
 
     def points_share(self, spec: str, opponent: str) -> float:
-        """The share of the points that a player won against another; a draw is half a point."""
+        """Return the share of the points that a player scored against another; a draw is half a point."""
         results = [(one, other) for name, against, _, one, other in self.scores if (name, against) == (spec, opponent)]
         return statistics.fmean((one > other) + (one == other) / 2 for one, other in results)
 
@@ -83,7 +83,7 @@ def write_report(plan: ExperimentPlan, games: Sequence[ExperimentGame], depths: 
     for label, names in group_players(plan.game, depths).items():
         _pairwise(report, label, names, results)
     if several_strategies and 6 in depths:
-        report.add_text("## Is mixed the best at depth 6?", *_judge_mixed(results))
+        report.add_text("## Is mixed the best strategy at depth 6?", *_compare_mixed(results))
     report.write()
 
 
@@ -102,7 +102,7 @@ def _table_scores(report: Report, depths: Sequence[int], results: ChampionshipRe
                 published_row = published.TABLE_SCORES.get(depth, {}).get(name, ((None, None), (None, None)))[side]
                 rows.append([depth, name, colour, two, one, 100 * two / one, *published_row])
     header = ["depth", "strategy", "colour", "table 2", "table 1", "ratio, %", "report 0: table 2", "report 0: table 1"]
-    report.add_text("## Which table of square values")
+    report.add_text("## Comparison of square tables")
     report.add_table("tables", "Mean score with table 2 and with table 1", header, rows)
 
 
@@ -130,11 +130,11 @@ def _pairwise(report: Report, label: str, names: Sequence[str], results: Champio
     ]
     header = ["", *(f"`{opponent}`" for opponent in opponents)]
     report.add_text(f"## Pair by pair, depth {label}")
-    report.add_table(f"pairs-{label}", "Points won by the player of the row, percent", header, rows)
+    report.add_table(f"pairs-{label}", "Points of the row's player, percent", header, rows)
 
 
-def _judge_mixed(results: ChampionshipResults) -> list[str]:
-    """Compare mixed with the others at depth 6, where report 0 finds it the best."""
+def _compare_mixed(results: ChampionshipResults) -> list[str]:
+    """Compare mixed with the other strategies at depth 6, where report 0 finds it the best."""
     mixed, *opponents = ([spec for spec in list_players("othello", 6) if f":{name}@" in spec] for name in VERDICT_ORDER)
     lines, shares, scores = [], {}, {}
     for name, specs in zip(VERDICT_ORDER[1:], opponents, strict=True):
@@ -146,7 +146,7 @@ def _judge_mixed(results: ChampionshipResults) -> list[str]:
         verb = "beats" if shares[name] > 0.5 else "does not beat"
         mean = "{:.1f} to {:.1f}".format(*scores[name])
         lines.append(f"- mixed {verb} {name}: {100 * shares[name]:.0f} % of the points, mean score {mean}")
-    text = ["Report 0 finds so, by mean scores over all opponents. In direct games:", "\n".join(lines)]
+    text = ["Report 0 concludes this, based on mean scores over all opponents. In direct games:", "\n".join(lines)]
     if shares["positional"] <= 0.5:
         by_table = [
             100 * _mean([results.points_share(one, f"alphabeta:positional@6,table={t}") for one in mixed])
@@ -154,10 +154,10 @@ def _judge_mixed(results: ChampionshipResults) -> list[str]:
         ]
         overall = [_mean(results.find_scores(specs)) for specs in (mixed, opponents[0])]
         text += [
-            "This differs from the report. A reason: against positional with table 1, mixed scores "
+            "This differs from the report. One reason: against positional with table 1, mixed scores "
             f"{by_table[0]:.0f} % of the points, with table 2 {by_table[1]:.0f} %; report 0 does not separate them, "
-            "and the table that mixed gives up at 30 discs matters more the better it is. Over all opponents the mean "
-            f"scores are {overall[0]:.1f} for mixed and {overall[1]:.1f} for positional: a mean score also counts the "
-            "discs of games won anyway."
+            "and the better the table, the more mixed loses by not using it after 30 discs. Over all opponents, the "
+            f"mean scores are {overall[0]:.1f} for mixed and {overall[1]:.1f} for positional: a mean score also counts "
+            "the margin of games that are won in any case."
         ]
     return text

@@ -1,7 +1,7 @@
 """The cost of search: time per game and nodes per move, with and without alpha-beta, and the effect of options.
 
-Searches with the same heuristic and depth choose the same moves, so with one seed they play the same games, and their
-nodes can be compared move by move.
+Searches with the same heuristic and depth choose the same moves, so with the same seed they play the same games, and
+their nodes can be compared move by move.
 """
 
 import statistics
@@ -17,7 +17,7 @@ from awello.rules.game import DEFAULT_BY_FAMILY
 
 DEFAULT_GAME, DEFAULT_GAMES, DEFAULT_DEPTHS = "othello", 100, (2, 4, 6)
 TEXTBOOK_OPTIONS = "tt_entries=0,move_ordering=false"
-REPORT_OPTIONS = f"{TEXTBOOK_OPTIONS},strict_cutoff=true"  # report 0's alpha-beta, which does not cut at equality
+REPORT_OPTIONS = f"{TEXTBOOK_OPTIONS},strict_cutoff=true"  # alpha-beta of report 0, without cutoffs at equality
 OPTIONS = {
     "memory": "tt_entries=65536,move_ordering=false",
     "sorted": "tt_entries=0,move_ordering=true",
@@ -27,19 +27,19 @@ OPTIONS = {
 
 
 def heuristics_of(game: str) -> tuple[str, ...]:
-    """The heuristics compared in a game."""
+    """Return the heuristics to compare in a game."""
     return {"othello": published.STRATEGIES, "awale": ("diffscore",)}[game]
 
 
 def spec_of(heuristic: str, depth: int, options: str | None) -> str:
-    """The spec of a player: alpha-beta with options, or plain negamax (`None`); with table 2, as in report 0."""
+    """Return the spec of alpha-beta with options, or of plain negamax (`None`), with table 2 as in report 0."""
     table = "table=2" if heuristic in ("positional", "mixed") else ""
     name = "negamax" if options is None else "negamax-alphabeta"
     return ",".join(filter(None, [f"{name}:{heuristic}@{depth}", table, options]))
 
 
 def make_plan(game: str, variant: str | None, games: int, depths: Sequence[int], seed: int) -> ExperimentPlan:
-    """Every heuristic and depth: plain, alpha-beta and report 0's alpha-beta; each option at the greatest depth."""
+    """Plan plain search and both alpha-betas for every heuristic and depth, and each option at the maximum depth."""
     options = [
         text for name, text in OPTIONS.items() if DEFAULT_BY_FAMILY[game].adapter.has_symmetries or name != "mirror"
     ]
@@ -59,26 +59,26 @@ class ComplexityResults:
         self.games = dict(zip(specs, plan.group_by_pairing(games), strict=True))
 
     def nodes_of(self, spec: str) -> list[int]:
-        """The nodes of every move of a player."""
+        """Return the nodes searched for every move of a player."""
         return [nodes for game in self.games[spec] for nodes in game.nodes[0]]
 
     def seconds_of(self, spec: str) -> list[float]:
-        """The time that a player used in each game."""
+        """Return the time that a player used in each game, in seconds."""
         return [game.seconds[0] for game in self.games[spec]]
 
     def mean_nodes_by_move(self, spec: str) -> list[float]:
-        """The mean nodes of a player's first move, second move and so on."""
+        """Return the mean nodes of a player's first move, second move, and so on."""
         return means_by_move([game.nodes[0] for game in self.games[spec]])
 
 
 def means_by_move(games: Sequence[Sequence[int]]) -> list[float]:
-    """The mean of the first numbers of all games, of the second ones and so on."""
+    """Return the mean over all games of the first numbers, the second numbers, and so on."""
     columns = zip_longest(*games)
     return [statistics.fmean(number for number in column if number is not None) for column in columns]
 
 
 def max_mean_std(values: Sequence[float]) -> tuple[float, float, float]:
-    """The maximum, the mean and the standard deviation."""
+    """Return the maximum, the mean and the standard deviation."""
     return max(values), statistics.fmean(values), statistics.pstdev(values)
 
 
@@ -86,9 +86,9 @@ def write_report(plan: ExperimentPlan, games: Sequence[ExperimentGame], depths: 
     """Write the report of the experiment."""
     results, report = ComplexityResults(plan, games), Report(folder, f"Complexity of search: {plan.game}")
     report.add_text(
-        f"{plan.games} games for each configuration against `random`, seed {plan.seed}, colours alternating. With one "
-        "seed, all searches of a heuristic and depth play the same games. Every visited position is a node, the root "
-        "included."
+        f"{plan.games} games for each configuration against `random`, seed {plan.seed}, colours alternating. With the "
+        "same seed, all searches with the same heuristic and depth play the same games. Every visited position is a "
+        "node, including the root."
     )
     _time_table(report, plan.game, depths, results)
     _node_tables(report, plan.game, depths, results)
@@ -111,9 +111,9 @@ def _time_table(report: Report, game: str, depths: Sequence[int], results: Compl
         theirs = published.SECONDS.get(depth, {}).get(heuristic, (None, None))
         rows.append([depth, heuristic, 1000 * pruned, 1000 * plain, 100 * pruned / plain, *theirs])
     header = ["depth", "heuristic", "alpha-beta, ms", "plain, ms", "ratio, %"]
-    report.add_text("## Time of a game")
+    report.add_text("## Time per game")
     header += ["report 0: alpha-beta, s", "report 0: plain, s"]
-    report.add_table("time", "Time that the searching player needs for a whole game", header, rows)
+    report.add_table("time", "Time of the searching player for a whole game", header, rows)
 
 
 def _node_tables(report: Report, game: str, depths: Sequence[int], results: ComplexityResults) -> None:
@@ -130,10 +130,10 @@ def _node_tables(report: Report, game: str, depths: Sequence[int], results: Comp
         counts.append([depth, heuristic, *pruned, *plain, *([1e4 * mean for mean in means] if means else (None, None))])
         if means and known[1] is not None:
             remarks += _describe_difference(depth, heuristic, (ours, theirs[1], known[1]), (equals[1], plain[1]), means)
-    report.add_text("## Nodes of a move")
+    report.add_text("## Nodes per move")
     header = ["depth", "heuristic", "mean, %", *(f"among equals: {statistic}, %" for statistic in STATISTICS)]
     header += [f"report 0: {statistic}, %" for statistic in STATISTICS]
-    report.add_table("ratios", "Nodes with alpha-beta in percent of those without", header, ratios)
+    report.add_table("ratios", "Nodes with alpha-beta, percent of the nodes without", header, ratios)
     if remarks:
         report.add_text(EXPLANATION, "\n".join(remarks))
     header = [
@@ -143,7 +143,7 @@ def _node_tables(report: Report, game: str, depths: Sequence[int], results: Comp
         *(f"plain: {statistic}" for statistic in STATISTICS),
     ]
     header += ["report 0: alpha-beta, mean", "report 0: plain, mean"]
-    report.add_table("nodes", "Nodes of a move", header, counts)
+    report.add_table("nodes", "Nodes per move", header, counts)
 
 
 STATISTICS = ("max", "mean", "std")
@@ -162,16 +162,16 @@ def _describe_difference(
     nodes: tuple[float, float],
     known: tuple[float, float],
 ) -> list[str]:
-    """A line if a mean ratio differs from report 0's by more than a factor of two; empty otherwise."""
+    """Return a line if a mean ratio differs from report 0's by more than a factor of two."""
     ours, equals, theirs = ratios
     if theirs / 2 <= ours <= 2 * theirs:
         return []
     line = f"- depth {depth}, {heuristic}: {ours:.2f} % against {theirs} %; among equals {equals:.2f} %"
     if theirs / 2 <= equals <= 2 * theirs:
-        return [f"{line}, which is near."]
+        return [f"{line}, which is close."]
     our_means, report_means = (f"{one:,.0f} and {other:,.0f}" for one, other in (nodes, [1e4 * mean for mean in known]))
     means = f"Mean nodes with alpha-beta and without are {our_means} here, {report_means} there"
-    return [f"{line}, not near either. {means}: wider positions, where alpha-beta saves more."]
+    return [f"{line}, not close either. {means}: positions with more moves, where alpha-beta saves more."]
 
 
 def _curves(report: Report, game: str, depth: int, results: ComplexityResults) -> None:
@@ -198,6 +198,6 @@ def _savings(report: Report, game: str, depth: int, results: ComplexityResults) 
                 rows.append(
                     [heuristic, name, fewer_nodes, 100 * (1 - fewer_nodes / nodes), 100 * (1 - less_time / seconds)]
                 )
-    report.add_text("## What options save", "Against alpha-beta without them, in the same games.")
-    header = ["heuristic", "option", "nodes of a move", "nodes saved, %", "time saved, %"]
+    report.add_text("## Savings by option", "Compared with alpha-beta without options, in the same games.")
+    header = ["heuristic", "option", "nodes per move", "nodes saved, %", "time saved, %"]
     report.add_table("savings", f"Savings at depth {depth}", header, rows)

@@ -1,7 +1,7 @@
 """Trainings of the convolutional network: learning curves, final accuracy, and snapshots.
 
-The folder of a training holds `curves.jsonl`, `report.json` and the networks `epochs/network-STEP.onnx`.  The results
-of four trainings are in `data/cnn-curves.json`, so that their curves can be drawn without those folders.
+The folder of a training contains `curves.jsonl`, `report.json` and the snapshots `epochs/network-STEP.onnx`.  The
+results of four trainings are shipped in `data/cnn-curves.json`, so that their curves can be drawn without folders.
 """
 
 import json
@@ -39,7 +39,7 @@ class TrainingCurves:
 
     name: str
     settings: Mapping[str, Any]
-    """Settings that differ between trainings; empty for unfinished ones."""
+    """Settings that differ between trainings; empty for an unfinished training."""
     parameters: int | None
     positions: int | None
     """Size of the training set."""
@@ -51,11 +51,11 @@ class TrainingCurves:
     """One row of `COLUMNS` per evaluation on the validation set."""
 
     def column(self, name: str) -> list[float]:
-        """A column of the curves."""
+        """Return a column of the curves."""
         return [row[COLUMNS.index(name)] for row in self.curves]
 
     def last(self, name: str) -> float:
-        """The last value of a column."""
+        """Return the last value of a column."""
         return self.column(name)[-1]
 
     def describe(self) -> tuple[str | None, str | None, str | None]:
@@ -72,7 +72,7 @@ class TrainingCurves:
 
 
 def load_shipped_trainings() -> list[TrainingCurves]:
-    """Load the shipped trainings; the first one is that of the shipped network."""
+    """Load the shipped trainings; the first one produced the shipped network."""
     content = json.loads(data_file("cnn-curves.json").read_text("utf-8"))
     return [TrainingCurves(**each | {"curves": tuple(map(tuple, each["curves"]))}) for each in content]
 
@@ -94,21 +94,21 @@ def read_training(folder: Path, name: str) -> TrainingCurves:
         settings = {key: current[key] for key in SETTINGS}
         settings["teacher"] = Path(settings["teacher"]).name
         positions = report["positions"]
-        taught = positions["training"] if "training" in positions else positions["teaching"]  # older reports
+        training_positions = positions["training"] if "training" in positions else positions["teaching"]  # older name
         winners, all_moves = (_round(report["test"][part]["top1"]) for part in ("winners", "all"))
-        return TrainingCurves(name, settings, report["parameters"], taught, winners, all_moves, curves)
+        return TrainingCurves(name, settings, report["parameters"], training_positions, winners, all_moves, curves)
     except (OSError, ValueError, KeyError, TypeError):
         raise ConfigError(f"{file} is damaged: remove it, or give the folder of another training") from None
 
 
 def find_snapshots(folder: Path) -> dict[int, Path]:
-    """The snapshots of a training, by step."""
+    """Find the snapshots of a training, by step."""
     snapshots = {file.stem.partition("-")[2]: file for file in (folder / "epochs").glob("network-*.onnx")}
     return {int(step): snapshots[step] for step in sorted(filter(str.isdecimal, snapshots), key=int)}
 
 
 def _read_curves(folder: Path) -> tuple[tuple[float, ...], ...]:
-    """Read the evaluations; a resumed training may repeat steps, of which the later rows count."""
+    """Read the evaluations; if a resumed training has repeated a step, keep the later row."""
     file, rows = folder / "curves.jsonl", list[tuple[float, ...]]()
     try:
         for line in file.read_text("utf-8").splitlines():
@@ -116,7 +116,7 @@ def _read_curves(folder: Path) -> tuple[tuple[float, ...], ...]:
             measured = tuple(_round(row[name]) for name in COLUMNS)
             rows = [*(before for before in rows if before[0] < measured[0]), measured]
     except OSError:
-        raise ConfigError(f"{folder} is not the folder of a training: it has no curves.jsonl") from None
+        raise ConfigError(f"{folder} is not the folder of a training: it contains no curves.jsonl") from None
     except (ValueError, KeyError, TypeError):
         raise ConfigError(f"{file} is damaged: give the folder of another training") from None
     if not rows:
@@ -125,5 +125,5 @@ def _read_curves(folder: Path) -> tuple[tuple[float, ...], ...]:
 
 
 def _round(value: float) -> float:
-    """Round to four significant digits; integers stay."""
+    """Round to four significant digits; integers are unchanged."""
     return value if isinstance(value, int) else float(f"{value:.4g}")

@@ -1,8 +1,8 @@
 """Iterative deepening on small explicit trees: `search/iterative_kernels.py` in plain Python (report 4, section II.3).
 
-The search of one depth finds a *variation* for each move of the root: the principal variation, or the replies that
-refute the move.  The *hints* for the next depth are none, the best move, the best branch (its whole variation), or the
-variations of all moves (the refutation tables): the hinted moves are tried first wherever they are legal.
+The search to a depth finds a *variation* for each root move: the principal variation, or the replies that refute the
+move.  The *hints* for the next depth are none, the best move, the best branch (its whole variation), or the variations
+of all moves (the refutation tables): the hinted moves are searched first wherever they are legal.
 """
 
 import math
@@ -12,8 +12,8 @@ from dataclasses import dataclass, field
 
 Variation = tuple[str, ...]
 
-# The report draws its tree of 27 leaves without giving the values.  This tree is ours, made to reproduce the report's
-# leaf counts and variations (3 3.2, 1 1.3, 2 2.2); all values are from the view of the root's mover.
+# The report shows its tree of 27 leaves without values.  These values were chosen to reproduce the report's leaf counts
+# and variations (3 3.2, 1 1.3, 2 2.2); all of them are from the view of the root's mover.
 SHALLOW_VALUES = [[18, 10, 9], [15, 8, 17], [15, 10, 11]]
 DEEP_VALUES = [
     [[18, 17, 12], [9, 4, 10], [11, 4, 6]],
@@ -21,7 +21,7 @@ DEEP_VALUES = [
     [[15, 12, 6], [8, 11, 7], [11, 4, 11]],
 ]
 
-MAX_LEAF_VALUE, MAX_NOISE = 99, 20  # of random trees; noise is the error of the shallow values
+MAX_LEAF_VALUE, MAX_NOISE = 99, 20  # of random trees; noise is the maximum error of the shallow values
 BRANCHING = (3, 5)
 
 
@@ -41,13 +41,13 @@ class DepthResult:
     move: str
     value: float
     variations: dict[str, Variation]
-    """By root move; each variation begins with that move."""
+    """Variations by root move, which is their first move."""
     leaves: int
 
 
-# ---- the searches ---------------------------------------------------------------------------------------------------
+# ---- searches -------------------------------------------------------------------------------------------------------
 def minimax(node: ExampleNode, depth: int) -> tuple[float, int]:
-    """The value of a tree at a depth, and the number of its leaves."""
+    """Return the value of a tree at a depth, and the number of its leaves."""
     if depth == 0 or not node.children:
         return node.value, 1
     results = [minimax(child, depth - 1) for child in node.children.values()]
@@ -57,7 +57,7 @@ def minimax(node: ExampleNode, depth: int) -> tuple[float, int]:
 def deepen(
     root: ExampleNode, depths: Iterable[int], hints: str = "tables", order: Sequence[str] = ()
 ) -> Iterator[DepthResult]:
-    """Search each depth with the hints of the previous one; moves without a hint follow `order`."""
+    """Search each depth with hints from the previous depth; moves without a hint are searched in `order`."""
     previous = None
     for depth in depths:
         previous = search_depth(root, depth, hints, order, previous)
@@ -67,7 +67,7 @@ def deepen(
 def search_depth(
     root: ExampleNode, depth: int, hints: str, order: Sequence[str], previous: DepthResult | None
 ) -> DepthResult:
-    """Search the moves of the root to a depth, using the result of the previous depth."""
+    """Search the root moves to a depth, using the result of the previous depth."""
     best, best_move, leaves = -math.inf, "", 0
     variations: dict[str, Variation] = {}
     first = [previous.move] if previous and hints != "none" else []
@@ -88,7 +88,7 @@ class ExampleSearch:
         self.order, self.leaves = order, 0
 
     def search(self, node: ExampleNode, alpha: float, beta: float, depth: int) -> tuple[float, Variation]:
-        """The fail-soft value, and the variation of the moves that raised alpha."""
+        """Return the fail-soft value, and the variation of the moves that raised alpha."""
         if depth == 0 or not node.children:
             self.leaves += 1
             return node.value, ()
@@ -104,13 +104,13 @@ class ExampleSearch:
 
 
 def sort_moves(moves: Iterable[str], order: Sequence[str]) -> list[str]:
-    """Sort moves by an order; moves that are not in it come last, in their original order."""
+    """Sort moves by an order; other moves come last, in their original order."""
     return sorted(moves, key=lambda move: order.index(move) if move in order else len(order))
 
 
 # ---- trees ----------------------------------------------------------------------------------------------------------
 def make_report_tree() -> ExampleNode:
-    """Make the tree with 27 leaves."""
+    """Make the report's tree with 27 leaves."""
     return build_tree(DEEP_VALUES, SHALLOW_VALUES)
 
 
@@ -125,7 +125,7 @@ def make_random_tree(rng: random.Random) -> ExampleNode:
 
 
 def build_tree(deep: Sequence[Sequence[Sequence[int]]], shallow: Sequence[Sequence[int]]) -> ExampleNode:
-    """Build a tree of three levels from the values of its leaves and of their parents, for the root's mover."""
+    """Build a tree of three levels from the values of its leaves and their parents, for the root's mover."""
     root: dict[str, ExampleNode] = {}
     for one, (part, values) in enumerate(zip(deep, shallow, strict=True), 1):
         replies = {}

@@ -1,4 +1,4 @@
-"""Experiments: games between pairings of players, evaluated in tables and plots."""
+"""Experiments: games between pairings of players, with results in tables and plots."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass
@@ -17,7 +17,7 @@ from awello.rules.game import Game, find_game
 
 @dataclass(frozen=True)
 class ExperimentPlan(GamePlan):
-    """The games of an experiment: a number of games per pairing of specs, with alternating colours."""
+    """The plan of an experiment: a number of games per pairing of specs, with alternating colours."""
 
     name: str
     game: str
@@ -32,7 +32,7 @@ class ExperimentPlan(GamePlan):
 
     @cached_property
     def schedule(self) -> list[tuple[int, int]]:
-        """The pairing of each game and its number within the pairing, in playing order."""
+        """The pairing of each game, and its number within the pairing, in playing order."""
         return [(pairing, number) for number in range(self.games) for pairing in range(len(self.pairings))]
 
     @property
@@ -40,11 +40,11 @@ class ExperimentPlan(GamePlan):
         return len(self.schedule)
 
     def find_rules(self) -> Game:
-        """The rules of the game and variant."""
+        """Return the rules of the game and variant."""
         return find_game(self.game, variant=self.variant)
 
     def opening(self, pair: int) -> tuple[int, ...]:
-        """The opening of a pair of games; the same for all pairings."""
+        """Return the opening of a pair of games; it is the same for all pairings."""
         return random_opening(self.find_rules(), self.opening_plies, f"{self.seed}/{pair}")
 
     def job(self, number: int) -> GameJob:
@@ -55,13 +55,13 @@ class ExperimentPlan(GamePlan):
         return asdict(self)
 
     def group_by_pairing(self, games: "Sequence[ExperimentGame]") -> "list[list[ExperimentGame]]":
-        """The games of each pairing."""
+        """Return the games of each pairing."""
         return [[game for game in games if game.pairing == number] for number in range(len(self.pairings))]
 
 
 @dataclass(frozen=True)
 class ExperimentGame:
-    """A game of an experiment; the first entry of a pair belongs to the first player of the pairing."""
+    """A game of an experiment; in pairs, entry 0 belongs to the first player of the pairing."""
 
     pairing: int
     number: int
@@ -75,13 +75,13 @@ class ExperimentGame:
     seconds: tuple[float, float]
     moves: tuple[int, int]
     nodes: tuple[list[int], list[int]]
-    """The nodes of each move, for players that report them."""
+    """Nodes searched for each move, for players that report them."""
 
 
 def run_experiment(
     plan: RunPlan[Any], folder: Path, jobs: Jobs = 1, on_progress: Callable[[int], None] = lambda done: None
 ) -> list[Any]:
-    """Run the missing jobs of a folder; return all results.  `on_progress` receives the number of finished jobs."""
+    """Run the missing jobs of a folder, and return all results.  `on_progress` receives the number of finished jobs."""
     if isinstance(plan, ExperimentPlan):
         check_experiment(plan)
     with Runner(plan, jobs, folder) as runner:
@@ -92,7 +92,7 @@ def run_experiment(
 
 
 def check_experiment(plan: ExperimentPlan) -> None:
-    """Check before the first game that all players can play the game."""
+    """Check that all players can play the game, before the first game starts."""
     for spec in {spec for pair in plan.pairings for spec in pair}:
         player = make_player(spec)
         player.begin(plan.find_rules(), plan.seed)
@@ -119,5 +119,5 @@ def describe_game(pairing: int, number: int, result: GameResult) -> ExperimentGa
 
 
 def mean_ms(games: Sequence[ExperimentGame], player: int) -> float:
-    """Mean time per move of the first or second player, in milliseconds."""
+    """Return the mean time per move of the first or second player, in milliseconds."""
     return 1000 * sum(game.seconds[player] for game in games) / max(1, sum(game.moves[player] for game in games))

@@ -1,9 +1,10 @@
-"""A tournament of nine programs for Awalé: report 1's figure 3.
+"""A tournament of nine players for Awalé: figure 3 of report 1.
 
-Every pair plays rounds of two games with the first player exchanged; the larger sum of both scores wins the round: 3
-points, 1 for a draw.  The total of a program is the sum over all opponents of its mean points per round, at most 24.
-The heuristics search with a budget of nodes, reduced for lower depths, and learnt weights; `MinMax` is alpha-beta with
-DiffScore.  The report does not describe two of the nine; the finished agent and the greedy player replace them.
+Every pair plays rounds of two games, in which the players take turns to move first.  The larger total score wins the
+round and 3 points; a draw gives 1 point.  The total of a player is the sum over all opponents of its mean points per
+round, at most 24.  The heuristics use learnt weights and a node budget, which is reduced for lower depths; `MinMax` is
+alpha-beta with DiffScore.  The report does not describe two of the nine players; the final agent and the greedy player
+replace them.
 """
 
 from collections.abc import Sequence
@@ -34,14 +35,14 @@ STAND_INS = {"Awariness": SEARCH_SPECS["Awariness"], **GREEDY}
 
 
 def list_players(depth: int) -> dict[str, str]:
-    """The specs of the nine programs, by published name."""
+    """Return the specs of the nine players, by published name."""
     nodes = max(1, int(DEFAULT_NODES * 4.0 ** (depth - DEFAULT_DEPTHS[0])))
     specs = {name: f"{spec}@{nodes}n" for name, spec in SEARCH_SPECS.items()}
     return {**specs, "MinMax": f"alphabeta:diffscore@{depth}", **GREEDY}
 
 
 def make_plan(game: str, variant: str | None, games: int, depths: Sequence[int], seed: int) -> ExperimentPlan:
-    """All pairs of the nine; default variant: report 1's.  The number of games is rounded up to pairs."""
+    """Plan all pairs of the nine players; default variant: as in report 1.  Games are rounded up to pairs."""
     if game != "awale":
         raise ConfigError("the experiment heuristics is for Awalé: omit --game")
     pairings = tuple(combinations(list_players(depths[-1]).values(), 2))
@@ -49,7 +50,7 @@ def make_plan(game: str, variant: str | None, games: int, depths: Sequence[int],
 
 
 def mean_round_points(plan: ExperimentPlan, games: Sequence[ExperimentGame]) -> dict[tuple[str, str], float]:
-    """Mean points per round, by pair of specs: of the first against the second."""
+    """Return the mean points per round of the first spec against the second, by pair of specs."""
     points = {}
     for (one, other), played in zip(plan.pairings, plan.group_by_pairing(games), strict=True):
         leads = [game.score[0] - game.score[1] for game in played]
@@ -60,7 +61,7 @@ def mean_round_points(plan: ExperimentPlan, games: Sequence[ExperimentGame]) -> 
 
 
 def _points(lead: int) -> int:
-    """The points of a round by its lead in seeds."""
+    """Return the points for a round, given the lead in seeds."""
     return WIN_POINTS if lead > 0 else DRAW_POINTS if lead == 0 else 0
 
 
@@ -74,9 +75,9 @@ def write_report(plan: ExperimentPlan, games: Sequence[ExperimentGame], depths: 
     report.add_text(
         f"{plan.games // 2} rounds for each pair, rules of {plan.variant}, each round from {plan.opening_plies} random "
         f"moves that all pairs share; seed {plan.seed}. Points are the sum over all opponents of the mean points per "
-        "round: 3 for the larger summed score of its two games, 1 for a draw.",
+        "round: 3 for the larger total score of its two games, 1 for a draw.",
         "The report names "
-        + " and ".join(f"*{name}* (here `{spec}`)" for name, spec in STAND_INS.items())
+        + " and ".join(f"*{name}* (here: `{spec}`)" for name, spec in STAND_INS.items())
         + " without a description.",
     )
     order = sorted(ranks, key=lambda name: -ranks[name])
@@ -85,13 +86,15 @@ def write_report(plan: ExperimentPlan, games: Sequence[ExperimentGame], depths: 
         [rank, name, f"`{names[name]}`", ranks[name], published.HEURISTICS[name], published_order.index(name) + 1]
         for rank, name in enumerate(order, 1)
     ]
-    header = ["rank", "program", "here", "points", "report 1: points", "report 1: rank"]
-    report.add_table("ranks", "Points of each program, 24 at most", header, rows)
+    header = ["rank", "player", "spec", "points", "report 1: points", "report 1: rank"]
+    report.add_table("ranks", "Points of each player, at most 24", header, rows)
     report.add_text("## Pair by pair")
     pairs = [
         [name, *(None if name == rival else points[names[name], names[rival]] for rival in order)] for name in order
     ]
-    report.add_table("pairs", "Mean points of a round, of the row against the column", ["", *order], pairs)
+    report.add_table(
+        "pairs", "Mean points per round of the row's player against the column's player", ["", *order], pairs
+    )
     better = "beats" if points[names["MinMaxH3.2"], names["MinMax"]] > 1.5 else "does not beat"
-    report.add_text(f"H3 {better} DiffScore, which the report finds it does.")
+    report.add_text(f"H3 {better} DiffScore; in the report, it does.")
     report.write()

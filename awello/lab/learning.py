@@ -1,9 +1,9 @@
-"""What a network learns and how strong it plays: the comparison that report 0 proposed.
+"""The learning curves and the playing strength of a network: the comparison proposed by report 0.
 
-The player `cnn`, which plays the most probable move without search, meets alpha-beta with each of report 0's
-heuristics, Otage, and the levels of the champion; two players that search with the network meet the champion in fewer
-games.  A player equals the level against which it scores half of the points.  With the folder of a training, the report
-also shows the strength of its snapshots.
+The player `cnn`, which plays the most probable move without search, meets alpha-beta with each heuristic of report 0,
+Otage, and levels of the champion; two players that search with the network meet the champion in fewer games.  A player
+is as strong as the level against which it scores half of the points.  With the folder of a training, the report also
+shows the strength of its snapshots.
 
 Games start from balanced random openings, each played with both colours, because the network plays deterministically.
 """
@@ -30,25 +30,25 @@ from awello.rules.game import Game, find_game
 
 DEFAULT_GAME, DEFAULT_GAMES, DEFAULT_DEPTHS = "othello", 100, (2, 4, 6)
 OPENING_PLIES = 8
-SLOW_GAMES_SHARE = 0.4  # slow players play this share of the games
-SNAPSHOT_GAMES_FACTOR = 3  # snapshots play this many times the games: they are fast and differ little
+SLOW_GAMES_SHARE = 0.4  # games of slow players, relative to the games of fast players
+SNAPSHOT_GAMES_FACTOR = 3  # games of snapshots, which are fast and differ little, relative to `games`
 OTAGE = ("otage@20ms", "otage@100ms")
 LEVELS = {"cnn": (1, 2, 3, 4, 5, 6), "cnn-value@2": (1, 2, 4, 6, 8), "puct:cnn@100ms": (1, 2, 4, 6, 8)}
-SNAPSHOT_OPPONENTS = ("alphabeta:positional@2", "alphabeta:mixed@4")  # opponents of the snapshots
+SNAPSHOT_OPPONENTS = ("alphabeta:positional@2", "alphabeta:mixed@4")
 REMARKS = (
     "Four trainings, all on the games of 1977 to 2015. The last two columns are the accuracy on moves in games of 2016 "
     "to 2025, of winners and of both sides: the share of moves that were the first choice of the network, without "
     "search and without symmetries. The accuracy of the shipped network was measured before quantisation.",
-    "- *The shipped network* has a teacher, a large network that was trained before it: the teacher's predictions make "
+    "- *The shipped network* has a teacher, a large network that was trained earlier: the teacher's predictions make "
     "up four fifths of its targets.\n"
-    "- *Report 0's network* has the layers of the report, its single plane, winners' moves only, and no value. Its "
-    "training is ours: random symmetries, and illegal moves masked.\n"
-    "- *Small, by colours* and *small, by the mover* are the same network, trained alike for 1.2 minutes without a "
+    "- *Report 0's network* has the layers of the report, its single plane, only winners' moves, and no value. Its "
+    "training differs from the report: random symmetries, and illegal moves masked.\n"
+    "- *Small, by colours* and *small, by the mover* are the same network, each trained for 1.2 minutes without a "
     "teacher. They differ in their inputs: Black's and White's discs and the side to move, or the mover's and "
     "the opponent's discs and the legal moves.",
     "So only the two small trainings differ in a single respect. The first two differ from each other, and from these, "
-    "in network, targets and time, so their distance has no single cause. The loss of the shipped "
-    "network cannot be compared with the others either: it is measured against the teacher, theirs against the moves "
+    "in network, targets and time, so the difference has no single cause. The loss of the shipped network cannot "
+    "be compared with the others either: it is measured against the teacher, the others against the moves "
     "played.",
 )
 
@@ -62,7 +62,7 @@ class LearningPlan(ExperimentPlan):
     training: str = ""
     """Folder of a training to report on; may be empty."""
     networks: tuple[str, ...] = ()
-    """Fingerprints of its snapshots."""
+    """Fingerprints of the snapshots."""
 
     @cached_property
     def schedule(self) -> list[tuple[int, int]]:
@@ -75,7 +75,7 @@ class LearningPlan(ExperimentPlan):
 def make_plan(
     game: str, variant: str | None, games: int, depths: Sequence[int], seed: int, training: Path | None = None
 ) -> LearningPlan:
-    """The network's players against all opponents, and the snapshots of a training against two."""
+    """Plan the games of the network's players against all opponents, and of snapshots against two opponents."""
     if find_game(game, variant=variant) is not Game.OTHELLO:
         raise ConfigError("the experiment learning is for Othello on 8x8")
     policy_player, *searching = LEVELS
@@ -84,7 +84,7 @@ def make_plan(
     slow = [(name, champion_spec(level)) for name in searching for level in LEVELS[name]]
     networks = find_snapshots(training) if training else {}
     if training:
-        read_training(training, str(training))  # raises if it is damaged
+        read_training(training, str(training))  # raises an error if it is damaged
     snapshots = [(snapshot_spec(file), opponent) for file in networks.values() for opponent in SNAPSHOT_OPPONENTS]
     many, few = games + games % 2, max(2, 2 * round(games * SLOW_GAMES_SHARE / 2))
     counts = (*(many for _ in quick), *(few for _ in slow), *(SNAPSHOT_GAMES_FACTOR * many for _ in snapshots))
@@ -96,19 +96,19 @@ def make_plan(
 
 
 def alphabeta_spec(heuristic: str, depth: int) -> str:
-    """The spec of alpha-beta with a heuristic."""
+    """Return the spec of alpha-beta with a heuristic."""
     return f"alphabeta:{heuristic}@{depth}"
 
 
 def champion_spec(level: int) -> str:
-    """The spec of a level of the champion, with a small table because there are many."""
+    """Return the spec of a champion level, with a small transposition table because there are many players."""
     return f"champion@level={level},hash=4"
 
 
 def snapshot_spec(file: Path) -> str:
-    """The spec of a snapshot, without averaging over symmetries."""
+    """Return the spec of a snapshot, without averaging over symmetries."""
     if "," in str(file):
-        raise ConfigError(f"{file}: a player's file name must not contain a comma: rename the folder")
+        raise ConfigError(f"the path {file} contains a comma, which specs cannot contain: rename the folder")
     return f"cnn,weights={file},symmetries=1"
 
 
@@ -123,7 +123,7 @@ class PairingResult:
     points: float
     """Share of the points; a draw is half a point."""
     margin: float
-    """Half the width of the 95 % interval of `points`."""
+    """Half width of the 95 % interval of `points`."""
     mean_lead: float
     """Mean final margin, in discs."""
     milliseconds: tuple[float, float]
@@ -150,7 +150,7 @@ def summarise_pairings(plan: ExperimentPlan, games: Sequence[ExperimentGame]) ->
 
 
 def fit_decreasing(shares: Sequence[float]) -> list[float]:
-    """Fit a decreasing sequence to shares (isotonic regression): rising neighbours are replaced by their mean."""
+    """Fit a decreasing sequence to shares by isotonic regression: increasing neighbours are replaced by their mean."""
     groups: list[list[float]] = []
     for share in shares:
         groups.append([share])
@@ -160,7 +160,7 @@ def fit_decreasing(shares: Sequence[float]) -> list[float]:
 
 
 def find_equal_level(points: Mapping[int, float]) -> float:
-    """The level, interpolated, against which a player scores half of the points; infinite if beyond all levels."""
+    """Interpolate the level against which a player scores half of the points; infinite if beyond all levels."""
     shares = dict(zip(points, fit_decreasing(list(points.values())), strict=True))
     if min(shares.values()) > 0.5:
         return math.inf
@@ -171,13 +171,13 @@ def find_equal_level(points: Mapping[int, float]) -> float:
 
 
 def format_level(level: float, levels: Sequence[int]) -> str:
-    """Format a level with one digit, or as above or below all levels played."""
+    """Format a level with one decimal, or as above or below all levels played."""
     if math.isfinite(level):
         return f"{level:.1f}"
     return f"above {levels[-1]}" if level > 0 else f"below {levels[0]}"
 
 
-# ---- the report -----------------------------------------------------------------------------------------------------
+# ---- report ---------------------------------------------------------------------------------------------------------
 def write_report(plan: LearningPlan, games: Sequence[ExperimentGame], depths: Sequence[int], folder: Path) -> None:
     """Write the report of the experiment."""
     report, results = Report(folder, "Players with a network"), summarise_pairings(plan, games)
@@ -211,7 +211,7 @@ def _write_trainings(report: Report, trainings: Sequence[TrainingCurves]) -> Non
         spent = [each.last("seconds") / 60, int(each.last("step")), each.last("epochs")]
         shares = map(_percent, (each.winners_top1, each.all_top1))
         rows.append([each.name, *each.describe(), each.parameters, *spent, *shares])
-    header = ["training", "network", "sees", "learns from", "parameters", "minutes", "steps", "epochs"]
+    header = ["training", "network", "inputs", "targets", "parameters", "minutes", "steps", "epochs"]
     report.add_text("## Learning curves", *REMARKS)
     report.add_table("trainings", "Trainings", [*header, "winners' moves, %", "all moves, %"], rows)
     label = "winners' moves, top-1 accuracy, %"
@@ -244,11 +244,11 @@ def _write_snapshots(
     report.add_text(
         "## Strength of the snapshots",
         f"Snapshots of the training {training.name}, without symmetries, against two fixed opponents, {games} games "
-        "each: percent of the points, and half the width of the 95 % interval.",
+        "each: percent of the points, and the half width of the 95 % interval.",
     )
     header = ["step", "epochs", "winners' moves (validation), %"]
     header += [name for opponent in SNAPSHOT_OPPONENTS for name in (f"`{opponent}`, %", f"`{opponent}`, ±")]
-    report.add_table("ages", "Points of a snapshot", header, rows)
+    report.add_table("ages", "Points of each snapshot", header, rows)
     draw = partial(_draw_points, {f"against {opponent}": of for opponent, of in ages.items()}, "step", "log")
     report.add_plot("ages", "Points of a snapshot by training step", draw)
 
@@ -280,7 +280,7 @@ def _write_heuristics(
     lines = ", ".join(
         f"{100 * results[policy_player, opponent].points:.1f} % against `{opponent}`" for opponent in OTAGE
     )
-    report.add_text(f"Against Otage, report 4's program with its shipped memory: {lines}.")
+    report.add_text(f"Against Otage of report 4, with its shipped memory: {lines}.")
 
 
 def _write_levels(report: Report, results: Mapping[tuple[str, str], PairingResult]) -> None:
@@ -307,13 +307,13 @@ def _write_levels(report: Report, results: Mapping[tuple[str, str], PairingResul
         "`cnn-value` by alpha-beta with its value at the leaves, `puct:cnn` by a tree search with its policy. They are "
         f"slower and play {few} games against each level; `{next(iter(LEVELS))}` plays {many}. A player equals "
         "the level against which it scores half of the points, interpolated between the levels played; shares that "
-        "rise from one level to the next are replaced by their mean first. The bounds are where the ends of the "
-        "95 % intervals cross one half.",
+        "increase from one level to the next are first replaced by their mean. The bounds are the levels at which the "
+        "ends of the 95 % intervals cross one half.",
     )
     report.add_table(
         "levels", "Points against the champion by level, %", ["level", *(f"`{name}`" for name in LEVELS)], rows
     )
-    header = ["player", "equals level", "at least", "at most", "mean time of a move, ms"]
+    header = ["player", "equals level", "at least", "at most", "mean time per move, ms"]
     report.add_table("equal", "The level that a player equals", header, equals)
     report.add_plot("levels", "Points against the champion by level", partial(_draw_points, against, "level", "linear"))
 

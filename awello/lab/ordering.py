@@ -1,8 +1,9 @@
-"""The effect of move ordering: report 1's figure 2.
+"""The effect of move ordering: figure 2 of report 1.
 
-The textbook's alpha-beta and `search/budget_kernels.py` search to the same depth.  The latter tries moves unordered,
-ordered by scores learnt before, or by scores that it keeps updating.  Each search plays against itself.  All choose the
-same moves, so with one seed they play the same games, and their nodes and times can be compared.
+Textbook alpha-beta and `search/budget_kernels.py` search to the same depth.  The latter searches moves unordered,
+ordered by scores learnt in advance, or ordered by scores that it keeps updating.  Each search plays against itself.
+All of them choose the same moves, so with the same seed they play the same games, and their nodes and times can be
+compared.
 """
 
 from collections.abc import Sequence
@@ -27,25 +28,25 @@ SEARCHES = {
 }
 DEFAULT_VARIANTS = {"awale": "tournament"}
 REMARKS = (
-    "Nodes saved are relative to the textbook. Report 1's first row is the program that it started from, with another "
-    "board representation; its times are from another machine and language, so only the savings can be compared.",
-    "A move category that is tried first can only lose score, and one that is tried late gains much when it succeeds. "
-    "So scores stay close to each other and follow the current positions: live scores save more than frozen ones.",
+    "Nodes saved are relative to the textbook. Report 1's first row is its initial implementation, with another board "
+    "representation; its times are from another machine and language, so only the savings can be compared.",
+    "A move category that is tried first can only lose score, and one that is tried late gains much if it succeeds. "
+    "So scores stay close to each other and adapt to the current positions: live scores save more than frozen ones.",
 )
 
 
 def searches_of(game: str) -> dict[str, str]:
-    """The searches compared; the frozen order needs shipped scores."""
+    """Return the searches to compare; the frozen order needs shipped scores."""
     return {name: spec for name, spec in SEARCHES.items() if game in SHIPPED_SCORES or name != "frozen order"}
 
 
 def heuristic_of(game: str) -> str:
-    """The heuristic of all searches."""
+    """Return the heuristic of all searches."""
     return heuristics_for(DEFAULT_BY_FAMILY[game])[0]
 
 
 def make_plan(game: str, variant: str | None, games: int, depths: Sequence[int], seed: int) -> ExperimentPlan:
-    """Every search to every depth against itself; default variant: report 1's."""
+    """Plan every search to every depth against itself; default variant: as in report 1."""
     specs = [
         spec.replace("HEURISTIC", heuristic_of(game)).replace("DEPTH", str(depth))
         for depth in depths
@@ -56,7 +57,7 @@ def make_plan(game: str, variant: str | None, games: int, depths: Sequence[int],
 
 
 def nodes_by_ply(game: ExperimentGame) -> list[int]:
-    """The nodes of each move of a game, in order."""
+    """Return the nodes searched for each move of a game, in order."""
     first, second = game.nodes[game.side], game.nodes[1 - game.side]
     return [nodes for pair in zip_longest(first, second) for nodes in pair if nodes is not None]
 
@@ -67,7 +68,7 @@ def write_report(plan: ExperimentPlan, games: Sequence[ExperimentGame], depths: 
     rules = f", rules of {plan.variant}" if plan.variant else ""
     report.add_text(
         f"Each search, with `{heuristic_of(plan.game)}`, plays against itself: games {plan.games}, seed {plan.seed}"
-        f"{rules}. With one seed, all play the same games. Every visited position is a node, the root included."
+        f"{rules}. With the same seed, all play the same games. Every visited position is a node, the root included."
     )
     played = iter(plan.group_by_pairing(games))
     for depth in depths:
@@ -86,7 +87,7 @@ def _compare(report: Report, depth: int, played: dict[str, list[ExperimentGame]]
         saved = 100 * (1 - totals[name] / totals["textbook"])
         published_row = published.ORDERING.get(depth, {}).get(name, (None, None))
         rows.append([name, mean, totals[name], saved, *published_row])
-    header = ["search", "mean time of a move, ms", "nodes", "nodes saved, %", "report 1: ms", "report 1: saved, %"]
+    header = ["search", "mean time per move, ms", "nodes", "nodes saved, %", "report 1: ms", "report 1: saved, %"]
     report.add_table(f"ordering-{depth}", f"Searches to depth {depth}", header, rows)
 
     def draw(axes: Any) -> None:

@@ -1,8 +1,8 @@
-"""The effect of variations from the previous depth: report 4's tables, on trees and on Othello.
+"""The effect of hints from the previous depth: the tables of report 4, on example trees and on Othello.
 
-Plain alpha-beta is compared with searches that use more and more hints from the previous depth.  All searches must find
-the same values, which is checked, so their leaves can be compared.  The square order and the aspiration window are each
-switched off separately to measure their effect.  The evaluation is that of an untrained Otage.
+Plain alpha-beta is compared with searches that use an increasing number of hints from the previous depth.  All searches
+must find the same values, which is checked, so their leaves can be compared.  The square order and the aspiration
+window are switched off one at a time to measure their effect.  The evaluation is that of an untrained Otage.
 """
 
 import random
@@ -35,13 +35,13 @@ SEARCHES = {
 GAME_SEARCHES = ("best move", ALL_TECHNIQUES)  # without and with variations
 RANDOM_TREES = 200
 DISC_RANGE = (14, 30)
-PLAY_DEPTH, RANDOM_MOVE_SHARE = 2, 0.25  # play that leads to the positions
-VARIATIONS_PLY = 8  # plies of the report's game after which it shows variations
+PLAY_DEPTH, RANDOM_MOVE_SHARE = 2, 0.25  # of the games from which positions are sampled
+VARIATIONS_PLY = 8  # ply of the report's game for which it shows variations
 
 
 @dataclass(frozen=True)
 class SearchedPosition:
-    """The results of the searches of a position, at each depth."""
+    """The results of all searches of a position, at each depth."""
 
     kind: str
     number: int
@@ -52,7 +52,7 @@ class SearchedPosition:
 
 @dataclass(frozen=True)
 class SearchPlan(RunPlan[SearchedPosition]):
-    """The positions to search: random ones, and those of the report's game with Otage to move."""
+    """The positions to search: random positions, and the positions of the report's game with Otage to move."""
 
     name: str
     game: str
@@ -83,15 +83,15 @@ class SearchPlan(RunPlan[SearchedPosition]):
 
 
 def make_plan(game: str, variant: str | None, games: int, depths: Sequence[int], seed: int) -> SearchPlan:
-    """Search `games` positions to the greatest depth."""
+    """Plan searches of `games` positions to the maximum depth."""
     if find_game(game, variant=variant) is not Game.OTHELLO:
         raise ConfigError("the experiment otage is for Othello on 8x8")
     return SearchPlan("otage", game, games, max(depths), seed)
 
 
-# ---- searching ------------------------------------------------------------------------------------------------------
+# ---- search ---------------------------------------------------------------------------------------------------------
 def search_position(position: Position, kind: str, number: int, names: Sequence[str], depth: int) -> SearchedPosition:
-    """Search a position in several ways, which must find the same values to be comparable."""
+    """Search a position in several ways, and check that all find the same values."""
     results = {name: list(_make_search(name).deepen(position, depth)) for name in names}
     values = {name: [each.value for each in iterations] for name, iterations in results.items()}
     if any(others != values[names[0]] for others in values.values()):
@@ -128,22 +128,22 @@ def _choose_move(position: Position, rng: random.Random) -> int:
 
 
 def report_position(plies: int) -> Position:
-    """The position after a number of plies of the report's game."""
+    """Return the position after a number of plies of the report's game."""
     record = parse_transcript(published.OTAGE_GAME)
     return Record(record.start, record.moves[:plies]).final
 
 
 def _otage_plies() -> range:
-    """The plies of the report's game with Otage (Black) to move."""
+    """Return the plies of the report's game with Otage (Black) to move."""
     return range(0, len(published.OTAGE_GAME) // 2, 2)
 
 
-# ---- the report -----------------------------------------------------------------------------------------------------
+# ---- report ---------------------------------------------------------------------------------------------------------
 def write_report(plan: SearchPlan, results: Sequence[SearchedPosition], depths: Sequence[int], folder: Path) -> None:
     """Write the report of the experiment."""
     report = Report(folder, "Otage: leaves saved by the variations of the previous depth")
     report.add_text(
-        "A variation is the best line from a move of the root: the principal variation, and for every other move the "
+        "A variation is the best continuation after a root move: the principal variation, and for every other move the "
         "replies that refute it. The next depth first tries none of them (alpha-beta), the best move, the best branch "
         "(the principal variation) or the variations of all moves (the refutation tables). All find the same values."
     )
@@ -183,9 +183,9 @@ def _write_trees(report: Report, seed: int) -> None:
         rows.append([name, one[name], published.TREE_LEAVES[name], shares[0], many[name], shares[1]])
     report.add_text(
         "## Trees",
-        "The report draws its tree of 27 leaves without giving the values: ours was made to reproduce the "
+        "The report shows its tree of 27 leaves without values; the values here were chosen to reproduce the "
         f"report's counts. The other {RANDOM_TREES} trees are random, with {example_trees.BRANCHING[0]} to "
-        f"{example_trees.BRANCHING[1]} moves per node; the values of the previous depth are nearly right.",
+        f"{example_trees.BRANCHING[1]} moves per node; the values of the previous depth are approximately right.",
     )
     header = [
         "algorithm",
@@ -209,13 +209,12 @@ def _write_sample(report: Report, depth: int, results: Sequence[SearchedPosition
     order, window = (100 * (1 - last[ALL_TECHNIQUES] / max(1, last[without])) for without in (NO_ORDER, NO_WINDOW))
     report.add_text(
         f"## Positions at depth {depth}",
-        f"{len(results)} positions of {DISC_RANGE[0]} to {DISC_RANGE[1]} discs, seed {seed}, from play to depth "
-        f"{PLAY_DEPTH} with a quarter of random moves. The first four searches have the order of squares and the "
-        "aspiration window; then "
-        "each is switched off separately, and finally all. In addition to the tables, the order saves "
-        f"{order:.1f} % of the leaves at this depth and the window {window:.1f} %.",
+        f"{len(results)} positions of {DISC_RANGE[0]} to {DISC_RANGE[1]} discs, seed {seed}, from games at depth "
+        f"{PLAY_DEPTH} with a quarter of random moves. The first four searches use the square order and the "
+        "aspiration window; then each of these is switched off, and finally everything. In addition to the tables, "
+        f"the order saves {order:.1f} % of the leaves at this depth and the window {window:.1f} %.",
     )
-    header = ["search", "leaves of this depth", "share, %", "leaves of all depths to it", "time of a position, ms"]
+    header = ["search", "leaves of this depth", "share, %", "leaves up to this depth", "time per position, ms"]
     report.add_table(f"positions-{depth}", f"Leaves and time at depth {depth}", header, rows)
 
 
@@ -241,9 +240,9 @@ def _write_game(report: Report, depth: int, results: Sequence[SearchedPosition])
     rows.append(["sum", "", "", *totals[:2], totals[0] - totals[1], totals[2]])
     report.add_text(
         "## A game",
-        f"The report's game, Otage being Black: leaves of all depths to {depth} by the best move alone and with the "
-        "refutation tables. Its own searches went as deep as the clock allowed, to depth 9 for the sixth move; the "
-        "report counts savings at equal depths.",
+        f"The report's game, Otage being Black: leaves of all depths up to {depth}, with the best move only and with "
+        "the refutation tables. Otage itself searched as deep as its clock allowed, to depth 9 for the sixth move; "
+        "the report gives savings at equal depths.",
     )
     header = ["", "Black", "White", "without variations", "with variations", "saved", "report 4: saved"]
     report.add_table("game", "Leaves for each move of a game", header, rows)
@@ -260,6 +259,6 @@ def _write_variations(report: Report, depths: range) -> None:
     report.add_text(
         "## Variations",
         f"After `{published.OTAGE_GAME[: 2 * VARIATIONS_PLY]}`: the principal variation, then the refutations of the "
-        "other moves. A long one belongs to a move that was the best one so far when it was searched.",
+        "other moves. A long refutation belongs to a move that was the best one so far when it was searched.",
     )
     report.add_table("variations", "Variations by depth", ["", *(f"depth {depth}" for depth in depths)], rows)

@@ -1,6 +1,6 @@
-"""The deviation between shallow and deep searches: the measurements behind multi-ProbCut.
+"""The deviation between shallow and deep searches: measurements for multi-ProbCut.
 
-Positions of half-random games are searched to all depths without ProbCut, and solved if few squares are empty.  The
+Positions of partly random games are searched to all depths without ProbCut, and solved if few squares are empty.  The
 deviation between two depths, over all positions with a number of empty squares, is fitted by a linear function of the
 number of empty squares, the difference of the depths and the lower depth.
 """
@@ -24,10 +24,10 @@ from awello.rules.game import PASS, Game
 
 DEPTHS = range(1, 9)
 EMPTIES = range(12, 57, 4)
-MAX_SOLVED_EMPTIES = 20  # positions with at most this many empty squares are also solved
+MAX_SOLVED_EMPTIES = 20  # of positions that are also solved
 RANDOM_MOVE_SHARE = 0.25  # in the games
-MIN_DEVIATION = 1.5  # discs: lower bound of all deviations
-Pair = tuple[int, int, int]  # empty squares, deeper depth (the empty squares if solved), shallower depth
+MIN_DEVIATION = 1.5  # lower bound of all deviations, in discs
+Pair = tuple[int, int, int]  # empty squares, greater depth (empty squares if solved), lower depth
 
 
 @dataclass(frozen=True)
@@ -43,7 +43,7 @@ class DeviationFit:
 
 
 def sample_position(engine: Engine, empties: int, rng: random.Random) -> Position:
-    """Sample a position of half-random play with a number of empty squares, in which the mover has a move."""
+    """Sample a position of a partly random game with a number of empty squares, in which the mover has a move."""
     while True:
         position = Position.start(Game.OTHELLO)
         while not position.over and position.empties > empties:
@@ -57,7 +57,7 @@ def sample_position(engine: Engine, empties: int, rng: random.Random) -> Positio
 
 
 def search_values(engine: Engine, position: Position) -> dict[int, int]:
-    """Search a position to each depth; the exact score, if solved, is stored under the number of empty squares."""
+    """Search a position to each depth; an exact score is stored under the number of empty squares."""
     engine.clear()
     engine.search_threads.start()
     search, values = OthelloIterativeSearch(engine.search_threads, position), {}
@@ -113,7 +113,7 @@ def write_report(differences: Mapping[Pair, Sequence[int]], folder: Path) -> dic
         rows = [
             [*pair, len(differences[pair]), value, fits[kind].predict(pair)] for pair, value in sorted(measured.items())
         ]
-        header = ["empty", "deep", "shallow", "positions", "deviation, discs", "fitted"]
+        header = ["empty squares", "greater depth", "lower depth", "positions", "deviation, discs", "fitted"]
         report.add_table(kind, f"Searches to {'a depth' if kind == 'depth' else 'the end'}", header, rows)
     for kind, fitted in fits.items():
         report.add_text(f"{kind}: {fitted.coefficients}, root mean square error {fitted.error:.2f} discs")

@@ -12,11 +12,11 @@ STRATEGIES = ("positional", "absolute", "mobility", "mixed")
 
 
 def _by_strategy(rows: dict[int, tuple[Any, ...]]) -> dict[int, dict[str, Any]]:
-    """A table of report 0 by depth and strategy; its columns are in the order of the strategies."""
+    """Convert a table of report 0 to values by depth and strategy; its columns are in the order of the strategies."""
     return {depth: dict(zip(STRATEGIES, row, strict=True)) for depth, row in rows.items()}
 
 
-# Report 0, table 3.1: seconds of a game with alpha-beta and without, by depth and strategy.
+# Report 0, table 3.1: seconds per game with alpha-beta and without, by depth and strategy.
 SECONDS = _by_strategy(
     {
         2: ((0.03, 0.04), (0.01, 0.02), (0.06, 0.12), (0.06, 0.08)),
@@ -34,7 +34,7 @@ RATIOS = _by_strategy(
     }
 )
 
-# Report 0, table 3.3: mean nodes of a move, in tens of thousands, with alpha-beta and without.
+# Report 0, table 3.3: mean nodes per move, in tens of thousands, with alpha-beta and without.
 MEAN_NODES = _by_strategy(
     {
         2: ((0.003193, 0.005551), (0.002579, 0.004622), (0.003256, 0.006036), (0.003178, 0.005445)),
@@ -59,7 +59,7 @@ SCORES = _by_strategy(
     }
 )
 
-# Report 2: 20 games against random: games won, percent of the board held and held by random, milliseconds a move.
+# Report 2: 20 games against random: games won, percent of the board held and held by random, milliseconds per move.
 AGAINST_RANDOM = {
     "alphabeta:positional@10": (20, 62.96, 36.17, 16573.5),
     "alphabeta:absolute@10": (19, 82.34, 15.63, 1205.58),
@@ -70,7 +70,7 @@ AGAINST_RANDOM = {
     "alphabeta:positional@8": (19, 62.11, 37.73, 318.496),
 }
 
-# Report 1, figure 2: milliseconds a move, and percent of the first search's nodes that were saved, by depth and search.
+# Report 1, figure 2: milliseconds per move, and nodes saved in percent of the first search, by depth and search.
 ORDERING = {
     12: {
         "textbook": (1161.3, None),
@@ -80,7 +80,7 @@ ORDERING = {
     },
 }
 
-# Report 1, figure 3: the sum over eight opponents of the mean points of a round.
+# Report 1, figure 3: the sum over eight opponents of the mean points per round.
 HEURISTICS = {
     "MinMaxH3.2": 20.63,
     "MinMaxH4": 16.67,

@@ -23,7 +23,7 @@ code { background: #2a2d2b } img { background: #fff } }
 
 
 def require_matplotlib() -> None:
-    """Raise `ConfigError` early if matplotlib is not installed."""
+    """Raise `ConfigError` if matplotlib is not installed."""
     try:
         import matplotlib  # noqa: F401
     except ImportError:
@@ -31,13 +31,13 @@ def require_matplotlib() -> None:
 
 
 def check_plot(path: Path) -> None:
-    """Raise `ConfigError` early if a plot cannot be written."""
+    """Raise `ConfigError` if a plot cannot be written."""
     if path.suffix.lower() not in PLOT_FORMATS:
-        raise ConfigError(f"cannot plot to {str(path)!r}: choose a name that ends in {' or '.join(PLOT_FORMATS)}")
+        raise ConfigError(f"cannot plot to {str(path)!r}: choose a file name that ends in {' or '.join(PLOT_FORMATS)}")
     if not path.parent.is_dir():
-        raise ConfigError(f"cannot plot to {str(path)!r}: there is no folder {str(path.parent)!r}")
+        raise ConfigError(f"cannot plot to {str(path)!r}: there is no folder {str(path.parent)!r}; create it first")
     if path.is_symlink() or (path.exists() and not path.is_file()):
-        raise ConfigError(f"cannot plot to {str(path)!r}: it is not a regular file")
+        raise ConfigError(f"cannot plot to {str(path)!r}: it is not a regular file; choose another name")
     require_matplotlib()
 
 

@@ -1,6 +1,6 @@
-"""Display of reviewed games: a table and a chart for the terminal, a plot for files.
+"""Show reviewed games: a table and a chart for the terminal, and plots for files.
 
-Values are shown from the view of the first player, Black or South.
+Values are from the view of the first player, Black or South.
 """
 
 from collections.abc import Sequence
@@ -13,7 +13,7 @@ from awello.analysis import format_value
 from awello.review.review import MISTAKE_SCALES, MoveReview, ReviewSummary
 from awello.rules.game import Game
 
-MAX_PV_MOVES = 5  # shown of a principal variation
+MAX_PV_MOVES = 5  # in the table
 MAX_CHART_WIDTH, HALF_HEIGHT = 60, 5  # in characters, and in rows above and below zero
 AXIS_WIDTH = 6  # characters
 MAX_BAR_WIDTH = 6  # characters
@@ -25,7 +25,7 @@ GREEN, BLUE, ORANGE, RED = "#1e7a46", "#3b7ea1", "#e08a00", "#c22222"
 def format_summary(name: str, summary: ReviewSummary) -> str:
     """Format the summary of a side in one line."""
     if not summary.moves:
-        return f"{name}: no choice to judge"
+        return f"{name}: no choices to review"
     choices = f"{summary.moves} choice{'s' * (summary.moves != 1)}"
     marks = f"{summary.inaccuracies} ?!, {summary.mistakes} ?, {summary.blunders} ??"
     return f"{name}: accuracy {summary.accuracy:.1f} %, mean loss {summary.mean_loss:.2f} in {choices}; {marks}"
@@ -51,7 +51,7 @@ def draw_table(reviews: Sequence[MoveReview]) -> Table:
 
 
 def _make_cells(review: MoveReview) -> list[str]:
-    """The cells of a move; the best move is only shown if it is better."""
+    """Format the cells of a move; the best move is shown only if it is better."""
     position, names = review.position, review.position.format_moves(review.pv)
     lost = review.loss > 0
     return [
@@ -68,21 +68,21 @@ def _make_cells(review: MoveReview) -> list[str]:
 def draw_chart(reviews: Sequence[MoveReview], plies: int, width: int = 80) -> Text:
     """Draw the value after each move as bars, upwards for Black or South, with mistakes marked on the zero line.
 
-    A game that does not fit the width is drawn in several sections.
+    If the chart does not fit the width, it is drawn in several sections.
     """
     chart_width = max(1, width - AXIS_WIDTH)
     bar_width = min(max(1, min(MAX_CHART_WIDTH, chart_width) // plies), MAX_BAR_WIDTH)
     max_value = max(abs(review.first_value) for review in reviews)
     step = next((step for step in ROW_STEPS if max_value <= HALF_HEIGHT * step), ROW_STEPS[-1])
     first, second = reviews[0].position.game.sides
-    text = Text(f"value after each move: {first} is better above the line, {second} below\n")
+    text = Text(f"value after each move: above the line {first} is better, below it {second}\n")
     length = chart_width // bar_width
     sections = [range(begin, min(begin + length, plies + 1)) for begin in range(1, plies + 1, length)]
     return text.append(Text("\n").join(_draw_section(reviews, section, bar_width, step) for section in sections))
 
 
 def _draw_section(reviews: Sequence[MoveReview], section: range, bar_width: int, step: int) -> Text:
-    """Draw the chart of some moves, with their numbers below."""
+    """Draw a section of the chart, with move numbers below."""
     text = Text()
     for row in range(HALF_HEIGHT, -HALF_HEIGHT - 1, -1):
         text.append(f"{row * step:+4d} ┤" if row else "   0 ┼")
@@ -95,7 +95,7 @@ def _draw_section(reviews: Sequence[MoveReview], section: range, bar_width: int,
 
 
 def _draw_bar(review: MoveReview, row: int, step: int) -> tuple[str, str]:
-    """The character of a move's bar in a row, at half-character resolution, and its style."""
+    """Return the character of a move's bar in a row, at half-character resolution, and its style."""
     if row == 0:
         return ("?", MARK_STYLES[review.mark]) if review.mark in ("?", "??") else ("─", "")
     value = review.first_value if row > 0 else -review.first_value
@@ -106,7 +106,7 @@ def _draw_bar(review: MoveReview, row: int, step: int) -> tuple[str, str]:
 
 
 def _format_scale(section: range, bar_width: int) -> str:
-    """The move numbers below the chart, each at the start of its bar."""
+    """Format the move numbers below the chart, each at the start of its bar."""
     scale, interval = "", 10 if bar_width == 1 else 5
     for ply in section:
         column = (ply - section.start) * bar_width
@@ -116,7 +116,7 @@ def _format_scale(section: range, bar_width: int) -> str:
 
 
 def plot_review(axes: Any, reviews: Sequence[MoveReview]) -> None:
-    """Plot the value by move, with dots for mistakes and shading for the solved part."""
+    """Plot the value after each move, with dots for mistakes and shading for solved positions."""
     game = reviews[0].position.game
     first, unit = game.sides[0], game.adapter.unit
     axes.axhline(0, color="#888", linewidth=1)

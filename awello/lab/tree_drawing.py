@@ -1,6 +1,6 @@
-"""Drawings of searched trees: coloured text for a terminal, SVG for a page.
+"""Draw search trees: coloured text for a terminal, SVG for a page.
 
-Drawing only reads the finished `SearchTree`; nothing is searched, except to count the nodes of plain minimax.
+Drawing only reads the finished `SearchTree`; it searches only to count the nodes of plain minimax.
 """
 
 import math
@@ -18,7 +18,7 @@ BOUND_SIGNS = {"lower": "≥", "upper": "≤", None: ""}
 PRINCIPAL_STYLE, CUT_STYLE = "bold green", "dim"
 
 MARGIN, HEADER_HEIGHT, FOOTER_HEIGHT, NODE_SIZE, GAP, LEVEL_HEIGHT = 24, 90, 60, 34, 8, 84
-MAX_UPRIGHT_LEAVES, ROTATED_LEAF_WIDTH = 80, 22  # with more leaves than this, leaf labels are rotated
+MAX_UPRIGHT_LEAVES, ROTATED_LEAF_WIDTH = 80, 22  # leaf labels are rotated in trees with more leaves
 LETTER_WIDTH = 8.2  # of a digit
 MIN_WIDTH = 880
 MOVE_FONT_SIZE = 12
@@ -37,7 +37,7 @@ def format_value(value: float) -> str:
 
 
 def format_node(node: SearchNode) -> str:
-    """Format the value of a node: `4`, `≥4` for a bound left by a cut, empty if the node was not visited."""
+    """Format the value of a node: `4`, `≥4` for a bound after a cutoff, empty if the node was not visited."""
     value = node.cut_value if node.cut else node.value
     return "" if value is None else BOUND_SIGNS[node.bound] + format_value(value)
 
@@ -63,12 +63,12 @@ def _make_printable(text: str) -> str:
 
 
 def _drawn_children(node: SearchNode, ply: int, plies: int | None) -> list[SearchNode]:
-    """The children of a node that are drawn, given the maximum depth."""
+    """Return the children of a node to draw, given the maximum depth."""
     return node.children if plies is None or ply < plies else []
 
 
 def draw_tree(tree: SearchTree, plies: int | None = None, windows: bool = False) -> Text:
-    """Draw the tree as text, one node per line, down to a number of plies, optionally with windows."""
+    """Draw the tree as text, one node per line, to a depth in plies, optionally with windows."""
     legend = "* principal variation" + ("; cut: never visited; ≥ ≤: a cut left only a bound" if tree.cut else "")
     text = Text("\n".join([*describe_tree(tree), legend]))
     for node, branch, ply in _walk_rows(tree.root, "", "", 0, plies):
@@ -80,7 +80,7 @@ def draw_tree(tree: SearchTree, plies: int | None = None, windows: bool = False)
 def _walk_rows(
     node: SearchNode, branch: str, below: str, ply: int, plies: int | None
 ) -> Iterator[tuple[SearchNode, str, int]]:
-    """Yield each node with the branches to its left and its ply."""
+    """Yield each node with its ply and the branches to its left."""
     yield node, branch, ply
     children = _drawn_children(node, ply, plies)
     for child in children:
@@ -91,7 +91,7 @@ def _walk_rows(
 
 
 def _describe_node(node: SearchNode, windows: bool) -> Text:
-    """The line of a node: move, MAX or MIN, value and marks."""
+    """Format a node in one line: move, MAX or MIN, value and marks."""
     player = "MAX" if node.maximising else "MIN"
     words = [
         f"{node.name}:" if node.name else "",
@@ -118,7 +118,7 @@ class NodeLayout:
 
     @property
     def label(self) -> str:
-        """The text of the node: the value, or the move if it was cut."""
+        """Text of the node: its value, or its move if it was cut."""
         return format_node(self.node) or self.node.name
 
     def walk(self) -> "Iterator[NodeLayout]":
@@ -131,7 +131,7 @@ class NodeLayout:
 def draw_tree_svg(tree: SearchTree, plies: int | None = None) -> str:
     """Draw the tree as SVG: leaves evenly spaced, each parent centred above its children.
 
-    In a large tree the leaf labels are rotated to save width.
+    In a large tree, leaf labels are rotated to save width.
     """
     lines, root = describe_tree(tree), _layout_node(tree.root, 0, plies)
     layouts = list(root.walk())
