@@ -75,7 +75,7 @@ def test_a_win_within_reach_is_found() -> None:
 
 def test_a_node_has_the_documented_size() -> None:
     described = inspect.getsource(TreeSearchPlayer)
-    assert f"{TreeNode.dtype.itemsize} bytes per node" in described
+    assert f"{TreeNode.dtype.itemsize} bytes" in described
     assert MonteCarloTree(1 << 10).nodes.nbytes == TreeNode.dtype.itemsize << 10
 
 
