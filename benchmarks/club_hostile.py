@@ -5,7 +5,7 @@
 Prints the time until moves were acknowledged and the server's memory, before and during each attack; the waiting times
 (median and longest) and refusals of an ordinary guest at another address; and the time of a failed login for names that
 exist and names that do not.  The attacks of guests are in `benchmarks/guests.py`.  The effect of each attack is tested
-in `tests/test_hostile.py` and `tests/test_guests*.py`.
+in `tests/test_hostile.py` and `tests/test_network_limits.py`.
 """
 
 import argparse

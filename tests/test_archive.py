@@ -139,8 +139,8 @@ def test_the_explorer_counts_what_was_played(archive: Archive) -> None:
             assert found.games == sum(counts.values()) == sum(branch.games for branch in found.moves)
             for branch in found.moves:
                 following = hash(position.after(branch.move).canonical())
-                told = (branch.wins, branch.draws, branch.losses)
-                assert told == tuple(counts[following, won] for won in (1, 0, -1)) and sum(told) == branch.games
+                text = (branch.wins, branch.draws, branch.losses)
+                assert text == tuple(counts[following, won] for won in (1, 0, -1)) and sum(text) == branch.games
 
 
 def test_symmetric_games_are_one(archive: Archive) -> None:
@@ -186,7 +186,7 @@ def test_filters(archive: Archive) -> None:
 
 
 @pytest.mark.parametrize(
-    "told, date",
+    "text, date",
     [
         ("1996", "1996"),
         ("2004.09.18_05:54:38.MDT", "2004-09-18"),
@@ -197,8 +197,8 @@ def test_filters(archive: Archive) -> None:
         ("May 1996", None),
     ],
 )
-def test_dates(told: str, date: str | None) -> None:
-    assert parse_date(told) == date
+def test_dates(text: str, date: str | None) -> None:
+    assert parse_date(text) == date
 
 
 def test_an_older_archive_runs_the_missing_migrations(archive: Archive, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -221,7 +221,7 @@ def test_an_older_archive_runs_the_missing_migrations(archive: Archive, monkeypa
         Archive(archive.location)
 
 
-def test_two_programs_may_write_at_once(archive: Archive) -> None:
+def test_two_processes_can_write_concurrently(archive: Archive) -> None:
     records = [random_record(Game.OTHELLO, seed) for seed in range(40)]
 
     def write(part: list[Record]) -> None:

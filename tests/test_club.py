@@ -105,7 +105,7 @@ def test_lag_is_never_charged_nor_invented() -> None:
     assert state.play(ANN, 0, "f5", 103.0, lag=-5).seconds == (3.0,)
 
 
-def test_passes_are_played_at_once() -> None:
+def test_passes_are_played_automatically() -> None:
     seen = 0
     for seed in range(30):
         state = play_on(begin(Game.OTHELLO6, Clock(1e6)), seed)

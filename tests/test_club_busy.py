@@ -130,7 +130,7 @@ def test_messages_without_an_account_are_charged_to_their_network(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, frozen_limits: None
 ) -> None:
     """However many connections it has; other networks and accounts are not affected."""
-    monkeypatch.setattr(connection, "PATIENCE", 0.0)
+    monkeypatch.setattr(connection, "MAX_DELAY", 0.0)
     monkeypatch.setattr(web, "COSTS", (40.0, 1.0))
     with (
         serving(tmp_path / "club.sqlite", names=["club.example.org"]) as address,

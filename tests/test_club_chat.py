@@ -42,7 +42,7 @@ async def test_chat_is_off_until_both_players_turn_it_on(club: ClubHarness) -> N
 
 @with_club
 async def test_each_connection_has_its_own_switch_and_spectators_receive_nothing(club: ClubHarness) -> None:
-    eyes, carl = club.connect("eyes"), club.connect("Carl")
+    spectator, carl = club.connect("spectator"), club.connect("Carl")
     store, bob = club.connect("Ann"), club.connect("Bob")
     told_at_desk = club.received["Ann"]
     phone = club.connect("Ann")
@@ -51,19 +51,19 @@ async def test_each_connection_has_its_own_switch_and_spectators_receive_nothing
     for client in (carl, store, bob):
         await club.server.watch(client, number)
         await club.server.chat.set_enabled(client, True)
-    await club.server.watch(eyes, number)
+    await club.server.watch(spectator, number)
     await club.server.chat.say(bob, number, "one")
     await club.server.chat.set_enabled(phone, True)
     await club.server.chat.say(phone, number, "two")
     words = [[each["text"] for each in told if each["type"] == SAID] for told in (told_at_desk, told_on_phone)]
     assert words == [["one", "two"], []], "the phone was off, then it was the one that spoke"
-    assert chat_lines(club, "Bob") == ["two"] and chat_lines(club, "Carl") == chat_lines(club, "eyes") == []
+    assert chat_lines(club, "Bob") == ["two"] and chat_lines(club, "Carl") == chat_lines(club, "spectator") == []
     with refused("not_your_game"):
         await club.server.chat.say(carl, number, "may I?")
     with refused("not_logged_in"):
-        await club.server.chat.set_enabled(eyes, True)
+        await club.server.chat.set_enabled(spectator, True)
     with refused("not_logged_in"):
-        await club.server.chat.say(eyes, number, "may I?")
+        await club.server.chat.say(spectator, number, "may I?")
 
 
 @with_club

@@ -120,7 +120,7 @@ async def test_accounts_of_one_network_play_unrated(club: ClubHarness) -> None:
     assert club.last_event("Eve")["unrated"] == "network"
 
 
-def test_the_channel_knows_networks(tmp_path: Path) -> None:
+def test_the_websocket_recognises_networks(tmp_path: Path) -> None:
     """Behind a reverse proxy, the clients' addresses are used."""
     with serving(tmp_path / "club.sqlite", names=["club.example.org"]) as address:
         ann, eve = ClubHttpClient(base_url=address), ClubHttpClient(base_url=address)
@@ -368,7 +368,7 @@ async def test_a_blocked_player_gets_no_rematch_and_no_chat(club: ClubHarness) -
     with refused("unknown_player"):
         await club.server.blocks.block(ann, "nobody")
     with refused("not_logged_in"):
-        await club.server.blocks.block(club.connect("eyes"), "Ann")
+        await club.server.blocks.block(club.connect("spectator"), "Ann")
 
 
 # ---- tournaments ----------------------------------------------------------------------------------------------------

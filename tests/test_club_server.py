@@ -53,8 +53,8 @@ class ClubHarness:
         self.store.close()
 
     def connect(self, name: str, bot: bool = False) -> ClientConnection:
-        """Connect a client; `eyes` has no account."""
-        if name not in self.accounts and name != "eyes":
+        """Connect a client; `spectator` has no account."""
+        if name not in self.accounts and name != "spectator":
             owner = 1 if bot else None
             made = self.store.submit(lambda connection: create_account(connection, name, "hash", owner))
             self.accounts[name] = made.result()
@@ -155,11 +155,11 @@ async def test_offers_can_ask_for_a_side(club: ClubHarness) -> None:
 
 @with_club
 async def test_a_game_is_played_broadcast_and_archived(club: ClubHarness) -> None:
-    ann, bob, eyes = club.connect("Ann"), club.connect("Bob"), club.connect("eyes")
+    ann, bob, spectator = club.connect("Ann"), club.connect("Bob"), club.connect("spectator")
     number = await club.start_game(ann, bob)
-    await club.server.watch(eyes, number)
+    await club.server.watch(spectator, number)
     await play_random_moves(club, number, [ann, bob])
-    end = club.last_event("eyes")
+    end = club.last_event("spectator")
     assert (
         end == club.last_event("Ann") == club.last_event("Bob")
         and end["over"]
@@ -181,17 +181,17 @@ async def test_a_game_is_played_broadcast_and_archived(club: ClubHarness) -> Non
 
 @with_club
 async def test_clients_cannot_act_for_others(club: ClubHarness) -> None:
-    ann, bob, eve, eyes = (club.connect(name) for name in ("Ann", "Bob", "Eve", "eyes"))
+    ann, bob, eve, spectator = (club.connect(name) for name in ("Ann", "Bob", "Eve", "spectator"))
     number = await club.start_game(ann, bob)
     state = await club.server.watch(eve, number)
-    for client, code in ((bob, "not_your_turn"), (eve, "not_your_game"), (eyes, "not_logged_in")):
+    for client, code in ((bob, "not_your_turn"), (eve, "not_your_game"), (spectator, "not_logged_in")):
         with refused(code):
             await club.server.move(client, number, 0, state["legal"][0])
     for act in (club.server.resign, club.server.abort, club.server.draw):
         with refused("not_your_game"):
             await act(eve, number)
     with refused("not_logged_in"):
-        await club.server.lobby.seek(eyes, BLITZ)
+        await club.server.lobby.seek(spectator, BLITZ)
     with refused("game_not_live"):
         await club.server.move(ann, 99, 0, "f5")
     assert club.last_event("Ann")["ply"] == 0
@@ -424,7 +424,7 @@ async def test_changes_stored_before_a_failure_are_sent_after_recovery(club: Clu
 
 
 @with_club
-async def test_many_games_at_once(club: ClubHarness) -> None:
+async def test_many_concurrent_games(club: ClubHarness) -> None:
     club.connect("Ann")
     bots = [club.connect(f"bot{number}", bot=True) for number in range(10)]
     pairs = [(bots[number % 10], bots[(number + 1 + number // 10) % 10]) for number in range(40)]

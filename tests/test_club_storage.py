@@ -54,7 +54,7 @@ def name_of(database: str) -> str:
     return database.split("?")[0].rsplit("/", 1)[1]
 
 
-def ask(database: str, question: str) -> list[Any]:
+def query_directly(database: str, question: str) -> list[Any]:
     """Query the database directly."""
     with psycopg.connect(database.replace("+psycopg", ""), autocommit=True) as connection:
         return list(connection.execute(question.encode()).fetchall())
@@ -176,7 +176,7 @@ def test_operations_that_may_be_committed_are_not_repeated(database: str, proxy:
     for future in futures:
         with pytest.raises(StorageError):
             future.result(30)
-    assert ask(database, "SELECT count(*) FROM games") == [(1,)]
+    assert query_directly(database, "SELECT count(*) FROM games") == [(1,)]
     proxy.refusing = False
     assert store.submit(begin_game).result(30).number == 2, "the store goes on"
     store.close()
@@ -186,8 +186,8 @@ def test_operations_that_may_be_committed_are_not_repeated(database: str, proxy:
 def cut_claim(database: str) -> None:
     """End the connection that holds the server lock."""
     here = "(SELECT oid FROM pg_database WHERE datname = current_database())"
-    (pid,) = ask(database, f"SELECT pid FROM pg_locks WHERE objid = {SERVER_LOCK} AND database = {here}")
-    assert ask(database, f"SELECT pg_terminate_backend({pid[0]}, 10000)") == [(True,)]
+    (pid,) = query_directly(database, f"SELECT pid FROM pg_locks WHERE objid = {SERVER_LOCK} AND database = {here}")
+    assert query_directly(database, f"SELECT pg_terminate_backend({pid[0]}, 10000)") == [(True,)]
 
 
 @needs_postgres

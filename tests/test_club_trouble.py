@@ -28,7 +28,7 @@ from awello.storage.migrations import STATE_TABLE
 DATABASES = Path(__file__).parent / "databases"  # SQLite dumps, one per released version
 
 
-async def go_through(club: ClubHarness, begin: Callable[[], Any], end: Callable[[], Any]) -> None:
+async def play_through_failure(club: ClubHarness, begin: Callable[[], Any], end: Callable[[], Any]) -> None:
     """Play while the database fails: what was acknowledged is kept, what was refused has not happened."""
     players = [club.connect("Ann"), club.connect("Bob")]
     number = await club.start_game(players[0], players[1])
@@ -69,7 +69,7 @@ def test_a_killed_database_loses_nothing() -> None:
         database = new_database(str(server.folder), "club")
 
         async def play() -> None:
-            await go_through(await ClubHarness(database).open(), server.kill, server.start)
+            await play_through_failure(await ClubHarness(database).open(), server.kill, server.start)
 
         asyncio.run(asyncio.wait_for(play(), 2 * TIMEOUT))
     finally:
@@ -93,7 +93,7 @@ def test_a_full_disk_loses_nothing(tmp_path: Path) -> None:
             most = 0
 
         event.listen(club.store.engine, "checkout", limit)
-        await go_through(club, fill, empty)
+        await play_through_failure(club, fill, empty)
 
     asyncio.run(asyncio.wait_for(play(), 2 * TIMEOUT))
 

@@ -17,20 +17,20 @@ from awello.web.club_service import SESSION_COOKIE
 
 
 @pytest.fixture
-def visit(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Any]:
+def new_client(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Any]:
     """A function that creates a client of a club."""
     monkeypatch.setattr(club_service, "SIGNUP_RATE", (100, 1))
     with serving(tmp_path / "club.sqlite") as address:
         yield lambda: ClubHttpClient(base_url=address)
 
 
-def test_accounts_and_cookies(visit: Any) -> None:
-    client = visit()
+def test_accounts_and_cookies(new_client: Any) -> None:
+    client = new_client()
     answer = client.post("/api/club/accounts", json={"name": "Ann", "password": PASSWORD})
     cookie = answer.headers["set-cookie"].lower()
     assert answer.status_code == 200 and "httponly" in cookie and "samesite=strict" in cookie
     assert client.get("/api/club/session").json()["name"] == "Ann"
-    other = visit()
+    other = new_client()
     assert other.get("/api/club/session").json()["name"] is None
     taken = other.post("/api/club/accounts", json={"name": "ANN", "password": PASSWORD})
     assert (taken.status_code, taken.json()["code"]) == (400, "name_taken")
@@ -46,8 +46,8 @@ def test_accounts_and_cookies(visit: Any) -> None:
     assert client.get("/api/club/session").json()["name"] == "Ann", "other sessions stay"
 
 
-def test_guessing_is_slowed_down(visit: Any, frozen_limits: None) -> None:
-    client = visit()
+def test_guessing_is_slowed_down(new_client: Any, frozen_limits: None) -> None:
+    client = new_client()
     sign_up(client, "Ann")
     codes = [
         client.post("/api/club/session", json={"name": "Ann", "password": "a wrong one"}).status_code for _ in range(12)
@@ -55,8 +55,8 @@ def test_guessing_is_slowed_down(visit: Any, frozen_limits: None) -> None:
     assert codes[:10] == [401] * 10 and codes[-1] == 429
 
 
-def test_another_site_cannot_act(visit: Any) -> None:
-    client = visit()
+def test_another_site_cannot_act(new_client: Any) -> None:
+    client = new_client()
     sign_up(client, "Ann")
     for headers in ({"origin": "https://evil.example"}, {"sec-fetch-site": "cross-site"}):
         assert client.post("/api/club/bots", json={"name": "bot"}, headers=headers).status_code == 403
@@ -64,14 +64,14 @@ def test_another_site_cannot_act(visit: Any) -> None:
             channel.receive()
 
 
-def test_bots_and_tokens(visit: Any) -> None:
-    client = visit()
+def test_bots_and_tokens(new_client: Any) -> None:
+    client = new_client()
     assert client.post("/api/club/bots", json={"name": "bot"}).status_code == 401
     sign_up(client, "Ann")
     assert client.post("/api/club/bots", json={"name": "Ann-bot"}).json() == {"name": "Ann-bot", "bot": True}
     token = client.post("/api/club/bots/Ann-bot/tokens", json={"label": "laptop"}).json()["token"]
     program = {"authorization": f"Bearer {token}"}
-    nobody = visit()
+    nobody = new_client()
     assert nobody.get("/api/club/session", headers=program).json() == {"name": "Ann-bot", "bot": True}
     assert nobody.post("/api/club/bots", json={"name": "x1"}, headers=program).status_code == 401
     sign_up(nobody, "Bob")
@@ -79,11 +79,11 @@ def test_bots_and_tokens(visit: Any) -> None:
     (made,) = client.get("/api/club/bots/Ann-bot/tokens").json()
     assert client.delete(f"/api/club/bots/Ann-bot/tokens/{made['id']}").json() == {"revoked": True}
     for forged in (token, token + "x", "awello_", "none"):
-        assert visit().get("/api/club/session", headers={"authorization": f"Bearer {forged}"}).status_code == 401
+        assert new_client().get("/api/club/session", headers={"authorization": f"Bearer {forged}"}).status_code == 401
 
 
-def test_a_game_by_websocket(visit: Any) -> None:
-    ann, bob, eyes = visit(), visit(), visit()
+def test_a_game_by_websocket(new_client: Any) -> None:
+    ann, bob, eyes = new_client(), new_client(), new_client()
     sign_up(ann, "Ann")
     sign_up(bob, "Bob")
     with ann.connect() as first, bob.connect() as second, eyes.connect() as watcher:
@@ -109,8 +109,8 @@ def test_a_game_by_websocket(visit: Any) -> None:
         assert rows == [], "provisional ratings are not on the ladder"
 
 
-def test_metrics(visit: Any) -> None:
-    ann = visit()
+def test_metrics(new_client: Any) -> None:
+    ann = new_client()
     sign_up(ann, "Ann")
     with ann.connect() as channel:
         channel.wait_for("welcome")
@@ -138,8 +138,8 @@ def play_out(number: int, first: Any, second: Any) -> None:
             first.wait_for("game")
 
 
-def test_offers_are_withdrawn_when_their_author_disconnects(visit: Any) -> None:
-    ann, bob = visit(), visit()
+def test_offers_are_withdrawn_when_their_author_disconnects(new_client: Any) -> None:
+    ann, bob = new_client(), new_client()
     sign_up(ann, "Ann")
     sign_up(bob, "Bob")
     with ann.connect() as first:
@@ -153,8 +153,8 @@ def test_offers_are_withdrawn_when_their_author_disconnects(visit: Any) -> None:
         assert first.request("accept", number=number)["code"] == "offer_gone"
 
 
-def test_profiles_and_exported_games(visit: Any, frozen_limits: None) -> None:
-    ann, bob, eyes = visit(), visit(), visit()
+def test_profiles_and_exported_games(new_client: Any, frozen_limits: None) -> None:
+    ann, bob, eyes = new_client(), new_client(), new_client()
     sign_up(ann, "Ann")
     sign_up(bob, "Bob")
     ann.post("/api/club/bots", json={"name": "rex"})
@@ -211,8 +211,8 @@ def test_profiles_and_exported_games(visit: Any, frozen_limits: None) -> None:
     assert [eyes.get("/api/club/players/ann/games").status_code for _ in range(5)][-1] == 429
 
 
-def test_invalid_messages_are_answered_and_finally_close_the_connection(visit: Any) -> None:
-    ann = visit()
+def test_invalid_messages_are_answered_and_finally_close_the_connection(new_client: Any) -> None:
+    ann = new_client()
     sign_up(ann, "Ann")
     with ann.connect() as channel:
         assert channel.request("dance")["code"] == "unknown_type"

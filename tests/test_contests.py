@@ -205,7 +205,7 @@ def store_contest(contests: ContestRunner, number: int) -> Path:
     return folder
 
 
-def test_ids_cannot_leave_the_folder(contests: ContestRunner) -> None:
+def test_ids_cannot_escape_the_folder(contests: ContestRunner) -> None:
     store_contest(contests, 7).rename(contests.folder.parent / "outside")
     for name in ("../outside", "..", ".", ""):
         with pytest.raises(ApiError, match="there is no contest"):
@@ -261,7 +261,7 @@ def test_a_tree_is_drawn(client: TestClient) -> None:
         ({"search": "alphabeta:nonsense"}, "nonsense"),
         ({"search": "alphabeta,file=/etc/passwd"}, "'file' cannot be changed on this server"),
         ({"search": "alphabeta,table=/etc/passwd"}, "'table=/etc/passwd' is not allowed on this server: choose 1, 2"),
-        ({"search": "alphabeta,sort=false"}, "a tree takes no sort"),
+        ({"search": "alphabeta,move_ordering=false"}, "move_ordering is not a setting of a tree"),
         ({"moves": ["a1"]}, "move 1: "),
         ({"search": "minimax@4", "moves": MIDGAME}, "lower the depth"),
     ],

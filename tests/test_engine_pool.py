@@ -206,7 +206,9 @@ def test_an_unfetched_analysis_is_replaced() -> None:
 
 
 # --- reviews ----------------------------------------------------------------------------------------------------------
-def test_an_interrupted_review_judges_each_move_once(runner_pool: PoolRunner, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_interrupted_review_searches_each_move_once(
+    runner_pool: PoolRunner, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr(engine_pool, "TIME_SLICE", 0.01)
     monkeypatch.setattr(engine_pool, "REVIEW_DELAY", 0.0)
     monkeypatch.setattr(engine_pool, "SCHEDULE_INTERVAL", 0.01)

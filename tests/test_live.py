@@ -148,7 +148,12 @@ def test_searches_end_when_the_connection_closes(server: tuple[TestClient, Engin
         ('{"id": 1.5, "type": "analyse"}', None, "invalid_id", "id:"),
         (f'{{"id": "{"x" * 41}", "type": "analyse"}}', None, "invalid_id", "id:"),
         ('{"id": 1}', 1, "unknown_type", "type:"),
-        ('{"id": 1, "type": "dance"}', 1, "unknown_type", "'dance' is not one of analyse, choose, review, stop"),
+        (
+            '{"id": 1, "type": "dance"}',
+            1,
+            "unknown_type",
+            "'dance' is not a type of request: choose analyse,",
+        ),
         ('{"id": 1, "type": ["stop"]}', 1, "unknown_type", "type:"),
         ('{"id": 1, "type": "choose"}', 1, "invalid_field", "player: field required"),
         ('{"id": 1, "type": "choose", "player": "\\ud800"}', 1, "invalid_field", "player:"),

@@ -39,9 +39,9 @@ SHORT_GAME = next(
 
 
 @pytest.fixture(scope="module")
-def place(tmp_path_factory: pytest.TempPathFactory) -> str:
+def location(tmp_path_factory: pytest.TempPathFactory) -> str:
     """An archive with games of Othello by Ann and Bob, one of Awalé, and one that ended by resignation."""
-    archive = Archive(place := str(tmp_path_factory.mktemp("archive") / "archive.sqlite"))
+    archive = Archive(location := str(tmp_path_factory.mktemp("archive") / "archive.sqlite"))
     for seed in range(25):
         record = random_record(Game.OTHELLO, seed)
         tags = {"Black": "Ann", "White": f"Bob {seed}", "Date": str(1990 + seed), "Event": "Cup"}
@@ -51,17 +51,17 @@ def place(tmp_path_factory: pytest.TempPathFactory) -> str:
     record = random_record(Game.ABAPA, 1)
     archive.add(Record(record.start, record.moves, tags={"South": "Ann", "North": "Bob", "Date": "2021"}))
     archive.close()
-    return place
+    return location
 
 
 @pytest.fixture(scope="module")
-def address(place: str) -> Iterator[str]:
-    with serving("--port", "0", "--jobs", "1", "--archive", place) as found:
+def address(location: str) -> Iterator[str]:
+    with serving("--port", "0", "--jobs", "1", "--archive", location) as found:
         yield found
 
 
-def numbers(place: str) -> list[int]:
-    archive = Archive(place)
+def numbers(location: str) -> list[int]:
+    archive = Archive(location)
     try:
         return archive.numbers(GameFilter())
     finally:
@@ -81,17 +81,17 @@ def row(page: Page, move: str) -> str:
 
 
 # ---- what was played ------------------------------------------------------------------------------------------------
-def test_explorer_follows_the_position(visitor: Visitor, place: str) -> None:
+def test_explorer_follows_the_position(visitor: Visitor, location: str) -> None:
     page = visitor.open("#othello?moves=f5d6c3d3*")
     page.keyboard.press("e")
     expect(page.locator("#explorer-summary")).to_contain_text("game")
     page.keyboard.press("Home")
-    start = explore(Archive(place), Position.start())
-    worth = f"{start.value:+d}".replace("-", "−")
-    expect(page.locator("#explorer-summary")).to_have_text(f"26 games · value {worth}")
-    expect(page.locator("#explore-f5 .explorer-value")).to_have_text(worth)
+    start = explore(Archive(location), Position.start())
+    value = f"{start.value:+d}".replace("-", "−")
+    expect(page.locator("#explorer-summary")).to_have_text(f"26 games · value {value}")
+    expect(page.locator("#explore-f5 .explorer-value")).to_have_text(value)
     expect(page.locator(".explorer-move")).to_have_count(1)
-    assert row(page, "f5").startswith("f5: 26 games, 100\xa0%, won ") and row(page, "f5").endswith(f"value {worth}")
+    assert row(page, "f5").startswith("f5: 26 games, 100\xa0%, won ") and row(page, "f5").endswith(f"value {value}")
     (first,) = start.moves
     widths = page.eval_on_selector_all(".explorer-bar span", "parts => parts.map(part => Number(part.style.flexGrow))")
     assert widths == [count for count in (first.wins, first.draws, first.losses) if count]
@@ -145,15 +145,15 @@ def saved_number(page: Page) -> int:
     return int(page.locator("#save-status").inner_text().split()[-1])
 
 
-def test_a_finished_game_is_saved_once(visitor: Visitor, place: str) -> None:
+def test_a_finished_game_is_saved_once(visitor: Visitor, location: str) -> None:
     page = visitor.open("#othello4?second=greedy")
     tab(page, "settings").locator("#setting-name").fill("Ann O’Nym")
     page.keyboard.press("Enter")
     record = play_on(page, random.Random(5).choice, click)
     number = saved_number(page)
-    before = numbers(place)
+    before = numbers(location)
     assert number == before[-1]
-    kept = Archive(place).find(number)
+    kept = Archive(location).find(number)
     assert kept.moves == record.moves and len(kept.seconds) == len(kept.moves)
     assert (kept.tags["Black"], kept.tags["White"], kept.tags["Site"]) == ("Ann O’Nym", "greedy", "Awello page")
     page.reload()
@@ -166,41 +166,41 @@ def test_a_finished_game_is_saved_once(visitor: Visitor, place: str) -> None:
     again = moves_of(page)[len(page.evaluate("() => location.hash.split('*')[0].split('moves=')[1]")) // 2]
     click(page, again)
     assert saved_number(page) == number, "the same game has the same number, whatever the page remembers"
-    assert numbers(place) == before
+    assert numbers(location) == before
 
 
 @pytest.mark.slow
-def test_another_ending_of_a_saved_game_is_an_analysis(visitor: Visitor, place: str) -> None:
+def test_another_ending_of_a_saved_game_is_an_analysis(visitor: Visitor, location: str) -> None:
     page = visitor.open(SHORT)
     play_on(page, random.Random(7).choice, click)
     saved_number(page)
-    before = numbers(place)
+    before = numbers(location)
     page.keyboard.press("Home")
     replay(page, SHORT_GAME)
     expect(page.locator("#banner")).to_be_visible()
     assert "(" in query(page, "moves")
     expect(page.locator("#save-status")).to_have_count(0)
-    assert numbers(place) == before
+    assert numbers(location) == before
 
 
-def test_resigned_and_out_of_time(visitor: Visitor, place: str) -> None:
+def test_resigned_and_out_of_time(visitor: Visitor, location: str) -> None:
     page = visitor.open("#othello?second=greedy")
     click(page, "f5")
     answered(page, 2)
     page.click("#resign")
-    kept = Archive(place).find(saved_number(page))
+    kept = Archive(location).find(saved_number(page))
     assert (kept.loser, kept.reason, len(kept.moves)) == (0, "resigned", 2)
     assert (kept.tags["Black"], kept.tags["White"]) == ("guest", "greedy")
     page = visitor.open("#othello?clock=0.5")
     click(page, "f5")
-    kept = Archive(place).find(saved_number(page))
+    kept = Archive(location).find(saved_number(page))
     assert (kept.loser, kept.reason) == (1, "ran out of time")
 
 
 @pytest.mark.slow
-def test_games_not_played_here_are_not_saved(visitor: Visitor, place: str) -> None:
+def test_games_not_played_here_are_not_saved(visitor: Visitor, location: str) -> None:
     """Games from links, moves played for a bot, and games with saving turned off are not saved."""
-    before = numbers(place)
+    before = numbers(location)
     page = visitor.open(f"#othello4?moves={''.join(SHORT_GAME[:-1])}*")
     replay(page, SHORT_GAME[-1:])
     expect(page.locator("#banner")).to_be_visible()
@@ -214,7 +214,7 @@ def test_games_not_played_here_are_not_saved(visitor: Visitor, place: str) -> No
     play_on(page, random.Random(3).choice, click)
     page.wait_for_load_state("networkidle")
     expect(page.locator("#save-status")).to_have_count(0)
-    assert numbers(place) == before
+    assert numbers(location) == before
     page.check("#setting-archive")
     saved_number(page)
     page.click("#tab-play")
@@ -234,7 +234,7 @@ def test_a_game_resumed_later_is_saved(visitor: Visitor) -> None:
 
 
 # ---- the list -------------------------------------------------------------------------------------------------------
-def test_list_of_games(visitor: Visitor, place: str) -> None:
+def test_list_of_games(visitor: Visitor, location: str) -> None:
     page = visitor.open("#othello")
     panel = tab(page, "games")
     rows = panel.locator(".archive-game")
@@ -296,16 +296,16 @@ def game_files(first: str, count: int, format_name: str = "ggf") -> dict[str, by
     return find_format(format_name).write(named)
 
 
-def drop(page: Page, place: str, **files: bytes) -> None:
+def drop(page: Page, selector: str, **files: bytes) -> None:
     """Drop files on an element of the page."""
     page.evaluate(
-        """([place, files]) => {
+        """([selector, files]) => {
           const dataTransfer = new DataTransfer();
           for (const [name, bytes] of files) dataTransfer.items.add(new File([new Uint8Array(bytes)], name));
           const event = new DragEvent("drop", { dataTransfer, bubbles: true, cancelable: true });
-          document.querySelector(place).dispatchEvent(event);
+          document.querySelector(selector).dispatchEvent(event);
         }""",
-        [place, [[name, list(content)] for name, content in files.items()]],
+        [selector, [[name, list(content)] for name, content in files.items()]],
     )
 
 

@@ -35,7 +35,9 @@ def club(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[str]:
 
 
 @contextmanager
-def coming(browser: Browser, address: str, *names: str, allowed: str = r"$^", **settings: Any) -> Iterator[list[Page]]:
+def open_pages(
+    browser: Browser, address: str, *names: str, allowed: str = r"$^", **settings: Any
+) -> Iterator[list[Page]]:
     """Pages with the club tab open, one per account name; an empty name is a spectator."""
     with ExitStack() as stack:
         pages = []
@@ -84,7 +86,7 @@ def play(page: Page, move: str) -> None:
 # ---- a game ---------------------------------------------------------------------------------------------------------
 def test_two_play_and_one_watches(browser: Browser, club: str, tmp_path: Path) -> None:
     """From an offer to ratings, rematch and profile; a spectator sees the same without buttons."""
-    with coming(browser, club, "Ann", "Bob", "") as (ann, bob, eyes):
+    with open_pages(browser, club, "Ann", "Bob", "") as (ann, bob, eyes):
         offer(ann, "othello4", side="0")
         expect(ann.locator("#club-seeks")).to_contain_text("Your offer · Othello 4×4 · 5 min · rated")
         expect(eyes.locator("#club-seeks .club-row")).to_be_disabled()
@@ -181,7 +183,7 @@ def test_two_play_and_one_watches(browser: Browser, club: str, tmp_path: Path) -
 
 
 def test_challenges_draws_and_several_games(browser: Browser, club: str) -> None:
-    with coming(browser, club, "Ann", "Bob") as (ann, bob):
+    with open_pages(browser, club, "Ann", "Bob") as (ann, bob):
         offer(ann, "othello", "Nobody")
         expect(ann.locator("#club-offer-error")).to_contain_text("Nobody is not online")
         offer(ann, "abapa", "bob")
@@ -220,7 +222,7 @@ def test_challenges_draws_and_several_games(browser: Browser, club: str) -> None
 
 # ---- a server that leaves -------------------------------------------------------------------------------------------
 @pytest.mark.slow
-def test_games_go_on_after_a_restart(browser: Browser, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_games_continue_after_a_restart(browser: Browser, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """An unacknowledged move is sent again; a reload restores the game."""
     monkeypatch.setattr(club_service, "SIGNUP_RATE", (100, 1))
     file, lost, said = tmp_path / "club.sqlite", list[str](), set[str]()
@@ -244,7 +246,7 @@ def test_games_go_on_after_a_restart(browser: Browser, tmp_path: Path, monkeypat
 
     with ExitStack() as stack:
         with serving(file, port) as address:
-            ann, bob, eyes = stack.enter_context(coming(browser, address, "Ann", "Bob", "", allowed=AWAY))
+            ann, bob, eyes = stack.enter_context(open_pages(browser, address, "Ann", "Bob", "", allowed=AWAY))
             for page in (ann, bob, eyes):
                 page.evaluate("window.stayed = true")
             begin(ann, bob, "othello")
@@ -317,7 +319,7 @@ def test_change_password(browser: Browser, club: str) -> None:
     """The password is changed on the user's own profile; other browsers are logged out."""
     asked, login = f"{club}api/club/session", {"name": "Ann", "password": "another horse"}
     settings = ON_A_PHONE | {"allowed": REFUSAL}
-    with coming(browser, club, "Ann", **settings) as (page,), visiting(browser, club) as other:
+    with open_pages(browser, club, "Ann", **settings) as (page,), visiting(browser, club) as other:
         assert other.context.request.post(asked, data={"name": "Ann", "password": PASSWORD}).ok
         expect(page.locator("#password-open")).to_be_hidden()
         page.click("#club-view-profile")
@@ -347,7 +349,7 @@ def test_change_password(browser: Browser, club: str) -> None:
 
 def test_bots(browser: Browser, club: str) -> None:
     """Register a bot, create a token that is shown once, and revoke it."""
-    with coming(browser, club, "Ann", **ON_A_PHONE) as (page,):
+    with open_pages(browser, club, "Ann", **ON_A_PHONE) as (page,):
         page.context.grant_permissions(["clipboard-read", "clipboard-write"])
         page.click("#club-view-bots")
         page.fill("#bot-name", "rex")
@@ -372,7 +374,7 @@ def test_bots(browser: Browser, club: str) -> None:
 
 # ---- everyone -------------------------------------------------------------------------------------------------------
 def test_accessibility(browser: Browser, club: str) -> None:
-    with coming(browser, club, "Ann", "Bob", **ON_A_PHONE) as (ann, bob):
+    with open_pages(browser, club, "Ann", "Bob", **ON_A_PHONE) as (ann, bob):
         offer(ann, "othello", "Bob", side="0")
         check(bob, "challenge", ".club-challenges .primary")
         bob.locator(".club-challenges .primary").click()

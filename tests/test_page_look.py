@@ -62,10 +62,10 @@ def test_accessibility(browser: Browser, address: str, family: str, mode: str) -
 PLACES = {name: f"#panel-{name}" for name in TABS}
 
 
-def serious(page: Page, place: str | None = None, *rules: str) -> list[str]:
-    """Serious axe violations, optionally in one place and for some rules."""
+def serious(page: Page, selector: str | None = None, *rules: str) -> list[str]:
+    """Serious axe violations, optionally within a selector and for some rules."""
     options = {"resultTypes": ["violations"]} | ({"runOnly": list(rules)} if rules else {})
-    found = Axe().run(page, context=place, options=options).response["violations"]
+    found = Axe().run(page, context=selector, options=options).response["violations"]
     return [
         f"{one['id']}: {one['nodes'][0]['html'][:200]} {one['nodes'][0].get('failureSummary', '')}"
         for one in found

@@ -93,19 +93,19 @@ def test_exact_values(visitor: Visitor) -> None:
     page = visitor.open(f"#othello?moves={SEVEN_LEFT}*")
     start_engine(page)
     position = record_of(page).final
-    worth = {position.format_move(move): -margin(position.after(move)) for move in position.legal_moves()}
+    expected = {position.format_move(move): -margin(position.after(move)) for move in position.legal_moves()}
     values = tab(page, "analysis").locator(".values li")
-    expect(values.filter(has_text="=")).to_have_count(len(worth))
+    expect(values.filter(has_text="=")).to_have_count(len(expected))
     shown = {line.split()[0]: int(line.split()[1].replace("−", "-")) for line in values.all_inner_texts()}
-    assert shown == worth
-    expect(page.locator(".board-hint.is-exact:not(.is-hidden)")).to_have_count(len(worth))
+    assert shown == expected
+    expect(page.locator(".board-hint.is-exact:not(.is-hidden)")).to_have_count(len(expected))
     expect(caption(page)).to_contain_text("exact")
     best = page.locator(".is-best").count()
-    assert best == list(worth.values()).count(max(worth.values()))
+    assert best == list(expected.values()).count(max(expected.values()))
     caption(page).click()
     page.keyboard.press(" ")
     page.wait_for_function("() => !location.hash.includes('c8*')")
-    assert worth[moves_of(page)[-1]] == max(worth.values())
+    assert expected[moves_of(page)[-1]] == max(expected.values())
 
 
 def test_exact_seeds(visitor: Visitor) -> None:

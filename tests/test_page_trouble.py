@@ -122,7 +122,7 @@ def test_errors_of_the_server_in_french(browser: Browser, address: str) -> None:
 
 
 # ---- whatever else people do ----------------------------------------------------------------------------------------
-def test_new_games_in_haste(visitor: Visitor) -> None:
+def test_new_games_in_quick_succession(visitor: Visitor) -> None:
     """Games started while a bot thinks or a position loads: the last one wins, and no reply is misplaced."""
     page = visitor.open("#othello?first=alphabeta%405&second=alphabeta%405")
     page.evaluate(

@@ -17,8 +17,8 @@ from awello import Game, Position
 from awello.position import format_position
 from awello.rules import awale
 from awello.web.app import create_app
+from awello.web.client_players import TERMINAL_PLAYERS
 from awello.web.errors import error_fields
-from awello.web.guest_players import TERMINAL_PLAYERS
 from awello.web.page_files import STATIC_FOLDER
 from awello.web.request_guard import MAX_TEXT_BODY_BYTES
 

@@ -33,13 +33,13 @@ def with_tags(record: Record, first: str, second: str, date: str) -> Record:
 
 
 @pytest.fixture
-def place(tmp_path: Path) -> str:
+def location(tmp_path: Path) -> str:
     return str(tmp_path / "archive.sqlite")
 
 
 @pytest.fixture
-def client(place: str) -> Iterator[TestClient]:
-    with TestClient(create_app(0, archive=place), base_url=HOST, raise_server_exceptions=False) as found:
+def client(location: str) -> Iterator[TestClient]:
+    with TestClient(create_app(0, archive=location), base_url=HOST, raise_server_exceptions=False) as found:
         yield found
 
 
@@ -89,8 +89,8 @@ def test_players_learn_from_games_on_a_private_server_only(
 
 
 # ---- what was played ------------------------------------------------------------------------------------------------
-def test_explore_matches_the_explorer(client: TestClient, place: str, game: Game) -> None:
-    archive = Archive(place)
+def test_explore_matches_the_explorer(client: TestClient, location: str, game: Game) -> None:
+    archive = Archive(location)
     for seed in range(12):
         archive.add(random_record(game, seed))
     for plies in (0, 1, 4):
@@ -106,8 +106,8 @@ def test_explore_matches_the_explorer(client: TestClient, place: str, game: Game
                 assert told[part] == getattr(branch, part)
 
 
-def test_openings_are_named_in_both_languages(client: TestClient, place: str) -> None:
-    Archive(place).add(parse_transcript(TIGER))
+def test_openings_are_named_in_both_languages(client: TestClient, location: str) -> None:
+    Archive(location).add(parse_transcript(TIGER))
     found = client.post("/api/explore", json={"moves": ["f5", "d6", "c3", "d3"]}).json()
     assert found["opening"] is None
     assert found["moves"] == [
@@ -123,24 +123,24 @@ def test_an_unknown_position(client: TestClient) -> None:
 
 
 # ---- games that are kept --------------------------------------------------------------------------------------------
-def test_a_game_is_saved_once(client: TestClient, place: str, game: Game) -> None:
+def test_a_game_is_saved_once(client: TestClient, location: str, game: Game) -> None:
     asked = finished_game(game)
     assert client.post("/api/games", json=asked).json() == {"number": 1}
     assert client.post("/api/games", json=asked).json() == {"number": 1}, "the same game again"
     assert client.post("/api/games", json=asked | {"started": asked["started"] + 1}).json() == {"number": 2}
-    record = Archive(place).find(1)
+    record = Archive(location).find(1)
     assert (names_of(record), set(record.seconds)) == (asked["moves"], {0.5})
     assert [record.tags[side] for side in game.sides] == ["Ann", "greedy"]
     assert record.tags["Site"] == "Awello page" and record.tags["Date"].startswith("2025-11-1")
     assert record.loser is None and record.final.over
 
 
-def test_resigned_games(client: TestClient, place: str) -> None:
+def test_resigned_games(client: TestClient, location: str) -> None:
     moves = ["f5", "d6", "c3"]
     for number, (reason, told) in enumerate([("resigned", "resigned"), ("time", "ran out of time")], 1):
         asked = finished_game(Game.OTHELLO, moves=moves, seconds=[], result={"loser": 1, "reason": reason})
         assert client.post("/api/games", json=asked).json() == {"number": number}
-        record = Archive(place).find(number)
+        record = Archive(location).find(number)
         assert (record.loser, record.reason, record.seconds) == (1, told, ())
         assert client.get(f"/api/games/{number}").json()["result"] == {"loser": 1, "reason": reason}
 
@@ -169,15 +169,15 @@ def test_names_stay_in_one_line(client: TestClient) -> None:
     ],
 )
 def test_invalid_games_are_refused(
-    client: TestClient, place: str, changes: dict[str, Any], status: int, words: str
+    client: TestClient, location: str, changes: dict[str, Any], status: int, words: str
 ) -> None:
     answer = client.post("/api/games", json=finished_game(**changes))
     assert answer.status_code == status, answer.text
     assert words in answer.json()["message"] and "\n" not in answer.json()["message"]
-    assert Archive(place).numbers(GameFilter()) == []
+    assert Archive(location).numbers(GameFilter()) == []
 
 
-def test_guests_cannot_fill_the_disk(client: TestClient, place: str, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_clients_cannot_fill_the_disk(client: TestClient, location: str, monkeypatch: pytest.MonkeyPatch) -> None:
     now = [1000.0]
     monkeypatch.setattr(rate_limits, "monotonic", lambda: now[0])
     keeper = client.app.state.archive_service  # type: ignore[attr-defined]
@@ -192,12 +192,12 @@ def test_guests_cannot_fill_the_disk(client: TestClient, place: str, monkeypatch
     assert (answer.status_code, keep(5)) == (200, 429)
     now[0] += 86400
     assert keep(6) == 200
-    assert len(Archive(place).numbers(GameFilter())) == 4
+    assert len(Archive(location).numbers(GameFilter())) == 4
 
 
 # ---- games that are found again -------------------------------------------------------------------------------------
 @pytest.fixture
-def library(place: str) -> list[Record]:
+def library(location: str) -> list[Record]:
     games = [random_record(Game.OTHELLO, seed) for seed in range(6)]
     records = [
         with_tags(record, f"Player {n}", "Éva" if n % 2 else "Bob", f"{1990 + n}-01-02")
@@ -206,7 +206,7 @@ def library(place: str) -> list[Record]:
     tiger = parse_transcript(TIGER)
     records.append(with_tags(Record(tiger.start, tiger.moves, loser=1, reason="crash: oops"), "Éva", "Bob", "2001"))
     records += [with_tags(random_record(game, 9), "South", "North", "2002") for game in (Game.ABAPA, Game.TOURNAMENT)]
-    archive = Archive(place)
+    archive = Archive(location)
     for record in records:
         archive.add(record)
     return records
@@ -317,7 +317,7 @@ def without_numbers(record: Record) -> dict[str, str]:
 
 
 @pytest.mark.parametrize("format_name", FORMATS)
-def test_files_of_every_format(client: TestClient, place: str, format_name: str) -> None:
+def test_files_of_every_format(client: TestClient, location: str, format_name: str) -> None:
     """Games of a file are imported once, however often it is sent, and exported again."""
     records = games_for(format_name)
     contents = find_format(format_name).write(records)
@@ -327,7 +327,7 @@ def test_files_of_every_format(client: TestClient, place: str, format_name: str)
     assert told[0] == {"name": files[0][0], "format": format_name, "new": len(records), **expected}
     assert [one["format"] for one in told[1:]] == ["names"] * (len(files) - 1)
     assert send(client, *files)[0] == told[0] | {"new": 0}
-    kept = list(Archive(place).records(range(1, 100)))
+    kept = list(Archive(location).records(range(1, 100)))
     assert [(one.start, one.moves) for one in kept] == [(one.start, one.moves) for one in records]
     assert [*map(without_numbers, kept)] == [*map(without_numbers, records)]
 
@@ -345,7 +345,7 @@ def test_files_of_every_format(client: TestClient, place: str, format_name: str)
         assert list(read_games(answer.content, f"x{suffix}")) == list(read_games(content, f"x{suffix}"))
 
 
-def test_one_file_needs_no_size(client: TestClient, place: str) -> None:
+def test_one_file_needs_no_size(client: TestClient, location: str) -> None:
     content = gzip.compress(b"f5d6c3\nf5f6e6\nf5d6\n")
     answer = client.post(FILES_PATH, params={"name": "C:\\a\x00b.txt.gz"}, content=content)
     (told,) = answer.json()["files"]
@@ -395,25 +395,25 @@ def test_only_files_may_be_large(client: TestClient) -> None:
     assert client.post(f"{FILES_PATH}/", params={"name": "long.txt"}, content=content).status_code == 413
 
 
-def test_a_public_server_imports_no_files(place: str) -> None:
+def test_a_public_server_imports_no_files(location: str) -> None:
     """A public server refuses imports; exports still work."""
-    Archive(place).add(parse_transcript(TIGER))
-    app = create_app(0, host="0.0.0.0", archive=place)
+    Archive(location).add(parse_transcript(TIGER))
+    app = create_app(0, host="0.0.0.0", archive=location)
     with TestClient(app, base_url="http://192.168.0.7:8421") as client:
         answer = client.post(FILES_PATH, params={"name": "a.txt"}, content=b"f5d6\n" * 100_000)
         assert (answer.status_code, answer.json()["code"]) == (403, "import_disabled")
         assert numbers(client) == [1]
         assert client.get("/api/games/file?format=ggf").status_code == 200
     foreign = {"origin": "http://evil.example"}
-    with TestClient(create_app(0, archive=place), base_url=HOST) as client:
+    with TestClient(create_app(0, archive=location), base_url=HOST) as client:
         answer = client.post(FILES_PATH, params={"name": "a.txt"}, content=b"f5d6\n", headers=foreign)
         assert (answer.status_code, answer.json()["code"]) == (403, "cross_origin")
 
 
 # ---- files that go out ----------------------------------------------------------------------------------------------
-def test_downloads_are_limited_per_network(place: str, frozen_limits: None) -> None:
-    Archive(place).add(parse_transcript(TIGER))
-    app = create_app(0, host="0.0.0.0", archive=place)
+def test_downloads_are_limited_per_network(location: str, frozen_limits: None) -> None:
+    Archive(location).add(parse_transcript(TIGER))
+    app = create_app(0, host="0.0.0.0", archive=location)
     with TestClient(app, base_url="http://192.168.0.7:8421", client=("203.0.113.7", 1)) as client:
         statuses = [client.get("/api/games/file?format=ggf").status_code for _ in range(6)]
         assert statuses == [200] * 5 + [429]
@@ -527,30 +527,30 @@ ASKED: list[tuple[str, str, dict[str, Any] | None]] = [
 ]
 
 
-def test_a_broken_archive_breaks_nothing_else(place: str, caplog: pytest.LogCaptureFixture) -> None:
-    Path(place).write_text("this is no database, and it is longer than a header of one" * 100)
-    with TestClient(create_app(0, archive=place), base_url=HOST, raise_server_exceptions=False) as client:
+def test_a_broken_archive_breaks_nothing_else(location: str, caplog: pytest.LogCaptureFixture) -> None:
+    Path(location).write_text("this is no database, and it is longer than a header of one" * 100)
+    with TestClient(create_app(0, archive=location), base_url=HOST, raise_server_exceptions=False) as client:
         for method, path, body in ASKED:
             answer = client.request(method, path, json=body)
             assert (answer.status_code, answer.json()["code"]) == (503, "archive_unavailable")
-            assert place not in answer.text, "guests need not know where it lies"
+            assert location not in answer.text, "guests need not know where it lies"
         assert client.post("/api/positions", json={}).status_code == 200
-    assert place in caplog.text
+    assert location in caplog.text
 
 
-def test_a_repaired_archive_is_opened_again(place: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    Path(place).mkdir()
-    with TestClient(create_app(0, archive=place), base_url=HOST, raise_server_exceptions=False) as client:
+def test_a_repaired_archive_is_opened_again(location: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    Path(location).mkdir()
+    with TestClient(create_app(0, archive=location), base_url=HOST, raise_server_exceptions=False) as client:
         assert client.get("/api/games").status_code == 503
-        Path(place).rmdir()
+        Path(location).rmdir()
         assert client.get("/api/games").status_code == 503, "not tried again at once"
         monkeypatch.setattr(archive_service, "RETRY_DELAY", 0.0)
         assert client.get("/api/games").json() == {"total": 0, "games": []}
 
 
-def test_an_archive_that_breaks_later(client: TestClient, place: str) -> None:
+def test_an_archive_that_breaks_later(client: TestClient, location: str) -> None:
     assert client.get("/api/games").status_code == 200
-    with Archive(place).engine.begin() as connection:
+    with Archive(location).engine.begin() as connection:
         connection.exec_driver_sql("DROP TABLE index_pages")
     assert client.post("/api/explore", json={}).status_code == 503
     assert client.get("/api/games").status_code == 200

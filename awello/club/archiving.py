@@ -16,7 +16,7 @@ from awello.club.stored_games import record_of
 from awello.errors import AwelloError
 from awello.record import Record
 
-PATIENCE = 60.0  # seconds before a failed game is retried
+ARCHIVE_RETRY = 60.0  # seconds before a failed game is retried
 
 Archiver = Callable[[Record], Awaitable[Any]]
 
@@ -32,7 +32,7 @@ async def archive_games(store: ClubStore, ended: asyncio.Event, archive: Callabl
                     with suppress(AwelloError):  # a game that fails does not block the others
                         await _archive(store, last, write)
         with suppress(TimeoutError):
-            async with asyncio.timeout(PATIENCE):
+            async with asyncio.timeout(ARCHIVE_RETRY):
                 await ended.wait()
 
 

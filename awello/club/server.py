@@ -13,7 +13,7 @@ from typing import Any, TypeVar
 from sqlalchemy import Connection
 
 from awello.club.accounts import Account
-from awello.club.archiving import PATIENCE, Archiver, archive_games
+from awello.club.archiving import ARCHIVE_RETRY, Archiver, archive_games
 from awello.club.blocks import BlockList
 from awello.club.chat import Chat
 from awello.club.disconnects import DisconnectTracker
@@ -70,7 +70,9 @@ class ClubServer:
         await self.blocks.load()
         self._create_task(_run_forever(self._check_clocks))
         self._create_task(_run_forever(self._save_heartbeats))
-        self._create_task(_run_forever(partial(archive_games, self.store, self._ended, lambda: self.archive), PATIENCE))
+        self._create_task(
+            _run_forever(partial(archive_games, self.store, self._ended, lambda: self.archive), ARCHIVE_RETRY)
+        )
         self._create_task(_run_forever(self.tournaments.run))
 
     async def _resume_games(self) -> None:

@@ -224,7 +224,7 @@ async def revoke_token(
 
 # ---- public ----------------------------------------------------------------------------------------------------------
 @router.get("/leaderboard", summary="The leaderboard", response_model=list[LeaderboardRowJson])
-async def show_ladder(
+async def show_leaderboard(
     club: RequiredClub,
     variant: GameName = "othello",
     speed: Annotated[str, Query(pattern="^(blitz|standard)$")] = "blitz",

@@ -12,8 +12,8 @@ from awello.drawing import draw_svg
 from awello.players.player import load_registry
 from awello.rules.game import Game
 from awello.schemas import AnalysisJson, ChoiceJson, GameJson, PositionsJson, RecognisedJson, ReviewJson, RulesJson
+from awello.web.client_players import TERMINAL_PLAYERS, is_allowed_setting
 from awello.web.engine_tasks import Answer, EngineTask, ReviewTask
-from awello.web.guest_players import TERMINAL_PLAYERS, is_allowed_setting
 from awello.web.jobs import call_in_worker, respond_with_json, run_task
 from awello.web.messages import (
     AnalyseRequest,

@@ -144,9 +144,8 @@ class MessageConnection:
         """The type and the request of a message's fields."""
         type = fields.pop("type", None)
         if not isinstance(type, str) or type not in self.requests:
-            given = repr(type[:MAX_ID_CHARS]) if isinstance(type, str) else "this"
-            types = list(self.requests)
-            message = f"type: {given} is not one of {', '.join(types)}"
+            given, types = str(type)[:MAX_ID_CHARS], list(self.requests)
+            message = f"type: {given!r} is not a type of request: choose {', '.join(types)}"
             raise InvalidMessageError(message, "unknown_type", type=given, types=types)
         return type, self.requests[type].model_validate(fields)
 

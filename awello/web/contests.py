@@ -33,14 +33,14 @@ from awello.folders import user_data_folder, write_atomically
 from awello.limits import format_duration
 from awello.rules.game import Game
 from awello.schemas import RoundsJson, StandingJson
+from awello.web.client_players import make_client_player
 from awello.web.errors import MAX_QUOTED_CHARS, ApiError
-from awello.web.guest_players import make_guest_player
 from awello.web.messages import GameName, Message, SpecText
 from awello.web.process import run_contest
 
 MAX_STORED_CONTESTS = 200  # of the owner
-MAX_GUEST_CONTESTS, MAX_NETWORK_CONTESTS = 40, 5  # stored, of all guests and of one network
-MAX_RUNNING_CONTESTS, MAX_CONTEST_SECONDS = 2, 600.0  # of guests: contests at the same time, and seconds for each
+MAX_VISITOR_CONTESTS, MAX_NETWORK_CONTESTS = 40, 5  # stored contests of all visitors, and of one network
+MAX_RUNNING_CONTESTS, MAX_CONTEST_SECONDS = 2, 600.0  # of visitors: concurrent contests, and seconds per contest
 MAX_BOTS, MAX_ROUNDS, MAX_OPENING_PLIES, MAX_MOVE_SECONDS = 8, 50, 12, 5.0
 MOVE_TOLERANCE_SECONDS = 0.1  # by which a move may be late, because the server has other work
 CONTEST_FILE = "contest.json"
@@ -74,7 +74,7 @@ class ContestConfig(Message):
         return Tournament(Game[self.game.upper()], specs, self.rounds, self.seed, limits, self.opening_plies)
 
     def _check(self, text: str) -> str:
-        spec = make_guest_player(text).spec
+        spec = make_client_player(text).spec
         if spec.limit and (spec.limit.seconds or 0) > self.move_time:
             message = f"{spec} uses more than the {format_duration(self.move_time)} per move of this contest"
             advice = "give the player less time, or the contest more"
@@ -131,8 +131,11 @@ class StoredContest(BaseModel):
     """The error of a failed contest."""
     key: str = ""
     """The digest of the key that allows to stop, resume or delete it."""
-    by_guest: bool = False
-    """Whether a guest started it; the oldest contests of guests are deleted automatically."""
+    by_visitor: bool = Field(default=False, validation_alias=AliasChoices("by_visitor", "by_guest"))
+    """Whether a visitor of a public server started it; the oldest contests of visitors are deleted automatically.
+
+    Older files have `by_guest`.
+    """
 
 
 class Contest:
@@ -274,7 +277,7 @@ class ContestRunner:
             config = config.model_copy(update={"players": list(config.tournament().specs)})
             self._make_room(network)
             name, key = secrets.token_hex(4), secrets.token_urlsafe(16)
-            stored = StoredContest(config=config, started=datetime.now(UTC), key=_digest(key), by_guest=self.public)
+            stored = StoredContest(config=config, started=datetime.now(UTC), key=_digest(key), by_visitor=self.public)
             self._run(Contest(self.folder / name, stored, network))
             return name, key
 
@@ -330,16 +333,16 @@ class ContestRunner:
         self._recent[contest.folder.name] = contest
 
     def _make_room(self, network: str) -> None:
-        """Delete the oldest contest of the network, or of all guests, if there are too many; never one of the owner."""
+        """Delete the oldest contest of the network or of all visitors if there are too many; the owner's are kept."""
         if not self.public:
             if len(self._names()) >= MAX_STORED_CONTESTS:
                 limit = MAX_STORED_CONTESTS
                 raise AwelloError(f"{limit} contests are stored: delete some first", "too_many_contests", limit=limit)
             return
-        guests = [contest for contest in self.list() if contest.stored.by_guest and not contest.running]
-        mine = [contest for contest in guests if contest.network == network]
-        if len(mine) >= MAX_NETWORK_CONTESTS or len(guests) >= MAX_GUEST_CONTESTS:
-            oldest = (mine if len(mine) >= MAX_NETWORK_CONTESTS else guests)[-1].folder
+        by_visitors = [contest for contest in self.list() if contest.stored.by_visitor and not contest.running]
+        mine = [contest for contest in by_visitors if contest.network == network]
+        if len(mine) >= MAX_NETWORK_CONTESTS or len(by_visitors) >= MAX_VISITOR_CONTESTS:
+            oldest = (mine if len(mine) >= MAX_NETWORK_CONTESTS else by_visitors)[-1].folder
             self._recent.pop(oldest.name, None)
             shutil.rmtree(oldest)
 

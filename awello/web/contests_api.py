@@ -29,11 +29,25 @@ class NewContestJson(BaseModel):
     key: str = Field(description="Send it in the header `X-Contest-Key` to stop, resume or delete the contest")
 
 
+class TreeCountsJson(BaseModel):
+    """Counts of a search."""
+
+    nodes: int = Field(description="Visited nodes")
+    leaves: int = Field(description="Evaluated nodes")
+    cut: int = Field(description="Branches that were not searched")
+
+
 class TreePictureJson(BaseModel):
-    """A search tree."""
+    """A search tree with the result of the search."""
 
     svg: str
-    lines: list[str] = Field(description="A description of the search and its result")
+    search: str = Field(examples=["alphabeta:positional@2"])
+    value: str = Field(description="The value of the root; with `!` if it is the result of a finished game")
+    counts: TreeCountsJson
+    minimax_counts: tuple[int, int] | None = Field(description="Nodes and leaves of minimax without cuts, if known")
+    pv: list[str] = Field(description="The principal variation")
+    mover_view: bool = Field(description="Whether the values are from the view of the side to move at each node")
+    lines: list[str] = Field(description="The same as text in English")
 
 
 def _contest_runner(request: Request) -> ContestRunner:

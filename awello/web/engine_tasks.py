@@ -30,8 +30,8 @@ from awello.record import Record
 from awello.review.review import MoveReview, review_game
 from awello.rules.game import PASS, Game
 from awello.schemas import AnalysisJson, ChoiceJson, MoveReviewJson, round_value, summarise_side, to_margin
+from awello.web.client_players import make_client_player
 from awello.web.errors import describe_error, error_fields
-from awello.web.guest_players import make_guest_player
 from awello.web.process import ENGINE_KERNELS, prepare_process
 
 MAX_ENGINES, ENGINE_HASH = 2, 64  # engines per process, and the size of each transposition table in MiB
@@ -199,7 +199,7 @@ class TaskRunner:
         search.finished = True
 
     def _choose(self, task: ChooseTask) -> Answer:
-        position, player = task.record.final, make_guest_player(task.spec)
+        position, player = task.record.final, make_client_player(task.spec)
         if not isinstance(player, ChampionPlayer):
             load_kernels()  # before the clock starts
         started = perf_counter()

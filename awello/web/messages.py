@@ -15,8 +15,8 @@ from awello.position import Position, parse_position
 from awello.record import Record, replay
 from awello.rules.game import PASS, Game
 from awello.schemas import GameName as GameName
+from awello.web.client_players import validate_spec
 from awello.web.engine_tasks import AnalyseTask, ChooseTask, ReviewTask
-from awello.web.guest_players import validate_spec
 
 MAX_GAME_MOVES = 2000
 INVALID_MOVE = 64  # not a move of any game
