@@ -315,7 +315,7 @@ def test_a_damaged_game_is_named(store: ClubStore) -> None:
     state = store_game(store, Game.OTHELLO6, Clock(300.0))
     damaged = update(games).where(games.c.id == state.number).values(moves=b"\x00")
     store.submit(lambda connection: connection.execute(damaged).rowcount).result()
-    with pytest.raises(StorageError, match=f"game {state.number} of the club is damaged: its move 1 is not legal"):
+    with pytest.raises(StorageError, match=f"game {state.number} of the club is damaged: move 1 is not legal"):
         store.read(load_live_games)
 
 

@@ -207,7 +207,7 @@ def test_errors_are_one_line(tmp_path: Path) -> None:
     with pytest.raises(SpecError):
         ClubBot("http://127.0.0.1", "token", "nobody")
     for server in ("ftp://x", "http://"):
-        with pytest.raises(ConfigError, match="is not the address of a club"):
+        with pytest.raises(ConfigError, match="is not a club address"):
             ClubBot(server, "token", "random")
     assert ClubBot("https://x.org/awello/", "t", "random").url == "wss://x.org/awello/api/club/live"
 

@@ -131,7 +131,7 @@ def test_messages_without_an_account_are_charged_to_their_network(
 ) -> None:
     """However many connections it has; other networks and accounts are not affected."""
     monkeypatch.setattr(connection, "MAX_DELAY", 0.0)
-    monkeypatch.setattr(web, "COSTS", (40.0, 1.0))
+    monkeypatch.setattr(web, "NETWORK_BUDGET", (40.0, 1.0))
     with (
         serving(tmp_path / "club.sqlite", names=["club.example.org"]) as address,
         ClubHttpClient(base_url=address) as client,

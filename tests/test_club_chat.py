@@ -128,7 +128,7 @@ def test_chat_by_websocket(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> N
             refusal = first.request("say", game=number, text="hello")
             assert (refusal["code"], refusal["message"]) == (
                 "opponent_chat_off",
-                "rex has chat turned off: the message was not delivered",
+                "rex has turned chat off: the message was not delivered",
             )
             assert second.request("chat")["type"] == "done"
             assert first.request("say", game=number, text="the secret of the pond")["type"] == "done"

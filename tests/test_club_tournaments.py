@@ -268,14 +268,14 @@ async def test_if_all_players_are_absent_both_forfeit(club: ClubHarness) -> None
 async def test_entering_and_withdrawing(club: ClubHarness) -> None:
     organiser_of_club = club.server.tournaments
     number = create_test_tournament(club, rounds=2)
-    ann, bob, eve, eyes = (club.connect(name) for name in ("Ann", "Bob", "Eve", "eyes"))
+    ann, bob, eve, spectator = (club.connect(name) for name in ("Ann", "Bob", "Eve", "spectator"))
     for client in (ann, bob, eve, ann):
         assert (await organiser_of_club.join(client, number))["tournament"] == number
     assert (await organiser_of_club.show(number))["entrants"] == 3
     assert (await organiser_of_club.withdraw(eve, "Friday"))["entrants"] == 2
     assert (await organiser_of_club.withdraw(eve, "Friday"))["entrants"] == 2
     with refused("not_logged_in"):
-        await organiser_of_club.join(eyes, number)
+        await organiser_of_club.join(spectator, number)
     for which in (99, "Monday", "1"):
         with refused("unknown_tournament"):
             await organiser_of_club.join(eve, which)
@@ -285,22 +285,22 @@ async def test_entering_and_withdrawing(club: ClubHarness) -> None:
         await organiser_of_club.join(eve, number)
     with refused("tournament_started"):
         await organiser_of_club.withdraw(ann, number)
-    assert (await organiser_of_club.join(ann, number))["state"] == "playing", "who is in it is in it"
+    assert (await organiser_of_club.join(ann, number))["state"] == "playing", "entering again has no effect"
     found = await organiser_of_club.list(ann)
     listed = found["tournaments"]
     assert [(each["name"], each["state"], each["entrants"]) for each in listed] == [("Friday", "playing", 2)]
     assert found["entered"] == [number] and found["now"] == club.clock()
-    assert (await organiser_of_club.list(eve))["entered"] == (await organiser_of_club.list(eyes))["entered"] == []
+    assert (await organiser_of_club.list(eve))["entered"] == (await organiser_of_club.list(spectator))["entered"] == []
 
 
 @with_club
 async def test_lobby_subscribers_receive_changes_of_tournaments(club: ClubHarness) -> None:
     """Also clients that have not entered, and tournaments created by another process; other clients receive nothing."""
-    club.connect("eyes")
+    club.connect("spectator")
     program = club.connect("rex", bot=True)
     program.lobby_updates = False
     number = create_test_tournament(club, rounds=1)
-    heard = club.received["eyes"]
+    heard = club.received["spectator"]
 
     def changed() -> list[list[int]]:
         return [message["changed"] for message in heard if message["type"] == "tournaments"]
@@ -599,7 +599,7 @@ def test_users_enter_by_websocket(tmp_path: Path) -> None:
     with serving(file) as address, ClubHttpClient(base_url=address) as ann:
         sign_up(ann, "Ann")
         words = ("club", "create-tournament", str(file), "Cup", "--system", "round-robin")
-        assert "a round robin needs no number of rounds" in awello(*words, "--start", "1h", "--rounds", "3").stderr
+        assert "leave the number out for a round robin" in awello(*words, "--start", "1h", "--rounds", "3").stderr
         made = awello(*words, "--start", "2099-01-01T18:00+00:00", "--casual", "--json")
         assert json.loads(made.stdout)["starts"] == 4070973600.0 and not json.loads(made.stdout)["rated"]
         with ann.connect() as channel:

@@ -163,5 +163,5 @@ def test_databases_of_a_newer_version_are_refused(tmp_path: Path) -> None:
     database = restore(DATABASES / "club-0.1.0.sql", tmp_path)
     with sqlite3.connect(database) as connection:
         connection.execute("UPDATE state SET steps = 99")
-    with pytest.raises(ConfigError, match="made by a newer version of Awello"):
+    with pytest.raises(ConfigError, match="written by a newer version of Awello"):
         ClubStore(database)

@@ -218,7 +218,7 @@ def test_stored_contests_are_limited(client: TestClient, contests: ContestRunner
     for number in range(MAX_STORED_CONTESTS):
         store_contest(contests, number)
     answer = client.post("/api/contests", json=CONFIG)
-    assert (answer.status_code, answer.json()["message"]) == (400, "200 contests are stored: delete some first")
+    assert (answer.status_code, answer.json()["message"]) == (400, "200 contests are already stored: delete some first")
 
 
 @pytest.mark.parametrize(("file", "content"), [("contest.json", "{"), ("games.jsonl", "no\n"), ("games.jsonl", "{}\n")])

@@ -182,7 +182,7 @@ def test_binary_messages_are_refused(client: LiveClient) -> None:
         "id": None,
         "type": "error",
         "code": "binary_message",
-        "message": "a message must be text, not binary",
+        "message": "the message is binary: send text",
         "params": {},
     }
 

@@ -1,4 +1,4 @@
-"""Adds ended games to the archive, each once; failed ones are retried."""
+"""Adds finished games to the archive, each once; failed ones are retried."""
 
 import asyncio
 from collections.abc import Awaitable, Callable, Sequence
@@ -22,7 +22,7 @@ Archiver = Callable[[Record], Awaitable[Any]]
 
 
 async def archive_games(store: ClubStore, ended: asyncio.Event, archive: Callable[[], Archiver | None]) -> None:
-    """Archive games while there is an archive; the event signals that a game has ended."""
+    """Archive finished games as long as there is an archive; `ended` signals that a game has ended."""
     while write := archive():
         ended.clear()
         last = 0

@@ -1,6 +1,6 @@
 """CPU-bound functions for the page, which run in a worker process and not in the server's event loop.
 
-Arguments and results can be pickled; most results are JSON already, so that the server only forwards them.
+Arguments and results are pickled.  Most results are encoded JSON, which the server forwards unchanged.
 """
 
 import json
@@ -20,7 +20,7 @@ from awello.schemas import PositionsJson, RecognisedJson
 from awello.search.search_tree import SearchNode
 from awello.web.client_players import validate_spec
 
-MAX_DRAWN_NODES = 3000  # of a tree picture; lower plies are left out
+MAX_DRAWN_NODES = 3000  # of a search tree; lower plies are left out
 
 
 def dump_positions(record: Record, since: int) -> bytes:
@@ -36,7 +36,7 @@ def recognise_text(text: str, game: Game | None) -> bytes:
 
 
 def find_learners(record: Record) -> list[tuple[str, int]]:
-    """The specs and sides of the players of a game that learn; tags name players by their specs."""
+    """The specs and sides of players that can learn from a game; its tags contain the specs."""
     learners = []
     for side, name in enumerate(record.start.game.sides):
         with suppress(AwelloError):
@@ -47,7 +47,7 @@ def find_learners(record: Record) -> list[tuple[str, int]]:
 
 
 def teach_players(record: Record, learners: list[tuple[str, int]]) -> None:
-    """Let players learn from a finished game."""
+    """Train players with a finished game."""
     for spec, side in learners:
         player = make_player(spec)
         player.begin(record.start.game, 0)
