@@ -41,12 +41,12 @@ def server() -> Iterator[str | None]:
 
 @pytest.fixture(params=["sqlite", "postgresql"])
 def archive(request: pytest.FixtureRequest, server: str | None, tmp_path: Path) -> Iterator[Archive]:
-    place = str(tmp_path / "archive.sqlite")
+    location = str(tmp_path / "archive.sqlite")
     if request.param == "postgresql":
         if server is None:
             pytest.skip("PostgreSQL is not installed")
-        place = new_database(server, tmp_path.name)
-    archive = Archive(place)
+        location = new_database(server, tmp_path.name)
+    archive = Archive(location)
     yield archive
     archive.close()
 
@@ -80,7 +80,7 @@ def test_records_are_stored_completely(archive: Archive) -> None:
     numbers = [archive.add(record) for record in records]
     assert numbers == list(range(1, len(records) + 1))
     assert list(archive.records(numbers)) == records
-    assert [archive.add(record) for record in reversed(records)] == numbers[::-1], "no game twice"
+    assert [archive.add(record) for record in reversed(records)] == numbers[::-1], "no game is stored twice"
     assert list(archive.records([3, 1, 99, 2])) == [records[2], records[0], records[1]]
     with pytest.raises(ConfigError, match="the archive has no game 99"):
         archive.find(99)
@@ -241,15 +241,15 @@ def test_two_processes_can_write_concurrently(archive: Archive) -> None:
 
 def test_invalid_locations(tmp_path: Path) -> None:
     (tmp_path / "text").write_text("no database " * 100)
-    for place, said in (
+    for location, message in (
         (tmp_path / "text", "text' cannot be used: file is not a database"),
         ("mysql://host/name", "give a file, or postgresql"),
         ("postgresql://nobody:secret@127.0.0.1:1/none", "cannot be used: "),
         (tmp_path, "is a folder"),
         (tmp_path / "none" / "file", "there is no folder"),
     ):
-        with pytest.raises(AwelloError, match=said) as caught:
-            Archive(place)
+        with pytest.raises(AwelloError, match=message) as caught:
+            Archive(location)
         assert "\n" not in str(caught.value) and "secret" not in str(caught.value)
 
 

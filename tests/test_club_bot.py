@@ -65,8 +65,8 @@ def create_bots(file: Path, *names: str) -> list[str]:
     ann = store.submit(partial(create_account, name="Ann", hashed="none")).result()
     found = []
     for name in names:
-        program = store.submit(partial(create_account, name=name, hashed=None, owner=ann.number)).result()
-        found.append(store.submit(partial(create_token, account=program, label="test")).result())
+        bot = store.submit(partial(create_account, name=name, hashed=None, owner=ann.number)).result()
+        found.append(store.submit(partial(create_token, account=bot, label="test")).result())
     store.close()
     return found
 
@@ -151,8 +151,8 @@ def test_a_bot_survives_a_restart_of_the_club(tmp_path: Path) -> None:
     with closing(ClubStore(file)) as store:
         asyncio.run(run(store))
         first = load_games(store)[0]
-    assert first.position.over and first.reason == "", "the game that was broken off twice was played to its end"
-    assert sum("is online as" in line for line in log) == 6, "each bot has come three times"
+    assert first.position.over and first.reason == "", "the game that was interrupted twice has been finished"
+    assert sum("is online as" in line for line in log) == 6, "each bot has connected three times"
 
 
 def test_a_game_that_is_sent_again_is_searched_once(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -220,7 +220,7 @@ def test_commands_for_the_database(tmp_path: Path) -> None:
         == "awello: a password has 10 to 200 characters: choose another\n"
     )
     assert awello("club", "create-account", file, "Ann", stdin="correct horse\n").stdout == "Ann can log in now\n"
-    assert stat.S_IMODE(Path(file).stat().st_mode) == 0o600, "nobody else may read it"
+    assert stat.S_IMODE(Path(file).stat().st_mode) == 0o600, "readable only by its owner"
     token = awello("club", "create-bot", file, "ann", "rex").stdout.strip()
     assert token.startswith("awello_")
     rows = json.loads(awello("club", "accounts", file, "--json").stdout)["accounts"]
@@ -306,7 +306,7 @@ def test_a_bot_learns_from_each_game_before_its_next_one(tmp_path: Path) -> None
         assert re.fullmatch(r" ?(follow choose )+end learn ?", game), "in this order, and nothing in between"
     for (_, moves), (word, position) in pairwise(LearningPlayer.calls):
         assert word != "choose" or Record(Position.start(Game.OTHELLO4), moves).final == position
-    learnt = [told for word, told in LearningPlayer.calls if word == "learn"]
+    learnt = [arguments for word, arguments in LearningPlayer.calls if word == "learn"]
     assert all(record.final.over and record.loser is None for _, record, _ in learnt)
     assert {side for _, _, side in learnt} <= {0, 1} and len({id(player) for player, _, _ in learnt}) == len(learnt)
 

@@ -1,4 +1,4 @@
-"""Awello without the extra `club`: commands tell what to install, and the server behaves as without a club."""
+"""Awello without the extra `club`: commands name the missing extra, and the server behaves as without a club."""
 
 import json
 import subprocess

@@ -142,7 +142,7 @@ def test_a_killed_import_is_repeated(tmp_path: Path) -> None:
     done = run_import(whole)
     assert done.returncode == 0
     statements = done.stdout.count("statement ")
-    for part in (0.2, 0.5, 0.2):  # what is in the archive is not brought in again
+    for part in (0.2, 0.5, 0.2):  # games that are in the archive are not imported again
         assert run_import(broken, int(part * statements)).returncode == -signal.SIGKILL
     assert run_import(broken).returncode == 0
     assert contents(Archive(broken)) == contents(Archive(whole))
@@ -167,12 +167,12 @@ def test_damage_is_reported_and_the_rest_is_imported(tmp_path: Path, location: s
     for name, content in (("empty.txt", b""), ("junk.ggf", b"no game"), ("junk.wtb", b"no game")):
         (tmp_path / name).write_bytes(content)
         done = awello("games", "import", str(tmp_path / name))
-        assert done.returncode == 1 and f"{name}, " in done.stdout, "nothing is passed over in silence"
+        assert done.returncode == 1 and f"{name}, " in done.stdout, "every problem is reported"
     assert read_json("games", "files")["files"] == [{"name": "list.txt", "format": "transcripts", "games": 2}]
 
 
 def test_a_game_of_every_variant_is_one_of_its_family(tmp_path: Path, location: str) -> None:
-    assert "games import" in awello("games", "files").stdout, "an empty archive says how it is filled"
+    assert "games import" in awello("games", "files").stdout, "an empty archive shows how to import games"
     (tmp_path / "mixed.txt").write_text("f5d6\n# othello6\ne4\n# romein\nFf\n# abapa\nFfBe\n")
     awello("games", "import", str(tmp_path / "mixed.txt"))
     counts = [read_json("games", "list", *words.split())["total"] for words in ("", "--game awale", "--variant romein")]
@@ -207,7 +207,7 @@ def test_lists_figures_and_the_explorer(tmp_path: Path, location: str) -> None:
 
 
 @pytest.mark.parametrize(
-    "words, said",
+    "words, message",
     [
         (["games", "show", "7"], "the archive has no game 7"),
         (["games", "show", "9" * 30], "NUMBER"),
@@ -227,9 +227,9 @@ def test_lists_figures_and_the_explorer(tmp_path: Path, location: str) -> None:
         (["games", "import", __file__, "--archive", "no/where.sqlite"], "there is no folder 'no'"),
     ],
 )
-def test_errors_are_one_line(words: list[str], said: str, location: str) -> None:
+def test_errors_are_one_line(words: list[str], message: str, location: str) -> None:
     done = awello(*words)
-    assert done.returncode == 2 and said in done.stderr and done.stderr.count("\n") == 1
+    assert done.returncode == 2 and message in done.stderr and done.stderr.count("\n") == 1
 
 
 def test_remaining_seeds_do_not_count(location: str) -> None:

@@ -115,11 +115,11 @@ def test_clients_that_do_not_answer_pings_are_disconnected(tmp_path: Path, monke
 
 # ---- at the table ---------------------------------------------------------------------------------------------------
 def test_moves_for_others_out_of_turn_or_repeated_are_refused(hostile: HostileClub) -> None:
-    with hostile.eve.connect() as eve, hostile.visitor().connect() as nobody:
+    with hostile.eve.connect() as eve, hostile.visitor().connect() as spectator:
         for _ in range(4):
             before = hostile.state()
             move, ply = before["legal"][0], before["ply"]
-            for intruder, code in ((eve, "not_your_game"), (nobody, "not_logged_in")):
+            for intruder, code in ((eve, "not_your_game"), (spectator, "not_logged_in")):
                 for do, fields in (
                     ("move", {"ply": ply, "move": move}),
                     ("resign", {}),
@@ -153,18 +153,18 @@ def test_replayed_messages_change_nothing(hostile: HostileClub) -> None:
     for mover, fields in sent * 3:
         answer = mover.request("move", **fields)
         assert answer["type"] == "done" and answer["ply"] == before["ply"], (
-            "it is acknowledged again, and not played again"
+            "the move is acknowledged again, but not played again"
         )
         other = bob if mover is ann else ann
         assert other.request("move", **fields)["type"] == "error"
     assert hostile.state() == before
     offer = ann.request("seek", variant="abapa", seconds=60)["seek"]
     assert bob.request("accept", number=offer)["type"] == "done"
-    assert bob.request("accept", number=offer)["code"] == "offer_gone", "an offer is taken once"
+    assert bob.request("accept", number=offer)["code"] == "offer_gone", "an offer is accepted once"
     hostile.play_on()
 
 
-# ---- who somebody is ------------------------------------------------------------------------------------------------
+# ---- authentication -------------------------------------------------------------------------------------------------
 def test_forged_secrets_are_refused(hostile: HostileClub) -> None:
     ann = hostile.people[0]
     ann.post("/api/club/bots", json={"name": "rex"})
@@ -190,7 +190,7 @@ def test_forged_secrets_are_refused(hostile: HostileClub) -> None:
     for scheme in ("Basic", "Token", "bearerx"):
         assert hostile.connect_with(token, scheme=scheme)["code"] == "invalid_token"
     for cookie in (flipped, token, session[:-1], session.swapcase(), "' OR 1=1 --"):
-        assert hostile.connect_with(cookie=cookie)["name"] is None, "they can watch, as anybody"
+        assert hostile.connect_with(cookie=cookie)["name"] is None, "they can watch without an account"
     eve = hostile.eve
     assert eve.get("/api/club/bots/rex/tokens").status_code == 404
     assert eve.post("/api/club/bots/rex/tokens", json={"label": "mine"}).status_code == 404
@@ -211,8 +211,8 @@ def test_connections_end_with_their_session_or_token(hostile: HostileClub) -> No
             return False
         return True
 
-    program = {"authorization": f"Bearer {token}"}
-    with hostile.visitor().connect(**program) as channel:
+    credentials = {"authorization": f"Bearer {token}"}
+    with hostile.visitor().connect(**credentials) as channel:
         number = mal.get("/api/club/bots/max/tokens").json()[0]["id"]
         assert mal.delete(f"/api/club/bots/max/tokens/{number}").json() == {"revoked": True}
         assert ends(channel)
@@ -223,7 +223,7 @@ def test_connections_end_with_their_session_or_token(hostile: HostileClub) -> No
         wrong = other.put("/api/club/password", json={"old": "not this one", "new": "battery staple"})
         assert (wrong.status_code, wrong.json()["code"]) == (403, "wrong_password")
         assert other.put("/api/club/password", json={"old": PASSWORD, "new": "battery staple"}).json()["name"] == "Mal"
-        assert ends(channel), "whoever had the old password is out"
+        assert ends(channel), "sessions with the old password have ended"
     with other.connect() as channel:
         other.delete("/api/club/session")
         assert ends(channel)
@@ -240,7 +240,7 @@ def test_an_unknown_name_takes_as_long_as_a_wrong_password(
 
     class Counted:
         def verify(self, hashed: str, password: str) -> bool:
-            seen.append(hashed.rsplit("$", 2)[0])  # how it is hashed, and for how long
+            seen.append(hashed.rsplit("$", 2)[0])  # the hash and the duration
             return real.verify(hashed, password)
 
     real = accounts._hasher
@@ -307,11 +307,11 @@ def test_floods_end_the_connection(hostile: HostileClub, frozen_limits: None) ->
 def test_clients_that_do_not_read_are_disconnected(hostile: HostileClub, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(http_server, "MAX_UNREAD_BYTES", 1 << 16)
     cookie = hostile.eve.cookies[SESSION_COOKIE]
-    asked = "GET /api/club/live HTTP/1.1\r\nHost: 127.0.0.1\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n"
-    asked += "Sec-WebSocket-Version: 13\r\nSec-WebSocket-Key: MTIzNDU2Nzg5MDEyMzQ1Ng==\r\n"
-    asked += f"Cookie: {SESSION_COOKIE}={cookie}\r\n"
-    ping = bytes([0x89, 0xFD, 0, 0, 0, 0]) + bytes(125)  # each is answered by as much
-    with closing(hostile.call(asked.encode())) as connection:
+    handshake = "GET /api/club/live HTTP/1.1\r\nHost: 127.0.0.1\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n"
+    handshake += "Sec-WebSocket-Version: 13\r\nSec-WebSocket-Key: MTIzNDU2Nzg5MDEyMzQ1Ng==\r\n"
+    handshake += f"Cookie: {SESSION_COOKIE}={cookie}\r\n"
+    ping = bytes([0x89, 0xFD, 0, 0, 0, 0]) + bytes(125)  # each response is larger than its request
+    with closing(hostile.call(handshake.encode())) as connection:
         connection.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)
         with pytest.raises(OSError):
             for _ in range(2000):
@@ -331,7 +331,7 @@ def test_empty_frames_do_not_delay_others(hostile: HostileClub, opcode: int, fro
         connection.sendall(bytes([0x01, 0x81]) + MASK + b"x" if opcode == 0 else b"")
         frames = (bytes([opcode, 0x80]) + MASK) * 10_000
         with pytest.raises((BrokenPipeError, ConnectionResetError)):
-            for _ in range(1000):  # sixty megabytes of nothing are more than all buffers hold
+            for _ in range(1000):  # sixty megabytes exceed all buffers
                 connection.sendall(frames)
     hostile.play_on()
 
@@ -412,11 +412,11 @@ def max_open_files() -> Iterator[int]:
 
 
 def test_ten_thousand_connections_do_not_lock_out_others(hostile: HostileClub, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(http_server, "HEADER_TIMEOUT", 10 * TIMEOUT)  # none is let go before the last has come
+    monkeypatch.setattr(http_server, "HEADER_TIMEOUT", 10 * TIMEOUT)  # no connection is closed before all are open
     silent: list[socket.socket] = []
     with max_open_files() as count:
         for number in range(count):
-            with suppress(OSError):  # a connection that was refused may say so at once
+            with suppress(OSError):  # a refused connection may be closed immediately
                 silent.append(hostile.call(address="127.0.0.3"))
             if number % 500 == 0:
                 hostile.play_on()
@@ -441,8 +441,8 @@ def test_ten_thousand_spectators_do_not_lock_out_players(hostile: HostileClub, m
     monkeypatch.setattr(club_connection, "MAX_WATCHERS", 20)
     monkeypatch.setattr(club_connection, "MAX_ACCOUNT_CONNECTIONS", 5)
     with ExitStack() as stack:
-        nobody = hostile.visitor()
-        channels = [stack.enter_context(nobody.connect()) for _ in range(30)]
+        spectator = hostile.visitor()
+        channels = [stack.enter_context(spectator.connect()) for _ in range(30)]
         events = [channel.receive()["type"] for channel in channels]
         assert events == ["welcome"] * 20 + ["refused"] * 10
         mine = [stack.enter_context(hostile.eve.connect()).receive()["type"] for _ in range(7)]

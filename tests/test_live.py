@@ -191,7 +191,7 @@ def test_too_many_invalid_messages_end_the_connection(client: LiveClient) -> Non
     client.send(id=1, type="analyse", seconds=LONG)
     for wrong in range(MAX_INVALID_MESSAGES):
         if wrong == MAX_INVALID_MESSAGES - 1:
-            client.send(id=2, type="stop")  # one that is right, and the count begins again
+            client.send(id=2, type="stop")  # a valid message resets the count
         client.send(id=3, type="wrong")
     for _ in range(MAX_INVALID_MESSAGES - 1):
         client.send(id=4, type="wrong")

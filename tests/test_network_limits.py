@@ -123,7 +123,7 @@ def test_websockets_are_counted_by_network_behind_a_proxy(monkeypatch: pytest.Mo
 
 
 def test_a_disconnected_client_causes_no_error() -> None:
-    class Gone:
+    class DisconnectedClient:
         client = None
 
         async def send_text(self, text: str) -> None:
@@ -131,9 +131,9 @@ def test_a_disconnected_client_causes_no_error() -> None:
 
     async def answer() -> None:
         club = ClubService(None, ArchiveService(None))
-        gone: Any = Gone()
+        disconnected: Any = DisconnectedClient()
         channel = engine_connection.EngineConnection(
-            gone, EnginePool(0), RateLimits(*request_guard.NETWORK_BUDGET), club
+            disconnected, EnginePool(0), RateLimits(*request_guard.NETWORK_BUDGET), club
         )
         await channel._answer(1, AnalyseTask(random_record(Game.OTHELLO4, 1), 1.0))  # the game is over: one answer
 
@@ -184,16 +184,16 @@ def test_a_client_that_never_reads_is_disconnected(monkeypatch: pytest.MonkeyPat
     monkeypatch.setattr(http_server, "CHECK_INTERVAL", 0.01)
     monkeypatch.setattr(http_server, "READ_TIMEOUT", 0.1)
     body = json.dumps({"game": "romein", "moves": [], "search": "minimax@4"}).encode()
-    asked = b"POST /api/tree HTTP/1.1\r\nHost: 127.0.0.1\r\nContent-Type: application/json\r\n"
-    asked += b"Content-Length: %d\r\n\r\n" % len(body) + body
+    message = b"POST /api/tree HTTP/1.1\r\nHost: 127.0.0.1\r\nContent-Type: application/json\r\n"
+    message += b"Content-Length: %d\r\n\r\n" % len(body) + body
     with serving(None) as address, closing(socket.socket()) as connection:
         connection.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)
         connection.settimeout(60)
         connection.connect(("127.0.0.1", int(address.rstrip("/").rsplit(":", 1)[1])))
-        connection.sendall(asked)
+        connection.sendall(message)
         with pytest.raises(OSError):  # the first answers fill the system's buffers
             while True:
-                connection.sendall(asked)
+                connection.sendall(message)
 
 
 def test_messages_have_the_time_of_their_arrival() -> None:

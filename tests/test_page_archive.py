@@ -98,7 +98,7 @@ def test_explorer_follows_the_position(visitor: Visitor, location: str) -> None:
     expect(page.locator(".explorer-bar span").first).to_have_class("explorer-first is-won")
     page.keyboard.press("End")
     expect(page.locator("#explore-c4 .explorer-opening")).to_have_text("Tiger")
-    expect(page.locator(".explorer-columns .explorer-value")).to_be_hidden()  # nobody finished a game from here
+    expect(page.locator(".explorer-columns .explorer-value")).to_be_hidden()  # no finished game contains this position
     expect(page.locator("#explorer-summary")).to_contain_text("Perpendicular")
     page.keyboard.press("k")
     expect(page.locator("#explore-d3")).to_be_visible()
@@ -165,7 +165,7 @@ def test_a_finished_game_is_saved_once(visitor: Visitor, location: str) -> None:
     page.evaluate("() => import('/static/js/store.js').then(({ state }) => (state.game.saved = null))")
     again = moves_of(page)[len(page.evaluate("() => location.hash.split('*')[0].split('moves=')[1]")) // 2]
     click(page, again)
-    assert saved_number(page) == number, "the same game has the same number, whatever the page remembers"
+    assert saved_number(page) == number, "the same game has the same number"
     assert numbers(location) == before
 
 
@@ -275,7 +275,7 @@ def test_list_of_games(visitor: Visitor, location: str) -> None:
 
 
 def test_a_fast_click_on_a_move_is_not_lost(visitor: Visitor) -> None:
-    """The explorer can know the next moves before the board does."""
+    """The explorer can show the next moves before the board does."""
     page = visitor.open("#othello")
     tab(page, "games")
     held: list[Route] | None = []
@@ -329,7 +329,7 @@ def test_import_files(visitor: Visitor) -> None:
     expect(panel.locator(".archive-game")).to_have_count(3)
     drop(page, "#panel-games", **{"again.ggf": damaged})
     expect(report.first).to_contain_text("again.ggf 2 games · new: 2")
-    expect(report.first).to_contain_text("damaged: 1line 1: ")
+    expect(report.first).to_contain_text("damaged: 1Details of damaged games:line 1: ")
     tab(page, "play")
     drop(page, "body", **{"three.ggf": content})
     expect(page.locator("#tab-games")).to_have_attribute("aria-selected", "true")
@@ -420,17 +420,17 @@ def test_accessibility(browser: Browser, address: str, mode: str) -> None:
 def test_no_archive_and_a_broken_one(browser: Browser, tmp_path: Path) -> None:
     """The tab explains the problem; games can still be played."""
     broken = tmp_path / "broken"
-    for words, told in (
+    for words, problem in (
         (("--no-archive",), "This server has no archive."),
         (("--archive", str(broken)), "The archive is not available"),
     ):
         with serving("--port", "0", "--jobs", "1", *words) as address, visiting(browser, address) as visitor:
-            if broken.exists():  # the server has made it, and would refuse to start with a broken one
+            if broken.exists():  # after the start of the server, which would refuse a broken archive
                 broken.write_text("no database" * 1000)
             visitor.allow_errors(f"{REFUSAL}|status of 503")
             page = visitor.open(SHORT)
-            expect(tab(page, "games").locator("#explorer-summary")).to_contain_text(told)
-            expect(page.locator("#archive-status")).to_contain_text(told)
+            expect(tab(page, "games").locator("#explorer-summary")).to_contain_text(problem)
+            expect(page.locator("#archive-status")).to_contain_text(problem)
             play_on(page, random.Random(4).choice, click)
             if words[0] == "--no-archive":
                 expect(page.locator("#save-status")).to_have_count(0)

@@ -73,7 +73,7 @@ def test_a_complete_tournament(browser: Browser, club: str, tmp_path: Path) -> N
         left = row.locator("time")
         was = left.inner_text()
         assert re.fullmatch(r"in 1:0\d:\d\d", was)
-        expect(left).not_to_have_text(was)  # it ticks
+        expect(left).not_to_have_text(was)  # the countdown is updated
         ann.click("#tournament-enter-1")
         notice(ann, "You have entered Cup")
         expect(ann.locator("#tournament-enter-1")).to_have_text("Withdraw")
@@ -123,7 +123,7 @@ def test_a_complete_tournament(browser: Browser, club: str, tmp_path: Path) -> N
 
 @pytest.mark.slow
 def test_tournaments_for_everyone(browser: Browser, club: str, tmp_path: Path) -> None:
-    """On a phone, in French: upcoming tournaments, forfeits, and focus that stays in place."""
+    """On a phone, in French: upcoming tournaments, forfeits, and the focus is kept."""
     database = tmp_path / "club.sqlite"
     with open_pages(browser, club, "Ann", **ON_A_PHONE) as (page,):
         for name in ("Grace-Brewster-1906", "Emmy_Noether", "Bob"):
@@ -156,7 +156,7 @@ def test_tournaments_for_everyone(browser: Browser, club: str, tmp_path: Path) -
 
 # ---- words ----------------------------------------------------------------------------------------------------------
 def test_chat(browser: Browser, club: str) -> None:
-    """Chat is off until both players turn it on; messages are plain text; the setting is remembered."""
+    """Chat is off until both players turn it on; messages are plain text; the setting is stored."""
     with open_pages(browser, club, "Ann", "Bob") as (ann, bob):
         begin(ann, bob, "othello4")
         for page in (ann, bob):
@@ -178,12 +178,12 @@ def test_chat(browser: Browser, club: str) -> None:
         expect(ann.locator("#chat-error")).to_contain_text("cannot contain control characters")
         ann.fill("#chat-text", EVIL.replace("\u202a", ""))
         ann.keyboard.press("Enter")
-        said = bob.locator("#chat-log bdi").last
-        expect(said).to_have_text(EVIL.replace("\u202a", ""))
+        line = bob.locator("#chat-log bdi").last
+        expect(line).to_have_text(EVIL.replace("\u202a", ""))
         expect(bob.locator("#chat-log :is(img, script)")).to_have_count(0)
         assert bob.evaluate("window.error") is None is ann.evaluate("window.error")
         tab(ann, "play")
-        bob.fill("#chat-text", "ffff <b>")  # letters are letters here, not keys of the page
+        bob.fill("#chat-text", "ffff <b>")  # letters are not shortcuts in the field
         bob.keyboard.press("Enter")
         notice(ann, "Bob: ffff <b>")
         play(ann, "b1")

@@ -45,17 +45,17 @@ def test_first_minute(visitor: Visitor) -> None:
 
 @pytest.mark.parametrize("link", ["#othello?second=greedy", "#abapa?second=greedy"])
 def test_a_move_and_its_answer_take_one_request(visitor: Visitor, link: str) -> None:
-    asked: list[str] = []
-    visitor.page.on("websocket", lambda socket: socket.on("framesent", lambda frame: asked.append(str(frame))))
+    requests: list[str] = []
+    visitor.page.on("websocket", lambda socket: socket.on("framesent", lambda frame: requests.append(str(frame))))
     page = visitor.open(link)
-    page.on("request", lambda request: asked.append(request.url))
+    page.on("request", lambda request: requests.append(request.url))
     page.wait_for_load_state("networkidle")
     for turn in (1, 2, 3):
-        asked.clear()
+        requests.clear()
         position = record_of(page).final
         click(page, position.format_move(position.legal_moves()[0]))
         answered(page, 2 * turn)
-        assert [json.loads(text)["type"] for text in asked] == ["choose"]
+        assert [json.loads(text)["type"] for text in requests] == ["choose"]
 
 
 def test_a_move_is_kept_although_the_bot_cannot_answer(visitor: Visitor) -> None:
@@ -126,7 +126,7 @@ def test_motion(browser: Browser, address: str) -> None:
         page.evaluate("addEventListener('settled', () => (window.settled = (window.settled ?? 0) + 1))")
         click(page, "C")
         page.wait_for_function("() => window.settled === 1")
-        for move in ["c", "F", "f"]:  # before the seeds have come to rest
+        for move in ["c", "F", "f"]:  # during the sowing animation
             expect(cell(page, move)).to_have_class(re.compile("is-open"))
             click(page, move)
         page.wait_for_function("() => window.settled === 4")

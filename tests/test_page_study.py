@@ -172,7 +172,7 @@ def test_review(visitor: Visitor) -> None:
     expect(caption(page)).to_contain_text("Black: find a better move")
     assert page.evaluate("() => document.activeElement.getAttribute('role')") == "gridcell"
     click(page, "g7")
-    expect(page.locator(".retry")).to_contain_text("g7 also loses ground")
+    expect(page.locator(".retry")).to_contain_text("g7 is not good enough")
     page.click("#retry-again")
     best = re.search(r"best was (\w+)", blunder.inner_text())
     assert best
@@ -224,7 +224,7 @@ def test_editor_is_left(visitor: Visitor) -> None:
     tab(page, "position")
     page.click("#edit")
     click(page, "a1")
-    page.keyboard.press("s")  # a program would be to move
+    page.keyboard.press("s")  # it is the bot's turn
     expect(caption(page)).to_contain_text("Setting up")
     expect(page.locator(".clock-thinking:not([hidden])")).to_have_count(0)
     page.click("#editor-cancel")
@@ -304,7 +304,7 @@ CHOOSE_LARGE_FILE = """() => {
   const input = document.querySelector("#file");
   input.files = box.files;
   input.dispatchEvent(new Event("change", { bubbles: true }));
-}"""  # made in the page: to send it there takes seconds
+}"""  # created in the page, since sending it takes seconds
 
 
 def test_import_of_nonsense(visitor: Visitor) -> None:
@@ -333,14 +333,14 @@ def test_export(visitor: Visitor) -> None:
     visitor.context.grant_permissions(["clipboard-read", "clipboard-write"])
     page = visitor.open("#othello?moves=f5d6(f6)c3*")
     panel = tab(page, "position")
-    said = panel.locator("[role=status]")
+    status = panel.locator("[role=status]")
     page.click("#export-transcript")
-    expect(said).to_have_text("f5d6c3")
+    expect(status).to_have_text("f5d6c3")
     assert page.evaluate("() => navigator.clipboard.readText()") == "f5d6c3"
     page.click("#export-position")
-    expect(said).to_have_text(format_position(parse_transcript("f5d6c3").final))
+    expect(status).to_have_text(format_position(parse_transcript("f5d6c3").final))
     page.click("#export-link")
-    expect(said).to_have_text(page.url)
+    expect(status).to_have_text(page.url)
     with page.expect_download() as svg:
         page.click("#export-svg")
     assert svg.value.suggested_filename == "awello.svg"

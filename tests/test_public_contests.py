@@ -50,7 +50,7 @@ def test_only_the_owner_can_change_a_contest(app: FastAPI) -> None:
             for client in (owner, other):
                 answer = client.request(method, where, headers=key)
                 assert answer.status_code == (422 if len(key.get("x-contest-key", "")) > 100 else 403), answer.text
-    assert begun["key"] not in json.dumps(other.get("/api/contests").json()), "nobody is told the key"
+    assert begun["key"] not in json.dumps(other.get("/api/contests").json()), "the key is not public"
     assert begun["key"] not in (app.state.contests.folder / begun["id"] / "contest.json").read_text()
     assert other.post(f"{path}/stop", headers=proof).json()["state"] == "stopped"
     assert owner.delete(path, headers=proof).status_code == 204

@@ -60,16 +60,16 @@ def test_a_game_and_a_list_of_games(client: TestClient, command: Any) -> None:
 
 @pytest.mark.parametrize("moves", ["", "f5", "f5d6"])
 def test_an_exploration(client: TestClient, command: Any, moves: str) -> None:
-    asked = {"moves": [moves[at : at + 2] for at in range(0, len(moves), 2)]}
-    assert client.post("/api/explore", json=asked).json() == command("explore", moves)
+    body = {"moves": [moves[at : at + 2] for at in range(0, len(moves), 2)]}
+    assert client.post("/api/explore", json=body).json() == command("explore", moves)
 
 
 def test_a_review(client: TestClient, command: Any) -> None:
     record = random_record(Game.OTHELLO4, 2)
     moves = record.start.format_moves(record.moves)
     found = client.post("/api/review", json={"game": "othello4", "moves": moves, "seconds": 10}).json()
-    told = command("analyse", "".join(name for name in moves if name != "pass"), "--size", "4", "--limit", "10s")
-    assert found == told and found["complete"]
+    by_command = command("analyse", "".join(name for name in moves if name != "pass"), "--size", "4", "--limit", "10s")
+    assert found == by_command and found["complete"]
 
 
 def test_an_analysis(client: TestClient, command: Any) -> None:

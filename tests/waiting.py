@@ -30,7 +30,7 @@ async def wait_until_async(condition: Callable[[], Result]) -> Result:
 
 
 class ManualClock:
-    """A clock in seconds since 1970 that only advances when a test says so."""
+    """A clock in seconds since 1970 that a test advances."""
 
     def __init__(self) -> None:
         self.time = time.time()
