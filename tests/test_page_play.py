@@ -249,7 +249,7 @@ def test_choose_players(visitor: Visitor) -> None:
     answered(page, 4)
     page = visitor.open("#othello?second=nonsense%40%40")
     click(page, "f5")
-    notice(page, "is not a limit")
+    notice(page, "Invalid bot specification")
     page.select_option("#player-1", "human")
     expect(caption(page)).to_contain_text("White to move")
     click(page, "d6")
