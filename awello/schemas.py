@@ -32,7 +32,7 @@ REASON_TEXTS = {
     "resigned": "resigned",
     "time": "ran out of time",
     "forfeit": "forfeited",
-}  # by code; texts as in records
+}  # by code; the texts are those of records
 
 
 def round_value(value: float) -> float:
@@ -54,7 +54,7 @@ class RulesJson(BaseModel):
     variant: str | None
     sides: tuple[str, str]
     unit: str = Field(description="`discs` or `seeds`")
-    points: int = Field(description="The number of squares, or of seeds")
+    points: int = Field(description="The number of squares or seeds")
     inaccuracy: float = Field(description="The smallest loss that a review marks")
     start: str = Field(description="The start position")
     has_draw_offers: bool
@@ -84,7 +84,7 @@ class PositionJson(BaseModel):
     over: bool
     score: tuple[int, int] | None = Field(description="The final score, if the game is over")
     winner: Side | None
-    ending: str = Field(description="Why the game ended, if the board does not show it")
+    ending: str = Field(description="Why the game ended, if the position does not show it")
     opening: Opening | None
 
     @classmethod
@@ -141,7 +141,7 @@ def _describe_awale_board(position: Position) -> dict[str, Any]:
 
 
 def _describe_sowing(position: Position, move: int, seeds: int) -> dict[str, Any]:
-    """The pit of each sown seed, and the captured pits, the last sown first."""
+    """The pit of each sown seed, and the captured pits, the last one first."""
     names = awale.PITS[position.side] + awale.PITS[1 - position.side]
     path = [(move + step) % 12 for step in range(1, 12)]  # the origin is skipped
     rows = U(position.own & int(awale.ROW)), U(position.opp & int(awale.ROW))
@@ -155,7 +155,7 @@ BOARD_FUNCTIONS = {"othello": _describe_othello_board, "awale": _describe_awale_
 
 # ---- analyses -------------------------------------------------------------------------------------------------------
 class CandidateJson(BaseModel):
-    """A move and its value."""
+    """A legal move with its value."""
 
     move: str
     value: float
@@ -170,11 +170,11 @@ class AnalysisJson(BaseModel):
     exact: bool = Field(description="Whether the value is the final result under best play")
     best: str | None = Field(description="The best move; null if the game is over")
     depth: int
-    confidence: int = Field(description="How sure the search is, in percent")
+    confidence: int = Field(description="Confidence of a selective search, in percent; 100 if no move was pruned")
     nodes: int
     seconds: Seconds
     moves: list[CandidateJson] = Field(description="Best first")
-    pv: list[str] = Field(description="Best play on both sides")
+    pv: list[str] = Field(description="The principal variation")
 
     @classmethod
     def of(cls, position: Position, analysis: Analysis) -> "AnalysisJson":
@@ -202,7 +202,7 @@ class ChoiceJson(BaseModel):
 
     move: str
     seconds: Seconds
-    value: float | None = Field(description="Null if the player does not estimate margins")
+    value: float | None = Field(description="Null if the player does not evaluate positions in discs or seeds")
     exact: bool = False
     depth: int | None = None
     nodes: int | None = None
@@ -221,13 +221,13 @@ class ChoiceJson(BaseModel):
 
 
 def to_margin(position: Position, value: float) -> float:
-    """The final margin for a value of the remaining game: adds the difference of captured seeds."""
+    """The final margin for the value of the remaining game: adds the difference of the captured seeds."""
     return round_value(position.lead + value)
 
 
 # ---- played games ---------------------------------------------------------------------------------------------------
 class LossJson(BaseModel):
-    """A loss that the board did not decide."""
+    """A loss by resignation, on time or by forfeit."""
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 
@@ -236,18 +236,18 @@ class LossJson(BaseModel):
 
 
 class GameJson(BaseModel):
-    """A played game; the first of two entries belongs to the side that moved first."""
+    """A played game; the first entry of each pair belongs to the side that moved first."""
 
-    number: int | None = Field(description="Its number in the archive, null if it is not there")
+    number: int | None = Field(description="The number in the archive; null if it is not in the archive")
     game: GameName
-    start: str | None = Field(description="Null for the usual start")
+    start: str | None = Field(description="Null for the standard start")
     moves: list[str]
     seconds: list[float | None] = Field(description="The time of each move; empty if unknown")
     values: list[float | None] = Field(description="The mover's estimate after each move; empty if unknown")
     players: tuple[str | None, str | None]
     tags: dict[str, str] = Field(description="Other tags")
-    result: LossJson | None = Field(description="Null if the board decided the game, or it is unfinished")
-    score: tuple[int, int] | None = Field(description="The final score, null if the game did not end on the board")
+    result: LossJson | None = Field(description="Null if the game ended on the board or is unfinished")
+    score: tuple[int, int] | None = Field(description="The final score; null unless the game ended on the board")
     outcome: str = Field(description="The result in words", examples=["Black wins 40-24"])
 
     @classmethod
@@ -278,15 +278,15 @@ class RecognisedJson(GameJson):
 
 
 class GameRowJson(BaseModel):
-    """A game in a list; the first of two entries belongs to the side that moved first."""
+    """A game in a list; the first entry of each pair belongs to the side that moved first."""
 
     number: int
     game: GameName
     players: tuple[str | None, str | None]
-    score: tuple[int, int] | None = Field(description="The final score, if the board decided the game")
+    score: tuple[int, int] | None = Field(description="The final score; null unless the game ended on the board")
     winner: Side | None
-    loser: Side | None = Field(description="The loser, if the board did not decide the game")
-    reason: str = Field(description="How the loser lost")
+    loser: Side | None = Field(description="The side that lost off the board, else null")
+    reason: str = Field(description="How that side lost, else empty")
     date: str | None = Field(examples=["1996-05-07"])
     event: str | None
     opening: Opening | None
@@ -322,7 +322,7 @@ class MoveStatisticsJson(BaseModel):
     wins: int
     draws: int
     losses: int
-    score: float | None = Field(description="The mean margin of games that the board decided")
+    score: float | None = Field(description="The mean margin of the games that ended on the board")
     value: int | None = Field(description="The minimax value over the games through this position")
     opening: Opening | None = Field(description="The opening reached by the move")
 
@@ -331,9 +331,9 @@ class ExplorationJson(BaseModel):
     """Statistics of a position in the archive."""
 
     games: int = Field(description="Games through the position or a symmetric one")
-    value: int | None = Field(description="The best value of a move; null if there are too many games")
+    value: int | None = Field(description="The highest value of a move; null if there are too many games")
     opening: Opening | None
-    moves: list[MoveStatisticsJson] = Field(description="The most frequent first; one of each set of symmetric moves")
+    moves: list[MoveStatisticsJson] = Field(description="Most frequent first; symmetric moves are counted as one")
 
     @classmethod
     def of(cls, exploration: "Exploration") -> "ExplorationJson":
@@ -350,15 +350,15 @@ class ImportJson(BaseModel):
     name: str
     format: str = Field(description="`names` for WTHOR's players and events, `unknown` for other files without games")
     games: int
-    new: int = Field(description="Games that no earlier import of the same file added")
+    new: int = Field(description="Games that earlier imports of the same file had not added")
     repeated: int = Field(description="Games with the same moves as an older game of the archive")
     unfinished: int
-    damaged: int = Field(description="The number of places that could not be read")
-    damage: list[str] = Field(description="Messages for these places; the API shows only the first")
+    damaged: int = Field(description="The number of errors in the file")
+    damage: list[str] = Field(description="The messages of these errors; the API returns only the first ones")
 
     @classmethod
     def of(cls, report: "ImportReport", max_damage: int | None = None) -> "ImportJson":
-        """Describe a report, with at most `max_damage` messages for damaged places."""
+        """Describe a report, with at most `max_damage` error messages."""
         damage = [" ".join(str(error).split()) for error in report.damage]
         fields = {"name": report.source.name, "format": report.source.format, "new": report.games - report.before}
         return cls.model_validate(vars(report) | fields | {"damaged": len(damage), "damage": damage[:max_damage]})
@@ -400,7 +400,7 @@ class ReviewJson(BaseModel):
     game: GameJson
     moves: list[MoveReviewJson] = Field(description="In playing order")
     sides: tuple[ReviewSummary, ReviewSummary]
-    complete: bool = Field(description="False if the review was interrupted; it starts with the last moves")
+    complete: bool = Field(description="False if the review, which starts with the last move, was interrupted")
 
     @classmethod
     def of(cls, record: Record, reviews: Sequence[MoveReview]) -> "ReviewJson":
@@ -412,7 +412,7 @@ class ReviewJson(BaseModel):
 
 # ---- contests -------------------------------------------------------------------------------------------------------
 class RoundsJson(BaseModel):
-    """Numbers of rounds."""
+    """Numbers of rounds won, drawn and lost."""
 
     won: int
     drawn: int
@@ -420,7 +420,7 @@ class RoundsJson(BaseModel):
 
 
 class StandingJson(BaseModel):
-    """The results of a bot; written by `Standing.as_json`."""
+    """The results of a bot, created by `Standing.as_json`."""
 
     bot: str
     points: int
@@ -429,8 +429,8 @@ class StandingJson(BaseModel):
     mean_score: float
     elo: float
     elo_margin: float
-    forfeits: dict[str, int] = Field(description="Forfeited games by reason")
-    messages: dict[str, str] = Field(description="The first message for each reason")
+    forfeits: dict[str, int] = Field(description="The number of forfeited games by reason")
+    messages: dict[str, str] = Field(description="The first error message for each reason")
     moves: int
     mean_ms: float
     worst_ms: float

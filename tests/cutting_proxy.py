@@ -20,7 +20,7 @@ class CuttingProxy:
         self.door = socket.create_server(("127.0.0.1", 0))
         self.port: int = self.door.getsockname()[1]
         self.cut: str | None = None  # when to cut the connection that sends the next COMMIT
-        self.refusing = False  # whether new connections are closed at once
+        self.refusing = False  # whether new connections are closed immediately
         self.refuse_after_cut = False
         self.cuts = 0
         threading.Thread(target=self._accept, daemon=True).start()

@@ -1,4 +1,4 @@
-"""A real PostgreSQL server of the tests' own, where its programs are installed."""
+"""A temporary PostgreSQL server for tests, if PostgreSQL is installed."""
 
 import os
 import shutil
@@ -14,7 +14,7 @@ from waiting import wait_until
 
 
 def find_programs() -> Path | None:
-    """The folder of PostgreSQL's programs, which distributions hide in different places."""
+    """The folder of PostgreSQL's programs, which depends on the distribution."""
     found = [shutil.which("initdb"), *sorted(map(str, Path("/usr/lib/postgresql").glob("*/bin/initdb")))]
     return next((Path(program).resolve().parent for program in found if program), None)
 
@@ -37,7 +37,7 @@ class Postgres:
         self.start()
 
     def start(self) -> None:
-        """Start it, and wait until it answers."""
+        """Start it and wait until it accepts connections."""
         folder = str(self.folder)
         command = [str(self.programs / "postgres"), "-D", folder, "-k", folder, "-h", "", *self.options]
         self.server = subprocess.Popen(
@@ -46,12 +46,12 @@ class Postgres:
         _wait(folder)
 
     def kill(self) -> None:
-        """Let it be gone at once, with all its processes."""
+        """Kill it with all its processes."""
         os.killpg(self.server.pid, signal.SIGKILL)
         self.server.wait()
 
     def remove(self) -> None:
-        """Stop it, and throw its folder away."""
+        """Stop it and delete its folder."""
         self.server.send_signal(signal.SIGINT)  # without waiting for those who are connected
         self.server.wait()
         shutil.rmtree(self.folder, ignore_errors=True)
@@ -59,7 +59,7 @@ class Postgres:
 
 @contextmanager
 def postgres() -> Iterator[str]:
-    """A server that does not wait for the disk; yields its folder."""
+    """Run a server without fsync; yields its folder."""
     server = Postgres("-F")
     try:
         yield str(server.folder)
@@ -79,7 +79,7 @@ def _wait(folder: str) -> None:
 
 
 def new_database(folder: str, name: str) -> str:
-    """Make an empty database; its address."""
+    """Create an empty database and return its address."""
     with psycopg.connect(f"host={folder} user=awello dbname=postgres", autocommit=True) as connection:
         connection.execute(f'CREATE DATABASE "{name}"'.encode())
     return f"postgresql://awello@/{name}?host={folder}"

@@ -41,12 +41,12 @@ def server() -> Iterator[str | None]:
 
 @pytest.fixture(params=["sqlite", "postgresql"])
 def archive(request: pytest.FixtureRequest, server: str | None, tmp_path: Path) -> Iterator[Archive]:
-    place = str(tmp_path / "archive.sqlite")
+    location = str(tmp_path / "archive.sqlite")
     if request.param == "postgresql":
         if server is None:
             pytest.skip("PostgreSQL is not installed")
-        place = new_database(server, tmp_path.name)
-    archive = Archive(place)
+        location = new_database(server, tmp_path.name)
+    archive = Archive(location)
     yield archive
     archive.close()
 
@@ -80,7 +80,7 @@ def test_records_are_stored_completely(archive: Archive) -> None:
     numbers = [archive.add(record) for record in records]
     assert numbers == list(range(1, len(records) + 1))
     assert list(archive.records(numbers)) == records
-    assert [archive.add(record) for record in reversed(records)] == numbers[::-1], "no game twice"
+    assert [archive.add(record) for record in reversed(records)] == numbers[::-1], "no game is stored twice"
     assert list(archive.records([3, 1, 99, 2])) == [records[2], records[0], records[1]]
     with pytest.raises(ConfigError, match="the archive has no game 99"):
         archive.find(99)
@@ -139,8 +139,8 @@ def test_the_explorer_counts_what_was_played(archive: Archive) -> None:
             assert found.games == sum(counts.values()) == sum(branch.games for branch in found.moves)
             for branch in found.moves:
                 following = hash(position.after(branch.move).canonical())
-                told = (branch.wins, branch.draws, branch.losses)
-                assert told == tuple(counts[following, won] for won in (1, 0, -1)) and sum(told) == branch.games
+                text = (branch.wins, branch.draws, branch.losses)
+                assert text == tuple(counts[following, won] for won in (1, 0, -1)) and sum(text) == branch.games
 
 
 def test_symmetric_games_are_one(archive: Archive) -> None:
@@ -186,7 +186,7 @@ def test_filters(archive: Archive) -> None:
 
 
 @pytest.mark.parametrize(
-    "told, date",
+    "text, date",
     [
         ("1996", "1996"),
         ("2004.09.18_05:54:38.MDT", "2004-09-18"),
@@ -197,8 +197,8 @@ def test_filters(archive: Archive) -> None:
         ("May 1996", None),
     ],
 )
-def test_dates(told: str, date: str | None) -> None:
-    assert parse_date(told) == date
+def test_dates(text: str, date: str | None) -> None:
+    assert parse_date(text) == date
 
 
 def test_an_older_archive_runs_the_missing_migrations(archive: Archive, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -221,7 +221,7 @@ def test_an_older_archive_runs_the_missing_migrations(archive: Archive, monkeypa
         Archive(archive.location)
 
 
-def test_two_programs_may_write_at_once(archive: Archive) -> None:
+def test_two_processes_can_write_concurrently(archive: Archive) -> None:
     records = [random_record(Game.OTHELLO, seed) for seed in range(40)]
 
     def write(part: list[Record]) -> None:
@@ -241,15 +241,15 @@ def test_two_programs_may_write_at_once(archive: Archive) -> None:
 
 def test_invalid_locations(tmp_path: Path) -> None:
     (tmp_path / "text").write_text("no database " * 100)
-    for place, said in (
+    for location, message in (
         (tmp_path / "text", "text' cannot be used: file is not a database"),
         ("mysql://host/name", "give a file, or postgresql"),
         ("postgresql://nobody:secret@127.0.0.1:1/none", "cannot be used: "),
         (tmp_path, "is a folder"),
         (tmp_path / "none" / "file", "there is no folder"),
     ):
-        with pytest.raises(AwelloError, match=said) as caught:
-            Archive(place)
+        with pytest.raises(AwelloError, match=message) as caught:
+            Archive(location)
         assert "\n" not in str(caught.value) and "secret" not in str(caught.value)
 
 

@@ -89,10 +89,8 @@ def test_time_runs_out() -> None:
         lost.over and lost.loser == 0 and lost.winner == 1 and lost.reason == TIMED_OUT and lost.clocks == (0.0, 60.0)
     )
     assert state.play(ANN, 2, "c3", 161.0) == state.flag(161.0)
-    assert not state.play(ANN, 2, "c3", 160.0 + MAX_LAG_COMPENSATION, lag=9.0).over, (
-        "what the network took is given back"
-    )
-    assert state.play(ANN, 2, "c3", 160.1 + MAX_LAG_COMPENSATION, lag=9.0).over, "but not more than a little"
+    assert not state.play(ANN, 2, "c3", 160.0 + MAX_LAG_COMPENSATION, lag=9.0).over, "the network delay is compensated"
+    assert state.play(ANN, 2, "c3", 160.1 + MAX_LAG_COMPENSATION, lag=9.0).over, "up to the limit per move"
     assert state.deadline == 160.0 + MAX_LAG_COMPENSATION
     with refused("game_over"):
         lost.play(ANN, 2, "c3", 162.0)
@@ -105,7 +103,7 @@ def test_lag_is_never_charged_nor_invented() -> None:
     assert state.play(ANN, 0, "f5", 103.0, lag=-5).seconds == (3.0,)
 
 
-def test_passes_are_played_at_once() -> None:
+def test_passes_are_played_automatically() -> None:
     seen = 0
     for seed in range(30):
         state = play_on(begin(Game.OTHELLO6, Clock(1e6)), seed)
@@ -155,7 +153,7 @@ def test_draws_are_agreed_where_the_rules_allow() -> None:
     assert state.decline_draw(BOB).offer is None
     moved = state.play(ANN, 0, "A", 101.0)
     assert moved.offer == 0
-    assert moved.play(BOB, 1, "a", 102.0).offer is None, "moving on declines"
+    assert moved.play(BOB, 1, "a", 102.0).offer is None, "a move declines the offer"
 
 
 def test_downtime_is_not_charged() -> None:
@@ -315,7 +313,7 @@ def test_a_damaged_game_is_named(store: ClubStore) -> None:
     state = store_game(store, Game.OTHELLO6, Clock(300.0))
     damaged = update(games).where(games.c.id == state.number).values(moves=b"\x00")
     store.submit(lambda connection: connection.execute(damaged).rowcount).result()
-    with pytest.raises(StorageError, match=f"game {state.number} of the club is damaged: its move 1 is not legal"):
+    with pytest.raises(StorageError, match=f"game {state.number} of the club is damaged: move 1 is not legal"):
         store.read(load_live_games)
 
 
@@ -329,7 +327,7 @@ def test_a_game_is_rated_once(store: ClubStore) -> None:
         save(store, state)
     ann, bob = (store.read(partial(load_rating, account=number, pool="othello blitz")) for number in (1, 2))
     assert bob.mean > INITIAL_RATING > ann.mean
-    assert store.read(partial(load_leaderboard, pool="othello blitz", count=10)) == [], "these ratings are provisional"
+    assert store.read(partial(load_leaderboard, pool="othello blitz", count=10)) == [], "both ratings are provisional"
     assert store.read(lambda connection: load_rating(connection, 1, "othello standard")) == Rating()
     assert len(store.read(lambda connection: connection.execute(select(rating_changes)).all())) == 2
     save(store, store_game(store, rated=False).resign(1))
@@ -342,7 +340,7 @@ def test_a_failing_operation_affects_no_other(store: ClubStore) -> None:
         raise ClubError("wrong", "wrong")
 
     handed_in = threading.Event()
-    store.submit(lambda connection: handed_in.wait(TIMEOUT))  # so that the others come into the same transaction
+    store.submit(lambda connection: handed_in.wait(TIMEOUT))  # so that the others are written in the same transaction
     futures = [
         store.submit(wrong if number == 3 else lambda connection: log_event(connection, "fine")) for number in range(8)
     ]

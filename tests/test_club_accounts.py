@@ -98,7 +98,7 @@ def test_unknown_login_names_are_not_logged(tmp_path: Path) -> None:
 def test_a_session_that_has_just_ended_creates_nothing(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, path: str
 ) -> None:
-    """Although it was valid when the request arrived."""
+    """Even if it was valid when the request arrived."""
     require_user = accounts_api._require_user
 
     async def logged_out_at_once(club: Any, request: Any) -> Any:
@@ -137,7 +137,7 @@ def test_guesses_in_the_same_network_do_not_lock_out_a_known_device(tmp_path: Pa
 def test_guesses_from_everywhere_lock_out_no_device_or_network_that_is_known(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Even after a restart, and whichever limit is used up."""
+    """Even after a restart, and with any limit exhausted."""
     database = tmp_path / "club.sqlite"
     with club(database) as visit:
         owner = visit()
@@ -197,7 +197,7 @@ def test_known_devices_are_bounded_hashed_and_forgotten(store: ClubStore, monkey
         use(number)
     rows = store.read(lambda connection: connection.execute(select(known_devices)).all())
     assert len(rows) == accounts.MAX_DEVICES and all(len(row.digest) == 32 for row in rows)
-    assert known("device0", "net0") is None, "it was used longest ago"
+    assert known("device0", "net0") is None, "the least recently used device"
     last = accounts.MAX_DEVICES - 1
     assert known(f"device{last}", "net0") == "device" and known("other", f"net{last}") == "network"
     use(last)
@@ -206,7 +206,7 @@ def test_known_devices_are_bounded_hashed_and_forgotten(store: ClubStore, monkey
     assert known(f"device{last}", f"net{last}") is None
     use(0)
     store.submit(lambda connection: accounts.change_password(connection, ann, "another")).result()
-    assert known("device0", "net0") is None, "after another password, all must log in again"
+    assert known("device0", "net0") is None, "after a password change, no device is known"
 
 
 def test_sessions_of_an_account_are_limited(store: ClubStore, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -65,8 +65,8 @@ def create_bots(file: Path, *names: str) -> list[str]:
     ann = store.submit(partial(create_account, name="Ann", hashed="none")).result()
     found = []
     for name in names:
-        program = store.submit(partial(create_account, name=name, hashed=None, owner=ann.number)).result()
-        found.append(store.submit(partial(create_token, account=program, label="test")).result())
+        bot = store.submit(partial(create_account, name=name, hashed=None, owner=ann.number)).result()
+        found.append(store.submit(partial(create_token, account=bot, label="test")).result())
     store.close()
     return found
 
@@ -151,8 +151,8 @@ def test_a_bot_survives_a_restart_of_the_club(tmp_path: Path) -> None:
     with closing(ClubStore(file)) as store:
         asyncio.run(run(store))
         first = load_games(store)[0]
-    assert first.position.over and first.reason == "", "the game that was broken off twice was played to its end"
-    assert sum("is online as" in line for line in log) == 6, "each bot has come three times"
+    assert first.position.over and first.reason == "", "the game that was interrupted twice has been finished"
+    assert sum("is online as" in line for line in log) == 6, "each bot has connected three times"
 
 
 def test_a_game_that_is_sent_again_is_searched_once(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -220,7 +220,7 @@ def test_commands_for_the_database(tmp_path: Path) -> None:
         == "awello: a password has 10 to 200 characters: choose another\n"
     )
     assert awello("club", "create-account", file, "Ann", stdin="correct horse\n").stdout == "Ann can log in now\n"
-    assert stat.S_IMODE(Path(file).stat().st_mode) == 0o600, "nobody else may read it"
+    assert stat.S_IMODE(Path(file).stat().st_mode) == 0o600, "readable only by its owner"
     token = awello("club", "create-bot", file, "ann", "rex").stdout.strip()
     assert token.startswith("awello_")
     rows = json.loads(awello("club", "accounts", file, "--json").stdout)["accounts"]
@@ -259,7 +259,7 @@ def test_a_bot_needs_a_token(monkeypatch: pytest.MonkeyPatch) -> None:
 
 @register("pupil", "the first legal move; writes down its calls")
 @dataclass
-class Pupil(Player):
+class LearningPlayer(Player):
     calls: ClassVar[list[tuple[str, Any]]] = []
     lesson: ClassVar[threading.Event] = threading.Event()
 
@@ -289,31 +289,31 @@ def words(calls: list[tuple[str, Any]]) -> list[str]:
 def test_a_bot_learns_from_each_game_before_its_next_one(tmp_path: Path) -> None:
     file = tmp_path / "club.sqlite"
     one, two = create_bots(file, "rex", "max")
-    Pupil.calls.clear()
-    Pupil.lesson.set()
+    LearningPlayer.calls.clear()
+    LearningPlayer.lesson.set()
 
     async def play(bots: list[ClubBot]) -> None:
         async with run_bots(bots):
-            await wait_until_async(lambda: words(Pupil.calls).count("learn") >= 3)
+            await wait_until_async(lambda: words(LearningPlayer.calls).count("learn") >= 3)
 
     def ignore(line: str) -> None:
         pass
 
     with serving(file) as address:
         asyncio.run(play([ClubBot(address, one, "pupil", SEEK, ignore), ClubBot(address, two, "random", SEEK, ignore)]))
-    games = " ".join(words(Pupil.calls)).split("begin")[1:4]
+    games = " ".join(words(LearningPlayer.calls)).split("begin")[1:4]
     for game in games:
         assert re.fullmatch(r" ?(follow choose )+end learn ?", game), "in this order, and nothing in between"
-    for (_, moves), (word, position) in pairwise(Pupil.calls):
+    for (_, moves), (word, position) in pairwise(LearningPlayer.calls):
         assert word != "choose" or Record(Position.start(Game.OTHELLO4), moves).final == position
-    learnt = [told for word, told in Pupil.calls if word == "learn"]
+    learnt = [arguments for word, arguments in LearningPlayer.calls if word == "learn"]
     assert all(record.final.over and record.loser is None for _, record, _ in learnt)
     assert {side for _, _, side in learnt} <= {0, 1} and len({id(player) for player, _, _ in learnt}) == len(learnt)
 
 
 def test_challenges_and_games_wait_until_learning_is_done() -> None:
-    Pupil.calls.clear()
-    Pupil.lesson.clear()
+    LearningPlayer.calls.clear()
+    LearningPlayer.lesson.clear()
 
     async def play() -> None:
         bot, line = ClubBot("http://127.0.0.1", "token", "pupil", log=lambda line: None), FakeSocket()
@@ -324,22 +324,22 @@ def test_challenges_and_games_wait_until_learning_is_done() -> None:
         bot._handle_game(STATE | OVER)  # the club may send it twice
         bot._handle_game(STATE | {"game": 2})
         challenge = bot._schedule(bot._answer_challenge, {"from": "Ann", "variant": "othello", "number": 5})
-        await wait_until_async(lambda: words(Pupil.calls)[-1] == "end")
+        await wait_until_async(lambda: words(LearningPlayer.calls)[-1] == "end")
         assert [sent["type"] for sent in line.sent] == ["move"] and not challenge.done()
-        Pupil.lesson.set()
+        LearningPlayer.lesson.set()
         await wait_until_async(lambda: not bot.tasks)
         assert [sent["type"] for sent in line.sent][1:] in (["accept", "move"], ["move", "accept"])
 
     asyncio.run(play())
-    assert words(Pupil.calls) == ["begin", "follow", "choose", "end", "learn", "begin", "follow", "choose"]
-    _, record, side = Pupil.calls[4][1]
+    assert words(LearningPlayer.calls) == ["begin", "follow", "choose", "end", "learn", "begin", "follow", "choose"]
+    _, record, side = LearningPlayer.calls[4][1]
     assert (record.loser, record.reason, side) == (1, "resigned", 0)
 
 
 @pytest.mark.parametrize("reason", ["aborted", "agreed"])
 def test_an_aborted_game_is_not_learnt_from(reason: str) -> None:
-    Pupil.calls.clear()
-    Pupil.lesson.set()
+    LearningPlayer.calls.clear()
+    LearningPlayer.lesson.set()
 
     async def play() -> None:
         bot = ClubBot("http://127.0.0.1", "token", "pupil", log=lambda line: None)
@@ -349,13 +349,13 @@ def test_an_aborted_game_is_not_learnt_from(reason: str) -> None:
         await wait_until_async(lambda: not bot.tasks)
 
     asyncio.run(play())
-    assert words(Pupil.calls) == ["begin", "end", *["learn"] * (reason == "agreed")]
+    assert words(LearningPlayer.calls) == ["begin", "end", *["learn"] * (reason == "agreed")]
 
 
 def test_a_bot_continues_after_a_failure_to_learn(monkeypatch: pytest.MonkeyPatch) -> None:
     log = list[str]()
 
-    def fail(player: Pupil, record: Record, side: int) -> None:
+    def fail(player: LearningPlayer, record: Record, side: int) -> None:
         raise RuntimeError("boom")
 
     async def play() -> None:
@@ -366,7 +366,7 @@ def test_a_bot_continues_after_a_failure_to_learn(monkeypatch: pytest.MonkeyPatc
         await wait_until_async(lambda: not bot.tasks)
         assert not bot.learning_tasks and not bot.players
 
-    monkeypatch.setattr(Pupil, "learn", fail)
+    monkeypatch.setattr(LearningPlayer, "learn", fail)
     asyncio.run(play())
     assert log[-1] == "game 1: learning failed: RuntimeError: boom"
 

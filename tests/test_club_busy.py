@@ -121,7 +121,9 @@ def test_the_expected_move_is_never_refused(tmp_path: Path, monkeypatch: pytest.
         state = first.state(number)
         mover = (first, second)[state["mover"]]
         for move in ("a1", "h8"):
-            assert mover.request("move", game=number, ply=state["ply"], move=move)["code"] == LIMITED, "it is not legal"
+            assert mover.request("move", game=number, ply=state["ply"], move=move)["code"] == LIMITED, (
+                "an illegal move is not exempt"
+            )
         other = (second, first)[state["mover"]]
         assert other.request("move", game=number, ply=state["ply"], move=state["legal"][0])["code"] == LIMITED
 
@@ -242,7 +244,7 @@ def test_a_bot_claims_the_win_when_its_opponent_has_left() -> None:
         club.deliver(gone | {"claim_in": 60.0})
         club.deliver(gone | {"online": True, "claim_in": None})
         club.deliver({"type": "ping", "number": 1})
-        assert (await club.sent.get())["type"] == "pong" and not bot.claim_tasks, "the opponent came back"
+        assert (await club.sent.get())["type"] == "pong" and not bot.claim_tasks, "the opponent has returned"
         club.deliver(gone)
         claim = await club.sent.get()
         assert (claim["type"], claim["game"]) == ("claim", 1)

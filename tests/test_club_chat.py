@@ -10,11 +10,11 @@ from test_club_server import ClubHarness, refused, with_club
 
 from awello.web import club_service
 
-SAID = "chat"
+CHAT = "chat"
 
 
 def chat_lines(club: ClubHarness, name: str) -> list[str]:
-    return [message["text"] for message in club.received[name] if message["type"] == SAID]
+    return [message["text"] for message in club.received[name] if message["type"] == CHAT]
 
 
 @with_club
@@ -29,8 +29,8 @@ async def test_chat_is_off_until_both_players_turn_it_on(club: ClubHarness) -> N
         await say(ann, number, "hello")
     await club.server.chat.set_enabled(bob, True)
     assert await say(ann, number, "  good luck  ") == {}
-    assert club.last_event("Bob", SAID) == {"type": SAID, "game": number, "by": "Ann", "text": "good luck"}
-    assert chat_lines(club, "Ann") == [], "who says it knows it"
+    assert club.last_event("Bob", CHAT) == {"type": CHAT, "game": number, "by": "Ann", "text": "good luck"}
+    assert chat_lines(club, "Ann") == [], "the sender does not receive it"
     await club.server.chat.set_enabled(bob, False)
     with refused("opponent_chat_off"):
         await say(ann, number, "hello?")
@@ -42,28 +42,31 @@ async def test_chat_is_off_until_both_players_turn_it_on(club: ClubHarness) -> N
 
 @with_club
 async def test_each_connection_has_its_own_switch_and_spectators_receive_nothing(club: ClubHarness) -> None:
-    eyes, carl = club.connect("eyes"), club.connect("Carl")
+    spectator, carl = club.connect("spectator"), club.connect("Carl")
     store, bob = club.connect("Ann"), club.connect("Bob")
-    told_at_desk = club.received["Ann"]
+    received_on_laptop = club.received["Ann"]
     phone = club.connect("Ann")
-    told_on_phone = club.received["Ann"]
+    received_on_phone = club.received["Ann"]
     number = await club.start_game(store, bob)
     for client in (carl, store, bob):
         await club.server.watch(client, number)
         await club.server.chat.set_enabled(client, True)
-    await club.server.watch(eyes, number)
+    await club.server.watch(spectator, number)
     await club.server.chat.say(bob, number, "one")
     await club.server.chat.set_enabled(phone, True)
     await club.server.chat.say(phone, number, "two")
-    words = [[each["text"] for each in told if each["type"] == SAID] for told in (told_at_desk, told_on_phone)]
-    assert words == [["one", "two"], []], "the phone was off, then it was the one that spoke"
-    assert chat_lines(club, "Bob") == ["two"] and chat_lines(club, "Carl") == chat_lines(club, "eyes") == []
+    words = [
+        [each["text"] for each in message if each["type"] == CHAT]
+        for message in (received_on_laptop, received_on_phone)
+    ]
+    assert words == [["one", "two"], []], "chat was off on the phone, which then sent the second line"
+    assert chat_lines(club, "Bob") == ["two"] and chat_lines(club, "Carl") == chat_lines(club, "spectator") == []
     with refused("not_your_game"):
         await club.server.chat.say(carl, number, "may I?")
     with refused("not_logged_in"):
-        await club.server.chat.set_enabled(eyes, True)
+        await club.server.chat.set_enabled(spectator, True)
     with refused("not_logged_in"):
-        await club.server.chat.say(eyes, number, "may I?")
+        await club.server.chat.say(spectator, number, "may I?")
 
 
 @with_club
@@ -128,12 +131,12 @@ def test_chat_by_websocket(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> N
             refusal = first.request("say", game=number, text="hello")
             assert (refusal["code"], refusal["message"]) == (
                 "opponent_chat_off",
-                "rex has chat turned off: the message was not delivered",
+                "rex has turned chat off: the message was not delivered",
             )
             assert second.request("chat")["type"] == "done"
             assert first.request("say", game=number, text="the secret of the pond")["type"] == "done"
-            told: dict[str, Any] = {"type": "chat", "game": number, "by": "Ann", "text": "the secret of the pond"}
-            assert second.wait_for("chat") == told
+            message: dict[str, Any] = {"type": "chat", "game": number, "by": "Ann", "text": "the secret of the pond"}
+            assert second.wait_for("chat") == message
             assert first.request("say", game=number, text="x" * 201)["code"] == "chat_length"
             assert first.request("say", game=number)["code"] == "invalid_field"
             assert (

@@ -25,8 +25,8 @@ def raised(file: Path) -> list[tuple[str, set[str]]]:
     errors = []
     for node in ast.walk(ast.parse(file.read_text())):
         if isinstance(node, ast.Call) and isinstance(node.func, ast.Name):
-            place = {"ClubError": 0, "Refusal": 1, "ApiError": 1}.get(node.func.id)
-            code = node.args[place] if place is not None and len(node.args) > place else None
+            position = {"ClubError": 0, "Refusal": 1, "ApiError": 1}.get(node.func.id)
+            code = node.args[position] if position is not None and len(node.args) > position else None
             if isinstance(code, ast.Constant) and (file.parent.name == "club" or file.name in ON_CLUB_PAGES):
                 errors.append((str(code.value), {str(keyword.arg) for keyword in node.keywords}))
     return errors
@@ -39,5 +39,6 @@ def test_every_error_has_a_text_on_the_page() -> None:
             values[code].append(names)
     assert len(values) > 60
     for code in values.keys() - COMMANDS_ONLY:
-        placeholders = set(re.findall(r"\{(\w+)\}", ENGLISH.get(f"club.error.{code}") or ENGLISH[f"error.{code}"]))
+        text = ENGLISH.get(f"club.error.{code}") or ENGLISH[f"error.{code}"]
+        placeholders = set(re.findall(r"\{(\w+)\}", text))
         assert all(placeholders <= names for names in values[code]), code

@@ -1,4 +1,4 @@
-"""Awello without the extra `club`: commands tell what to install, and the server behaves as without a club."""
+"""Awello without the extra `club`: commands name the missing extra, and the server behaves as without a club."""
 
 import json
 import subprocess
@@ -47,7 +47,7 @@ def without_extra(script: str, *words: str) -> subprocess.CompletedProcess[str]:
     return run("-c", BLOCK + script, *words, stdin="correct horse\n" * 20)
 
 
-def test_commands_tell_what_to_install(tmp_path: Path) -> None:
+def test_commands_name_the_missing_extra(tmp_path: Path) -> None:
     words = [[word.replace("FILE", f"{tmp_path}/club.sqlite") for word in command] for command in COMMANDS]
     done = without_extra(ALL, json.dumps(words))
     assert done.stdout.split() == ["2"] * len(COMMANDS), done.stderr

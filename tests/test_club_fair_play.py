@@ -50,7 +50,7 @@ def add_rating(connection: Connection, row: dict[str, Any]) -> None:
 # ---- rated games -----------------------------------------------------------------------------------------------------
 @with_club
 async def test_games_resigned_early_are_not_rated(club: ClubHarness) -> None:
-    """Forty such games gave a rating of 2203 and the first rank in less than a second."""
+    """Otherwise forty such games would give a rating of 2203 in less than a second."""
     ann, eve = club.connect("Ann"), club.connect("Eve")
     for _ in range(8):
         number = await club.start_game(ann, eve, replace(RATED, control=Clock(300.0)))
@@ -70,7 +70,7 @@ async def test_a_rated_game_has_a_few_plies(club: ClubHarness) -> None:
         assert (club.last_event("Ann")["players"][0]["after"] is not None) == counted
     small = await club.start_game(ann, eve, replace(RATED, game=Game.OTHELLO4))
     await play_random_moves(club, small, [ann, eve])
-    assert mean_rating(club, ann, "othello4 blitz") != 1500.0, "a game that the board decides counts"
+    assert mean_rating(club, ann, "othello4 blitz") != 1500.0, "a game that ends on the board is rated"
 
 
 @with_club
@@ -86,7 +86,7 @@ async def test_rated_games_of_two_players_are_limited_per_day(club: ClubHarness)
         )
         await play_random_moves(club, game, list(pair), max_moves=10)
         await club.server.resign(eve, game)
-    assert await club.start_game(ann, bob, RATED) and club.last_event("Ann")["rated"], "others are not concerned"
+    assert await club.start_game(ann, bob, RATED) and club.last_event("Ann")["rated"], "other pairs are not affected"
     yesterday = update(games).values(started=games.c.started - fair_play.DAY)
     club.store.submit(lambda connection: connection.execute(yesterday).rowcount).result()
     assert await club.start_game(ann, eve, RATED) and club.last_event("Ann")["rated"], "the next day they count again"
@@ -120,7 +120,7 @@ async def test_accounts_of_one_network_play_unrated(club: ClubHarness) -> None:
     assert club.last_event("Eve")["unrated"] == "network"
 
 
-def test_the_channel_knows_networks(tmp_path: Path) -> None:
+def test_the_websocket_recognises_networks(tmp_path: Path) -> None:
     """Behind a reverse proxy, the clients' addresses are used."""
     with serving(tmp_path / "club.sqlite", names=["club.example.org"]) as address:
         ann, eve = ClubHttpClient(base_url=address), ClubHttpClient(base_url=address)
@@ -298,7 +298,7 @@ async def test_the_grace_period_grows_with_reconnects(club: ClubHarness) -> None
     assert club.last_event("Ann", "opponent")["claim_in"] > 59.0
     club.server.disconnect(ann)
     ann = club.connect("Ann")
-    assert not club.last_event("Ann", "opponent")["online"], "who comes in is told"
+    assert not club.last_event("Ann", "opponent")["online"], "a client is notified when it connects"
     advance_clock(club, 61.0)
     await club.server.claim(ann, number, draw=True)
     assert club.last_event("Ann")["winner"] is None and club.last_event("Ann")["reason"] == "a draw was claimed"
@@ -335,7 +335,7 @@ async def test_a_blocked_player_does_not_reach_you(club: ClubHarness) -> None:
     assert "seek" in await club.server.lobby.seek(eve, RATED), "they are not paired"
     with refused("offer_gone"):
         await club.server.lobby.accept(eve, seek)
-    assert "seek" in await club.server.lobby.seek(ann, replace(RATED, side=0)), "nor the other way round"
+    assert "seek" in await club.server.lobby.seek(ann, replace(RATED, side=0)), "nor in the reverse direction"
     await club.close()
     await club.open()
     ann, eve = club.connect("Ann"), club.connect("Eve")
@@ -344,10 +344,10 @@ async def test_a_blocked_player_does_not_reach_you(club: ClubHarness) -> None:
     )
     with refused("challenges_declined"):
         await club.server.lobby.challenge(eve, "Ann", RATED)
-    asked = (await club.server.lobby.challenge(ann, "Eve", RATED))[
+    number_of_challenge = (await club.server.lobby.challenge(ann, "Eve", RATED))[
         "challenge"
-    ]  # the one who blocks can still challenge
-    assert "game" in await club.server.lobby.accept(eve, asked)
+    ]  # the blocking player can still challenge
+    assert "game" in await club.server.lobby.accept(eve, number_of_challenge)
     assert await club.server.blocks.unblock(ann, "EVE") == {"blocked": []} == await club.server.blocks.unblock(ann, "x")
     assert "challenge" in await club.server.lobby.challenge(eve, "Ann", RATED)
 
@@ -368,7 +368,7 @@ async def test_a_blocked_player_gets_no_rematch_and_no_chat(club: ClubHarness) -
     with refused("unknown_player"):
         await club.server.blocks.block(ann, "nobody")
     with refused("not_logged_in"):
-        await club.server.blocks.block(club.connect("eyes"), "Ann")
+        await club.server.blocks.block(club.connect("spectator"), "Ann")
 
 
 # ---- tournaments ----------------------------------------------------------------------------------------------------
@@ -398,7 +398,7 @@ async def test_one_entry_per_person(club: ClubHarness) -> None:
     await club.wait_until(lambda: club.server.live_games)
     known = select(entries.c.network)
     rows = club.store.read(lambda connection: connection.execute(known).scalars().all())
-    assert rows == [None] * 3, "networks are forgotten when it begins"
+    assert rows == [None] * 3, "networks are cleared at the start"
 
 
 # ---- many games -----------------------------------------------------------------------------------------------------
@@ -424,7 +424,7 @@ async def test_games_are_indexed_by_account(club: ClubHarness) -> None:
 
 @with_club
 async def test_a_repeated_draw_offer_is_not_stored_or_sent_again(club: ClubHarness) -> None:
-    """It was, 163 times in three seconds."""
+    """Otherwise a client could flood the club with offers."""
     ann, bob = club.connect("Ann"), club.connect("Bob")
     number = await club.start_game(ann, bob, AWALE)
     await club.server.draw(ann, number)

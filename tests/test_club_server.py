@@ -53,8 +53,8 @@ class ClubHarness:
         self.store.close()
 
     def connect(self, name: str, bot: bool = False) -> ClientConnection:
-        """Connect a client; `eyes` has no account."""
-        if name not in self.accounts and name != "eyes":
+        """Connect a client; `spectator` has no account."""
+        if name not in self.accounts and name != "spectator":
             owner = 1 if bot else None
             made = self.store.submit(lambda connection: create_account(connection, name, "hash", owner))
             self.accounts[name] = made.result()
@@ -144,22 +144,24 @@ async def test_matching_seeks_start_a_game(club: ClubHarness) -> None:
 @with_club
 async def test_offers_can_ask_for_a_side(club: ClubHarness) -> None:
     ann, bob = club.connect("Ann"), club.connect("Bob")
-    for wish, answer, first in ((0, None, "Ann"), (1, None, "Bob"), (None, 0, "Bob"), (0, 1, "Ann")):
-        await club.server.lobby.seek(ann, replace(BLITZ, rated=False, side=wish))
+    for side, answer, first in ((0, None, "Ann"), (1, None, "Bob"), (None, 0, "Bob"), (0, 1, "Ann")):
+        await club.server.lobby.seek(ann, replace(BLITZ, rated=False, side=side))
         number = (await club.server.lobby.seek(bob, replace(BLITZ, rated=False, side=answer)))["game"]
         assert club.last_event("Ann")["players"][0]["name"] == first
         await club.server.abort(ann, number)
     await club.server.lobby.seek(ann, replace(BLITZ, side=0))
-    assert "seek" in await club.server.lobby.seek(bob, replace(BLITZ, side=0)), "two who both want to begin do not fit"
+    assert "seek" in await club.server.lobby.seek(bob, replace(BLITZ, side=0)), (
+        "two players who both want to move first are not paired"
+    )
 
 
 @with_club
 async def test_a_game_is_played_broadcast_and_archived(club: ClubHarness) -> None:
-    ann, bob, eyes = club.connect("Ann"), club.connect("Bob"), club.connect("eyes")
+    ann, bob, spectator = club.connect("Ann"), club.connect("Bob"), club.connect("spectator")
     number = await club.start_game(ann, bob)
-    await club.server.watch(eyes, number)
+    await club.server.watch(spectator, number)
     await play_random_moves(club, number, [ann, bob])
-    end = club.last_event("eyes")
+    end = club.last_event("spectator")
     assert (
         end == club.last_event("Ann") == club.last_event("Bob")
         and end["over"]
@@ -181,17 +183,17 @@ async def test_a_game_is_played_broadcast_and_archived(club: ClubHarness) -> Non
 
 @with_club
 async def test_clients_cannot_act_for_others(club: ClubHarness) -> None:
-    ann, bob, eve, eyes = (club.connect(name) for name in ("Ann", "Bob", "Eve", "eyes"))
+    ann, bob, eve, spectator = (club.connect(name) for name in ("Ann", "Bob", "Eve", "spectator"))
     number = await club.start_game(ann, bob)
     state = await club.server.watch(eve, number)
-    for client, code in ((bob, "not_your_turn"), (eve, "not_your_game"), (eyes, "not_logged_in")):
+    for client, code in ((bob, "not_your_turn"), (eve, "not_your_game"), (spectator, "not_logged_in")):
         with refused(code):
             await club.server.move(client, number, 0, state["legal"][0])
     for act in (club.server.resign, club.server.abort, club.server.draw):
         with refused("not_your_game"):
             await act(eve, number)
     with refused("not_logged_in"):
-        await club.server.lobby.seek(eyes, BLITZ)
+        await club.server.lobby.seek(spectator, BLITZ)
     with refused("game_not_live"):
         await club.server.move(ann, 99, 0, "f5")
     assert club.last_event("Ann")["ply"] == 0
@@ -244,7 +246,7 @@ async def test_challenges(club: ClubHarness) -> None:
         await club.server.lobby.challenge(ann, "Zed", BLITZ)
     await club.server.lobby.challenge(eve, "Bob", BLITZ)
     club.server.disconnect(eve)
-    assert not club.server.lobby.challenges, "who goes takes offers along"
+    assert not club.server.lobby.challenges, "offers are withdrawn when their author disconnects"
     with refused("player_offline"):
         await club.server.lobby.challenge(ann, "Eve", BLITZ)
 
@@ -325,7 +327,7 @@ async def test_a_reconnecting_client_receives_its_games(club: ClubHarness) -> No
     ann, bob = club.connect("Ann"), club.connect("Bob")
     number = await club.start_game(ann, bob)
     club.server.disconnect(ann)
-    assert not club.server.live_games[number].state.over, "games go on"
+    assert not club.server.live_games[number].state.over, "games continue"
     club.connect("Ann")
     assert club.last_event("Ann")["game"] == number and club.last_event("Ann", "welcome")["name"] == "Ann"
 
@@ -420,11 +422,11 @@ async def test_changes_stored_before_a_failure_are_sent_after_recovery(club: Clu
     assert other in club.server.ended and club.last_event("Ann")["players"][0]["after"]
     offer = await club.server.lobby.seek(ann, BLITZ)
     await trouble(club.server.lobby.accept(bob, offer["seek"]))
-    assert len(club.server.live_games) == 2  # the game that started unnoticed, and the first
+    assert len(club.server.live_games) == 2  # the game whose start was not reported, and the first one
 
 
 @with_club
-async def test_many_games_at_once(club: ClubHarness) -> None:
+async def test_many_concurrent_games(club: ClubHarness) -> None:
     club.connect("Ann")
     bots = [club.connect(f"bot{number}", bot=True) for number in range(10)]
     pairs = [(bots[number % 10], bots[(number + 1 + number // 10) % 10]) for number in range(40)]
@@ -469,8 +471,8 @@ async def test_a_seek_of_a_player_with_enough_games_is_skipped(club: ClubHarness
 async def test_games_that_start_concurrently_are_counted(club: ClubHarness) -> None:
     ann, others = club.connect("Ann"), [club.connect(f"P{number}") for number in range(server_module.MAX_GAMES + 4)]
     offers = [(await club.server.lobby.seek(each, replace(BLITZ, rated=False, side=0))) for each in others]
-    asked = [club.server.lobby.accept(ann, offer["seek"]) for offer in offers]
-    answers = await asyncio.gather(*asked, return_exceptions=True)
+    requests = [club.server.lobby.accept(ann, offer["seek"]) for offer in offers]
+    answers = await asyncio.gather(*requests, return_exceptions=True)
     assert sum(isinstance(answer, ClubError) for answer in answers) == 4
     assert (
         len([live_game for live_game in club.server.live_games.values() if ann.account in live_game.accounts])

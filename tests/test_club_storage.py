@@ -54,7 +54,7 @@ def name_of(database: str) -> str:
     return database.split("?")[0].rsplit("/", 1)[1]
 
 
-def ask(database: str, question: str) -> list[Any]:
+def query_directly(database: str, question: str) -> list[Any]:
     """Query the database directly."""
     with psycopg.connect(database.replace("+psycopg", ""), autocommit=True) as connection:
         return list(connection.execute(question.encode()).fetchall())
@@ -164,7 +164,7 @@ def test_the_store_waits_for_a_commit_in_progress(database: str, proxy: CuttingP
 @needs_postgres
 @pytest.mark.parametrize("claim", [True, False], ids=["server", "command"])
 def test_operations_that_may_be_committed_are_not_repeated(database: str, proxy: CuttingProxy, claim: bool) -> None:
-    """A database that is gone cannot tell, and a command has no epoch."""
+    """The outcome is unknown without the database, and for a command, which has no epoch."""
     store = open_store(proxy.address(name_of(database)), claim)
     proxy.refuse_after_cut = claim
 
@@ -176,9 +176,9 @@ def test_operations_that_may_be_committed_are_not_repeated(database: str, proxy:
     for future in futures:
         with pytest.raises(StorageError):
             future.result(30)
-    assert ask(database, "SELECT count(*) FROM games") == [(1,)]
+    assert query_directly(database, "SELECT count(*) FROM games") == [(1,)]
     proxy.refusing = False
-    assert store.submit(begin_game).result(30).number == 2, "the store goes on"
+    assert store.submit(begin_game).result(30).number == 2, "the store continues to work"
     store.close()
 
 
@@ -186,8 +186,8 @@ def test_operations_that_may_be_committed_are_not_repeated(database: str, proxy:
 def cut_claim(database: str) -> None:
     """End the connection that holds the server lock."""
     here = "(SELECT oid FROM pg_database WHERE datname = current_database())"
-    (pid,) = ask(database, f"SELECT pid FROM pg_locks WHERE objid = {SERVER_LOCK} AND database = {here}")
-    assert ask(database, f"SELECT pg_terminate_backend({pid[0]}, 10000)") == [(True,)]
+    (pid,) = query_directly(database, f"SELECT pid FROM pg_locks WHERE objid = {SERVER_LOCK} AND database = {here}")
+    assert query_directly(database, f"SELECT pg_terminate_backend({pid[0]}, 10000)") == [(True,)]
 
 
 @needs_postgres
@@ -246,7 +246,7 @@ def test_a_displaced_server_suspends_its_games_and_logs_once(database: str, capl
         await second.close()
         await first.wait_until(lambda: not first.server.store.failing)
         assert first.server.live_games[number].move_names == [state["legal"][0]], (
-            "it goes on from what the other has written"
+            "it continues from what the other server has written"
         )
         await first.close()
 
@@ -277,7 +277,7 @@ def test_a_refused_operation_needs_no_further_commit(kind: str, request: pytest.
                 future.result()
         else:
             future.result()
-    assert len(commits) == 2, "that of the operation which held the others, and theirs"
+    assert len(commits) == 2, "one for the operation that delayed the others, and one for these"
     assert count(store, audit) == 100
     store.close()
 

@@ -180,9 +180,7 @@ async def test_a_whole_swiss_tournament(club: ClubHarness) -> None:
         assert end["state"] == "ended" and end["pairing"]["points"] is not None and len(end["standings"]) == 6
         assert [row["rank"] for row in end["standings"]] == sorted(row["rank"] for row in end["standings"])
         assert {"name", "bot", "rank", "points", "buchholz", "berger", "wins"} == end["standings"][0].keys()
-    assert not club.server.tournaments._last_news and not club.server.tournaments._round_called, (
-        "nothing is remembered for ever"
-    )
+    assert not club.server.tournaments._last_news and not club.server.tournaments._round_called, "memory is released"
     rows = club.store.read(lambda connection: load_rating(connection, 1, "othello4 blitz"))
     assert rows.deviation < 350, "its games are rated"
 
@@ -242,10 +240,10 @@ async def test_a_late_player_plays_within_the_grace_period(club: ClubHarness) ->
     start_tournament(club, number)
     await wait_for_state(club, number, number_of_round=1)
     await wait_for_check(club)
-    assert not load_games(club) and ann.last_tournament_event()["pairing"]["game"] is None, "Bob is waited for"
+    assert not load_games(club) and ann.last_tournament_event()["pairing"]["game"] is None, "the round waits for Bob"
     bob.received.clear()
     club.server.connect(bob)
-    assert bob.last_tournament_event()["pairing"]["second"] == "Bob", "they are told at once"
+    assert bob.last_tournament_event()["pairing"]["second"] == "Bob", "the players are notified immediately"
     check_results(club, await wait_for_state(club, number))
 
 
@@ -259,7 +257,7 @@ async def test_if_all_players_are_absent_both_forfeit(club: ClubHarness) -> None
     start_tournament(club, number)
     tournament = await wait_for_state(club, number)
     assert tournament.rounds == 3 and tournament.round == 1, (
-        "a bye for one, a forfeit for two, who are left out; so it ends"
+        "one bye and one forfeit of two players, who are then left out, so the tournament ends"
     )
     assert sorted(row.points for row in tournament.standings) == [0.0, 0.0, 1.0]
 
@@ -268,14 +266,14 @@ async def test_if_all_players_are_absent_both_forfeit(club: ClubHarness) -> None
 async def test_entering_and_withdrawing(club: ClubHarness) -> None:
     organiser_of_club = club.server.tournaments
     number = create_test_tournament(club, rounds=2)
-    ann, bob, eve, eyes = (club.connect(name) for name in ("Ann", "Bob", "Eve", "eyes"))
+    ann, bob, eve, spectator = (club.connect(name) for name in ("Ann", "Bob", "Eve", "spectator"))
     for client in (ann, bob, eve, ann):
         assert (await organiser_of_club.join(client, number))["tournament"] == number
     assert (await organiser_of_club.show(number))["entrants"] == 3
     assert (await organiser_of_club.withdraw(eve, "Friday"))["entrants"] == 2
     assert (await organiser_of_club.withdraw(eve, "Friday"))["entrants"] == 2
     with refused("not_logged_in"):
-        await organiser_of_club.join(eyes, number)
+        await organiser_of_club.join(spectator, number)
     for which in (99, "Monday", "1"):
         with refused("unknown_tournament"):
             await organiser_of_club.join(eve, which)
@@ -285,22 +283,22 @@ async def test_entering_and_withdrawing(club: ClubHarness) -> None:
         await organiser_of_club.join(eve, number)
     with refused("tournament_started"):
         await organiser_of_club.withdraw(ann, number)
-    assert (await organiser_of_club.join(ann, number))["state"] == "playing", "who is in it is in it"
+    assert (await organiser_of_club.join(ann, number))["state"] == "playing", "entering again has no effect"
     found = await organiser_of_club.list(ann)
     listed = found["tournaments"]
     assert [(each["name"], each["state"], each["entrants"]) for each in listed] == [("Friday", "playing", 2)]
     assert found["entered"] == [number] and found["now"] == club.clock()
-    assert (await organiser_of_club.list(eve))["entered"] == (await organiser_of_club.list(eyes))["entered"] == []
+    assert (await organiser_of_club.list(eve))["entered"] == (await organiser_of_club.list(spectator))["entered"] == []
 
 
 @with_club
 async def test_lobby_subscribers_receive_changes_of_tournaments(club: ClubHarness) -> None:
     """Also clients that have not entered, and tournaments created by another process; other clients receive nothing."""
-    club.connect("eyes")
-    program = club.connect("rex", bot=True)
-    program.lobby_updates = False
+    club.connect("spectator")
+    bot_client = club.connect("rex", bot=True)
+    bot_client.lobby_updates = False
     number = create_test_tournament(club, rounds=1)
-    heard = club.received["eyes"]
+    heard = club.received["spectator"]
 
     def changed() -> list[list[int]]:
         return [message["changed"] for message in heard if message["type"] == "tournaments"]
@@ -315,7 +313,7 @@ async def test_lobby_subscribers_receive_changes_of_tournaments(club: ClubHarnes
     club.server.tournaments.wake()
     await club.wait_until(lambda: len(changed()) > 1)
     await wait_for_check(club)
-    assert changed() == [[number], [number]], "three at once are one word"
+    assert changed() == [[number], [number]], "three changes are one message"
     assert not [message for message in club.received["rex"] if message["type"] == "tournaments"]
 
 
@@ -348,7 +346,7 @@ async def test_a_tournament_in_progress_can_be_cancelled(club: ClubHarness) -> N
     club.server.tournaments.wake()
     await club.wait_until(lambda: not club.server.tournaments.tournaments)
     assert players[0].last_tournament_event()["state"] == "cancelled"
-    assert len(club.server.live_games) == 1, "a game that is played goes on"
+    assert len(club.server.live_games) == 1, "a game in progress continues"
 
 
 @with_club
@@ -425,7 +423,7 @@ async def test_a_failing_database_only_delays_a_tournament(club: ClubHarness) ->
 
 
 @pytest.mark.parametrize(("system", "count"), [(SWISS, 16), (ROUND_ROBIN, 15)])
-def test_a_restart_at_any_moment_loses_and_doubles_nothing(tmp_path: Path, system: str, count: int) -> None:
+def test_a_restart_at_any_moment_neither_loses_nor_duplicates_anything(tmp_path: Path, system: str, count: int) -> None:
     """The club stops without a shutdown, as if killed, and starts again."""
     people, clock = dict[str, Account](), ManualClock()
     rng, open_games = random.Random(3), list[int]()
@@ -473,7 +471,7 @@ async def test_a_pairing_is_played_and_decided_once(club: ClubHarness) -> None:
     (fixture,) = tournament.fixtures
     club.server.connect(bob)
     await club.wait_until(lambda: club.server.live_games)
-    for _ in range(2):  # as if the organiser had not seen that it is done
+    for _ in range(2):  # as if the organiser had not noticed the start
         with refused("pairing_closed"):
             await club.server.tournaments._start_game(tournament, fixture)
         await club.server.store.write(
@@ -546,7 +544,7 @@ def token_of(store: ClubStore, name: str) -> str:
 
 # ---- on a real server ------------------------------------------------------------------------------------------------
 def test_bots_play_a_tournament_on_a_server(tmp_path: Path) -> None:
-    file, said = tmp_path / "club.sqlite", list[str]()
+    file, log = tmp_path / "club.sqlite", list[str]()
     names = ("rex", "max", "zoe")
     store = ClubStore(file)
     tokens = [token_of(store, name) for name in names]
@@ -557,7 +555,7 @@ def test_bots_play_a_tournament_on_a_server(tmp_path: Path) -> None:
 
     async def play(address: str) -> dict[str, Any]:
         manners = BotPolicy(tournament="friday")
-        bots = [ClubBot(address, token, "random", manners, said.append) for token in tokens]
+        bots = [ClubBot(address, token, "random", manners, log.append) for token in tokens]
         tasks = [asyncio.create_task(bot.run()) for bot in bots]
         client = ClubHttpClient(base_url=address)
 
@@ -569,7 +567,7 @@ def test_bots_play_a_tournament_on_a_server(tmp_path: Path) -> None:
         store = ClubStore(file)
         start_now(store, 1)
         store.close()
-        await wait_until_async(lambda: sum(": ended, " in line for line in said) == 3)
+        await wait_until_async(lambda: sum(": ended, " in line for line in log) == 3)
         state = show()
         for task in tasks:
             task.cancel()
@@ -586,7 +584,7 @@ def test_bots_play_a_tournament_on_a_server(tmp_path: Path) -> None:
         assert listed["name"] == "Friday" and listed["control"] == {"seconds": 60.0, "increment": 0.0}
         missing = client.get("/api/club/tournaments/2")
         assert (missing.status_code, missing.json()["code"]) == (404, "unknown_tournament")
-    assert "tournament Friday: ended, round 3 of 3, rank 1" in said
+    assert "tournament Friday: ended, round 3 of 3, rank 1" in log
     (shown,) = json.loads(awello("club", "tournaments", str(file), "--json").stdout)["tournaments"]
     assert shown == end
     lines = awello("club", "tournaments", str(file)).stdout.splitlines()
@@ -599,7 +597,7 @@ def test_users_enter_by_websocket(tmp_path: Path) -> None:
     with serving(file) as address, ClubHttpClient(base_url=address) as ann:
         sign_up(ann, "Ann")
         words = ("club", "create-tournament", str(file), "Cup", "--system", "round-robin")
-        assert "a round robin needs no number of rounds" in awello(*words, "--start", "1h", "--rounds", "3").stderr
+        assert "leave the number out for a round robin" in awello(*words, "--start", "1h", "--rounds", "3").stderr
         made = awello(*words, "--start", "2099-01-01T18:00+00:00", "--casual", "--json")
         assert json.loads(made.stdout)["starts"] == 4070973600.0 and not json.loads(made.stdout)["rated"]
         with ann.connect() as channel:

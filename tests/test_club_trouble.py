@@ -28,7 +28,7 @@ from awello.storage.migrations import STATE_TABLE
 DATABASES = Path(__file__).parent / "databases"  # SQLite dumps, one per released version
 
 
-async def go_through(club: ClubHarness, begin: Callable[[], Any], end: Callable[[], Any]) -> None:
+async def play_through_failure(club: ClubHarness, begin: Callable[[], Any], end: Callable[[], Any]) -> None:
     """Play while the database fails: what was acknowledged is kept, what was refused has not happened."""
     players = [club.connect("Ann"), club.connect("Bob")]
     number = await club.start_game(players[0], players[1])
@@ -69,7 +69,7 @@ def test_a_killed_database_loses_nothing() -> None:
         database = new_database(str(server.folder), "club")
 
         async def play() -> None:
-            await go_through(await ClubHarness(database).open(), server.kill, server.start)
+            await play_through_failure(await ClubHarness(database).open(), server.kill, server.start)
 
         asyncio.run(asyncio.wait_for(play(), 2 * TIMEOUT))
     finally:
@@ -93,7 +93,7 @@ def test_a_full_disk_loses_nothing(tmp_path: Path) -> None:
             most = 0
 
         event.listen(club.store.engine, "checkout", limit)
-        await go_through(club, fill, empty)
+        await play_through_failure(club, fill, empty)
 
     asyncio.run(asyncio.wait_for(play(), 2 * TIMEOUT))
 
@@ -118,7 +118,7 @@ def test_clubs_of_every_version_are_resumed(file: Path, tmp_path: Path) -> None:
         club = await ClubHarness(database).open()
         assert columns(inspect(club.store.engine)) == {
             table.name: set(table.columns.keys()) for table in (STATE_TABLE, *CLUB.tables.sorted_tables)
-        }, "what is new in the tables needs a migration in club/schema.py"
+        }, "changed tables need a migration in club/schema.py"
         for name, number in (("Ann", 1), ("Bob", 2), ("rex", 3)):
             club.accounts[name] = Account(number, name, name == "rex")
         ann, bob, rex = map(club.connect, club.accounts)
@@ -137,11 +137,11 @@ def test_archives_of_every_version_are_read(file: Path, tmp_path: Path) -> None:
     archive = Archive(str(restore(file, tmp_path)))
     assert columns(inspect(archive.engine)) == {
         table.name: set(table.columns.keys()) for table in (STATE_TABLE, *ARCHIVE.tables.sorted_tables)
-    }, "what is new in the tables needs a migration in archive/schema.py"
+    }, "changed tables need a migration in archive/schema.py"
     records = list(archive.records(archive.numbers(GameFilter())))
     assert [record.start.game for record in records].count(Game.OTHELLO4) == 2 and len(records) == 3
     assert all(record.final.over for record in records)
-    assert archive.add(records[0]) == 1, "it knows its games"
+    assert archive.add(records[0]) == 1, "the game is already in the archive"
     archive.close()
 
 
@@ -153,7 +153,7 @@ def test_an_archive_of_an_older_version_keeps_its_files_and_tags(tmp_path: Path)
     assert restore_file(archive, "games.txt") == (3, {".txt": b"f5d6c3d3c4f4f6\nf5d6c5\nf5d6c5\n"})
     assert [move.games for move in explore(archive, record.start).moves] == [3], "positions are found"
     (report,) = import_games(archive, [read_source("games.txt", b"f5d6c3d3c4f4f6\nf5d6c5\nf5d6c5\n")], lambda _: None)
-    assert (report.before, report.games) == (3, 3), "the import is known"
+    assert (report.before, report.games) == (3, 3), "the file has already been imported"
     indexes = inspect(archive.engine).get_indexes("source_games")
     assert [index["name"] for index in indexes] == ["ix_source_games_game"]
     archive.close()
@@ -163,5 +163,5 @@ def test_databases_of_a_newer_version_are_refused(tmp_path: Path) -> None:
     database = restore(DATABASES / "club-0.1.0.sql", tmp_path)
     with sqlite3.connect(database) as connection:
         connection.execute("UPDATE state SET steps = 99")
-    with pytest.raises(ConfigError, match="made by a newer version of Awello"):
+    with pytest.raises(ConfigError, match="written by a newer version of Awello"):
         ClubStore(database)

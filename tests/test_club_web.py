@@ -17,20 +17,20 @@ from awello.web.club_service import SESSION_COOKIE
 
 
 @pytest.fixture
-def visit(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Any]:
+def new_client(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Any]:
     """A function that creates a client of a club."""
     monkeypatch.setattr(club_service, "SIGNUP_RATE", (100, 1))
     with serving(tmp_path / "club.sqlite") as address:
         yield lambda: ClubHttpClient(base_url=address)
 
 
-def test_accounts_and_cookies(visit: Any) -> None:
-    client = visit()
+def test_accounts_and_cookies(new_client: Any) -> None:
+    client = new_client()
     answer = client.post("/api/club/accounts", json={"name": "Ann", "password": PASSWORD})
     cookie = answer.headers["set-cookie"].lower()
     assert answer.status_code == 200 and "httponly" in cookie and "samesite=strict" in cookie
     assert client.get("/api/club/session").json()["name"] == "Ann"
-    other = visit()
+    other = new_client()
     assert other.get("/api/club/session").json()["name"] is None
     taken = other.post("/api/club/accounts", json={"name": "ANN", "password": PASSWORD})
     assert (taken.status_code, taken.json()["code"]) == (400, "name_taken")
@@ -43,11 +43,11 @@ def test_accounts_and_cookies(visit: Any) -> None:
     secret = other.cookies[SESSION_COOKIE]
     other.delete("/api/club/session")
     assert other.get("/api/club/session", headers={"cookie": f"{SESSION_COOKIE}={secret}"}).json()["name"] is None
-    assert client.get("/api/club/session").json()["name"] == "Ann", "other sessions stay"
+    assert client.get("/api/club/session").json()["name"] == "Ann", "other sessions are still valid"
 
 
-def test_guessing_is_slowed_down(visit: Any, frozen_limits: None) -> None:
-    client = visit()
+def test_guessing_is_slowed_down(new_client: Any, frozen_limits: None) -> None:
+    client = new_client()
     sign_up(client, "Ann")
     codes = [
         client.post("/api/club/session", json={"name": "Ann", "password": "a wrong one"}).status_code for _ in range(12)
@@ -55,8 +55,8 @@ def test_guessing_is_slowed_down(visit: Any, frozen_limits: None) -> None:
     assert codes[:10] == [401] * 10 and codes[-1] == 429
 
 
-def test_another_site_cannot_act(visit: Any) -> None:
-    client = visit()
+def test_another_site_cannot_act(new_client: Any) -> None:
+    client = new_client()
     sign_up(client, "Ann")
     for headers in ({"origin": "https://evil.example"}, {"sec-fetch-site": "cross-site"}):
         assert client.post("/api/club/bots", json={"name": "bot"}, headers=headers).status_code == 403
@@ -64,29 +64,29 @@ def test_another_site_cannot_act(visit: Any) -> None:
             channel.receive()
 
 
-def test_bots_and_tokens(visit: Any) -> None:
-    client = visit()
+def test_bots_and_tokens(new_client: Any) -> None:
+    client = new_client()
     assert client.post("/api/club/bots", json={"name": "bot"}).status_code == 401
     sign_up(client, "Ann")
     assert client.post("/api/club/bots", json={"name": "Ann-bot"}).json() == {"name": "Ann-bot", "bot": True}
     token = client.post("/api/club/bots/Ann-bot/tokens", json={"label": "laptop"}).json()["token"]
-    program = {"authorization": f"Bearer {token}"}
-    nobody = visit()
-    assert nobody.get("/api/club/session", headers=program).json() == {"name": "Ann-bot", "bot": True}
-    assert nobody.post("/api/club/bots", json={"name": "x1"}, headers=program).status_code == 401
-    sign_up(nobody, "Bob")
-    assert nobody.get("/api/club/bots/Ann-bot/tokens").status_code == 404
+    headers = {"authorization": f"Bearer {token}"}
+    anonymous = new_client()
+    assert anonymous.get("/api/club/session", headers=headers).json() == {"name": "Ann-bot", "bot": True}
+    assert anonymous.post("/api/club/bots", json={"name": "x1"}, headers=headers).status_code == 401
+    sign_up(anonymous, "Bob")
+    assert anonymous.get("/api/club/bots/Ann-bot/tokens").status_code == 404
     (made,) = client.get("/api/club/bots/Ann-bot/tokens").json()
     assert client.delete(f"/api/club/bots/Ann-bot/tokens/{made['id']}").json() == {"revoked": True}
     for forged in (token, token + "x", "awello_", "none"):
-        assert visit().get("/api/club/session", headers={"authorization": f"Bearer {forged}"}).status_code == 401
+        assert new_client().get("/api/club/session", headers={"authorization": f"Bearer {forged}"}).status_code == 401
 
 
-def test_a_game_by_websocket(visit: Any) -> None:
-    ann, bob, eyes = visit(), visit(), visit()
+def test_a_game_by_websocket(new_client: Any) -> None:
+    ann, bob, anonymous = new_client(), new_client(), new_client()
     sign_up(ann, "Ann")
     sign_up(bob, "Bob")
-    with ann.connect() as first, bob.connect() as second, eyes.connect() as watcher:
+    with ann.connect() as first, bob.connect() as second, anonymous.connect() as watcher:
         assert first.wait_for("welcome")["name"] == "Ann" and watcher.wait_for("welcome")["name"] is None
         seek = first.request("seek", variant="othello4", seconds=60, side=0)
         while not (seeks := watcher.wait_for("lobby")["seeks"]):
@@ -106,11 +106,11 @@ def test_a_game_by_websocket(visit: Any) -> None:
         for player in first.state(number)["players"]:
             assert (player["rating"], player["established"]) == (1500, False) and player["after"] != 1500
         rows = ann.get("/api/club/leaderboard", params={"variant": "othello4"}).json()
-        assert rows == [], "provisional ratings are not on the ladder"
+        assert rows == [], "provisional ratings are not on the leaderboard"
 
 
-def test_metrics(visit: Any) -> None:
-    ann = visit()
+def test_metrics(new_client: Any) -> None:
+    ann = new_client()
     sign_up(ann, "Ann")
     with ann.connect() as channel:
         channel.wait_for("welcome")
@@ -138,8 +138,8 @@ def play_out(number: int, first: Any, second: Any) -> None:
             first.wait_for("game")
 
 
-def test_offers_are_withdrawn_when_their_author_disconnects(visit: Any) -> None:
-    ann, bob = visit(), visit()
+def test_offers_are_withdrawn_when_their_author_disconnects(new_client: Any) -> None:
+    ann, bob = new_client(), new_client()
     sign_up(ann, "Ann")
     sign_up(bob, "Bob")
     with ann.connect() as first:
@@ -153,21 +153,21 @@ def test_offers_are_withdrawn_when_their_author_disconnects(visit: Any) -> None:
         assert first.request("accept", number=number)["code"] == "offer_gone"
 
 
-def test_profiles_and_exported_games(visit: Any, frozen_limits: None) -> None:
-    ann, bob, eyes = visit(), visit(), visit()
+def test_profiles_and_exported_games(new_client: Any, frozen_limits: None) -> None:
+    ann, bob, anonymous = new_client(), new_client(), new_client()
     sign_up(ann, "Ann")
     sign_up(bob, "Bob")
     ann.post("/api/club/bots", json={"name": "rex"})
     assert ann.get("/api/club/bots").json() == [{"name": "rex", "bot": True}]
-    assert eyes.get("/api/club/bots").status_code == 401
-    assert eyes.get("/api/club/players/ann/games").json()["code"] == "no_finished_games", (
-        "there is nothing to write yet"
+    assert anonymous.get("/api/club/bots").status_code == 401
+    assert anonymous.get("/api/club/players/ann/games").json()["code"] == "no_finished_games", (
+        "there are no finished games yet"
     )
     with ann.connect() as first, bob.connect() as second:
         seek = first.request("seek", variant="othello4", seconds=60, side=0)["seek"]
         won = second.request("accept", number=seek)["game"]
         play_out(won, first, second)
-        only = eyes.get("/api/club/players/ann/games")
+        only = anonymous.get("/api/club/players/ann/games")
         assert only.headers["content-disposition"] == 'attachment; filename="awello-Ann.ggf"'
         seek = second.request("seek", variant="abapa", seconds=1800, side=0, rated=False)["seek"]
         drawn = first.request("accept", number=seek)["game"]
@@ -179,10 +179,10 @@ def test_profiles_and_exported_games(visit: Any, frozen_limits: None) -> None:
         first.request("abort", game=left)
         seek = first.request("seek", variant="othello", seconds=60, side=0)["seek"]
         going = second.request("accept", number=seek)["game"]
-        found = eyes.get("/api/club/players/ann").json()
+        found = anonymous.get("/api/club/players/ann").json()
     assert (found["name"], found["bot"], found["owner"], found["games_played"]) == ("Ann", False, None, 2)
-    assert found["online"] and not eyes.get("/api/club/players/rex").json()["online"]
-    assert eyes.get("/api/club/players/rex").json()["owner"] == "Ann"
+    assert found["online"] and not anonymous.get("/api/club/players/rex").json()["online"]
+    assert anonymous.get("/api/club/players/rex").json()["owner"] == "Ann"
     (pool,) = found["ratings"]
     assert (pool["variant"], pool["speed"], pool["wins"] + pool["draws"] + pool["losses"]) == ("othello4", "blitz", 1)
     assert [game["number"] for game in found["recent_games"]] == [going, left, drawn, won]
@@ -196,11 +196,11 @@ def test_profiles_and_exported_games(visit: Any, frozen_limits: None) -> None:
         "score"
     ] is not None
     assert [game["rating_change"] for game in found["recent_games"]] == [None, None, None, pool["rating"] - 1500]
-    fewer = eyes.get("/api/club/players/ann", params={"limit": 1, "before": drawn}).json()["recent_games"]
+    fewer = anonymous.get("/api/club/players/ann", params={"limit": 1, "before": drawn}).json()["recent_games"]
     assert [game["number"] for game in fewer] == [won]
-    assert eyes.get("/api/club/players/nobody").status_code == 404
+    assert anonymous.get("/api/club/players/anonymous").status_code == 404
 
-    answer = eyes.get("/api/club/players/ann/games")
+    answer = anonymous.get("/api/club/players/ann/games")
     assert answer.headers["content-disposition"] == 'attachment; filename="awello-Ann.zip"'
     with ZipFile(BytesIO(answer.content)) as box:
         (othello,) = read_games(box.read("awello-Ann.ggf"))
@@ -208,11 +208,11 @@ def test_profiles_and_exported_games(visit: Any, frozen_limits: None) -> None:
     assert isinstance(othello, Record) and isinstance(awale, Record)
     assert othello.final.over and othello.tags["Black"] == "Ann" and othello.tags["Event"] == "Awello club"
     assert (awale.tags["South"], awale.tags["North"], awale.tags["Result"]) == ("Bob", "Ann", "1/2-1/2")
-    assert [eyes.get("/api/club/players/ann/games").status_code for _ in range(5)][-1] == 429
+    assert [anonymous.get("/api/club/players/ann/games").status_code for _ in range(5)][-1] == 429
 
 
-def test_invalid_messages_are_answered_and_finally_close_the_connection(visit: Any) -> None:
-    ann = visit()
+def test_invalid_messages_are_answered_and_finally_close_the_connection(new_client: Any) -> None:
+    ann = new_client()
     sign_up(ann, "Ann")
     with ann.connect() as channel:
         assert channel.request("dance")["code"] == "unknown_type"

@@ -40,7 +40,7 @@ def contests(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Contes
 
 @pytest.fixture
 def client(contests: ContestRunner) -> TestClient:
-    """A client for the routes of the lab only."""
+    """A client of an application with only the routes of the lab."""
     app = FastAPI()
     app.state.contests, app.state.workers = contests, EnginePool(0)
     app.state.club_service = ClubService(None, ArchiveService(None))
@@ -148,7 +148,7 @@ def test_stopping_does_not_wait_for_bots(client: TestClient, where: str) -> None
     wait_until(multiprocessing.active_children)
     assert client.post(f"/api/contests/{name}/stop").json()["state"] == "stopped"
     seen = show(client, name)
-    assert (seen["rounds_played"], seen["games"]) == (0, []), "a bot that was ended has lost nothing"
+    assert (seen["rounds_played"], seen["games"]) == (0, []), "a stopped bot does not forfeit"
     assert client.post(f"/api/contests/{name}/stop").status_code == 200, "nothing is left to stop"
 
 
@@ -205,7 +205,7 @@ def store_contest(contests: ContestRunner, number: int) -> Path:
     return folder
 
 
-def test_ids_cannot_leave_the_folder(contests: ContestRunner) -> None:
+def test_ids_cannot_escape_the_folder(contests: ContestRunner) -> None:
     store_contest(contests, 7).rename(contests.folder.parent / "outside")
     for name in ("../outside", "..", ".", ""):
         with pytest.raises(ApiError, match="there is no contest"):
@@ -218,7 +218,7 @@ def test_stored_contests_are_limited(client: TestClient, contests: ContestRunner
     for number in range(MAX_STORED_CONTESTS):
         store_contest(contests, number)
     answer = client.post("/api/contests", json=CONFIG)
-    assert (answer.status_code, answer.json()["message"]) == (400, "200 contests are stored: delete some first")
+    assert (answer.status_code, answer.json()["message"]) == (400, "200 contests are already stored: delete some first")
 
 
 @pytest.mark.parametrize(("file", "content"), [("contest.json", "{"), ("games.jsonl", "no\n"), ("games.jsonl", "{}\n")])
@@ -253,7 +253,7 @@ def test_a_tree_is_drawn(client: TestClient) -> None:
 
 
 @pytest.mark.parametrize(
-    ("asked", "part"),
+    ("body", "part"),
     [
         ({"search": "minimax@5"}, "a tree of 5 plies is too large: choose at most 4"),
         ({"search": "uct"}, "'uct' is not a tree search: choose minimax"),
@@ -261,11 +261,11 @@ def test_a_tree_is_drawn(client: TestClient) -> None:
         ({"search": "alphabeta:nonsense"}, "nonsense"),
         ({"search": "alphabeta,weights=/etc/passwd"}, "'weights' cannot be changed on this server"),
         ({"search": "alphabeta,table=/etc/passwd"}, "'table=/etc/passwd' is not allowed on this server: choose 1, 2"),
-        ({"search": "alphabeta,move_ordering=false"}, "move_ordering cannot be set for a search tree"),
+        ({"search": "alphabeta,move_ordering=false"}, "move_ordering is not a setting of a tree"),
         ({"moves": ["a1"]}, "move 1: "),
         ({"search": "minimax@4", "moves": MIDGAME}, "lower the depth"),
     ],
 )
-def test_bad_trees_are_refused(client: TestClient, asked: dict[str, Any], part: str) -> None:
-    answer = client.post("/api/tree", json=asked)
+def test_bad_trees_are_refused(client: TestClient, body: dict[str, Any], part: str) -> None:
+    answer = client.post("/api/tree", json=body)
     assert answer.status_code in (400, 422) and part in answer.text

@@ -146,7 +146,7 @@ def test_a_file_of_another_application_is_refused(tmp_path: Path, old: bool) -> 
     with sqlite3.connect(other) as connection:
         connection.execute("CREATE TABLE state (colour TEXT)")
     for make in (Archive, ClubStore):
-        with pytest.raises(ConfigError, match="is of another program"):
+        with pytest.raises(ConfigError, match="is of another application"):
             make(other)
     ClubStore(club).close()
     Archive(archive).close()

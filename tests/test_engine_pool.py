@@ -50,11 +50,11 @@ class PoolRunner:
     def run(self, work: Coroutine[Any, Any, Result]) -> Result:
         return self.runner.run(asyncio.wait_for(work, TIMEOUT))
 
-    def ask(self, task: Task) -> list[Answer]:
-        return self.run(ask(self.pool, task))
+    def collect(self, task: Task) -> list[Answer]:
+        return self.run(collect(self.pool, task))
 
 
-async def ask(pool: EnginePool, task: Task) -> list[Answer]:
+async def collect(pool: EnginePool, task: Task) -> list[Answer]:
     async with aclosing(pool.run(task)) as answers:
         return [answer async for answer in answers]
 
@@ -98,7 +98,7 @@ def reference_at(position: Position) -> ReferenceOthello:
 @pytest.mark.parametrize("spec", ["greedy", "champion@level=2", "alphabeta@3", "uct@200n"])
 def test_choices_are_legal(runner_pool: PoolRunner, game: Game, spec: str) -> None:
     record = play(game, 2)
-    choice, done = runner_pool.ask(ChooseTask(record, spec, seed=3))
+    choice, done = runner_pool.collect(ChooseTask(record, spec, seed=3))
     legal = [record.final.format_move(move) for move in record.final.legal_moves()]
     assert done == {"type": "done"}
     assert choice["move"] in legal and choice["pv"][0] == choice["move"]
@@ -109,7 +109,7 @@ def test_choices_are_legal(runner_pool: PoolRunner, game: Game, spec: str) -> No
 @pytest.mark.parametrize("spec", ["champion@level=10", "minimax@20"])
 def test_exact_values_of_choices_are_margins(runner_pool: PoolRunner, spec: str) -> None:
     board = parse_position("0-0-0-0-1-2-1-0-0-2-0-0-20-22-S", Game.ABAPA)
-    choice, _ = runner_pool.ask(ChooseTask(Record(board), spec))
+    choice, _ = runner_pool.collect(ChooseTask(Record(board), spec))
     assert choice["exact"] and choice["value"] == load_or_build(Game.ABAPA).value(board) - 2
 
 
@@ -117,10 +117,10 @@ def test_a_pass_and_a_finished_game_need_no_process() -> None:
     passing = Record(parse_position("XXXXXXXXXXXXXXXXXXXXXXXXXXXXXXXXXXXXXXXXXXXXXXXXXXXXXXXXXXXXXXO- O"))
     assert passing.final.legal_moves() == (PASS,)
     pool = EnginePool(0)
-    choice, done = asyncio.run(ask(pool, ChooseTask(passing, "nobody")))
+    choice, done = asyncio.run(collect(pool, ChooseTask(passing, "nobody")))
     assert (choice["move"], choice["pv"], done["type"]) == ("pass", ["pass"], "done")
     for task in (ChooseTask(play(Game.OTHELLO4), "greedy"), AnalyseTask(play(Game.ABAPA), 1)):
-        (error,) = asyncio.run(ask(pool, task))
+        (error,) = asyncio.run(collect(pool, task))
         assert (error["type"], error["code"]) == ("error", "game_over")
     assert not answer_immediately(AnalyseTask(passing, 1)) and not answer_immediately(ReviewTask(passing, 1))
 
@@ -142,32 +142,32 @@ def test_a_pass_and_a_finished_game_need_no_process() -> None:
     ],
 )
 def test_failures_affect_one_request(runner_pool: PoolRunner, spec: str, code: str, word: str) -> None:
-    (error,) = runner_pool.ask(ChooseTask(play(Game.OTHELLO, 3), spec))
+    (error,) = runner_pool.collect(ChooseTask(play(Game.OTHELLO, 3), spec))
     assert (error["type"], error["code"]) == ("error", code)
     assert word in error["message"]
     assert "Traceback" not in error["message"] and "\n" not in error["message"] and "/" not in error["message"]
-    assert runner_pool.ask(ChooseTask(play(Game.OTHELLO, 3), "first,wrong=prints"))[0]["move"]
+    assert runner_pool.collect(ChooseTask(play(Game.OTHELLO, 3), "first,wrong=prints"))[0]["move"]
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="only Linux limits the memory of a process")
 def test_too_much_memory_fails_one_request(runner_pool: PoolRunner) -> None:
-    (error,) = runner_pool.ask(ChooseTask(play(Game.OTHELLO, 3), "first,wrong=hoards"))
+    (error,) = runner_pool.collect(ChooseTask(play(Game.OTHELLO, 3), "first,wrong=hoards"))
     assert error["code"] == "out_of_memory" and "memory" in error["message"]
-    assert runner_pool.ask(ChooseTask(play(Game.OTHELLO, 3), "greedy"))[0]["type"] == "choice"
+    assert runner_pool.collect(ChooseTask(play(Game.OTHELLO, 3), "greedy"))[0]["type"] == "choice"
 
 
 def test_choices_have_a_time_limit(runner_pool: PoolRunner, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(runner_pool.pool, "max_seconds", 0.3)
-    (error,) = runner_pool.ask(ChooseTask(play(Game.OTHELLO, 3), "minimax@30"))
+    (error,) = runner_pool.collect(ChooseTask(play(Game.OTHELLO, 3), "minimax@30"))
     assert error["code"] == "player_timeout" and error["message"].startswith("minimax@30 took longer than 0.3 s")
     monkeypatch.undo()
-    assert runner_pool.ask(ChooseTask(play(Game.OTHELLO, 3), "greedy"))[0]["type"] == "choice"
+    assert runner_pool.collect(ChooseTask(play(Game.OTHELLO, 3), "greedy"))[0]["type"] == "choice"
 
 
 # --- analyses ---------------------------------------------------------------------------------------------------------
 def test_an_analysis_improves_and_ends(runner_pool: PoolRunner, game: Game) -> None:
     record = play(game, 3)
-    *answers, done = runner_pool.ask(AnalyseTask(record, 0.3))
+    *answers, done = runner_pool.collect(AnalyseTask(record, 0.3))
     assert done["type"] == "done" and answers
     assert [answer["depth"] for answer in answers] == sorted(answer["depth"] for answer in answers)
     legal = sorted(record.final.format_move(move) for move in record.final.legal_moves())
@@ -179,7 +179,7 @@ def test_an_analysis_improves_and_ends(runner_pool: PoolRunner, game: Game) -> N
 
 def test_the_end_of_othello_is_exact(runner_pool: PoolRunner) -> None:
     position = play(Game.OTHELLO4, 6).final
-    *_, last, _ = runner_pool.ask(AnalyseTask(Record(position), LONG))
+    *_, last, _ = runner_pool.collect(AnalyseTask(Record(position), LONG))
     values = {move["move"]: move["value"] for move in last["moves"] if move["exact"]}
     moves = position.legal_moves()
     assert values == {position.format_move(move): -solve(reference_at(position.after(move))) for move in moves}
@@ -190,7 +190,7 @@ def test_the_end_of_awale_is_exact_and_counts_seeds_taken(runner_pool: PoolRunne
     position = parse_position("0-2-0-0-1-2-1-0-0-2-0-0-20-20-S", Game.ABAPA)
     north = parse_position("0-2-0-0-1-2-1-0-0-2-0-0-24-16-N", Game.ABAPA)
     for board, taken in ((position, 0), (north, -8)):
-        *_, last, _ = runner_pool.ask(AnalyseTask(Record(board), LONG))
+        *_, last, _ = runner_pool.collect(AnalyseTask(Record(board), LONG))
         expected = {
             board.format_move(move): value + taken for move, value in load_or_build(Game.ABAPA).values(board).items()
         }
@@ -206,37 +206,39 @@ def test_an_unfetched_analysis_is_replaced() -> None:
 
 
 # --- reviews ----------------------------------------------------------------------------------------------------------
-def test_an_interrupted_review_judges_each_move_once(runner_pool: PoolRunner, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_interrupted_review_searches_each_move_once(
+    runner_pool: PoolRunner, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr(engine_pool, "TIME_SLICE", 0.01)
     monkeypatch.setattr(engine_pool, "REVIEW_DELAY", 0.0)
     monkeypatch.setattr(engine_pool, "SCHEDULE_INTERVAL", 0.01)
     record = play(Game.OTHELLO4)
 
     async def both() -> list[Answer]:
-        disturbing = asyncio.create_task(ask(runner_pool.pool, AnalyseTask(play(Game.OTHELLO, 9), 1.0)))
+        disturbing = asyncio.create_task(collect(runner_pool.pool, AnalyseTask(play(Game.OTHELLO, 9), 1.0)))
         try:
-            return await ask(runner_pool.pool, ReviewTask(record, 10))
+            return await collect(runner_pool.pool, ReviewTask(record, 10))
         finally:
             await disturbing
 
-    *judgements, summary, done = runner_pool.run(both())
+    *reviews, summary, done = runner_pool.run(both())
     with Engine(Game.OTHELLO4) as engine:
         expected = list(review_game(record, engine, Limit(seconds=10)))
     assert done["type"] == "done"
-    assert [judgement["ply"] for judgement in judgements] == list(range(len(record.moves), 0, -1))
-    found = [(item["value"], item["best_value"], item["loss"], item["mark"], item["exact"]) for item in judgements]
+    assert [judgement["ply"] for judgement in reviews] == list(range(len(record.moves), 0, -1))
+    found = [(item["value"], item["best_value"], item["loss"], item["mark"], item["exact"]) for item in reviews]
     assert found == [(item.value, item.best_value, item.loss, item.mark, item.exact) for item in expected]
-    for side, told in enumerate(summary["sides"]):
-        assert told["blunders"] == summarise(expected, side).blunders
-        assert told["accuracy"] == round(summarise(expected, side).accuracy, 2)
+    for side, side_summary in enumerate(summary["sides"]):
+        assert side_summary["blunders"] == summarise(expected, side).blunders
+        assert side_summary["accuracy"] == round(summarise(expected, side).accuracy, 2)
 
 
 def test_a_review_searches_nothing_twice(monkeypatch: pytest.MonkeyPatch) -> None:
     task, progress = ReviewTask(play(Game.OTHELLO4), 10), TaskProgress()
-    judgements = list(TaskRunner().run(task, progress))
+    reviews = list(TaskRunner().run(task, progress))
     progress.reviews_sent = 3
     monkeypatch.delattr(TaskRunner, "get_engine")
-    assert list(TaskRunner().run(task, progress)) == judgements[3:]
+    assert list(TaskRunner().run(task, progress)) == reviews[3:]
 
 
 def test_a_stopped_analysis_resumes() -> None:
@@ -258,9 +260,9 @@ def test_a_stopped_analysis_resumes() -> None:
 
 def test_a_review_of_awale(runner_pool: PoolRunner) -> None:
     record = play(Game.ABAPA, 7)
-    *judgements, _, done = runner_pool.ask(ReviewTask(record, 0.05))
-    assert done["type"] == "done" and [item["ply"] for item in judgements] == [7, 6, 5, 4, 3, 2, 1]
-    for item, position, move in zip(judgements[::-1], record.positions(), record.moves, strict=False):
+    *reviews, _, done = runner_pool.collect(ReviewTask(record, 0.05))
+    assert done["type"] == "done" and [item["ply"] for item in reviews] == [7, 6, 5, 4, 3, 2, 1]
+    for item, position, move in zip(reviews[::-1], record.positions(), record.moves, strict=False):
         assert (item["side"], item["move"]) == (position.side, position.format_move(move))
         assert item["loss"] >= 0 and item["pv"]
 
@@ -273,7 +275,7 @@ def test_a_cancelled_analysis_frees_its_process(runner_pool: PoolRunner, monkeyp
         before = runner_pool.pool._processes[0]
         async with aclosing(runner_pool.pool.run(AnalyseTask(play(Game.OTHELLO, 5), LONG))) as answers:
             assert (await anext(answers))["type"] == "analysis"
-        *_, done = await ask(runner_pool.pool, AnalyseTask(play(Game.OTHELLO, 6), 0.05))
+        *_, done = await collect(runner_pool.pool, AnalyseTask(play(Game.OTHELLO, 6), 0.05))
         assert done["type"] == "done" and runner_pool.pool._processes == [before]
 
     runner_pool.run(cancel())
@@ -281,13 +283,13 @@ def test_a_cancelled_analysis_frees_its_process(runner_pool: PoolRunner, monkeyp
 
 def test_a_cancelled_choice_that_does_not_stop_is_killed(runner_pool: PoolRunner) -> None:
     async def cancel() -> None:
-        endless = asyncio.create_task(ask(runner_pool.pool, ChooseTask(play(Game.OTHELLO, 3), "minimax@30")))
+        endless = asyncio.create_task(collect(runner_pool.pool, ChooseTask(play(Game.OTHELLO, 3), "minimax@30")))
         await wait_until_async(lambda: runner_pool.pool._processes[0].job)
         endless.cancel()
-        waiting = asyncio.create_task(ask(runner_pool.pool, AnalyseTask(play(Game.OTHELLO, 3), 0.05)))
+        waiting = asyncio.create_task(collect(runner_pool.pool, AnalyseTask(play(Game.OTHELLO, 3), 0.05)))
         await asyncio.sleep(0)  # the task begins
         waiting.cancel()
-        assert (await ask(runner_pool.pool, ChooseTask(play(Game.OTHELLO, 3), "greedy")))[0]["type"] == "choice"
+        assert (await collect(runner_pool.pool, ChooseTask(play(Game.OTHELLO, 3), "greedy")))[0]["type"] == "choice"
         assert endless.cancelled() and waiting.cancelled() and not runner_pool.pool._waiting
 
     runner_pool.run(cancel())
@@ -296,7 +298,7 @@ def test_a_cancelled_choice_that_does_not_stop_is_killed(runner_pool: PoolRunner
 def test_a_stopped_champion_answers_immediately() -> None:
     """So the process of a cancelled choice survives."""
     runner, answers = TaskRunner(), list[Answer]()
-    task = ChooseTask(play(Game.OTHELLO, 3), "champion@level=30")  # hours of thought
+    task = ChooseTask(play(Game.OTHELLO, 3), "champion@level=30")  # a search of hours
     thread = threading.Thread(target=lambda: answers.extend(runner.run(task, TaskProgress())))
     thread.start()
     wait_until(lambda: runner.player and getattr(runner.player, "engine", None) and runner.player.engine.nodes)  # type: ignore[attr-defined]
@@ -309,7 +311,7 @@ def test_a_choice_preempts_an_analysis(runner_pool: PoolRunner) -> None:
     async def interrupt() -> None:
         async with aclosing(runner_pool.pool.run(AnalyseTask(play(Game.OTHELLO, 5), LONG))) as answers:
             first = await anext(answers)
-            assert (await ask(runner_pool.pool, ChooseTask(play(Game.ABAPA, 3), "greedy")))[0]["type"] == "choice"
+            assert (await collect(runner_pool.pool, ChooseTask(play(Game.ABAPA, 3), "greedy")))[0]["type"] == "choice"
             later = [await anext(answers) for _ in range(3)]
             depths = [answer["depth"] for answer in [first, *later]]
             assert depths == sorted(depths) and depths[-1] > depths[0]
@@ -345,7 +347,7 @@ def test_many_analyses_take_turns(runner_pool: PoolRunner, monkeypatch: pytest.M
 
 def test_a_full_queue_refuses_tasks(runner_pool: PoolRunner, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(engine_pool, "MAX_WAITING_JOBS", 0)
-    (error,) = runner_pool.ask(AnalyseTask(play(Game.OTHELLO, 3), 1))
+    (error,) = runner_pool.collect(AnalyseTask(play(Game.OTHELLO, 3), 1))
     assert error["code"] == "queue_full"
 
 
@@ -359,17 +361,17 @@ def test_a_process_that_is_killed_is_replaced(runner_pool: PoolRunner) -> None:
             return [answer async for answer in answers]
 
     assert runner_pool.run(kill())[-1]["code"] == "search_crashed"
-    assert runner_pool.ask(ChooseTask(play(Game.OTHELLO, 3), "greedy"))[0]["type"] == "choice"
+    assert runner_pool.collect(ChooseTask(play(Game.OTHELLO, 3), "greedy"))[0]["type"] == "choice"
 
 
 def test_closing_answers_waiting_tasks() -> None:
     async def close() -> list[list[Answer]]:
         pool = EnginePool(1)
         await pool.start()
-        asked = [asyncio.create_task(ask(pool, AnalyseTask(play(Game.OTHELLO, 5), LONG))) for _ in range(3)]
+        tasks = [asyncio.create_task(collect(pool, AnalyseTask(play(Game.OTHELLO, 5), LONG))) for _ in range(3)]
         await wait_until_async(lambda: len(pool._waiting) + sum(each.job is not None for each in pool._processes) == 3)
         await pool.close()
-        return [*await asyncio.gather(*asked), await ask(pool, AnalyseTask(play(Game.OTHELLO, 5), LONG))]
+        return [*await asyncio.gather(*tasks), await collect(pool, AnalyseTask(play(Game.OTHELLO, 5), LONG))]
 
     assert [answers[-1]["code"] for answers in asyncio.run(close())] == ["shutting_down"] * 4
 
@@ -387,7 +389,7 @@ def test_processes_that_cannot_start(monkeypatch: pytest.MonkeyPatch, name: str,
         pool = EnginePool(1)
         await pool.start()
         try:
-            return await ask(pool, AnalyseTask(play(Game.OTHELLO, 5), LONG))
+            return await collect(pool, AnalyseTask(play(Game.OTHELLO, 5), LONG))
         finally:
             await pool.close()
 
@@ -396,7 +398,7 @@ def test_processes_that_cannot_start(monkeypatch: pytest.MonkeyPatch, name: str,
 
 
 def test_processes_end_with_the_server() -> None:
-    """The script's output stays open as long as any of its processes is alive."""
+    """The output of the script stays open as long as one of its processes is alive."""
     script = """
 import asyncio, os, signal
 from awello import Position, Record

@@ -42,7 +42,7 @@ def move(state: GameState, seconds: float, lag: float = 0.0, name: str = "") -> 
 @pytest.mark.parametrize("control", [Clock(5.0), Clock(60.0), Clock(300.0), Clock(30.0, 1.0)])
 @pytest.mark.parametrize("pause", [0.05, 0.3, 0.55])
 def test_a_forged_lag_gains_an_eighth_of_the_clock_at_most(control: Clock, pause: float) -> None:
-    """Pongs delayed by half a second, with as much time used per move, gained 13.5 seconds on a 5 second clock."""
+    """Without the quota, pongs delayed by half a second would gain 13.5 seconds on a clock of 5 seconds."""
     game, thought, moves = begin(Game.OTHELLO, control), [0.0, 0.0], [0, 0]
     while not game.over:
         side = game.mover
@@ -52,7 +52,7 @@ def test_a_forged_lag_gains_an_eighth_of_the_clock_at_most(control: Clock, pause
     for side in (0, 1):
         allowed = control.seconds + moves[side] * control.increment
         gained = thought[side] - (allowed - game.clocks[side])
-        assert gained <= allowed / 8 + pause, "the last move may have come too late"
+        assert gained <= allowed / 8 + pause, "the last move may exceed the clock"
 
 
 def test_an_honest_lag_is_given_back() -> None:
@@ -68,9 +68,9 @@ def test_lag_compensation_is_bounded_per_move_and_by_the_quota() -> None:
     assert quota.compensation(9.0, 0.2) == 0.2, "never more than the move took"
     assert quota.compensation(-1.0, 3.0) == 0.0
     assert LagQuota(0.1, 5.0).compensation(0.4, 3.0) == 0.1
-    assert quota.after_move(0.0, Clock(60.0)) == quota, "it is full"
+    assert quota.after_move(0.0, Clock(60.0)) == quota, "the quota is full"
     assert quota.after_move(0.5, Clock(60.0)) == LagQuota(0.65, 4.85)
-    assert LagQuota(0.2, 0.0).after_move(0.1, Clock(60.0)) == LagQuota(0.1, 0.0), "nothing is left to give back"
+    assert LagQuota(0.2, 0.0).after_move(0.1, Clock(60.0)) == LagQuota(0.1, 0.0), "the quota is used up"
 
 
 def test_a_forged_lag_gains_no_more_in_a_long_game() -> None:
@@ -91,7 +91,7 @@ def test_a_restart_gains_no_lag_compensation(tmp_path: Path) -> None:
     (loaded,) = store.read(load_live_games)
     store.close()
     assert begin().lag_quotas[0] == LagQuota(1.0, 25.0)
-    assert loaded.resume(10.0, 99.0).lag_quotas[1] == LagQuota(0.0, 25.0), "by what is left on the clock"
+    assert loaded.resume(10.0, 99.0).lag_quotas[1] == LagQuota(0.0, 25.0), "in proportion to the remaining clock"
 
 
 # ---- draw offers ----------------------------------------------------------------------------------------------------
@@ -137,7 +137,7 @@ def test_a_game_of_awale_ends_at_the_move_limit(game: Game) -> None:
         live_game.state = played
     assert played.over and len(played.moves) == game_state.MAX_PLIES and live_game.move_names == names
     assert played.reason in (game_state.BEHIND_AT_LIMIT, game_state.DRAW_AT_LIMIT)
-    assert MAX_GAME_MOVES >= game_state.MAX_PLIES, "the page shows all of it"
+    assert MAX_GAME_MOVES >= game_state.MAX_PLIES, "the page accepts games of this length"
     assert MovesRequest.model_validate({"game": str(game), "moves": names}).to_record().moves == played.moves
 
 
@@ -198,7 +198,7 @@ def test_a_missed_first_move_aborts_the_game() -> None:
     third = move(second, 29.0)
     assert not third.flag(third.turn_started + 200.0).over, "then the clocks alone decide"
     fast = begin(control=Clock(5.0))
-    assert fast.flag(5.1).reason == game_state.ABORTED, "also where the clock is shorter"
+    assert fast.flag(5.1).reason == game_state.ABORTED, "also with shorter clocks"
 
 
 def test_in_a_tournament_the_clock_alone_decides() -> None:
@@ -219,7 +219,7 @@ def test_a_claim_wins_or_draws_the_game() -> None:
 
 
 def test_a_long_game_is_continued_by_websocket(tmp_path: Path) -> None:
-    """Beyond ply 1000 no move could be sent, and the player to move lost on time."""
+    """Moves beyond ply 1000 are accepted."""
     store, tokens = ClubStore(tmp_path / "club.sqlite"), []
     owner = store.submit(partial(create_account, name="Ann", hashed="none")).result().number
     for name in ("rex", "max"):

@@ -262,10 +262,10 @@ def test_the_explorer_gives_values(tmp_path: Path, monkeypatch: pytest.MonkeyPat
     games = some_games(Game.OTHELLO4, 4, 30)
     for at, record in enumerate(games):
         archive.add(Record(record.start, record.moves, tags={"Black": "Ann" if at % 2 else "Bob"}, loser=record.loser))
-    for asked, mine in ((None, games), (GameFilter(player="ann"), games[1::2])):
+    for game_filter, mine in ((None, games), (GameFilter(player="ann"), games[1::2])):
         for position in games[1].positions():
             through = [each for each in mine if position.canonical() in {here.canonical() for here in each.positions()}]
-            found, plain = explore(archive, position, asked), PlainTree(through)
+            found, plain = explore(archive, position, game_filter), PlainTree(through)
             assert found.value == plain.value(position)
             values = {branch.move: branch.value for branch in found.moves}
             assert values == {move: plain.move_values(position).get(move) for move in values}

@@ -42,7 +42,7 @@ main()
 
 
 @pytest.fixture
-def default_archive(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> str:
+def location(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> str:
     """The user's default archive, in a temporary folder."""
     monkeypatch.setenv("AWELLO_ARCHIVE", str(tmp_path / "archive.sqlite"))
     return str(tmp_path / "archive.sqlite")
@@ -66,7 +66,7 @@ def read_json(*words: str) -> dict[str, object]:
     return found
 
 
-def test_every_format_is_imported_and_exported(tmp_path: Path, default_archive: str) -> None:
+def test_every_format_is_imported_and_exported(tmp_path: Path, location: str) -> None:
     folder = tmp_path / "in"
     folder.mkdir()
     write(folder / "a.ggf", some_games(Game.OTHELLO, 4, Black="Ann", White="Bob"), "ggf")
@@ -84,7 +84,7 @@ def test_every_format_is_imported_and_exported(tmp_path: Path, default_archive: 
         assert done.returncode == 0, done.stderr
         other = Archive(tmp_path / f"{form}.sqlite")
         assert awello("games", "import", str(out), "--archive", other.location).returncode == 0
-        mine = Archive(default_archive)
+        mine = Archive(location)
         kind = Game.ABAPA if game == "awale" else Game.OTHELLO
         played = [
             {record.moves for record in each.records(each.numbers(GameFilter((kind,))))} for each in (mine, other)
@@ -92,7 +92,7 @@ def test_every_format_is_imported_and_exported(tmp_path: Path, default_archive: 
         assert played[0] == played[1] and len(played[0]) >= 3
 
 
-def test_wthor_is_restored_exactly(tmp_path: Path, default_archive: str) -> None:
+def test_wthor_is_restored_exactly(tmp_path: Path, location: str) -> None:
     folder = tmp_path / "wthor"
     folder.mkdir()
     for year in (1996, 1997):
@@ -120,12 +120,12 @@ def test_wthor_is_restored_exactly(tmp_path: Path, default_archive: str) -> None
 
 @pytest.mark.slow
 @pytest.mark.skipif(not DATA.exists(), reason="needs the games of the French federation")
-def test_all_wthor_games(tmp_path: Path, default_archive: str) -> None:
+def test_the_whole_of_wthor(tmp_path: Path, location: str) -> None:
     files = read_json("games", "import", str(DATA / "wthor"))["files"]
     assert isinstance(files, list)
     sums = [sum(file[count] for file in files) for count in ("games", "repeated", "unfinished")]
     assert sums == [137_548, 41, 413] and not any(file["damage"] for file in files)
-    archive = Archive(default_archive)
+    archive = Archive(location)
     for file in (DATA / "wthor").iterdir():
         if file.suffix.lower() in (".wtb", ".jou", ".trn"):
             assert list(restore_file(archive, file.name)[1].values()) == [file.read_bytes()]
@@ -142,13 +142,13 @@ def test_a_killed_import_is_repeated(tmp_path: Path) -> None:
     done = run_import(whole)
     assert done.returncode == 0
     statements = done.stdout.count("statement ")
-    for part in (0.2, 0.5, 0.2):  # games in the archive are not imported again
+    for part in (0.2, 0.5, 0.2):  # games that are in the archive are not imported again
         assert run_import(broken, int(part * statements)).returncode == -signal.SIGKILL
     assert run_import(broken).returncode == 0
     assert contents(Archive(broken)) == contents(Archive(whole))
 
 
-def test_a_duplicate_file_is_imported_once(tmp_path: Path, default_archive: str) -> None:
+def test_a_file_that_comes_twice_is_imported_once(tmp_path: Path, location: str) -> None:
     for name in ("a.txt", "b.txt"):
         (tmp_path / name).write_text("f5d6c3\nf5f6\n")
     done = awello("games", "import", *map(str, sorted(tmp_path.glob("*.txt"))))
@@ -156,7 +156,7 @@ def test_a_duplicate_file_is_imported_once(tmp_path: Path, default_archive: str)
     assert read_json("games", "files")["files"] == [{"name": "a.txt", "format": "transcripts", "games": 2}]
 
 
-def test_damaged_games_are_reported_and_the_others_imported(tmp_path: Path, default_archive: str) -> None:
+def test_damage_is_reported_and_the_rest_is_imported(tmp_path: Path, location: str) -> None:
     (tmp_path / "list.txt").write_text("f5d6c3\nf5f5\nc4c3\n")
     done = awello("games", "import", str(tmp_path / "list.txt"))
     assert done.returncode == 1 and "list.txt, line 2" in done.stdout
@@ -167,12 +167,12 @@ def test_damaged_games_are_reported_and_the_others_imported(tmp_path: Path, defa
     for name, content in (("empty.txt", b""), ("junk.ggf", b"no game"), ("junk.wtb", b"no game")):
         (tmp_path / name).write_bytes(content)
         done = awello("games", "import", str(tmp_path / name))
-        assert done.returncode == 1 and f"{name}, " in done.stdout, "every unreadable file is reported"
+        assert done.returncode == 1 and f"{name}, " in done.stdout, "every problem is reported"
     assert read_json("games", "files")["files"] == [{"name": "list.txt", "format": "transcripts", "games": 2}]
 
 
-def test_a_family_includes_all_its_variants(tmp_path: Path, default_archive: str) -> None:
-    assert "games import" in awello("games", "files").stdout, "an empty archive prints how to import games"
+def test_a_game_of_every_variant_is_one_of_its_family(tmp_path: Path, location: str) -> None:
+    assert "games import" in awello("games", "files").stdout, "an empty archive shows how to import games"
     (tmp_path / "mixed.txt").write_text("f5d6\n# othello6\ne4\n# romein\nFf\n# abapa\nFfBe\n")
     awello("games", "import", str(tmp_path / "mixed.txt"))
     counts = [read_json("games", "list", *words.split())["total"] for words in ("", "--game awale", "--variant romein")]
@@ -187,7 +187,7 @@ def test_a_family_includes_all_its_variants(tmp_path: Path, default_archive: str
     assert read_json("games", "export", "--out", out) == {"games": 4, "files": [out]}
 
 
-def test_lists_statistics_and_the_explorer(tmp_path: Path, default_archive: str) -> None:
+def test_lists_figures_and_the_explorer(tmp_path: Path, location: str) -> None:
     empty = awello("explore")
     assert empty.returncode == 0 and "games import" in empty.stdout
     write(tmp_path / "a.ggf", some_games(Game.OTHELLO, 30, Black="Ann", White="Bob", Date="1996.05.07"), "ggf")
@@ -227,20 +227,20 @@ def test_lists_statistics_and_the_explorer(tmp_path: Path, default_archive: str)
         (["games", "import", __file__, "--archive", "no/where.sqlite"], "there is no folder 'no'"),
     ],
 )
-def test_invalid_input_is_a_one_line_error(words: list[str], message: str, default_archive: str) -> None:
+def test_errors_are_one_line(words: list[str], message: str, location: str) -> None:
     done = awello(*words)
     assert done.returncode == 2 and message in done.stderr and done.stderr.count("\n") == 1
 
 
-def test_remaining_seeds_do_not_count(default_archive: str) -> None:
+def test_remaining_seeds_do_not_count(location: str) -> None:
     game = next(each for each in map(partial(random_record, Game.TOURNAMENT), count()) if sum(each.final.score()) < 48)
-    Archive(default_archive).add(game)
+    Archive(location).add(game)
     rows = read_json("games", "list")["games"]
     assert isinstance(rows, list) and rows[0]["score"] == list(game.final.score())
 
 
-def test_positions_are_found_from_another_start(default_archive: str) -> None:
-    archive = Archive(default_archive)
+def test_positions_are_found_from_another_start(location: str) -> None:
+    archive = Archive(location)
     archive.add(Record(Position.start(Game.ROMEIN), (5, 5)))
     found = read_json("explore", "F", "--variant", "romein")
     assert found["games"] == 1

@@ -148,7 +148,12 @@ def test_searches_end_when_the_connection_closes(server: tuple[TestClient, Engin
         ('{"id": 1.5, "type": "analyse"}', None, "invalid_id", "id:"),
         (f'{{"id": "{"x" * 41}", "type": "analyse"}}', None, "invalid_id", "id:"),
         ('{"id": 1}', 1, "unknown_type", "type:"),
-        ('{"id": 1, "type": "dance"}', 1, "unknown_type", "'dance' is not one of analyse, choose, review, stop"),
+        (
+            '{"id": 1, "type": "dance"}',
+            1,
+            "unknown_type",
+            "'dance' is not a type of request: choose analyse,",
+        ),
         ('{"id": 1, "type": ["stop"]}', 1, "unknown_type", "type:"),
         ('{"id": 1, "type": "choose"}', 1, "invalid_field", "player: field required"),
         ('{"id": 1, "type": "choose", "player": "\\ud800"}', 1, "invalid_field", "player:"),
@@ -177,7 +182,7 @@ def test_binary_messages_are_refused(client: LiveClient) -> None:
         "id": None,
         "type": "error",
         "code": "binary_message",
-        "message": "a message must be text, not binary",
+        "message": "the message is binary: send text",
         "params": {},
     }
 
@@ -186,7 +191,7 @@ def test_too_many_invalid_messages_end_the_connection(client: LiveClient) -> Non
     client.send(id=1, type="analyse", seconds=LONG)
     for wrong in range(MAX_INVALID_MESSAGES):
         if wrong == MAX_INVALID_MESSAGES - 1:
-            client.send(id=2, type="stop")  # one that is right, and the count begins again
+            client.send(id=2, type="stop")  # a valid message resets the count
         client.send(id=3, type="wrong")
     for _ in range(MAX_INVALID_MESSAGES - 1):
         client.send(id=4, type="wrong")

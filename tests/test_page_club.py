@@ -35,7 +35,9 @@ def club(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[str]:
 
 
 @contextmanager
-def coming(browser: Browser, address: str, *names: str, allowed: str = r"$^", **settings: Any) -> Iterator[list[Page]]:
+def open_pages(
+    browser: Browser, address: str, *names: str, allowed: str = r"$^", **settings: Any
+) -> Iterator[list[Page]]:
     """Pages with the club tab open, one per account name; an empty name is a spectator."""
     with ExitStack() as stack:
         pages = []
@@ -84,7 +86,7 @@ def play(page: Page, move: str) -> None:
 # ---- a game ---------------------------------------------------------------------------------------------------------
 def test_two_play_and_one_watches(browser: Browser, club: str, tmp_path: Path) -> None:
     """From an offer to ratings, rematch and profile; a spectator sees the same without buttons."""
-    with coming(browser, club, "Ann", "Bob", "") as (ann, bob, eyes):
+    with open_pages(browser, club, "Ann", "Bob", "") as (ann, bob, eyes):
         offer(ann, "othello4", side="0")
         expect(ann.locator("#club-seeks")).to_contain_text("Your offer · Othello 4×4 · 5 min · rated")
         expect(eyes.locator("#club-seeks .club-row")).to_be_disabled()
@@ -129,7 +131,7 @@ def test_two_play_and_one_watches(browser: Browser, club: str, tmp_path: Path) -
         for route in waiting:
             route.continue_()
         expect(ann.locator("#club-ratings")).to_be_visible()
-        assert ann.evaluate("window.opened") == 0, "it was never Ann's turn, however slowly she saw it"
+        assert ann.evaluate("window.opened") == 0, "it was never Ann's turn"
         for page in (bob, eyes):
             expect(page.locator("#banner strong")).to_have_text(ann.inner_text("#banner strong"))
             expect(page.locator("#live-region")).to_contain_text(re.compile("wins|Draw"))
@@ -181,7 +183,7 @@ def test_two_play_and_one_watches(browser: Browser, club: str, tmp_path: Path) -
 
 
 def test_challenges_draws_and_several_games(browser: Browser, club: str) -> None:
-    with coming(browser, club, "Ann", "Bob") as (ann, bob):
+    with open_pages(browser, club, "Ann", "Bob") as (ann, bob):
         offer(ann, "othello", "Nobody")
         expect(ann.locator("#club-offer-error")).to_contain_text("Nobody is not online")
         offer(ann, "abapa", "bob")
@@ -205,7 +207,7 @@ def test_challenges_draws_and_several_games(browser: Browser, club: str) -> None
         expect(other).to_have_text("Bob, Othello · your turn")
         other.click()
         expect(ann.locator("othello-board")).to_be_visible()
-        expect(ann.locator("#club-draw-offer")).to_have_count(0)  # the board decides
+        expect(ann.locator("#club-draw-offer")).to_have_count(0)  # the game ends on the board
         ann.click("#club-abort")
         expect(ann.locator("#banner strong")).to_have_text("Game aborted")
         ann.click("#club-game-1")
@@ -220,10 +222,10 @@ def test_challenges_draws_and_several_games(browser: Browser, club: str) -> None
 
 # ---- a server that leaves -------------------------------------------------------------------------------------------
 @pytest.mark.slow
-def test_games_go_on_after_a_restart(browser: Browser, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_games_continue_after_a_restart(browser: Browser, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """An unacknowledged move is sent again; a reload restores the game."""
     monkeypatch.setattr(club_service, "SIGNUP_RATE", (100, 1))
-    file, lost, said = tmp_path / "club.sqlite", list[str](), set[str]()
+    file, lost, message_types = tmp_path / "club.sqlite", list[str](), set[str]()
     with socket.socket() as door:
         door.bind(("127.0.0.1", 0))
         port = door.getsockname()[1]
@@ -232,7 +234,7 @@ def test_games_go_on_after_a_restart(browser: Browser, tmp_path: Path, monkeypat
         server = route.connect_to_server()
 
         def pass_on(message: str | bytes) -> None:
-            said.add(json.loads(message)["type"])
+            message_types.add(json.loads(message)["type"])
             if json.loads(message)["type"] == "move" and not lost:
                 lost.append(str(message))
                 server.close()
@@ -244,7 +246,7 @@ def test_games_go_on_after_a_restart(browser: Browser, tmp_path: Path, monkeypat
 
     with ExitStack() as stack:
         with serving(file, port) as address:
-            ann, bob, eyes = stack.enter_context(coming(browser, address, "Ann", "Bob", "", allowed=AWAY))
+            ann, bob, eyes = stack.enter_context(open_pages(browser, address, "Ann", "Bob", "", allowed=AWAY))
             for page in (ann, bob, eyes):
                 page.evaluate("window.stayed = true")
             begin(ann, bob, "othello")
@@ -264,7 +266,7 @@ def test_games_go_on_after_a_restart(browser: Browser, tmp_path: Path, monkeypat
             play(bob, "d6")
             for page in (ann, eyes):
                 expect(page.locator("#live-region")).to_contain_text("White plays d6")
-            assert len(lost) == 1 and "pong" in said
+            assert len(lost) == 1 and "pong" in message_types
             play(ann, "c3")
             expect(caption(bob)).to_contain_text("Your turn")
             assert ann.evaluate("window.stayed") and moves_of(bob) == ["f5", "d6", "c3"]
@@ -315,10 +317,10 @@ def test_login_errors(browser: Browser, club: str) -> None:
 
 def test_change_password(browser: Browser, club: str) -> None:
     """The password is changed on the user's own profile; other browsers are logged out."""
-    asked, login = f"{club}api/club/session", {"name": "Ann", "password": "another horse"}
+    session_url, login = f"{club}api/club/session", {"name": "Ann", "password": "another horse"}
     settings = ON_A_PHONE | {"allowed": REFUSAL}
-    with coming(browser, club, "Ann", **settings) as (page,), visiting(browser, club) as other:
-        assert other.context.request.post(asked, data={"name": "Ann", "password": PASSWORD}).ok
+    with open_pages(browser, club, "Ann", **settings) as (page,), visiting(browser, club) as other:
+        assert other.context.request.post(session_url, data={"name": "Ann", "password": PASSWORD}).ok
         expect(page.locator("#password-open")).to_be_hidden()
         page.click("#club-view-profile")
         page.locator("#password-open").press("Enter")
@@ -340,14 +342,14 @@ def test_change_password(browser: Browser, club: str) -> None:
         expect(page.locator("#password-old")).to_have_value("")
         page.click("#club-view-lobby")
         expect(page.locator("#club-members")).to_contain_text("Ann")
-        assert page.context.request.get(asked).json()["name"] == "Ann"
-        assert other.context.request.get(asked).json()["name"] is None
-        assert other.context.request.post(asked, data=login).ok
+        assert page.context.request.get(session_url).json()["name"] == "Ann"
+        assert other.context.request.get(session_url).json()["name"] is None
+        assert other.context.request.post(session_url, data=login).ok
 
 
 def test_bots(browser: Browser, club: str) -> None:
     """Register a bot, create a token that is shown once, and revoke it."""
-    with coming(browser, club, "Ann", **ON_A_PHONE) as (page,):
+    with open_pages(browser, club, "Ann", **ON_A_PHONE) as (page,):
         page.context.grant_permissions(["clipboard-read", "clipboard-write"])
         page.click("#club-view-bots")
         page.fill("#bot-name", "rex")
@@ -360,19 +362,19 @@ def test_bots(browser: Browser, club: str) -> None:
         expect(page.locator("#copy-rex")).to_have_text("Copié")
         token = page.evaluate("() => navigator.clipboard.readText()")
         headers = {"authorization": f"Bearer {token}"}
-        asked = f"{club}api/club/session"
-        assert page.context.request.get(asked, headers=headers).json() == {"name": "rex", "bot": True}
+        session_url = f"{club}api/club/session"
+        assert page.context.request.get(session_url, headers=headers).json() == {"name": "rex", "bot": True}
         page.click("#club-view-lobby")
         page.click("#club-view-bots")
         expect(page.locator("#token-rex")).to_have_count(0)
         page.locator("#bots li button").click()
         expect(page.locator("#bots li")).to_have_count(0)
-        assert page.context.request.get(asked, headers=headers).status == 401
+        assert page.context.request.get(session_url, headers=headers).status == 401
 
 
 # ---- everyone -------------------------------------------------------------------------------------------------------
 def test_accessibility(browser: Browser, club: str) -> None:
-    with coming(browser, club, "Ann", "Bob", **ON_A_PHONE) as (ann, bob):
+    with open_pages(browser, club, "Ann", "Bob", **ON_A_PHONE) as (ann, bob):
         offer(ann, "othello", "Bob", side="0")
         check(bob, "challenge", ".club-challenges .primary")
         bob.locator(".club-challenges .primary").click()
@@ -400,11 +402,11 @@ def check(page: Page, state: str, sign: str = "body") -> None:
 
 def test_without_a_club_there_is_no_trace_of_it(browser: Browser) -> None:
     with serving(None) as address, visiting(browser, address) as visitor:
-        asked: list[str] = []
-        visitor.page.on("request", lambda request: asked.append(request.url))
+        urls: list[str] = []
+        visitor.page.on("request", lambda request: urls.append(request.url))
         page = visitor.open("#club/1")
         notice(page, "This link does not contain a valid game")
         play(page, "f5")
         page.wait_for_selector("#player-0 option[value=greedy]", state="attached")
         assert page.locator("[role=tab]").count() == 6 and not re.search(r'="[^"]*club', page.content())
-        assert not [url for url in asked if "club" in url.partition("#")[0]]
+        assert not [url for url in urls if "club" in url.partition("#")[0]]

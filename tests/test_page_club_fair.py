@@ -3,7 +3,7 @@
 import pytest
 from browser import notice
 from playwright.sync_api import Browser, expect
-from test_page_club import OPEN, begin, club, coming, offer
+from test_page_club import OPEN, begin, club, offer, open_pages
 
 from awello.club.fair_play import NETWORK, FairPlayMonitor
 from awello.club.server import ClubServer
@@ -18,7 +18,7 @@ def advance_club(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_the_first_move_is_waited_for(browser: Browser, club: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    with coming(browser, club, "Ann", "Bob") as (ann, bob):
+    with open_pages(browser, club, "Ann", "Bob") as (ann, bob):
         begin(ann, bob, "othello")
         first = ann.locator("#club-first-move")
         expect(first).to_contain_text("Play your first move within")
@@ -33,9 +33,9 @@ def test_the_first_move_is_waited_for(browser: Browser, club: str, monkeypatch: 
 
 
 def test_the_win_is_claimed(browser: Browser, club: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    with coming(browser, club, "Ann") as (ann,):
+    with open_pages(browser, club, "Ann") as (ann,):
         ann.clock.install()
-        with coming(browser, club, "Bob") as (bob,):
+        with open_pages(browser, club, "Bob") as (bob,):
             begin(ann, bob, "abapa")
             ann.locator(OPEN).first.click()
             bob.locator(OPEN).first.click()
@@ -52,7 +52,7 @@ def test_the_win_is_claimed(browser: Browser, club: str, monkeypatch: pytest.Mon
 
 
 def test_an_opponent_who_comes_back(browser: Browser, club: str) -> None:
-    with coming(browser, club, "Ann", "Bob") as (ann, bob):
+    with open_pages(browser, club, "Ann", "Bob") as (ann, bob):
         begin(ann, bob, "othello")
         ann.locator(OPEN).first.click()
         bob.locator(OPEN).first.click()
@@ -65,7 +65,7 @@ def test_an_opponent_who_comes_back(browser: Browser, club: str) -> None:
 
 
 def test_a_player_is_blocked(browser: Browser, club: str) -> None:
-    with coming(browser, club, "Ann", "Eve") as (ann, eve):
+    with open_pages(browser, club, "Ann", "Eve") as (ann, eve):
         offer(eve, "othello")
         expect(ann.locator("#club-seeks .club-row")).to_have_count(1)
         ann.click("#club-member-Eve")
@@ -85,9 +85,9 @@ def test_a_player_is_blocked(browser: Browser, club: str) -> None:
         expect(ann.locator(".club-challenge")).to_contain_text("Eve challenges you")
 
 
-def test_a_game_that_is_not_rated_says_why(browser: Browser, club: str, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_unrated_game_shows_the_reason(browser: Browser, club: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(FairPlayMonitor, "find_unrated_reason", lambda *people: NETWORK)
-    with coming(browser, club, "Ann", "Bob") as (ann, bob):
+    with open_pages(browser, club, "Ann", "Bob") as (ann, bob):
         begin(ann, bob, "othello")
         for page in (ann, bob):
             expect(page.locator("#club-unrated")).to_have_text("Unrated: both players are on the same network.")

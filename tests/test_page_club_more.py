@@ -10,7 +10,7 @@ from browser import caption, notice, tab
 from clubs import ClubHttpClient, sign_up
 from playwright.sync_api import Browser, Page, expect
 from test_club_tournaments import SMALL, start_now
-from test_page_club import ON_A_PHONE, begin, check, coming, play
+from test_page_club import ON_A_PHONE, begin, check, open_pages, play
 from test_page_club import club as club
 from test_page_look import english_left, too_small
 
@@ -23,7 +23,7 @@ EVIL = "<script>window.error = 1</script><img src=x onerror='window.error = 1'> 
 
 
 @pytest.fixture(autouse=True)
-def _often(monkeypatch: pytest.MonkeyPatch) -> None:
+def check_often(monkeypatch: pytest.MonkeyPatch) -> None:
     """Make the organiser check more often."""
     monkeypatch.setattr(tournament_organiser, "CHECK_SECONDS", 0.2)
 
@@ -53,17 +53,17 @@ def start(database: Path, number: int) -> None:
     store.close()
 
 
-def press(page: Page, place: str) -> None:
+def press(page: Page, selector: str) -> None:
     """Focus an element and press Enter."""
-    page.locator(place).focus()
+    page.locator(selector).focus()
     page.keyboard.press("Enter")
 
 
 # ---- tournaments ----------------------------------------------------------------------------------------------------
-def test_a_tournament_from_the_plan_to_the_end(browser: Browser, club: str, tmp_path: Path) -> None:
+def test_a_complete_tournament(browser: Browser, club: str, tmp_path: Path) -> None:
     """Updates arrive without a reload; entering works by keyboard; names link to profiles."""
     database = tmp_path / "club.sqlite"
-    with coming(browser, club, "Ann", "Bob", "") as (ann, bob, eyes):
+    with open_pages(browser, club, "Ann", "Bob", "") as (ann, bob, eyes):
         for page in (ann, bob):
             press(page, "#club-view-tournaments")
         expect(ann.locator("#panel-club")).to_contain_text("No tournaments are scheduled")
@@ -73,7 +73,7 @@ def test_a_tournament_from_the_plan_to_the_end(browser: Browser, club: str, tmp_
         left = row.locator("time")
         was = left.inner_text()
         assert re.fullmatch(r"in 1:0\d:\d\d", was)
-        expect(left).not_to_have_text(was)  # it ticks
+        expect(left).not_to_have_text(was)  # the countdown is updated
         ann.click("#tournament-enter-1")
         notice(ann, "You have entered Cup")
         expect(ann.locator("#tournament-enter-1")).to_have_text("Withdraw")
@@ -123,9 +123,9 @@ def test_a_tournament_from_the_plan_to_the_end(browser: Browser, club: str, tmp_
 
 @pytest.mark.slow
 def test_tournaments_for_everyone(browser: Browser, club: str, tmp_path: Path) -> None:
-    """On a phone, in French: upcoming tournaments, forfeits, and focus that stays in place."""
+    """On a phone, in French: upcoming tournaments, forfeits, and the focus is kept."""
     database = tmp_path / "club.sqlite"
-    with coming(browser, club, "Ann", **ON_A_PHONE) as (page,):
+    with open_pages(browser, club, "Ann", **ON_A_PHONE) as (page,):
         for name in ("Grace-Brewster-1906", "Emmy_Noether", "Bob"):
             with ClubHttpClient(base_url=club) as visitor:
                 sign_up(visitor, name)
@@ -156,8 +156,8 @@ def test_tournaments_for_everyone(browser: Browser, club: str, tmp_path: Path) -
 
 # ---- words ----------------------------------------------------------------------------------------------------------
 def test_chat(browser: Browser, club: str) -> None:
-    """Chat is off until both players turn it on; messages are plain text; the setting is remembered."""
-    with coming(browser, club, "Ann", "Bob") as (ann, bob):
+    """Chat is off until both players turn it on; messages are plain text; the setting is stored."""
+    with open_pages(browser, club, "Ann", "Bob") as (ann, bob):
         begin(ann, bob, "othello4")
         for page in (ann, bob):
             expect(page.locator("#chat-on")).not_to_be_checked()
@@ -178,12 +178,12 @@ def test_chat(browser: Browser, club: str) -> None:
         expect(ann.locator("#chat-error")).to_contain_text("cannot contain control characters")
         ann.fill("#chat-text", EVIL.replace("\u202a", ""))
         ann.keyboard.press("Enter")
-        said = bob.locator("#chat-log bdi").last
-        expect(said).to_have_text(EVIL.replace("\u202a", ""))
+        line = bob.locator("#chat-log bdi").last
+        expect(line).to_have_text(EVIL.replace("\u202a", ""))
         expect(bob.locator("#chat-log :is(img, script)")).to_have_count(0)
         assert bob.evaluate("window.error") is None is ann.evaluate("window.error")
         tab(ann, "play")
-        bob.fill("#chat-text", "ffff <b>")  # letters are letters here, not keys of the page
+        bob.fill("#chat-text", "ffff <b>")  # letters are not shortcuts in the field
         bob.keyboard.press("Enter")
         notice(ann, "Bob: ffff <b>")
         play(ann, "b1")

@@ -62,10 +62,10 @@ def test_accessibility(browser: Browser, address: str, family: str, mode: str) -
 PLACES = {name: f"#panel-{name}" for name in TABS}
 
 
-def serious(page: Page, place: str | None = None, *rules: str) -> list[str]:
-    """Serious axe violations, optionally in one place and for some rules."""
+def serious(page: Page, selector: str | None = None, *rules: str) -> list[str]:
+    """Serious axe violations, optionally within a selector and for some rules."""
     options = {"resultTypes": ["violations"]} | ({"runOnly": list(rules)} if rules else {})
-    found = Axe().run(page, context=place, options=options).response["violations"]
+    found = Axe().run(page, context=selector, options=options).response["violations"]
     return [
         f"{one['id']}: {one['nodes'][0]['html'][:200]} {one['nodes'][0].get('failureSummary', '')}"
         for one in found
@@ -89,7 +89,7 @@ def too_small(page: Page) -> list[str]:
 
 # ---- languages and looks --------------------------------------------------------------------------------------------
 def test_french(visitor: Visitor) -> None:
-    """The language changes immediately and is remembered."""
+    """The language changes immediately and is stored."""
     page = visitor.open(LINKS["othello"])
     tab(page, "settings").locator("#setting-language").select_option("fr")
     expect(page.locator("#tab-settings")).to_have_text(FRENCH["tab.settings"])
@@ -118,7 +118,7 @@ def english_left(page: Page) -> list[str]:
 
 
 def test_themes(browser: Browser, address: str) -> None:
-    """Themes, board colours and board sizes are applied and remembered."""
+    """Themes, board colours and board sizes are applied and stored."""
     colour = "() => getComputedStyle(document.body).backgroundColor"
     felt = "() => getComputedStyle(document.querySelector('.othello-felt')).fill"
     with visiting(browser, address, color_scheme="dark") as visitor:
@@ -147,7 +147,7 @@ def test_themes(browser: Browser, address: str) -> None:
 
 # ---- keys -----------------------------------------------------------------------------------------------------------
 def test_keys(visitor: Visitor) -> None:
-    """Each shortcut does what the help says."""
+    """Each shortcut has the effect described in the help."""
     page = visitor.open("#othello?moves=f5d6c3d3*")
     press = page.keyboard.press
     for key, moves in [
@@ -269,7 +269,7 @@ REFINE = """async () => {
 
 
 def test_focus_stays(visitor: Visitor) -> None:
-    """The focus stays in place while values and reviews arrive."""
+    """The focus is kept while values and reviews arrive."""
     page = visitor.open("#othello?moves=f5d6c3d3*")
     tab(page, "analysis")
     page.click("#engine")

@@ -45,20 +45,20 @@ def test_first_minute(visitor: Visitor) -> None:
 
 @pytest.mark.parametrize("link", ["#othello?second=greedy", "#abapa?second=greedy"])
 def test_a_move_and_its_answer_take_one_request(visitor: Visitor, link: str) -> None:
-    asked: list[str] = []
-    visitor.page.on("websocket", lambda socket: socket.on("framesent", lambda frame: asked.append(str(frame))))
+    requests: list[str] = []
+    visitor.page.on("websocket", lambda socket: socket.on("framesent", lambda frame: requests.append(str(frame))))
     page = visitor.open(link)
-    page.on("request", lambda request: asked.append(request.url))
+    page.on("request", lambda request: requests.append(request.url))
     page.wait_for_load_state("networkidle")
     for turn in (1, 2, 3):
-        asked.clear()
+        requests.clear()
         position = record_of(page).final
         click(page, position.format_move(position.legal_moves()[0]))
         answered(page, 2 * turn)
-        assert [json.loads(text)["type"] for text in asked] == ["choose"]
+        assert [json.loads(text)["type"] for text in requests] == ["choose"]
 
 
-def test_a_move_stands_although_the_program_cannot_answer(visitor: Visitor) -> None:
+def test_a_move_is_kept_although_the_bot_cannot_answer(visitor: Visitor) -> None:
     page = visitor.open("#othello?second=nobody")
     click(page, "f5")
     notice(page, "nobody")
@@ -80,21 +80,21 @@ def test_whole_game(visitor: Visitor, link: str, act: Callable[[Page, str], None
     page = visitor.open(link)
     record = play_on(page, random.Random(link).choice, act)
     expect(page.locator("#live-region")).to_contain_text(" wins " if record.winner is not None else "Draw")
-    holdings = [page.locator(f"game-clock[data-side='{side}'] .clock-count").inner_text() for side in (0, 1)]
-    assert tuple(map(int, holdings)) == record.final.counts()
+    counts = [page.locator(f"game-clock[data-side='{side}'] .clock-count").inner_text() for side in (0, 1)]
+    assert tuple(map(int, counts)) == record.final.counts()
 
 
 @pytest.mark.parametrize(
-    ("moves", "side", "seat"), [(BLACK_PASSES, "Black", "first"), (WHITE_PASSES, "White", "second")]
+    ("moves", "side", "side_name"), [(BLACK_PASSES, "Black", "first"), (WHITE_PASSES, "White", "second")]
 )
-def test_passes(visitor: Visitor, moves: str, side: str, seat: str) -> None:
+def test_passes(visitor: Visitor, moves: str, side: str, side_name: str) -> None:
     """A pass is shown, announced and recorded, for humans and bots."""
     page = visitor.open(f"#othello?moves={moves[:-2]}*")
     click(page, moves[-2:])
     expect(caption(page)).to_contain_text(f"{side} has no legal move and passes")
     expect(page.locator("#live-region")).to_contain_text(f"{side} passes")
     shows(page, f"{moves}--*")
-    page = visitor.open(f"#othello?moves={moves}*&{seat}=greedy")
+    page = visitor.open(f"#othello?moves={moves}*&{side_name}=greedy")
     expect(page.locator("#live-region")).to_contain_text(f"{side} passes")
     shows(page, f"{moves}--*")
     assert record_of(page).moves[len(moves) // 2] == PASS
@@ -126,7 +126,7 @@ def test_motion(browser: Browser, address: str) -> None:
         page.evaluate("addEventListener('settled', () => (window.settled = (window.settled ?? 0) + 1))")
         click(page, "C")
         page.wait_for_function("() => window.settled === 1")
-        for move in ["c", "F", "f"]:  # before the seeds have come to rest
+        for move in ["c", "F", "f"]:  # during the sowing animation
             expect(cell(page, move)).to_have_class(re.compile("is-open"))
             click(page, move)
         page.wait_for_function("() => window.settled === 4")
@@ -177,7 +177,7 @@ def test_variations(visitor: Visitor) -> None:
     shows(page, "f5d6c4*(c3)")
 
 
-def test_delete_what_a_program_played(visitor: Visitor) -> None:
+def test_delete_a_move_of_a_bot(visitor: Visitor) -> None:
     page = visitor.open("#othello?moves=f5*d6(f6)&second=greedy")
     page.locator(".moves-move", has_text="f6").click()
     shows(page, "f5d6(f6*)")
@@ -188,7 +188,7 @@ def test_delete_what_a_program_played(visitor: Visitor) -> None:
     page.wait_for_function("() => /c4..\\*/.test(decodeURIComponent(location.hash))")
 
 
-def test_undo_against_a_program(visitor: Visitor) -> None:
+def test_undo_against_a_bot(visitor: Visitor) -> None:
     page = visitor.open("#othello?second=greedy")
     click(page, "f5")
     answered(page, 2)
@@ -215,7 +215,7 @@ def test_change_sides(visitor: Visitor) -> None:
     answered(page, 2)
 
 
-def test_programs_pause_and_go_on(visitor: Visitor) -> None:
+def test_bots_pause_and_resume(visitor: Visitor) -> None:
     page = visitor.open("#othello?first=greedy&second=greedy")
     page.wait_for_function("() => document.querySelectorAll('.moves-move').length > 4")
     page.click("#pause")
@@ -249,7 +249,7 @@ def test_choose_players(visitor: Visitor) -> None:
     answered(page, 4)
     page = visitor.open("#othello?second=nonsense%40%40")
     click(page, "f5")
-    notice(page, "is not a limit")
+    notice(page, "Invalid bot specification")
     page.select_option("#player-1", "human")
     expect(caption(page)).to_contain_text("White to move")
     click(page, "d6")

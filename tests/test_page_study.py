@@ -93,19 +93,19 @@ def test_exact_values(visitor: Visitor) -> None:
     page = visitor.open(f"#othello?moves={SEVEN_LEFT}*")
     start_engine(page)
     position = record_of(page).final
-    worth = {position.format_move(move): -margin(position.after(move)) for move in position.legal_moves()}
+    expected = {position.format_move(move): -margin(position.after(move)) for move in position.legal_moves()}
     values = tab(page, "analysis").locator(".values li")
-    expect(values.filter(has_text="=")).to_have_count(len(worth))
+    expect(values.filter(has_text="=")).to_have_count(len(expected))
     shown = {line.split()[0]: int(line.split()[1].replace("−", "-")) for line in values.all_inner_texts()}
-    assert shown == worth
-    expect(page.locator(".board-hint.is-exact:not(.is-hidden)")).to_have_count(len(worth))
+    assert shown == expected
+    expect(page.locator(".board-hint.is-exact:not(.is-hidden)")).to_have_count(len(expected))
     expect(caption(page)).to_contain_text("exact")
     best = page.locator(".is-best").count()
-    assert best == list(worth.values()).count(max(worth.values()))
+    assert best == list(expected.values()).count(max(expected.values()))
     caption(page).click()
     page.keyboard.press(" ")
     page.wait_for_function("() => !location.hash.includes('c8*')")
-    assert worth[moves_of(page)[-1]] == max(worth.values())
+    assert expected[moves_of(page)[-1]] == max(expected.values())
 
 
 def test_exact_seeds(visitor: Visitor) -> None:
@@ -172,7 +172,7 @@ def test_review(visitor: Visitor) -> None:
     expect(caption(page)).to_contain_text("Black: find a better move")
     assert page.evaluate("() => document.activeElement.getAttribute('role')") == "gridcell"
     click(page, "g7")
-    expect(page.locator(".retry")).to_contain_text("g7 also loses ground")
+    expect(page.locator(".retry")).to_contain_text("g7 is not good enough")
     page.click("#retry-again")
     best = re.search(r"best was (\w+)", blunder.inner_text())
     assert best
@@ -224,7 +224,7 @@ def test_editor_is_left(visitor: Visitor) -> None:
     tab(page, "position")
     page.click("#edit")
     click(page, "a1")
-    page.keyboard.press("s")  # a program would be to move
+    page.keyboard.press("s")  # it is the bot's turn
     expect(caption(page)).to_contain_text("Setting up")
     expect(page.locator(".clock-thinking:not([hidden])")).to_have_count(0)
     page.click("#editor-cancel")
@@ -304,7 +304,7 @@ CHOOSE_LARGE_FILE = """() => {
   const input = document.querySelector("#file");
   input.files = box.files;
   input.dispatchEvent(new Event("change", { bubbles: true }));
-}"""  # made in the page: to send it there takes seconds
+}"""  # created in the page, since sending it takes seconds
 
 
 def test_import_of_nonsense(visitor: Visitor) -> None:
@@ -313,7 +313,7 @@ def test_import_of_nonsense(visitor: Visitor) -> None:
     for text, words in [
         ("hello there", "neither a game nor a position"),
         ("f5f5", "f5"),
-        ("XO--", "not a legal move"),
+        ("XO--", "pass is not a legal move"),
         ("#othello?moves=zz", "does not contain a valid game"),
     ]:
         paste(page, text)
@@ -333,14 +333,14 @@ def test_export(visitor: Visitor) -> None:
     visitor.context.grant_permissions(["clipboard-read", "clipboard-write"])
     page = visitor.open("#othello?moves=f5d6(f6)c3*")
     panel = tab(page, "position")
-    said = panel.locator("[role=status]")
+    status = panel.locator("[role=status]")
     page.click("#export-transcript")
-    expect(said).to_have_text("f5d6c3")
+    expect(status).to_have_text("f5d6c3")
     assert page.evaluate("() => navigator.clipboard.readText()") == "f5d6c3"
     page.click("#export-position")
-    expect(said).to_have_text(format_position(parse_transcript("f5d6c3").final))
+    expect(status).to_have_text(format_position(parse_transcript("f5d6c3").final))
     page.click("#export-link")
-    expect(said).to_have_text(page.url)
+    expect(status).to_have_text(page.url)
     with page.expect_download() as svg:
         page.click("#export-svg")
     assert svg.value.suggested_filename == "awello.svg"

@@ -1,4 +1,4 @@
-"""The page in a browser when things go wrong: lost servers, broken links, hasty input."""
+"""The page in a browser when things go wrong: lost servers, broken links, quick input."""
 
 import re
 import socket
@@ -122,8 +122,8 @@ def test_errors_of_the_server_in_french(browser: Browser, address: str) -> None:
 
 
 # ---- whatever else people do ----------------------------------------------------------------------------------------
-def test_new_games_in_haste(visitor: Visitor) -> None:
-    """Games started while a bot thinks or a position loads: the last one wins, and no reply is misplaced."""
+def test_new_games_in_quick_succession(visitor: Visitor) -> None:
+    """Games started while a bot thinks or a position loads: only the last one is shown, without replies to others."""
     page = visitor.open("#othello?first=alphabeta%405&second=alphabeta%405")
     page.evaluate(
         """() => {

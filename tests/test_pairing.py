@@ -113,13 +113,13 @@ def test_no_player_has_a_second_bye() -> None:
     played = [Pairing(A, B, (1, 0)), Pairing(C, None, (1, 0))]
     assert pair_swiss_round(players, played) == [(C, A), (B, None)]
     played += [Pairing(C, A, (0, 1)), Pairing(B, None, (1, 0))]
-    assert pair_swiss_round(players, played) == [(B, C), (A, None)], "even if it is for who leads"
+    assert pair_swiss_round(players, played) == [(B, C), (A, None)], "even for the leader"
 
 
 def test_a_forfeit_has_no_sides() -> None:
     played = [Pairing(A, B, (1, 0), forfeit=True)]
     assert build_histories([A, B], played)[A].sides == [] and build_histories([A, B], played)[A].points == 1
-    assert pair_swiss_round([A, B], played) == [(A, B)], "and if they must meet again, they do"
+    assert pair_swiss_round([A, B], played) == [(A, B)], "a second game if it is unavoidable"
 
 
 def all_ways(players: tuple[int | None, ...]) -> Iterator[list[tuple[int | None, int | None]]]:

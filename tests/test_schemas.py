@@ -18,10 +18,10 @@ HOST = "http://127.0.0.1:8421"
 
 
 @pytest.fixture(scope="module")
-def place(tmp_path_factory: pytest.TempPathFactory) -> str:
+def location(tmp_path_factory: pytest.TempPathFactory) -> str:
     """An archive with games of every variant, one of them resigned."""
-    place = str(tmp_path_factory.mktemp("archive") / "archive.sqlite")
-    archive = Archive(place)
+    location = str(tmp_path_factory.mktemp("archive") / "archive.sqlite")
+    archive = Archive(location)
     for game in Game:
         for seed in range(3):
             record = random_record(game, seed)
@@ -29,19 +29,19 @@ def place(tmp_path_factory: pytest.TempPathFactory) -> str:
             archive.add(Record(record.start, record.moves, tags={first: "Ann", second: "Bob", "Date": "1996-05-07"}))
     record = random_record(Game.OTHELLO, 5)
     archive.add(Record(record.start, record.moves[:9], (0.5,) * 9, (1.0,) * 9, {}, 1, "resigned"))
-    return place
+    return location
 
 
 @pytest.fixture(scope="module")
-def client(place: str) -> Iterator[TestClient]:
-    with TestClient(create_app(1, archive=place), base_url=HOST) as found:
+def client(location: str) -> Iterator[TestClient]:
+    with TestClient(create_app(1, archive=location), base_url=HOST) as found:
         yield found
 
 
 @pytest.fixture
-def command(place: str, monkeypatch: pytest.MonkeyPatch) -> Any:
+def command(location: str, monkeypatch: pytest.MonkeyPatch) -> Any:
     """Run a command with --json and parse its output."""
-    monkeypatch.setenv("AWELLO_ARCHIVE", place)
+    monkeypatch.setenv("AWELLO_ARCHIVE", location)
 
     def read(*words: str) -> Any:
         done = awello(*words, "--json")
@@ -60,16 +60,16 @@ def test_a_game_and_a_list_of_games(client: TestClient, command: Any) -> None:
 
 @pytest.mark.parametrize("moves", ["", "f5", "f5d6"])
 def test_an_exploration(client: TestClient, command: Any, moves: str) -> None:
-    asked = {"moves": [moves[at : at + 2] for at in range(0, len(moves), 2)]}
-    assert client.post("/api/explore", json=asked).json() == command("explore", moves)
+    body = {"moves": [moves[at : at + 2] for at in range(0, len(moves), 2)]}
+    assert client.post("/api/explore", json=body).json() == command("explore", moves)
 
 
 def test_a_review(client: TestClient, command: Any) -> None:
     record = random_record(Game.OTHELLO4, 2)
     moves = record.start.format_moves(record.moves)
     found = client.post("/api/review", json={"game": "othello4", "moves": moves, "seconds": 10}).json()
-    told = command("analyse", "".join(name for name in moves if name != "pass"), "--size", "4", "--limit", "10s")
-    assert found == told and found["complete"]
+    by_command = command("analyse", "".join(name for name in moves if name != "pass"), "--size", "4", "--limit", "10s")
+    assert found == by_command and found["complete"]
 
 
 def test_an_analysis(client: TestClient, command: Any) -> None:

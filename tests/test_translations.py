@@ -7,6 +7,17 @@ from pathlib import Path
 import pytest
 from conftest import ROOT
 
+from awello.club.game_state import (
+    ABORTED,
+    BEHIND_AT_LIMIT,
+    DRAW_AGREED,
+    DRAW_AT_LIMIT,
+    DRAW_CLAIMED,
+    LEFT_GAME,
+    RESIGNED,
+    TIMED_OUT,
+)
+
 STATIC = ROOT / "awello" / "web" / "static"
 ENTRY = re.compile(r'^  "((?:[^"\\]|\\.)+)": "((?:[^"\\]|\\.)*)",$', re.M)
 OTHERS = re.compile(r"^(export default \{|\};|\s*//.*|)$")
@@ -85,7 +96,7 @@ def test_every_text_is_used_keys() -> None:
 # ---- errors ---------------------------------------------------------------------------------------------------------
 CODE = re.compile(r"[a-z]+(_[a-z]+)*")
 CODE_PLACES = {"ClubError": 0, "ApiError": 1}  # which argument is the code; elsewhere one with an underscore
-PAGE_CODES = {"offline", "move", "wait", "link", "file_too_large"}  # of errors that the page itself finds
+PAGE_CODES = {"offline", "status", "unexpected", "move", "wait", "link", "file_too_large"}  # errors of the page itself
 COMMAND_LINE_CODES = {  # of errors that no request can cause
     "invalid_tournament_name",
     "tournament_name_taken",
@@ -120,6 +131,13 @@ def test_every_error_code_has_a_text() -> None:
     codes = error_codes() - COMMAND_LINE_CODES
     assert len(codes) > 50
     assert [code for code in codes if not {f"error.{code}", f"club.error.{code}"} & ENGLISH.keys()] == []
+
+
+def test_every_end_of_a_club_game_has_a_text() -> None:
+    reasons = (RESIGNED, TIMED_OUT, DRAW_AGREED, ABORTED, BEHIND_AT_LIMIT, DRAW_AT_LIMIT, LEFT_GAME, DRAW_CLAIMED)
+    source = (STATIC / "js" / "club-game.js").read_text()
+    codes = [re.search(rf'"?{reason}"?: "(\w+)"', source) for reason in reasons]
+    assert all(code and any(key.startswith(f"result.{code[1]}") for key in ENGLISH) for code in codes)
 
 
 def test_every_error_text_has_a_code() -> None:

@@ -17,8 +17,8 @@ from awello import Game, Position
 from awello.position import format_position
 from awello.rules import awale
 from awello.web.app import create_app
+from awello.web.client_players import TERMINAL_PLAYERS
 from awello.web.errors import error_fields
-from awello.web.guest_players import TERMINAL_PLAYERS
 from awello.web.page_files import STATIC_FOLDER
 from awello.web.request_guard import MAX_TEXT_BODY_BYTES
 
@@ -281,7 +281,7 @@ WITH_BODY = [(method, path) for method, path in OPERATIONS if "requestBody" in O
 CASES = [
     *product(OPERATIONS, ["positive"]),
     *product(WITH_BODY, ["negative"]),
-]  # without a body there is little to vary
+]  # few variations without a body
 SEARCH_PATHS = ("/api/analyse", "/api/choose", "/api/review")
 
 
@@ -293,7 +293,7 @@ def address() -> Iterator[str]:
 
 @pytest.fixture(scope="module")
 def schema() -> Any:
-    import schemathesis  # takes seconds to load, which other workers need not wait for
+    import schemathesis  # loading takes seconds, so only this test does it
 
     return schemathesis.openapi.from_dict(OPENAPI)
 
@@ -311,7 +311,7 @@ def test_api_conforms_to_its_schema(operation: tuple[str, str], mode: str, schem
     @given(schema[path][method].as_strategy(generation_mode=GenerationMode(mode)))
     def check(case: Any) -> None:
         if path in SEARCH_PATHS and isinstance(case.body, dict):
-            case.body["seconds"] = 0.01  # let nobody wait
+            case.body["seconds"] = 0.01  # keep searches short
         case.call_and_validate(base_url=address.rstrip("/"), checks=[not_a_server_error, *answer], timeout=TIMEOUT)
 
     check()

@@ -33,13 +33,13 @@ def with_tags(record: Record, first: str, second: str, date: str) -> Record:
 
 
 @pytest.fixture
-def place(tmp_path: Path) -> str:
+def location(tmp_path: Path) -> str:
     return str(tmp_path / "archive.sqlite")
 
 
 @pytest.fixture
-def client(place: str) -> Iterator[TestClient]:
-    with TestClient(create_app(0, archive=place), base_url=HOST, raise_server_exceptions=False) as found:
+def client(location: str) -> Iterator[TestClient]:
+    with TestClient(create_app(0, archive=location), base_url=HOST, raise_server_exceptions=False) as found:
         yield found
 
 
@@ -89,8 +89,8 @@ def test_players_learn_from_games_on_a_private_server_only(
 
 
 # ---- what was played ------------------------------------------------------------------------------------------------
-def test_explore_matches_the_explorer(client: TestClient, place: str, game: Game) -> None:
-    archive = Archive(place)
+def test_explore_matches_the_explorer(client: TestClient, location: str, game: Game) -> None:
+    archive = Archive(location)
     for seed in range(12):
         archive.add(random_record(game, seed))
     for plies in (0, 1, 4):
@@ -100,14 +100,14 @@ def test_explore_matches_the_explorer(client: TestClient, place: str, game: Game
         found = client.post("/api/explore", json={"game": str(game), "moves": names_of(line)}).json()
         assert found["games"] == expected.games > 0 and found["value"] == expected.value
         assert (found["value"] is None) == (game >= Game.ABAPA)
-        for told, branch in zip(found["moves"], expected.moves, strict=True):
-            assert told["move"] == line.final.format_move(branch.move)
+        for result, branch in zip(found["moves"], expected.moves, strict=True):
+            assert result["move"] == line.final.format_move(branch.move)
             for part in ("games", "wins", "draws", "losses", "score", "value"):
-                assert told[part] == getattr(branch, part)
+                assert result[part] == getattr(branch, part)
 
 
-def test_openings_are_named_in_both_languages(client: TestClient, place: str) -> None:
-    Archive(place).add(parse_transcript(TIGER))
+def test_openings_are_named_in_both_languages(client: TestClient, location: str) -> None:
+    Archive(location).add(parse_transcript(TIGER))
     found = client.post("/api/explore", json={"moves": ["f5", "d6", "c3", "d3"]}).json()
     assert found["opening"] is None
     assert found["moves"] == [
@@ -123,25 +123,25 @@ def test_an_unknown_position(client: TestClient) -> None:
 
 
 # ---- games that are kept --------------------------------------------------------------------------------------------
-def test_a_game_is_saved_once(client: TestClient, place: str, game: Game) -> None:
-    asked = finished_game(game)
-    assert client.post("/api/games", json=asked).json() == {"number": 1}
-    assert client.post("/api/games", json=asked).json() == {"number": 1}, "the same game again"
-    assert client.post("/api/games", json=asked | {"started": asked["started"] + 1}).json() == {"number": 2}
-    record = Archive(place).find(1)
-    assert (names_of(record), set(record.seconds)) == (asked["moves"], {0.5})
+def test_a_game_is_saved_once(client: TestClient, location: str, game: Game) -> None:
+    params = finished_game(game)
+    assert client.post("/api/games", json=params).json() == {"number": 1}
+    assert client.post("/api/games", json=params).json() == {"number": 1}, "the same game again"
+    assert client.post("/api/games", json=params | {"started": params["started"] + 1}).json() == {"number": 2}
+    record = Archive(location).find(1)
+    assert (names_of(record), set(record.seconds)) == (params["moves"], {0.5})
     assert [record.tags[side] for side in game.sides] == ["Ann", "greedy"]
     assert record.tags["Site"] == "Awello page" and record.tags["Date"].startswith("2025-11-1")
     assert record.loser is None and record.final.over
 
 
-def test_resigned_games(client: TestClient, place: str) -> None:
+def test_resigned_games(client: TestClient, location: str) -> None:
     moves = ["f5", "d6", "c3"]
-    for number, (reason, told) in enumerate([("resigned", "resigned"), ("time", "ran out of time")], 1):
-        asked = finished_game(Game.OTHELLO, moves=moves, seconds=[], result={"loser": 1, "reason": reason})
-        assert client.post("/api/games", json=asked).json() == {"number": number}
-        record = Archive(place).find(number)
-        assert (record.loser, record.reason, record.seconds) == (1, told, ())
+    for number, (reason, result) in enumerate([("resigned", "resigned"), ("time", "ran out of time")], 1):
+        params = finished_game(Game.OTHELLO, moves=moves, seconds=[], result={"loser": 1, "reason": reason})
+        assert client.post("/api/games", json=params).json() == {"number": number}
+        record = Archive(location).find(number)
+        assert (record.loser, record.reason, record.seconds) == (1, result, ())
         assert client.get(f"/api/games/{number}").json()["result"] == {"loser": 1, "reason": reason}
 
 
@@ -169,15 +169,15 @@ def test_names_stay_in_one_line(client: TestClient) -> None:
     ],
 )
 def test_invalid_games_are_refused(
-    client: TestClient, place: str, changes: dict[str, Any], status: int, words: str
+    client: TestClient, location: str, changes: dict[str, Any], status: int, words: str
 ) -> None:
     answer = client.post("/api/games", json=finished_game(**changes))
     assert answer.status_code == status, answer.text
     assert words in answer.json()["message"] and "\n" not in answer.json()["message"]
-    assert Archive(place).numbers(GameFilter()) == []
+    assert Archive(location).numbers(GameFilter()) == []
 
 
-def test_guests_cannot_fill_the_disk(client: TestClient, place: str, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_clients_cannot_fill_the_disk(client: TestClient, location: str, monkeypatch: pytest.MonkeyPatch) -> None:
     now = [1000.0]
     monkeypatch.setattr(rate_limits, "monotonic", lambda: now[0])
     keeper = client.app.state.archive_service  # type: ignore[attr-defined]
@@ -192,12 +192,12 @@ def test_guests_cannot_fill_the_disk(client: TestClient, place: str, monkeypatch
     assert (answer.status_code, keep(5)) == (200, 429)
     now[0] += 86400
     assert keep(6) == 200
-    assert len(Archive(place).numbers(GameFilter())) == 4
+    assert len(Archive(location).numbers(GameFilter())) == 4
 
 
 # ---- games that are found again -------------------------------------------------------------------------------------
 @pytest.fixture
-def library(place: str) -> list[Record]:
+def library(location: str) -> list[Record]:
     games = [random_record(Game.OTHELLO, seed) for seed in range(6)]
     records = [
         with_tags(record, f"Player {n}", "Éva" if n % 2 else "Bob", f"{1990 + n}-01-02")
@@ -206,14 +206,14 @@ def library(place: str) -> list[Record]:
     tiger = parse_transcript(TIGER)
     records.append(with_tags(Record(tiger.start, tiger.moves, loser=1, reason="crash: oops"), "Éva", "Bob", "2001"))
     records += [with_tags(random_record(game, 9), "South", "North", "2002") for game in (Game.ABAPA, Game.TOURNAMENT)]
-    archive = Archive(place)
+    archive = Archive(location)
     for record in records:
         archive.add(record)
     return records
 
 
-def numbers(client: TestClient, **asked: Any) -> list[int]:
-    answer = client.get("/api/games", params=asked)
+def numbers(client: TestClient, **params: Any) -> list[int]:
+    answer = client.get("/api/games", params=params)
     assert answer.status_code == 200, answer.text
     return [row["number"] for row in answer.json()["games"]]
 
@@ -305,8 +305,8 @@ def games_for(format_name: str) -> list[Record]:
 
 
 def send(client: TestClient, *files: tuple[str, bytes]) -> list[dict[str, Any]]:
-    asked = {"name": [name for name, _ in files], "size": [str(len(content)) for _, content in files]}
-    answer = client.post(FILES_PATH, params=asked, content=b"".join(content for _, content in files))
+    params = {"name": [name for name, _ in files], "size": [str(len(content)) for _, content in files]}
+    answer = client.post(FILES_PATH, params=params, content=b"".join(content for _, content in files))
     assert answer.status_code == 200, answer.text
     return list(answer.json()["files"])
 
@@ -317,17 +317,17 @@ def without_numbers(record: Record) -> dict[str, str]:
 
 
 @pytest.mark.parametrize("format_name", FORMATS)
-def test_files_of_every_format(client: TestClient, place: str, format_name: str) -> None:
+def test_files_of_every_format(client: TestClient, location: str, format_name: str) -> None:
     """Games of a file are imported once, however often it is sent, and exported again."""
     records = games_for(format_name)
     contents = find_format(format_name).write(records)
     files = [(f"games{suffix}", content) for suffix, content in contents.items()]
     expected = {"games": len(records), "repeated": 0, "unfinished": 0, "damaged": 0, "damage": []}
-    told = send(client, *files)
-    assert told[0] == {"name": files[0][0], "format": format_name, "new": len(records), **expected}
-    assert [one["format"] for one in told[1:]] == ["names"] * (len(files) - 1)
-    assert send(client, *files)[0] == told[0] | {"new": 0}
-    kept = list(Archive(place).records(range(1, 100)))
+    result = send(client, *files)
+    assert result[0] == {"name": files[0][0], "format": format_name, "new": len(records), **expected}
+    assert [one["format"] for one in result[1:]] == ["names"] * (len(files) - 1)
+    assert send(client, *files)[0] == result[0] | {"new": 0}
+    kept = list(Archive(location).records(range(1, 100)))
     assert [(one.start, one.moves) for one in kept] == [(one.start, one.moves) for one in records]
     assert [*map(without_numbers, kept)] == [*map(without_numbers, records)]
 
@@ -345,27 +345,27 @@ def test_files_of_every_format(client: TestClient, place: str, format_name: str)
         assert list(read_games(answer.content, f"x{suffix}")) == list(read_games(content, f"x{suffix}"))
 
 
-def test_one_file_needs_no_size(client: TestClient, place: str) -> None:
+def test_one_file_needs_no_size(client: TestClient, location: str) -> None:
     content = gzip.compress(b"f5d6c3\nf5f6e6\nf5d6\n")
     answer = client.post(FILES_PATH, params={"name": "C:\\a\x00b.txt.gz"}, content=content)
-    (told,) = answer.json()["files"]
-    assert (told["name"], told["games"], told["unfinished"]) == ("C:\\ab.txt.gz", 3, 3)
+    (result,) = answer.json()["files"]
+    assert (result["name"], result["games"], result["unfinished"]) == ("C:\\ab.txt.gz", 3, 3)
     assert client.post("/api/explore", json={}).json()["games"] == 3
 
 
 def test_damage_is_reported_and_the_rest_is_imported(client: TestClient) -> None:
     lines = ["f5d6c3", *["f5a1"] * 12, "f5d6c3"]
-    (told,) = send(client, ("list.txt", "\n".join(lines).encode()))
-    assert (told["games"], told["repeated"], told["damaged"], len(told["damage"])) == (2, 1, 12, 10)
-    assert told["damage"][0].startswith("line 2: ")
-    (told,) = send(client, ("letter.doc", b"Dear Ann,\n\nthank you"))
-    assert (told["format"], told["games"]) == ("unknown", 0)
-    assert "expected games in a format such as" in told["damage"][0]
+    (result,) = send(client, ("list.txt", "\n".join(lines).encode()))
+    assert (result["games"], result["repeated"], result["damaged"], len(result["damage"])) == (2, 1, 12, 10)
+    assert result["damage"][0].startswith("line 2: ")
+    (result,) = send(client, ("letter.doc", b"Dear Ann,\n\nthank you"))
+    assert (result["format"], result["games"]) == ("unknown", 0)
+    assert "expected games in a format such as" in result["damage"][0]
     assert numbers(client) == [1]
 
 
 @pytest.mark.parametrize(
-    ("asked", "body", "status", "words"),
+    ("params", "body", "status", "words"),
     [
         ({"name": ["a.txt", "b.txt"]}, b"f5d6", 400, "size of each"),
         ({"name": ["a.txt", "b.txt"], "size": [1, 1]}, b"f5d6", 400, "2 of 4 bytes"),
@@ -380,9 +380,9 @@ def test_damage_is_reported_and_the_rest_is_imported(client: TestClient) -> None
     ],
 )
 def test_files_that_cannot_be_imported(
-    client: TestClient, asked: dict[str, Any], body: bytes, status: int, words: str
+    client: TestClient, params: dict[str, Any], body: bytes, status: int, words: str
 ) -> None:
-    answer = client.post(FILES_PATH, params=asked, content=body)
+    answer = client.post(FILES_PATH, params=params, content=body)
     assert answer.status_code == status, answer.text
     assert words in answer.json()["message"] and "\n" not in answer.json()["message"]
     assert numbers(client) == []
@@ -395,25 +395,25 @@ def test_only_files_may_be_large(client: TestClient) -> None:
     assert client.post(f"{FILES_PATH}/", params={"name": "long.txt"}, content=content).status_code == 413
 
 
-def test_a_public_server_imports_no_files(place: str) -> None:
+def test_a_public_server_imports_no_files(location: str) -> None:
     """A public server refuses imports; exports still work."""
-    Archive(place).add(parse_transcript(TIGER))
-    app = create_app(0, host="0.0.0.0", archive=place)
+    Archive(location).add(parse_transcript(TIGER))
+    app = create_app(0, host="0.0.0.0", archive=location)
     with TestClient(app, base_url="http://192.168.0.7:8421") as client:
         answer = client.post(FILES_PATH, params={"name": "a.txt"}, content=b"f5d6\n" * 100_000)
         assert (answer.status_code, answer.json()["code"]) == (403, "import_disabled")
         assert numbers(client) == [1]
         assert client.get("/api/games/file?format=ggf").status_code == 200
     foreign = {"origin": "http://evil.example"}
-    with TestClient(create_app(0, archive=place), base_url=HOST) as client:
+    with TestClient(create_app(0, archive=location), base_url=HOST) as client:
         answer = client.post(FILES_PATH, params={"name": "a.txt"}, content=b"f5d6\n", headers=foreign)
         assert (answer.status_code, answer.json()["code"]) == (403, "cross_origin")
 
 
 # ---- files that go out ----------------------------------------------------------------------------------------------
-def test_downloads_are_limited_per_network(place: str, frozen_limits: None) -> None:
-    Archive(place).add(parse_transcript(TIGER))
-    app = create_app(0, host="0.0.0.0", archive=place)
+def test_downloads_are_limited_per_network(location: str, frozen_limits: None) -> None:
+    Archive(location).add(parse_transcript(TIGER))
+    app = create_app(0, host="0.0.0.0", archive=location)
     with TestClient(app, base_url="http://192.168.0.7:8421", client=("203.0.113.7", 1)) as client:
         statuses = [client.get("/api/games/file?format=ggf").status_code for _ in range(6)]
         assert statuses == [200] * 5 + [429]
@@ -422,8 +422,8 @@ def test_downloads_are_limited_per_network(place: str, frozen_limits: None) -> N
 
 
 def test_an_export_contains_the_games_of_the_list(client: TestClient, library: list[Record]) -> None:
-    def exported(**asked: Any) -> list[Any]:
-        answer = client.get("/api/games/file", params=asked)
+    def exported(**params: Any) -> list[Any]:
+        answer = client.get("/api/games/file", params=params)
         assert answer.status_code == 200, answer.text
         return [(one.start, one.moves) for one in read_games(answer.content) if isinstance(one, Record)]
 
@@ -436,7 +436,7 @@ def test_an_export_contains_the_games_of_the_list(client: TestClient, library: l
 
 
 @pytest.mark.parametrize(
-    ("asked", "status", "words"),
+    ("params", "status", "words"),
     [
         ({"format": "ggf"}, 400, "game 8: GGF stores only games of Othello, not of abapa"),
         ({"format": "ogn"}, 400, "game 1: OGN stores only games of Awalé"),
@@ -450,9 +450,9 @@ def test_an_export_contains_the_games_of_the_list(client: TestClient, library: l
     ],
 )
 def test_exports_that_are_refused(
-    client: TestClient, library: list[Record], asked: dict[str, Any], status: int, words: str
+    client: TestClient, library: list[Record], params: dict[str, Any], status: int, words: str
 ) -> None:
-    answer = client.get("/api/games/file", params=asked)
+    answer = client.get("/api/games/file", params=params)
     assert answer.status_code == status, answer.text
     assert words in answer.json()["message"] and "\n" not in answer.json()["message"]
 
@@ -469,10 +469,10 @@ def test_exports_are_limited_in_games(
 
 def test_a_game_as_a_file(client: TestClient, game: Game) -> None:
     """A game is exported in every format that supports it, finished or not."""
-    asked = finished_game(game) | {"tags": {"Event": "Cup", "Site": "elsewhere"}}
+    params = finished_game(game) | {"tags": {"Event": "Cup", "Site": "elsewhere"}}
     whole = random_record(game, 1)
     for format_name in ("ggf" if game.family == "othello" else "ogn", "transcripts"):
-        answer = client.post("/api/file", json=asked | {"format": format_name})
+        answer = client.post("/api/file", json=params | {"format": format_name})
         assert answer.status_code == 200, answer.text
         (record,) = read_games(answer.content)
         assert isinstance(record, Record) and (record.start, record.moves) == (whole.start, whole.moves)
@@ -480,10 +480,10 @@ def test_a_game_as_a_file(client: TestClient, game: Game) -> None:
             assert record.seconds == (0.5,) * len(record.moves)
             assert dict(record.tags).items() >= {"Black": "Ann", "White": "greedy", "Site": "Awello page"}.items()
             assert record.tags["Event"] == "Cup" and record.tags["Date"].startswith("2025-11-1")
-        begun = {"game": str(game), "moves": asked["moves"][:3], "format": format_name}
-        (record,) = read_games(client.post("/api/file", json=begun).content)
+        started_game = {"game": str(game), "moves": params["moves"][:3], "format": format_name}
+        (record,) = read_games(client.post("/api/file", json=started_game).content)
         assert isinstance(record, Record) and record.moves == whole.moves[:3]
-        given_up = begun | {"players": [None, "Bob"], "result": LOSS}
+        given_up = started_game | {"players": [None, "Bob"], "result": LOSS}
         (record,) = read_games(client.post("/api/file", json=given_up).content)
         assert isinstance(record, Record) and record.moves == whole.moves[:3]
         if format_name != "transcripts":
@@ -517,7 +517,7 @@ def test_the_number_of_games_in_a_text(client: TestClient) -> None:
 
 
 # ---- an archive that is not there -----------------------------------------------------------------------------------
-ASKED: list[tuple[str, str, dict[str, Any] | None]] = [
+REQUESTS: list[tuple[str, str, dict[str, Any] | None]] = [
     ("POST", "/api/explore", {}),
     ("GET", "/api/games", None),
     ("GET", "/api/games/1", None),
@@ -527,30 +527,30 @@ ASKED: list[tuple[str, str, dict[str, Any] | None]] = [
 ]
 
 
-def test_a_broken_archive_breaks_nothing_else(place: str, caplog: pytest.LogCaptureFixture) -> None:
-    Path(place).write_text("this is no database, and it is longer than a header of one" * 100)
-    with TestClient(create_app(0, archive=place), base_url=HOST, raise_server_exceptions=False) as client:
-        for method, path, body in ASKED:
+def test_a_broken_archive_breaks_nothing_else(location: str, caplog: pytest.LogCaptureFixture) -> None:
+    Path(location).write_text("this is no database, and it is longer than a header of one" * 100)
+    with TestClient(create_app(0, archive=location), base_url=HOST, raise_server_exceptions=False) as client:
+        for method, path, body in REQUESTS:
             answer = client.request(method, path, json=body)
             assert (answer.status_code, answer.json()["code"]) == (503, "archive_unavailable")
-            assert place not in answer.text, "guests need not know where it lies"
+            assert location not in answer.text, "clients must not see the location"
         assert client.post("/api/positions", json={}).status_code == 200
-    assert place in caplog.text
+    assert location in caplog.text
 
 
-def test_a_repaired_archive_is_opened_again(place: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    Path(place).mkdir()
-    with TestClient(create_app(0, archive=place), base_url=HOST, raise_server_exceptions=False) as client:
+def test_a_repaired_archive_is_opened_again(location: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    Path(location).mkdir()
+    with TestClient(create_app(0, archive=location), base_url=HOST, raise_server_exceptions=False) as client:
         assert client.get("/api/games").status_code == 503
-        Path(place).rmdir()
-        assert client.get("/api/games").status_code == 503, "not tried again at once"
+        Path(location).rmdir()
+        assert client.get("/api/games").status_code == 503, "not retried immediately"
         monkeypatch.setattr(archive_service, "RETRY_DELAY", 0.0)
         assert client.get("/api/games").json() == {"total": 0, "games": []}
 
 
-def test_an_archive_that_breaks_later(client: TestClient, place: str) -> None:
+def test_an_archive_that_breaks_later(client: TestClient, location: str) -> None:
     assert client.get("/api/games").status_code == 200
-    with Archive(place).engine.begin() as connection:
+    with Archive(location).engine.begin() as connection:
         connection.exec_driver_sql("DROP TABLE index_pages")
     assert client.post("/api/explore", json={}).status_code == 503
     assert client.get("/api/games").status_code == 200
@@ -559,7 +559,7 @@ def test_an_archive_that_breaks_later(client: TestClient, place: str) -> None:
 def test_a_server_without_an_archive(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("AWELLO_DATA", str(tmp_path))
     with TestClient(create_app(0, archive=None), base_url=HOST) as client:
-        for method, path, body in ASKED:
+        for method, path, body in REQUESTS:
             answer = client.request(method, path, json=body)
             assert (answer.status_code, answer.json()["code"]) == (404, "no_archive")
     assert list(tmp_path.iterdir()) == []

@@ -30,7 +30,7 @@ async def wait_until_async(condition: Callable[[], Result]) -> Result:
 
 
 class ManualClock:
-    """A clock in seconds since 1970 that advances only when a test calls `advance`."""
+    """A clock in seconds since 1970 that a test advances."""
 
     def __init__(self) -> None:
         self.time = time.time()

@@ -1,7 +1,7 @@
 """The archive: a database of games with players, dates, results and all tags of the files they came from.
 
-A game is stored once, even if several files contain it, and each imported file has a list of its games.  So every
-imported file can be restored.
+Each game is stored once, even if several files contain it.  For each imported file, the archive stores the list of its
+games, so that the file can be restored.
 """
 
 import os
@@ -30,7 +30,7 @@ second_players = players.alias()
 
 
 def default_location() -> str:
-    """The file or address in `AWELLO_ARCHIVE`, else the file in the user's data folder."""
+    """The file or address in `AWELLO_ARCHIVE`, else a file in the user's data folder."""
     if named := os.environ.get("AWELLO_ARCHIVE"):
         return named
     folder = user_data_folder()
@@ -56,7 +56,7 @@ class GameFilter:
     """A filter for games; empty fields match every game."""
 
     games: tuple[Game, ...] = ()
-    """Empty means any."""
+    """Rule sets; empty for all."""
     player: str = ""
     """Part of the name of either player."""
     event: str = ""
@@ -106,7 +106,7 @@ class Archive:
         self.engine = open_database(self.location, ARCHIVE)
 
     def add(self, record: Record) -> int:
-        """Add a game and return its number, which is an existing one if the game is already there."""
+        """Add a game and return its number; a game that is already in the archive keeps its number."""
         with write_transaction(self.engine) as connection:
             return store_records(connection, [record])[0]
 
@@ -116,7 +116,7 @@ class Archive:
             return [row.id for row in game_filter.rows(connection)]
 
     def find_latest(self, game_filter: GameFilter, count: int, before: int | None = None) -> tuple[int, list[Any]]:
-        """The number of matching games, and the rows of the last `count` of them, or of those before a number."""
+        """The number of matching games, and the rows of the last `count` games, optionally before a number."""
         with self.engine.connect() as connection:
             counted, numbers = _find_latest(connection, game_filter, count, before)
         return counted, list(self.rows(numbers))
@@ -140,7 +140,7 @@ class Archive:
                 yield from (rows[number] for number in part if number in rows)
 
     def bare_records(self, numbers: Sequence[int]) -> Iterator[Record]:
-        """The games with these numbers in any order, with only their moves: faster than `records`."""
+        """The games with these numbers in any order, with only their moves; faster than `records`."""
         with self.engine.connect() as connection:
             query = select(games.c.game, games.c.start, games.c.moves)
             for row in select_among(connection, query, games.c.id, numbers):
@@ -160,7 +160,7 @@ class Archive:
 def _find_latest(
     connection: Connection, game_filter: GameFilter, count: int, before: int | None
 ) -> tuple[int, list[int]]:
-    """The number of matching games, and the numbers of the last ones; reads only the rows that are needed."""
+    """The number of matching games, and the numbers of the last ones; reads only the necessary rows."""
     number, conditions = games.c.id, list(game_filter.conditions())
     if game_filter.through is None:
         counted: int = connection.execute(select(func.count(number)).where(*conditions)).scalar_one()

@@ -13,8 +13,8 @@ from awello.archive.position_keys import UNKNOWN_SCORE
 from awello.formats.openings import Opening, find_opening_at
 from awello.position import Position
 
-MAX_VALUED_GAMES = 250  # through a position; with more, no tree is built and values are unknown
-PREFERRED_FIRST_MOVE = "f5"  # the usual one of Black's four symmetric first moves
+MAX_VALUED_GAMES = 250  # games through a position above which no tree is built, so that values are unknown
+PREFERRED_FIRST_MOVE = "f5"  # the conventional one of Black's four symmetric first moves
 
 
 @dataclass(frozen=True)
@@ -27,7 +27,7 @@ class MoveStatistics:
     draws: int
     losses: int
     score: float | None
-    """The mover's mean margin in games that the board decided."""
+    """The mover's mean margin in games that ended on the board."""
     value: int | None
     """The mover's margin by minimax over these games; None if unknown."""
     opening: Opening | None
@@ -78,6 +78,6 @@ def _count_results(position: Position, move: int, scores: npt.NDArray[np.int8], 
 
 
 def _canonical_moves(position: Position) -> dict[int, int]:
-    """One legal move of each set of symmetric moves, by its canonical move."""
+    """One legal move of each set of symmetric moves, by canonical move."""
     moves = sorted(position.legal_moves(), key=lambda move: position.format_move(move) != PREFERRED_FIRST_MOVE)
     return {canonical_move(position, move): move for move in reversed(moves)}

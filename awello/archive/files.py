@@ -16,7 +16,7 @@ from awello.formats.registry import FORMATS, Format, decompress, detect_format, 
 from awello.formats.wthor import GAME, HEADER, WthorNames, parse_header, parse_names, write_wthor
 
 NAMES_SUFFIXES = (".jou", ".trn")  # WTHOR's players and events
-GAME_MARKERS = {"ggf": b"(;", "ogn": b"[South "}  # bytes that occur once per game; in other formats a line break
+GAME_MARKERS = {"ggf": b"(;", "ogn": b"[South "}  # bytes that occur once per game; a line break in other formats
 
 
 def find_files(paths: Iterable[Path]) -> list[Path]:
@@ -33,7 +33,7 @@ def find_files(paths: Iterable[Path]) -> list[Path]:
         elif path.is_file():
             files.append(path)
         else:
-            raise ConfigError(f"there is no file {str(path)!r}")
+            raise ConfigError(f"there is no file {str(path)!r}: check the path")
     return files
 
 
@@ -78,7 +78,7 @@ def list_imported_files(archive: Archive) -> list[Any]:
 
 
 def restore_file(archive: Archive, name: str) -> tuple[int, dict[str, bytes]]:
-    """The number of games in an imported file, and its restored contents; WTHOR files are identical to the original."""
+    """The number of games in an imported file, and its restored contents; WTHOR files equal the originals."""
     with archive.engine.connect() as connection:
         query = select(sources).where(sources.c.name == name).order_by(sources.c.id.desc())
         source = connection.execute(query).first()
@@ -116,7 +116,7 @@ def write_games(archive: Archive, numbers: Sequence[int], format: Format) -> dic
 
 
 def write_files(contents: dict[str, bytes], out: Path) -> list[Path]:
-    """Write contents to a file, and further ones next to it; the files."""
+    """Write the first content to a file and others next to it; return the files."""
     files = [out if number == 0 else out.with_suffix(suffix) for number, suffix in enumerate(contents)]
     for file, content in zip(files, contents.values(), strict=True):
         file.write_bytes(content)

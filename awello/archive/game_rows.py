@@ -1,4 +1,4 @@
-"""Convert records to database rows and back; records that are equal in everything are stored once."""
+"""Convert records to database rows and back; identical records are stored once."""
 
 import json
 import re
@@ -29,7 +29,7 @@ DRAW = 2  # as `winner`
 
 # ---- a record and its row -------------------------------------------------------------------------------------------
 def row_of(record: Record) -> Values:
-    """The row of a record without the columns derived from its moves, and with names instead of their numbers."""
+    """The row of a record without columns derived from its moves, and with names instead of their numbers."""
     tags, start = dict(record.tags), record.start
     first, second = start.game.sides
     names = {"first": tags.pop(first, None), "second": tags.pop(second, None), "event": tags.pop("Event", None)}
@@ -73,7 +73,7 @@ def parse_date(text: str) -> str | None:
 
 # ---- many records ---------------------------------------------------------------------------------------------------
 def store_records(connection: Connection, records: Sequence[Record]) -> list[int]:
-    """Store the records that are not in the archive, in a write transaction; the numbers of all."""
+    """Store the records that are not in the archive, in a write transaction; return the numbers of all records."""
     rows = [row_of(record) for record in records]
     query = select(games.c.digest, games.c.id)
     stored = select_among(connection, query, games.c.digest, [row["digest"] for row in rows])
@@ -104,7 +104,7 @@ def _index_records(connection: Connection, game: Game, new_games: Sequence[tuple
 
 
 def _openings_of(entries: Entries) -> dict[int, str]:
-    """The openings by game number; the last named position of a game counts."""
+    """The opening of each game by number: that of its last named position."""
     keys, names = _named_keys()
     named = np.flatnonzero(np.isin(entries["key"], keys))
     at = np.searchsorted(keys, entries["key"][named])

@@ -1,8 +1,8 @@
 """The tree of played games, which gives values to positions and moves by minimax over these games.
 
-After Otage (report 4, III.6), which chose its openings from the games it had played.  The branches are games that the
-board decided, and their margins are the leaves.  Symmetric positions are one node, so games that reach a position by
-different moves share it.
+The method comes from Otage (report 4, III.6), which chose its openings from the games it had played.  The tree consists
+of games that ended on the board; their margins are the values of the leaves.  Symmetric positions are one node, and so
+are positions reached by different moves.
 """
 
 from collections.abc import Iterable
@@ -24,11 +24,11 @@ class Advice:
     """Advice from played games for the side to move."""
 
     move: int | None
-    """The move to play; None if all known moves lose or draw and there are unknown ones."""
+    """The move to play; None if no known move wins and there are unknown moves."""
     value: int
     """The value of the best known move."""
     forbidden: tuple[int, ...] = ()
-    """Known moves to exclude from a search for a better one."""
+    """The known moves, which a search for a better move should exclude."""
 
 
 class GameTree:
@@ -38,19 +38,19 @@ class GameTree:
         self.games = 0
         self._nodes = [
             (np.empty(0, np.int8), np.empty((0, 2), np.uint64))
-        ]  # games and words; further parts are not merged yet
+        ]  # games and words; later parts have not been merged
         self._keys, self._values = np.empty(0, np.uint64), np.empty(0, np.int8)
         self.add(records)
 
     @classmethod
     def of(cls, archive: Archive, game_filter: GameFilter) -> "GameTree":
-        """The tree of the games that match a filter, of all sizes unless it names some."""
+        """The tree of the games that match a filter, of all sizes unless the filter names some."""
         if not game_filter.games and game_filter.through is None:
             game_filter = replace(game_filter, games=tuple(GAMES_BY_SIZE.values()))
         return cls(archive.bare_records(archive.numbers(game_filter)))
 
     def add(self, records: Iterable[Record]) -> None:
-        """Add games to the tree; those that the board did not decide are ignored."""
+        """Add games to the tree; games that did not end on the board are ignored."""
         for record in records:
             start = record.start
             if start.game not in GAMES_BY_SIZE.values():
@@ -77,7 +77,7 @@ class GameTree:
         return {move: -value for move, value in values.items() if value is not None}
 
     def advise(self, position: Position) -> Advice | None:
-        """The best known move if it wins or all moves are known, else the moves to exclude; None if unknown."""
+        """The best known move if it wins or all moves are known, else the moves to exclude; None if it is unknown."""
         value = self.value(position)
         if value is None:
             return None
@@ -87,7 +87,7 @@ class GameTree:
         return Advice(max(known, key=lambda move: known[move], default=None), value)
 
     def _update(self) -> None:
-        """Merge added games and compute all values again, since one game can change many positions."""
+        """Merge added games and recompute all values, since one game can change many of them."""
         if len(self._nodes) == 1:
             return
         games, words = map(np.concatenate, zip(*self._nodes, strict=True))

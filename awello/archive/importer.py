@@ -1,7 +1,7 @@
 """Import games from files, in batches that are written completely or not at all.
 
 A file is identified by its content, and a game by its number in the file.  So an interrupted import resumes where it
-stopped, and a repeated import changes nothing.
+stopped, and importing a file again changes nothing.
 """
 
 from collections.abc import Callable, Iterable, Sequence
@@ -16,7 +16,7 @@ from awello.errors import NotationError
 from awello.record import Record
 from awello.storage.database import next_id, write_transaction
 
-BATCH_GAMES = 20_000  # games
+BATCH_GAMES = 20_000
 
 
 @dataclass(frozen=True)
@@ -32,7 +32,7 @@ class ImportSource:
     size: int = 0
     """In bytes."""
     expected: int = 1
-    """An estimate of the number of games, for the progress."""
+    """An estimate of the number of games, to report progress."""
 
 
 PendingGame = tuple[ImportSource, int, Record]  # a source, the number of a game in it, and the game
@@ -48,14 +48,14 @@ class ImportReport:
     damage: list[NotationError] = field(default_factory=list)
     games: int = 0
     repeated: int = 0
-    """Games with the same moves as an older one in the archive, often the same game from another source."""
+    """Games with the same moves as an older game in the archive; often it is the same game from another source."""
     unfinished: int = 0
 
 
 def import_games(
     archive: Archive, files: Iterable[ImportSource], on_progress: Callable[[float], object]
 ) -> list[ImportReport]:
-    """Import the games of files; `on_progress` gets the number of further bytes read."""
+    """Import the games of files; `on_progress` is called with the number of bytes read since the previous call."""
     reports, waiting = [], list[PendingGame]()
     for source in files:
         with archive.engine.connect() as connection:
@@ -102,7 +102,7 @@ def _write(archive: Archive, waiting: Sequence[PendingGame]) -> None:
             by_digest.setdefault(source.digest, source)
         ids = {digest: _source_number(connection, source) for digest, source in by_digest.items()}
         last = {digest: _count_imported(connection, source) for digest, source in by_digest.items()}
-        rows = {  # the batch may contain a file twice, and another program may have imported it
+        rows = {  # a file may occur twice in the batch, or may have been imported by another process
             (ids[source.digest], at): number
             for (source, at, _), number in zip(waiting, numbers, strict=True)
             if at > last[source.digest]

@@ -1,8 +1,8 @@
-"""The position index: for each position key the games through it, the moves played there and the results.
+"""The position index: the games through each position, with the moves played there and the results.
 
 An entry has 14 bytes.  Entries are grouped into buckets by the first bits of their key; the rows of the database are
-pages of a bucket, filled in order.  So a hundred thousand games take a few thousand rows, adding many games only
-appends to pages, and a query reads the pages of one bucket.
+pages of a bucket, filled in order.  So a hundred thousand games need a few thousand rows, adding games only appends
+to pages, and a query reads the pages of a single bucket.
 """
 
 from collections.abc import Iterator, Sequence
@@ -21,16 +21,16 @@ from awello.storage.database import select_among
 
 ENTRY = np.dtype([("key", "<u8"), ("record", "<u4"), ("move", "i1"), ("score", "i1")])
 BUCKET_BITS = 12
-PAGE_ENTRIES = 2048  # entries; a page can be larger if more are added together
-OFF_BOARD_WIN = 100  # the score of a win by resignation or on time, where the board gives no margin
+PAGE_ENTRIES = 2048  # a page with entries that are added together can be larger
+OFF_BOARD_WIN = 100  # the score of a win off the board, such as by resignation, which has no margin
 
 Entries = npt.NDArray[np.void]
 
 
 def build_entries(game: Game, records: Sequence[Record], ids: Sequence[int]) -> tuple[Entries, list[int | None]]:
-    """The index entries of records of one game, with scores for the mover; and the margins of the first players.
+    """Build the index entries of records of one rule set, with scores for the mover; also return margins.
 
-    A margin is None if the board did not end the game.
+    The margins are those of the first players, or None for games that did not end on the board.
     """
     starts, lengths = [record.start for record in records], np.array([len(record.moves) for record in records])
     owns, opps = (np.array([getattr(start, word) for start in starts], np.uint64) for word in ("own", "opp"))
@@ -40,7 +40,7 @@ def build_entries(game: Game, records: Sequence[Record], ids: Sequence[int]) -> 
     scores = np.empty(len(records), np.int64)
     trace_games(int(game), owns, opps, lengths, moves, keys, names, scores)
     if game.adapter.has_repetition:
-        finals = (record.final for record in records)  # repetitions are not visible in the words
+        finals = (record.final for record in records)  # the words do not show repetitions
         scores[:] = [final.margin if final.over else UNKNOWN_SCORE for final in finals]
     turned = (lengths + [start.side for start in starts]) % 2 == 1
     for_first = np.where(turned & (scores != UNKNOWN_SCORE), -scores, scores)
@@ -90,7 +90,7 @@ def _last_pages(connection: Connection, game: Game, buckets: Sequence[int]) -> I
 
 
 def find_entries(connection: Connection, position: Position) -> Entries:
-    """The entries of a position and its symmetric ones."""
+    """Find the entries of a position and its symmetric positions."""
     key, _ = position_key(int(position.game), U(position.own), U(position.opp), PASS)
     bucket = int(key) >> 64 - BUCKET_BITS
     query = select(index_pages.c.entries).where(
@@ -102,5 +102,5 @@ def find_entries(connection: Connection, position: Position) -> Entries:
 
 
 def canonical_move(position: Position, move: int) -> int:
-    """The move by which the index knows a move of a position: the same for all symmetric moves."""
+    """The move that represents a move in the index; the same for all symmetric moves."""
     return int(position_key(int(position.game), U(position.own), U(position.opp), move)[1])

@@ -14,7 +14,7 @@ sources = Table(
     id_column(),
     *required_columns(Text, "name", "format"),
     *required_columns(LargeBinary, "digest", unique=True),  # of the content
-    *required_columns(LargeBinary, "header"),  # what the file holds besides its games
+    *required_columns(LargeBinary, "header"),  # the content of the file besides its games
 )
 games = Table(
     "games",
@@ -26,7 +26,7 @@ games = Table(
     *reference_columns("events", "event", index=True),
     *optional_columns(Text, "date", "start"),  # 1996, 1996-05 or 1996-05-07; null for the usual start
     *required_columns(LargeBinary, "moves"),  # one byte per move, 255 for a pass
-    *optional_columns(SmallInteger, "score"),  # the first player's margin, if the board decided the game
+    *optional_columns(SmallInteger, "score"),  # the first player's margin, if the game ended on the board
     *optional_columns(SmallInteger, "winner", "loser"),  # 0 or 1; winner is 2 for a draw
     *required_columns(Text, "reason"),
     *optional_columns(Text, "opening"),  # its English name
@@ -52,7 +52,7 @@ index_pages = Table(
 
 
 def rename_tables(connection: Connection) -> None:
-    """Give tables and columns of version 0.1.0 their present names."""
+    """Rename the tables and columns of version 0.1.0."""
     for statement in (
         "ALTER TABLE appearances RENAME TO source_games",
         "ALTER TABLE pages RENAME TO index_pages",
@@ -65,7 +65,7 @@ def rename_tables(connection: Connection) -> None:
         connection.exec_driver_sql(statement)
 
 
-VIEWS = (  # the tables of version 0.1.0 under their present names
+VIEWS = (  # the tables of version 0.1.0 under their current names
     "CREATE TEMP VIEW source_games AS SELECT * FROM main.appearances",
     "CREATE TEMP VIEW index_pages AS SELECT game, bucket, part AS page, entries FROM main.pages",
     "CREATE TEMP VIEW sources AS SELECT id, name, format, digest, head AS header FROM main.sources",

@@ -32,7 +32,7 @@ class ArchiveStatistics:
 
 
 def compute_statistics(archive: Archive, game_filter: GameFilter) -> ArchiveStatistics:
-    """Count the games that match a filter."""
+    """Compute the statistics of the games that match a filter."""
     columns = ("game", "first", "second", "event", "date", "winner", "score", "opening")
     with archive.engine.connect() as connection:
         rows = game_filter.rows(connection, *(games.c[name] for name in columns))

@@ -1,7 +1,7 @@
 """Accounts of users and bots: passwords, sessions of browsers, tokens of bots.
 
-Passwords are hashed with argon2.  Only digests of sessions and tokens are stored, so that reading the database does
-not allow to log in.  An unknown name takes as long to refuse as a wrong password.
+Passwords are hashed with argon2.  Sessions and tokens are stored as digests, so that a copy of the database cannot be
+used to log in.  A login with an unknown name takes as long as one with a wrong password.
 """
 
 import hashlib
@@ -30,11 +30,11 @@ NAME_PATTERN = re.compile(r"[A-Za-z][A-Za-z0-9_-]{1,19}")
 MIN_PASSWORD_CHARS, MAX_PASSWORD_CHARS = 10, 200
 SESSION_SECONDS = 30 * 86400.0  # until a session expires
 MAX_TOKENS, MAX_BOTS, MAX_SESSIONS = 10, 10, 50  # per account
-DEVICE_SECONDS = 180 * 86400.0  # until a device or network that was used to log in is forgotten
+DEVICE_SECONDS = 180 * 86400.0  # seconds since the last login until a known device or network is deleted
 MAX_DEVICES = 40  # devices and networks per account
 
 _hasher = PasswordHasher()
-_dummy_hash = _hasher.hash(secrets.token_urlsafe())  # compared with the password for an unknown name
+_dummy_hash = _hasher.hash(secrets.token_urlsafe())  # verified for unknown names, to take the same time
 
 
 @dataclass(frozen=True)
@@ -53,7 +53,7 @@ def account_of(row: Any) -> Account:
 
 
 def _find(connection: Connection, query: Select[Any]) -> Account | None:
-    """The account found by a query, unless it is closed."""
+    """The account that a query finds, unless it is closed."""
     row = connection.execute(query.where(~accounts.c.closed)).first()
     return account_of(row) if row else None
 
@@ -64,7 +64,7 @@ def _count(connection: Connection, *conditions: ColumnElement[bool]) -> int:
 
 # ---- accounts --------------------------------------------------------------------------------------------------------
 def hash_password(password: str) -> str:
-    """The hash of a new password; refused if its length is not allowed."""
+    """Hash a new password; raises `ClubError` if it is too short or too long."""
     if not MIN_PASSWORD_CHARS <= len(password) <= MAX_PASSWORD_CHARS:
         raise ClubError(
             "password_length",
@@ -76,7 +76,7 @@ def hash_password(password: str) -> str:
 
 
 def create_account(connection: Connection, name: str, hashed: str | None, owner: int | None = None) -> Account:
-    """Create an account: a user's with a hashed password, or a bot's with an owner."""
+    """Create the account of a user (with a hashed password) or of a bot (with an owner)."""
     if not NAME_PATTERN.fullmatch(name):
         raise ClubError(
             "invalid_name",
@@ -88,7 +88,7 @@ def create_account(connection: Connection, name: str, hashed: str | None, owner:
     if _count(connection, accounts.c.lower_name == name.lower()):
         raise ClubError("name_taken", f"the name {name} is taken: choose another", name=name)
     if owner is not None and _count(connection, accounts.c.owner == owner) >= MAX_BOTS:
-        raise ClubError("too_many_bots", f"you already have {MAX_BOTS} bots", limit=MAX_BOTS)
+        raise ClubError("too_many_bots", f"you already have {MAX_BOTS} bots: use one of them", limit=MAX_BOTS)
     values = {"name": name, "lower_name": name.lower(), "bot": owner is not None, "owner": owner, "password": hashed}
     added = connection.execute(insert(accounts).values(**values, created=time.time(), closed=False))
     assert added.inserted_primary_key is not None
@@ -96,7 +96,7 @@ def create_account(connection: Connection, name: str, hashed: str | None, owner:
 
 
 def find_account(connection: Connection, name: str) -> Account | None:
-    """The account of a name, unless it is closed; None if there is none."""
+    """The open account with a name; None if there is none."""
     return _find(connection, select(accounts).where(accounts.c.lower_name == name.lower()))
 
 
@@ -107,14 +107,14 @@ def list_bots(connection: Connection, owner: Account) -> list[Account]:
 
 
 def get_account(connection: Connection, name: str) -> Account:
-    """The account of a name; refused if there is none."""
+    """The open account with a name; raises `ClubError` if there is none."""
     if (found := find_account(connection, name)) is None:
-        raise ClubError("unknown_player", f"there is no player named {name}", name=name)
+        raise ClubError("unknown_player", f"there is no player named {name}: check the name", name=name)
     return found
 
 
 def close_account(connection: Connection, account: Account) -> None:
-    """Close an account and its bots; their games stay."""
+    """Close an account and its bots; their games are kept."""
     numbers = [account.number, *(bot.number for bot in list_bots(connection, account))]
     connection.execute(update(accounts).where(accounts.c.id.in_(numbers)).values(closed=True))
     for table in (sessions, tokens, known_devices):
@@ -133,7 +133,7 @@ def password_changed() -> ClubError:
 
 
 def change_password(connection: Connection, account: Account, hashed: str, old: str | None = None) -> None:
-    """Store a new password, end all sessions and forget all devices; refused if the password is no longer `old`."""
+    """Store a new password, end all sessions and delete known devices; refused if the stored hash is not `old`."""
     own_rows = [accounts.c.id == account.number, ~accounts.c.closed]
     if old is not None:
         own_rows.append(accounts.c.password == old)
@@ -144,7 +144,7 @@ def change_password(connection: Connection, account: Account, hashed: str, old: 
 
 
 def verify_password(hashed: str | None, password: str) -> bool:
-    """Whether a password matches its hash; takes as long if there is no hash."""
+    """Whether a password matches its hash; takes the same time without a hash."""
     try:
         return _hasher.verify(hashed or _dummy_hash, password[:MAX_PASSWORD_CHARS]) and hashed is not None
     except (VerifyMismatchError, InvalidHashError):
@@ -158,7 +158,7 @@ def save_device(connection: Connection, account: Account, device: str, network: 
 
 
 def recognise_origin(connection: Connection, account: int, device: str, network: str) -> str | None:
-    """Whether the account has logged in from this device (`device`) or at least this network (`network`)."""
+    """`device` if the account has logged in from this device, `network` if only from this network, else None."""
     digests = _device_digests(device, network)
     own_rows = known_devices.c.account == account, known_devices.c.expires > time.time()
     query = select(known_devices.c.digest).where(*own_rows, known_devices.c.digest.in_(digests))
@@ -169,7 +169,7 @@ def recognise_origin(connection: Connection, account: int, device: str, network:
 def _store_digests(
     connection: Connection, table: Table, account: Account, digests: Sequence[bytes], seconds: float, max_digests: int
 ) -> None:
-    """Store digests that expire; delete expired ones, and those above the limit that expire first."""
+    """Store digests with an expiry date; delete expired ones, and the oldest above the limit."""
     now, own_rows = time.time(), table.c.account == account.number
     connection.execute(delete(table).where(table.c.digest.in_(digests) & own_rows | (table.c.expires < now)))
     rows = [{"account": account.number, "digest": digest, "expires": now + seconds} for digest in digests]
@@ -207,7 +207,7 @@ def find_by_session(connection: Connection, secret: str) -> Account | None:
 
 
 def create_token(connection: Connection, account: Account, label: str) -> str:
-    """Create a token for a bot and return its secret, which is shown once."""
+    """Create a token for a bot and return its secret, which is not stored."""
     if _count(connection, tokens.c.account == account.number) >= MAX_TOKENS:
         message = f"{account.name} already has {MAX_TOKENS} tokens: revoke one"
         raise ClubError("too_many_tokens", message, name=account.name, limit=MAX_TOKENS)
@@ -236,7 +236,7 @@ def find_by_token(connection: Connection, secret: str) -> Account | None:
 
 
 def find_valid_digests(connection: Connection, digests: Sequence[bytes]) -> set[bytes]:
-    """Those of the digests that belong to a valid session or token."""
+    """The digests that belong to a valid session or token."""
     kept = select(sessions.c.digest).where(sessions.c.expires > time.time(), sessions.c.digest.in_(digests))
     given = select(tokens.c.digest).where(tokens.c.digest.in_(digests))
     return {bytes(row.digest) for row in connection.execute(kept.union_all(given))}

@@ -1,4 +1,4 @@
-"""Adds ended games to the archive, each once; failed ones are retried."""
+"""Adds finished games to the archive, each once; failed ones are retried."""
 
 import asyncio
 from collections.abc import Awaitable, Callable, Sequence
@@ -16,13 +16,13 @@ from awello.club.stored_games import record_of
 from awello.errors import AwelloError
 from awello.record import Record
 
-PATIENCE = 60.0  # seconds before a failed game is retried
+ARCHIVE_RETRY = 60.0  # seconds before a failed game is retried
 
 Archiver = Callable[[Record], Awaitable[Any]]
 
 
 async def archive_games(store: ClubStore, ended: asyncio.Event, archive: Callable[[], Archiver | None]) -> None:
-    """Archive games while there is an archive; the event signals that a game has ended."""
+    """Archive finished games as long as there is an archive; `ended` signals that a game has ended."""
     while write := archive():
         ended.clear()
         last = 0
@@ -32,7 +32,7 @@ async def archive_games(store: ClubStore, ended: asyncio.Event, archive: Callabl
                     with suppress(AwelloError):  # a game that fails does not block the others
                         await _archive(store, last, write)
         with suppress(TimeoutError):
-            async with asyncio.timeout(PATIENCE):
+            async with asyncio.timeout(ARCHIVE_RETRY):
                 await ended.wait()
 
 

@@ -1,4 +1,4 @@
-"""Blocked players: no pairing, and no challenges, rematches or chat from them; they are not notified."""
+"""Blocked players cannot be paired with an account or send it challenges, rematches or chat; they are not notified."""
 
 import time
 from functools import partial
@@ -61,9 +61,11 @@ class BlockList:
         return other.number in self._blocked.get(account.number, {})
 
     def check(self, account: Account, other: Account) -> None:
-        """Refuse a request of a blocked player to the account that has blocked them, without telling why."""
+        """Refuse a request of a blocked player to the account that has blocked it, without giving the reason."""
         if self.has_blocked(account, other):
-            message = f"{account.name} does not accept challenges now: challenge another player, or create a seek"
+            message = (
+                f"{account.name} does not accept challenges at the moment: challenge another player, or create a seek"
+            )
             raise ClubError("challenges_declined", message, name=account.name)
 
     def names(self, account: Account | None) -> list[str]:

@@ -33,7 +33,7 @@ class Chat:
 
     def __init__(self, server: "ClubServer") -> None:
         self.server = server
-        self._free_at: dict[int, float] = {}  # by account: when its rate limit is used up no longer
+        self._free_at: dict[int, float] = {}  # by account: when its rate limit is completely free again
 
     async def set_enabled(self, client: ClientConnection, enabled: bool) -> Message:
         """Turn chat on or off for a connection."""
@@ -42,13 +42,13 @@ class Chat:
         return {}
 
     async def say(self, client: ClientConnection, number: int, text: str) -> Message:
-        """Send a line to the opponent, and to one's own other connections."""
+        """Send a line to the opponent, and to the other connections of the sender."""
         account, line = client.require_account(), _check_line(text)
         live_game = self.server.live_games.get(number) or self.server.ended.get(number)
         if live_game is None:
             raise ClubError(
                 "chat_unavailable",
-                f"game {number} is not in progress and has not just ended: it has no chat",
+                f"game {number} has no chat: it is not in progress and has not just ended",
                 game=number,
             )
         other = live_game.opponent(account.number)
@@ -58,7 +58,7 @@ class Chat:
         if not listening:
             raise ClubError(
                 "opponent_chat_off",
-                f"{other.name} has chat turned off: the message was not delivered",
+                f"{other.name} has turned chat off: the message was not delivered",
                 name=other.name,
             )
         self._count_line(account)
@@ -70,7 +70,7 @@ class Chat:
         return [client for client in self.server.online.get(account.number, ()) if client.chat_enabled]
 
     def _count_line(self, account: Account) -> None:
-        """Count a line; refused above the rate limit."""
+        """Count a line; raises `ClubError` above the rate limit."""
         now = self.server.now()
         free = max(now, self._free_at.get(account.number, now))
         if free - now > (LINE_BURST - 1) * SECONDS_PER_LINE:
@@ -85,7 +85,7 @@ class Chat:
 
 
 def _check_line(text: str) -> str:
-    """The line to deliver; refused if it is empty, too long or has control characters."""
+    """The line to deliver; raises `ClubError` if it is empty, too long or contains control characters."""
     line = text.strip()
     if not 0 < len(line) <= MAX_LINE_CHARS:
         raise ClubError(

@@ -1,4 +1,4 @@
-"""Disconnected players: the grace period after which the opponent can claim the win.
+"""Disconnected players, and the grace period after which their opponents can claim the win.
 
 The period is shorter in fast games and longer for a player who has reconnected before.  The clocks keep running.
 """
@@ -17,10 +17,10 @@ if TYPE_CHECKING:
     from awello.club.server import ClubServer
 
 MIN_GRACE_SECONDS, MAX_GRACE_SECONDS = 10.0, 30.0  # the first grace period
-GRACE_DIVISOR = 6  # the grace period is this fraction of a player's time
+GRACE_DIVISOR = 6  # the first grace period is an expected game time divided by this
 MAX_GRACE_FACTOR = 4  # after several reconnects
 RESTART_GRACE_SECONDS = 30.0  # added after a restart of the server
-MAX_TRACKED_ACCOUNTS = 10_000  # accounts that have disconnected
+MAX_TRACKED_ACCOUNTS = 10_000  # disconnected accounts
 
 
 def grace_period(control: Clock, reconnects: int) -> float:
@@ -30,7 +30,7 @@ def grace_period(control: Clock, reconnects: int) -> float:
 
 
 class DisconnectTracker:
-    """When players disconnected."""
+    """Tracks when players have disconnected."""
 
     def __init__(self, server: "ClubServer") -> None:
         self.server = server
@@ -55,7 +55,7 @@ class DisconnectTracker:
             self.server.send_to_account(live_game.opponent(account).number, self.event_for(live_game, account))
 
     def event_for(self, live_game: LiveGame, account: int) -> Message:
-        """The event that tells the opponent of an account whether it is online and when the win can be claimed."""
+        """The event for the opponent of an account: whether the account is online, and when the win can be claimed."""
         side = live_game.state.side_of(account)
         online = account in self.server.online
         claim = None if online else round(max(0.0, self._claim_time(live_game, account) - self.server.now()), 3)
@@ -70,7 +70,7 @@ class DisconnectTracker:
         wait = self._claim_time(live_game, other.number) - self.server.now()
         if wait > 0:
             seconds = math.ceil(wait)
-            message = f"{other.name} may still come back: claim in {seconds} seconds"
+            message = f"{other.name} may still return: claim the win in {seconds} seconds"
             raise ClubError("claim_too_early", message, name=other.name, seconds=seconds)
 
     def _claim_time(self, live_game: LiveGame, account: int) -> float:

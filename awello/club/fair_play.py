@@ -1,8 +1,8 @@
 """Fair play: which games are rated, and the penalty for leaving rated games early.
 
-Ratings should measure how well somebody plays.  Games that say little about it are not rated: games that end after a
-few moves, games between accounts of one person or one network, and games of two players who have already played many
-rated games within a day.
+Ratings should measure playing strength, so games that give little information about it are not rated: games that end
+after a few moves, games between accounts of one person or one network, and games of two players who have already played
+many rated games against each other within a day.
 """
 
 import math
@@ -21,12 +21,12 @@ if TYPE_CHECKING:
     from awello.club.server import ClubServer
 
 MIN_RATED_PLIES = 10  # for games that do not end on the board
-MIN_RATED_PLIES_4X4 = 4  # a complete game has twelve
+MIN_RATED_PLIES_4X4 = 4  # a complete game has twelve plies
 DAY, HOUR = 86400.0, 3600.0
 MAX_RATED_GAMES_PER_PAIR = 10  # within a day
-MAX_FREE_EXITS = 3  # rated games that an account may leave early within an hour
+MAX_FREE_EXITS = 3  # rated games that an account can leave early within an hour without a penalty
 PENALTY_SECONDS, MAX_PENALTY_SECONDS = 300.0, 1800.0  # suspension per further exit, and at most
-MAX_TRACKED_ACCOUNTS = 10_000  # accounts that have left games
+MAX_TRACKED_ACCOUNTS = 10_000  # accounts with early exits
 
 OWNER, NETWORK, REPEATS = "owner", "network", "repeats"  # why a game is not rated
 
@@ -55,14 +55,14 @@ def count_recent_rated_games(connection: Connection, pair: tuple[int, int], now:
 
 # ---- early exits -----------------------------------------------------------------------------------------------------
 def find_early_leaver(state: GameState) -> int | None:
-    """The side that left a rated game early; tournament games are exempt, since they already cost a point."""
+    """The side that left a rated game early, if any; tournament games are exempt, since leaving one costs a point."""
     if not state.over or not state.rated or state.tournament is not None or not state.reason or affects_ratings(state):
         return None
     return state.aborted_by if state.reason == ABORTED else state.loser
 
 
 class FairPlayMonitor:
-    """Recent early exits of accounts.  They are not stored, so a restart clears them."""
+    """Counts recent early exits of accounts, in memory: a restart clears them."""
 
     def __init__(self, server: "ClubServer") -> None:
         self.server = server
@@ -94,7 +94,7 @@ class FairPlayMonitor:
             self.early_exits.popitem(last=False)
 
     def find_unrated_reason(self, one: Account, other: Account) -> str | None:
-        """Why a game between two accounts cannot be rated: one person or one network; None if it can."""
+        """Why a game between two accounts cannot be rated (one person or one network); None if it can be rated."""
         if is_same_person(one, other):
             return OWNER
         return NETWORK if self._networks(one) & self._networks(other) else None

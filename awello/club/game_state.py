@@ -1,6 +1,6 @@
-"""The state of a club game: whose turn it is, the clocks, and how the game ended.
+"""The state of a club game: moves, clocks, draw offers and result.
 
-States are immutable.  They use no clock and no network: every action is given its time in seconds and returns the
+States are immutable and use neither a clock nor the network: every action receives the time in seconds and returns the
 next state.  An action that is not allowed raises `ClubError`.
 """
 
@@ -18,7 +18,7 @@ RESIGNED, TIMED_OUT, DRAW_AGREED, ABORTED = "resigned", "ran out of time", "a dr
 BEHIND_AT_LIMIT, DRAW_AT_LIMIT = "was behind at the move limit", "the move limit was reached"
 LEFT_GAME, DRAW_CLAIMED = "left the game", "a draw was claimed"
 FIRST_MOVE_SECONDS = 30.0  # for the first move of each side
-MAX_PLIES = 2000  # after which a game of Awalé ends; positions can stay without repetition for much longer
+MAX_PLIES = 2000  # limit for Awalé, where games can be much longer without a repetition
 DRAW_OFFER_INTERVAL = 10  # plies between two draw offers of one side
 
 Value = TypeVar("Value")
@@ -33,7 +33,7 @@ class ClubError(AwelloError):
 
 @dataclass(frozen=True)
 class GameState:
-    """A game in progress or ended; in pairs, the first entry belongs to the side that moves first."""
+    """A game in progress or ended; the first entry of each pair belongs to the side that moves first."""
 
     number: int
     game: Game
@@ -57,7 +57,7 @@ class GameState:
     tournament: int | None = None
     """The tournament the game belongs to."""
     lag_quotas: tuple[LagQuota, LagQuota] = field(default=(LagQuota(), LagQuota()), compare=False)
-    """The lag compensation that each side can still get.  Not stored: see `resume`."""
+    """The lag compensation still available to each side.  Not stored; see `resume`."""
     offered_at: tuple[int, int] = field(default=(-DRAW_OFFER_INTERVAL, -DRAW_OFFER_INTERVAL), compare=False)
     """The ply at which each side last offered a draw.  Not stored."""
     aborted_by: int | None = field(default=None, compare=False)
@@ -99,7 +99,7 @@ class GameState:
 
     @property
     def awaits_first_move(self) -> bool:
-        """Whether the mover has yet to make a first move; without it the game is aborted, except in tournaments."""
+        """Whether the mover has not made a first move; missing it aborts the game, except in tournaments."""
         return not self.over and len(self.moves) < 2 and self.tournament is None
 
     @property
@@ -109,7 +109,7 @@ class GameState:
         return min(left, FIRST_MOVE_SECONDS) if self.awaits_first_move else left
 
     def side_of(self, account: int) -> int:
-        """The side of an account; refused if the account does not play this game."""
+        """The side of an account; raises `ClubError` if the account does not play this game."""
         if account not in self.players:
             raise ClubError(
                 "not_your_game",
@@ -122,13 +122,13 @@ class GameState:
     def play(self, account: int, ply: int, move: str, now: float, lag: float = 0.0) -> "GameState":
         """Play a move, and any forced passes that follow.
 
-        The ply identifies a move that was sent twice.  The network delay is given back, within a quota.
+        The ply identifies a move that is sent twice.  The network delay is compensated, within a quota.
         """
         side = self._require_player(account)
         if ply != len(self.moves):
             raise ClubError(
                 "wrong_ply",
-                f"game {self.number} is at ply {len(self.moves)}, not {ply}: read its state again",
+                f"game {self.number} is at ply {len(self.moves)}, not {ply}: update its state",
                 game=self.number,
                 ply=len(self.moves),
                 given=ply,
@@ -159,12 +159,12 @@ class GameState:
             position=position,
             moves=tuple(moves),
             seconds=tuple(seconds),
-            offer=self.offer if self.offer == side else None,  # a move declines the opponent's offer
+            offer=self.offer if self.offer == side else None,  # a move declines the opponent's draw offer
         )
         return after.end_at_limit() if len(moves) >= MAX_PLIES else after
 
     def end_at_limit(self) -> "GameState":
-        """End a game at the move limit as if the position had been repeated: the side with more seeds wins."""
+        """End a game at the move limit like a repetition: each side keeps its row, and more seeds win."""
         if self.over:
             return self
         position = self.position
@@ -200,12 +200,12 @@ class GameState:
         return replace(self, offer=side, offered_at=_with(self.offered_at, side, ply))
 
     def decline_draw(self, account: int) -> "GameState":
-        """Decline the opponent's offer or withdraw one's own."""
+        """Decline the opponent's draw offer, or withdraw the account's own offer."""
         self._require_player(account)
         return self if self.offer is None else replace(self, offer=None)
 
     def abort(self, account: int) -> "GameState":
-        """Abort the game before one's first move; it is not rated."""
+        """Abort the game before the first move of the account; it is not rated."""
         side = self._require_player(account)
         if self.tournament is not None:
             raise ClubError(
@@ -218,7 +218,7 @@ class GameState:
         return replace(self, reason=ABORTED, aborted_by=side)
 
     def claim(self, account: int, draw: bool = False) -> "GameState":
-        """Claim a win or a draw; the caller checks that the opponent has disconnected."""
+        """Claim a win or a draw; the caller must check that the opponent has disconnected."""
         side = self._require_player(account)
         if len(self.moves) < 2:
             raise ClubError(
@@ -231,7 +231,7 @@ class GameState:
         if not self.game.adapter.has_draw_offers:
             raise ClubError(
                 "no_draw_claims",
-                f"{self.game.adapter.title} has no claim of a draw: claim the win",
+                f"{self.game.adapter.title} has no draw claims: claim the win",
                 variant=str(self.game),
             )
         return replace(self, reason=DRAW_CLAIMED, offer=None)
@@ -246,7 +246,7 @@ class GameState:
         return replace(self, clocks=_with(self.clocks, self.mover, 0.0), loser=self.mover, reason=TIMED_OUT)
 
     def resume(self, stopped: float, now: float) -> "GameState":
-        """The state after a restart: time until the server stopped is charged, downtime is not."""
+        """The state after a restart: the time until the server stopped is charged, but not the downtime."""
         if self.over:
             return self
         quotas = LagQuota.resumed(self.clocks[0]), LagQuota.resumed(self.clocks[1])

@@ -7,14 +7,14 @@ Item = TypeVar("Item")
 
 
 class IndexedCollection(dict[int, Item]):
-    """Items by number, with an index by key; only `add` and `remove` may change it."""
+    """Items by number, with an index by key; change it only by `add` and `remove`."""
 
     def __init__(self, keys: Callable[[Item], Iterable[Hashable]]) -> None:
         super().__init__()
         self._keys, self._index = keys, dict[Hashable, dict[int, Item]]()
 
     def add(self, number: int, item: Item) -> Item:
-        """Add an item; return the one that already has this number, if there is one."""
+        """Add an item and return it; an existing item with this number is kept and returned instead."""
         if number not in self:
             self[number] = item
             for key in self._keys(item):
@@ -22,7 +22,7 @@ class IndexedCollection(dict[int, Item]):
         return self[number]
 
     def remove(self, number: int) -> Item | None:
-        """Remove and return an item, if it exists; keys without items use no memory."""
+        """Remove and return an item, if it exists; empty keys are deleted."""
         item = self.pop(number, None)
         for key in self._keys(item) if item is not None else ():
             self._index[key].pop(number, None)

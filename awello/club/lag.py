@@ -1,9 +1,9 @@
-"""Lag compensation: the network delay of a move is given back to the player, within a quota.
+"""Lag compensation: the network delay of a move is credited to the player, within a quota.
 
-The round trip is measured by pings, so a client can make it look longer than it is.  Each side therefore has a quota
-for the game, as in lichess's lag tracker: compensation is taken from it, and every move refills it a little until a
-reserve is used up.  Both are proportional to the time control, so that a forged lag gains at most an eighth of the
-clock, however many moves a game has.
+The round trip is measured by pings, so a client can fake a longer one by delaying its answers.  So each side has a
+quota, as in lichess's lag tracker: compensation is taken from it, and every move refills it a little until a reserve is
+used up.  Both are proportional to the time control, so that a forged lag gains at most an eighth of the clock, in a
+game of any length.
 """
 
 from dataclasses import dataclass
@@ -12,7 +12,7 @@ from awello.limits import Clock
 
 TYPICAL_MOVES = 30  # of a player per game
 MAX_LAG_COMPENSATION = 0.5  # seconds per move
-RESERVE_SHARE = 1 / 12  # of the clock and its increments: the reserve that refills the quota
+RESERVE_SHARE = 1 / 12  # of the clock and the increments, for the reserve that refills the quota
 
 
 def estimate_seconds(control: Clock) -> float:
@@ -27,7 +27,7 @@ def max_quota(control: Clock) -> float:
 
 @dataclass(frozen=True)
 class LagQuota:
-    """The lag compensation that a side can still get."""
+    """The lag compensation still available to a side."""
 
     available: float = 0.0
     """Seconds that can be used now."""

@@ -1,4 +1,4 @@
-"""A live game: its state, players, ratings and watchers; and the connections that messages are sent to."""
+"""Live games with their players, ratings and spectators, and the connections of clients."""
 
 import asyncio
 import json
@@ -33,7 +33,7 @@ class ClientConnection:
     lag: float = 0.0
     """The measured round trip in seconds."""
     network: str | None = None
-    """The network of the connection; None for the server's own machine, which many accounts may share."""
+    """The network of the connection; None for the server's own machine, which many accounts can share."""
     received_at: float | None = None
     """When the current message arrived, by `time.monotonic`; None if unknown."""
     lobby_updates: bool = False
@@ -44,14 +44,14 @@ class ClientConnection:
     """The numbers of the games being watched."""
 
     def require_account(self) -> Account:
-        """The account of the connection; refused if it has none."""
+        """The account of the connection; raises `ClubError` if it has none."""
         if self.account is None:
-            raise ClubError("not_logged_in", "you are watching without an account: log in first")
+            raise ClubError("not_logged_in", "this connection has no account and can only watch: log in first")
         return self.account
 
 
 class EncodedMessage(dict[str, Any]):
-    """A message to many clients, which is encoded once."""
+    """A message to many clients, encoded only once."""
 
     @cached_property
     def text(self) -> str:
@@ -73,7 +73,7 @@ class LiveGame:
     ratings_after: tuple[float, float] | None = None
     """Both ratings after the game, if it has ended and is rated."""
     unrated_reason: str | None = None
-    """Why the game is not rated although that was requested; see `fair_play`."""
+    """Why a game that was requested as rated is not rated; see `fair_play`."""
     reconnects: Counter[int] = field(default_factory=Counter)
     """How often each account has reconnected during the game."""
 
@@ -84,7 +84,7 @@ class LiveGame:
         return ["pass" if move == PASS else name(move, ply % 2) for ply, move in enumerate(self.state.moves)]
 
     def opponent(self, account: int) -> Account:
-        """The opponent of an account; refused if the account does not play this game."""
+        """The opponent of an account; raises `ClubError` if the account does not play this game."""
         return self.accounts[1 - self.state.side_of(account)]
 
     def to_json(self, now: float) -> Message:
@@ -127,7 +127,7 @@ def create_game(
     extra_write: ExtraWrite | None = None,
     unrated: str | None = None,
 ) -> LiveGame:
-    """Create and store a game; `extra_write` runs in the same transaction, `unrated` is why it cannot be rated."""
+    """Create and store a game; `extra_write` runs in the same transaction, and `unrated` is why it is not rated."""
     players = accounts[0].number, accounts[1].number
     if terms.rated and not unrated and terms.tournament is None:
         repeated = count_recent_rated_games(connection, players, now()) >= MAX_RATED_GAMES_PER_PAIR
@@ -144,15 +144,15 @@ def create_game(
 
 
 def load_game(connection: Connection, number: int) -> LiveGame:
-    """Load a stored game; refused if it does not exist."""
+    """Load a stored game; raises `ClubError` if it does not exist."""
     row = connection.execute(select(games).where(games.c.id == number)).first()
     if row is None:
-        raise ClubError("unknown_game", f"there is no game {number}", game=number)
+        raise ClubError("unknown_game", f"there is no game {number}: check the number", game=number)
     return add_players(connection, game_state_of(row))
 
 
 def add_players(connection: Connection, state: GameState) -> LiveGame:
-    """Add the accounts and ratings of its players to a game state."""
+    """Create a live game from a game state and the stored accounts and ratings of its players."""
     rows = connection.execute(select(account_table).where(account_table.c.id.in_(state.players)))
     by_number = {row.id: account_of(row) for row in rows}
     accounts = by_number[state.players[0]], by_number[state.players[1]]

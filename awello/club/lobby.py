@@ -1,4 +1,4 @@
-"""The lobby: seeks, challenges, and the list of games and players that every client can see."""
+"""The lobby: seeks, challenges, and the lists of games and players that all clients can see."""
 
 from functools import partial
 from itertools import count, islice
@@ -16,8 +16,8 @@ if TYPE_CHECKING:
     from awello.club.server import ClubServer
 
 MAX_SEEKS, MAX_CHALLENGES = 5, 10  # open at the same time, per account
-MAX_INCOMING_CHALLENGES = 50  # open for one account: they are all sent when it connects
-MAX_LISTED = 100  # members, seeks and games
+MAX_INCOMING_CHALLENGES = 50  # open, to one account: all of them are sent when it connects
+MAX_LISTED = 100  # players, seeks and games
 
 Item = TypeVar("Item")
 
@@ -40,7 +40,7 @@ class Lobby:
         self._numbers = count(1)
 
     async def seek(self, client: ClientConnection, terms: GameTerms) -> Message:
-        """Start a game with a matching seek, or create a new seek."""
+        """Start a game if there is a matching seek, else create a seek."""
         account = client.require_account()
         terms.check()
         rating = await self._load_rating(account, terms)
@@ -64,9 +64,13 @@ class Lobby:
             offer is not None and offer.recipient is None and self.server.blocks.has_blocked(offer.account, account)
         )
         if offer is None or hidden or (offer.recipient and offer.recipient.number != account.number):
-            raise ClubError("offer_gone", f"offer {number} was withdrawn or accepted: choose another", number=number)
+            raise ClubError(
+                "offer_gone",
+                f"offer {number} was withdrawn, or accepted by another player: choose another offer",
+                number=number,
+            )
         if offer.account.number == account.number:
-            raise ClubError("own_offer", f"offer {number} is your own: wait for another player", number=number)
+            raise ClubError("own_offer", f"offer {number} is your own offer: wait for another player", number=number)
         self.server.check_can_play(account, offer.terms)
         return await self._start_offered_game(account, offer, None)
 
@@ -96,7 +100,7 @@ class Lobby:
         return {"challenge": offer.number}
 
     async def decline(self, client: ClientConnection, number: int) -> Message:
-        """Withdraw one's own offer, or decline a challenge."""
+        """Withdraw an offer of the account, or decline a challenge."""
         account = client.require_account()
         offer = self.seeks.get(number) or self.challenges.get(number)
         mine = offer is not None and account.number in (
@@ -113,7 +117,7 @@ class Lobby:
         return {}
 
     async def _start_offered_game(self, account: Account, offer: Offer, side: int | None) -> Message:
-        """Start the game of an offer; an offer can be accepted once."""
+        """Remove an offer, which can be accepted only once, and start its game."""
         self.server.check_can_play(offer.account, offer.terms)
         self._remove(offer)
         side_of_offer = offer.terms.side if offer.terms.side is not None else None if side is None else 1 - side
@@ -147,15 +151,15 @@ class Lobby:
         self.server.send_to_account(account.number, {"type": "declined", "number": offer.number, "by": by.name})
 
     def _can_pair(self, account: Account, offer: Offer) -> bool:
-        """Whether a seek can be paired now; one that cannot is skipped."""
+        """Whether a seek can be paired with an account now; other seeks are skipped."""
         other, blocks = offer.account, self.server.blocks
         blocked = blocks.has_blocked(account, other) or blocks.has_blocked(other, account)
         return other.number != account.number and not blocked and self.server.can_play(other, offer.terms)
 
     def _require_online(self, account: Account) -> None:
-        """Refuse an offer of an account that has disconnected meanwhile: nothing would withdraw it."""
+        """Refuse an offer of an account that has just disconnected, since nothing would withdraw the offer."""
         if account.number not in self.server.online:
-            raise ClubError("disconnected", "you have disconnected: connect and try again")
+            raise ClubError("disconnected", "you are disconnected: reconnect and try again")
 
     async def _load_rating(self, account: Account, terms: GameTerms) -> Rating:
         pool = pool_of(terms.game, terms.control)
@@ -193,5 +197,5 @@ class Lobby:
 
 
 def _newest(items: dict[int, Item]) -> list[Item]:
-    """The items that were added last, in order."""
+    """The most recently added items, oldest first."""
     return list(islice(reversed(items.values()), MAX_LISTED))[::-1]

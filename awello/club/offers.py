@@ -1,4 +1,4 @@
-"""Offers of a game: the terms, and seeks and challenges with them."""
+"""Offers of games (seeks and challenges) and their terms."""
 
 from collections.abc import Hashable
 from dataclasses import asdict, dataclass, field
@@ -23,25 +23,25 @@ class GameTerms:
     control: Clock
     rated: bool = True
     side: int | None = None
-    """The side that the offering player wants; None for a random side."""
+    """The side of the offering player; None for a random side."""
     tournament: int | None = None
     """The tournament the game belongs to."""
 
     def check(self) -> None:
-        """Refuse a time control that is not allowed."""
+        """Raise `ClubError` if the time control is not allowed."""
         seconds, increment = self.control.seconds, self.control.increment
         valid = MIN_CLOCK_SECONDS <= seconds <= MAX_CLOCK_SECONDS and 0 <= increment <= MAX_INCREMENT_SECONDS
         if not valid:
             least, hours, most = round(MIN_CLOCK_SECONDS), round(MAX_CLOCK_SECONDS / 3600), round(MAX_INCREMENT_SECONDS)
             message = (
-                f"a player's clock has {least} seconds to {hours} hours, and up to {most} seconds per move: "
+                f"a clock has {least} seconds to {hours} hours, and an increment of up to {most} seconds: "
                 "choose another time control"
             )
             raise ClubError("invalid_time_control", message, min_seconds=least, max_hours=hours, max_increment=most)
 
     @property
     def pairing_key(self) -> tuple[Game, Clock, bool]:
-        """What two seeks must have in common to be paired."""
+        """The terms that must be equal in two seeks to pair them."""
         return self.game, self.control, self.rated
 
     def matches(self, other: "GameTerms") -> bool:
@@ -66,7 +66,7 @@ class Offer:
 
     @property
     def keys(self) -> tuple[Hashable, ...]:
-        """The keys of the offer in an index: its author, its recipient, and what it is paired by."""
+        """The keys of the offer in an index: its author, its recipient and its pairing key."""
         return ("by", self.account.number), ("to", self.recipient and self.recipient.number), self.terms.pairing_key
 
     def to_json(self) -> Message:

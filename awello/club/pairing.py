@@ -14,7 +14,7 @@ try:
 except ImportError:
     raise ConfigError(NEEDS_EXTRA) from None
 
-MAX_SIDE_IMBALANCE = 2  # the most games that a player may have moved first more than second, or the reverse
+MAX_SIDE_IMBALANCE = 2  # maximum difference between a player's games as first and as second player
 
 Pair = tuple[int, int | None]  # the first and the second player; None for a bye
 
@@ -27,7 +27,7 @@ class Pairing:
     second: int | None
     points: tuple[float, float] = (0.0, 0.0)
     forfeit: bool = False
-    """Whether a player did not come; the game was not played, so nobody had a side."""
+    """Whether the pairing was decided by a missing player; its sides do not count, since no game was played."""
 
 
 @dataclass(frozen=True)
@@ -48,8 +48,9 @@ class Standing:
 def pair_round_robin(players: Sequence[int], twice: bool = False) -> list[list[Pair]]:
     """The rounds of a round robin, or of a double one with the sides changed; with an odd number there are byes.
 
-    Circle method: all players but the last form a circle and move on by one place each round.  Players who face each
-    other are paired, and the last player meets the one at the head.  All others change sides from round to round.
+    Circle method: all players except the last form a circle, which turns by one position per round.  Players who face
+    each other are paired, and the last player meets the player at the head.  The other players change sides from round
+    to round.
     """
     circle, last = (players[:-1], players[-1]) if len(players) % 2 == 0 else (players, None)
     size, rounds = len(circle), list[list[Pair]]()
@@ -85,7 +86,7 @@ class PlayerHistory:
         return len(self.sides) - 2 * sum(self.sides)
 
     def count_meetings(self, other: int | None) -> int:
-        """How often the player has met this opponent (None: has had a bye)."""
+        """How often the player has met this opponent; for None, the number of byes."""
         return sum(each == other for each, _ in self.games)
 
 
@@ -103,7 +104,7 @@ def build_histories(players: Iterable[int], played: Iterable[Pairing]) -> dict[i
 
 
 def pair_swiss_round(players: Sequence[int], played: Sequence[Pairing]) -> list[Pair]:
-    """Pair the next round.  Players are listed strongest first, earlier pairings oldest first.
+    """Pair the next round.  `players` are ordered by strength, strongest first; `played` by time, oldest first.
 
     Minimises, in this order: repeated pairings and second byes; sides that become too uneven; the points of the player
     with the bye; the squared differences of points between opponents; uneven sides; the distance to pairing the upper
@@ -127,7 +128,7 @@ def pair_swiss_round(players: Sequence[int], played: Sequence[Pairing]) -> list[
 
 
 def find_cheapest_pairs(costs: Mapping[tuple[int, int], int]) -> list[tuple[int, int]]:
-    """Pair all numbers at the lowest total cost, by Edmonds' blossom algorithm. Costs may be large integers."""
+    """Pair all numbers at the lowest total cost, by Edmonds' blossom algorithm.  Costs can be large integers."""
     graph = networkx.Graph()
     graph.add_weighted_edges_from((one, other, -cost) for (one, other), cost in costs.items())
     return sorted((min(pair), max(pair)) for pair in networkx.max_weight_matching(graph, maxcardinality=True))
@@ -154,7 +155,7 @@ def _penalties(
 
 
 def _combine_penalties(penalties: Mapping[tuple[int, int], Sequence[int]]) -> dict[tuple[int, int], int]:
-    """Combine penalties into one number, in which a less important one never outweighs a more important one."""
+    """Combine penalties into one number, in which more important penalties always outweigh less important ones."""
     weights, players = [1], 1 + max((b for _, b in penalties), default=0)
     for level in range(5, 0, -1):
         most = max((each[level] for each in penalties.values()), default=0)
@@ -163,7 +164,7 @@ def _combine_penalties(penalties: Mapping[tuple[int, int], Sequence[int]]) -> di
 
 
 def _choose_sides(one: int, other: int, past: Mapping[int, PlayerHistory], board: int) -> Pair:
-    """Who moves first: who did so less often, or did not when their sides last differed; else by board number."""
+    """Choose who moves first: who did so less often, or did not when their sides last differed; else by board."""
     a, b = past[one], past[other]
     if a.side_balance != b.side_balance:
         return (one, other) if a.side_balance < b.side_balance else (other, one)
@@ -177,7 +178,7 @@ def _choose_sides(one: int, other: int, past: Mapping[int, PlayerHistory], board
 def compute_standings(players: Sequence[int], played: Iterable[Pairing]) -> list[Standing]:
     """The standings by points, then Buchholz, Sonneborn-Berger and wins.
 
-    Players who are equal in all of these share a rank and keep the order of the list.  A bye counts a point, but has no
+    Players who are equal in all of these share a rank and keep the order of the list.  A bye gives a point, but has no
     opponent.
     """
     past = build_histories(players, played)

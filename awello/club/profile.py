@@ -43,7 +43,7 @@ def load_ratings(connection: Connection, account: int) -> list[dict[str, Any]]:
 def load_recent_games(
     connection: Connection, account: int, limit: int, before: int | None = None
 ) -> list[dict[str, Any]]:
-    """The recent games of an account, latest first; only those numbered below `before`."""
+    """The recent games of an account, latest first; if given, only numbers below `before`."""
     rows = connection.execute(_games(account, limit, before)).all()
     mine = rating_changes.c.game.in_([row.id for row in rows]) if rows else rating_changes.c.game < 0
     changed = {(row.game, row.side): row for row in connection.execute(select(rating_changes).where(mine))}

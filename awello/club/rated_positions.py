@@ -1,8 +1,8 @@
-"""Positions of rated games in progress, which the page must not analyse; lookups take microseconds, in any symmetry.
+"""The positions of rated games in progress, which must not be analysed on the page.
 
-For each game the index holds its position, the previous one and all that can follow: a player who looks for help has
-one of these on the board.  The first plies of a game are opening knowledge and are left out.  Captured seeds are
-ignored, since the best move does not depend on them.
+For each game, the index contains its position, the previous one and all possible next ones, since a player who cheats
+analyses one of these.  Symmetric positions have the same key, and a lookup takes microseconds.  The first plies of a
+game are opening theory and are left out.  Captured seeds are ignored: the best move does not depend on them.
 """
 
 from collections import Counter

@@ -1,7 +1,7 @@
 """Ratings by openskill's Plackett-Luce model (Weng and Lin 2011): a mean and a deviation.
 
-A new player has 1500 with a deviation of 350.  For established ratings, a difference of 400 means ten wins for one
-loss, as on the Elo scale.  Each game has one rating for blitz and one for standard speed.
+A new player has 1500 with a deviation of 350.  For established ratings, a difference of 400 corresponds to ten wins
+per loss, as on the Elo scale.  Each rule set has one rating for blitz and one for standard speed.
 """
 
 import math
@@ -20,7 +20,7 @@ except ImportError:
 
 INITIAL_RATING, INITIAL_DEVIATION = 1500.0, 350.0
 MAX_ESTABLISHED_DEVIATION = 110.0  # above it a rating is provisional
-ELO_SCALE = 400 / math.log(10)  # of the Elo scale
+ELO_SCALE = 400 / math.log(10)  # rating points per unit of the logistic scale
 BLITZ_SECONDS = 600.0  # faster games are blitz
 
 _model = PlackettLuce(

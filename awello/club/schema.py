@@ -23,7 +23,7 @@ accounts = Table(
     metadata,
     id_column(),
     *required_columns(Text, "name"),
-    *required_columns(Text, "lower_name", unique=True),  # of which each exists once
+    *required_columns(Text, "lower_name", unique=True),  # unique, regardless of case
     *required_columns(Boolean, "bot", "closed"),
     *reference_columns("accounts", "owner"),  # of a bot
     *optional_columns(Text, "password"),  # hashed; None for a bot
@@ -88,7 +88,7 @@ pairings = Table(
     *primary_keys(Integer, "round", "board"),
     *reference_columns("accounts", "first", nullable=False),
     *reference_columns("accounts", "second"),  # None for a bye
-    *reference_columns("games", "game", unique=True),  # None until both are online
+    *reference_columns("games", "game", unique=True),  # None until both players are online
     *optional_columns(Float, "first_points", "second_points"),  # None until decided
     *required_columns(Boolean, "forfeit"),
 )
@@ -125,7 +125,7 @@ audit = Table(
 heartbeat = Table(
     "heartbeat", metadata, *required_columns(Float, "time")
 )  # one row: when the club was last known to be open
-writer = Table(  # one row: the epoch, one more each time a server opens the club, and its last transaction
+writer = Table(  # one row: the epoch, incremented whenever a server opens the club, and its last transaction
     "writer", metadata, *required_columns(Integer, "epoch"), *required_columns(BigInteger, "last_transaction")
 )
 known_devices = Table(  # devices and networks that have been used to log in
@@ -152,9 +152,9 @@ RENAMED_COLUMNS = (
 )
 
 
-# ---- migrations: these statements stay as they are, in the names of their time ---------------------------------------
+# ---- migrations: they use the names of their version and must not be changed -------------------------------------
 def add_writer_and_devices(connection: Connection) -> None:
-    """Add the table of the writing server, and known devices."""
+    """Add the tables `writer` and `known_devices`."""
     connection.exec_driver_sql("CREATE TABLE writer (epoch INTEGER NOT NULL, batch BIGINT NOT NULL)")
     known_devices.create(connection)
 

@@ -1,4 +1,4 @@
-"""The club server: connections, lobby, live games; each request is stored before clients are notified, or refused."""
+"""The club server: connections, lobby and live games; every change is stored before clients are notified."""
 
 import asyncio
 import logging
@@ -13,7 +13,7 @@ from typing import Any, TypeVar
 from sqlalchemy import Connection
 
 from awello.club.accounts import Account
-from awello.club.archiving import PATIENCE, Archiver, archive_games
+from awello.club.archiving import ARCHIVE_RETRY, Archiver, archive_games
 from awello.club.blocks import BlockList
 from awello.club.chat import Chat
 from awello.club.disconnects import DisconnectTracker
@@ -60,7 +60,7 @@ class ClubServer:
         self._ended = asyncio.Event()  # a game has ended and can be archived
 
     def now(self) -> float:
-        """The time in seconds since 1970; it never goes back."""
+        """The time in seconds since 1970; it never decreases."""
         return self._started + time.monotonic()
 
     # ---- start and shutdown ------------------------------------------------------------------------------------------
@@ -70,7 +70,9 @@ class ClubServer:
         await self.blocks.load()
         self._create_task(_run_forever(self._check_clocks))
         self._create_task(_run_forever(self._save_heartbeats))
-        self._create_task(_run_forever(partial(archive_games, self.store, self._ended, lambda: self.archive), PATIENCE))
+        self._create_task(
+            _run_forever(partial(archive_games, self.store, self._ended, lambda: self.archive), ARCHIVE_RETRY)
+        )
         self._create_task(_run_forever(self.tournaments.run))
 
     async def _resume_games(self) -> None:
@@ -102,7 +104,7 @@ class ClubServer:
             for live_game in [live_game for number, live_game in self.live_games.items() if number not in states]:
                 written = await self._load_live_game(
                     live_game.state.number
-                )  # it ended, but its players were not notified
+                )  # it has ended, but its players were not notified
                 self._update(live_game, written.state)
                 live_game.ratings_after = written.ratings_after
                 await self._end(live_game)
@@ -143,7 +145,7 @@ class ClubServer:
                 await (self._resume_games() if self.store.failing else self.store.write(self._save_heartbeat))
 
     def _save_heartbeat(self, connection: Connection) -> None:
-        save_heartbeat(connection, self.now())  # the time of the write, however long it was queued
+        save_heartbeat(connection, self.now())  # the time of the write, not of the request
 
     # ---- connections -------------------------------------------------------------------------------------------------
     def connect(self, client: ClientConnection) -> None:
@@ -166,7 +168,7 @@ class ClubServer:
         self.tournaments.client_connected(client)
 
     def disconnect(self, client: ClientConnection) -> None:
-        """Remove a connection; when it was the account's last, withdraw its offers. Its games continue."""
+        """Remove a connection; after the last one of an account, withdraw its offers.  Its games continue."""
         self.clients.discard(client)
         for number in client.watching:
             if live_game := self.live_games.get(number):
@@ -183,10 +185,10 @@ class ClubServer:
     async def start_game(
         self, accounts: tuple[Account, Account], terms: GameTerms, extra_write: ExtraWrite | None = None
     ) -> Message:
-        """Create a game, even if the client disconnects meanwhile; `extra_write` runs in the same transaction."""
+        """Create a game, even if the client disconnects in the meantime; `extra_write` runs in the same transaction."""
         unrated = self.fair_play.find_unrated_reason(*accounts) if terms.rated else None
         numbers = [person.number for person in accounts]
-        self._starting.update(numbers)  # now, not in the task: requests that follow must count it
+        self._starting.update(numbers)  # before the task runs, so that later requests count it
 
         async def begin() -> Message:
             try:
@@ -237,7 +239,7 @@ class ClubServer:
         return await self._act_as_player(client, number, GameState.offer_draw if accept else GameState.decline_draw)
 
     async def abort(self, client: ClientConnection, number: int) -> Message:
-        """Abort a game before one's first move."""
+        """Abort a game before the first move of the account."""
         return await self._act_as_player(client, number, GameState.abort)
 
     async def claim(self, client: ClientConnection, number: int, draw: bool = False) -> Message:
@@ -270,7 +272,9 @@ class ClubServer:
         """Offer a rematch with sides changed, or accept one."""
         account, live_game = client.require_account(), self.ended.get(number)
         if live_game is None:
-            raise ClubError("no_rematch", f"game {number} has not just ended: challenge the other player", game=number)
+            raise ClubError(
+                "no_rematch", f"game {number} has not just ended: challenge the other player instead", game=number
+            )
         side = live_game.state.side_of(account.number)
         other = live_game.accounts[1 - side]
         if other.number not in self.online:
@@ -295,7 +299,7 @@ class ClubServer:
         return await self._act(self._find_live_game(number), lambda state: act(state, account.number))
 
     async def _act(self, live_game: LiveGame, change: Callable[[GameState], GameState]) -> Message:
-        """Change a game, even if the client disconnects meanwhile."""
+        """Change a game, even if the client disconnects in the meantime."""
         self.store.check()
         return await asyncio.shield(self._create_task(self._change(live_game, change)))
 
@@ -373,7 +377,7 @@ class ClubServer:
         return True
 
     def check_can_play(self, account: Account, terms: GameTerms) -> None:
-        """Refuse a game above the account's limit, or a rated one while rated games are suspended."""
+        """Raise `ClubError` if the account has too many games, or if its rated games are suspended."""
         if len(self.live_games.with_key(account.number)) + self._starting[account.number] >= _max_games(account):
             limit = _max_games(account)
             message = f"{account.name} is already playing {limit} games: finish one first"
@@ -386,7 +390,7 @@ def _max_games(account: Account) -> int:
 
 
 async def _run_forever(work: Callable[[], Awaitable[None]], pause: float = HEARTBEAT_SECONDS) -> None:
-    """Run a task that must not end while the club is open; errors are logged and it is started again."""
+    """Run a task as long as the club is open; after an error, which is logged, it is started again."""
     while True:
         try:
             return await work()

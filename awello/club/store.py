@@ -3,13 +3,13 @@
 One thread writes.  Operations that are submitted while it writes are queued and then written together in one
 transaction, so that many games share the cost of a commit.
 
-The row of the table `writer` holds the epoch of the server that opened the club last and the number of its last
-transaction.  Every transaction of a server starts by writing that number.  If another server has opened the club
-since, the epoch differs and the transaction is refused.  If the connection is lost during COMMIT, the number tells
+The table `writer` has one row: the epoch of the server that opened the club last, and the number of its last
+transaction.  Every transaction of a server starts by writing that number.  If another server has opened the club in the
+meantime, the epoch differs and the transaction is refused.  If the connection is lost during COMMIT, the number shows
 whether the transaction was committed.
 
-After a failed write the server cannot know what the database has stored.  From then on `write` refuses everything
-until the server has loaded the database again.
+After a failed write, the content of the database is uncertain.  `write` then refuses all operations until the server
+has loaded the database again.
 """
 
 import asyncio
@@ -63,8 +63,8 @@ class ClubStore:
         self.failures = 0
         self.write_seconds: deque[float] = deque(maxlen=10_000)  # duration of recent writes
         self._queue: SimpleQueue[tuple[Operation, Future[Any]] | None] = SimpleQueue()
-        self._lock: Any = None  # keeps other servers out
-        self._epoch: int | None = None  # None for a command, which may write beside a server
+        self._lock: Any = None  # locks out other servers
+        self._epoch: int | None = None  # None for a command, which can write while a server is running
         self._last_transaction = 0  # its number
         self._write_lock = threading.Lock()  # held while a batch is written or an epoch starts
         self._writer = threading.Thread(target=self._write_batches, name="club writer", daemon=True)
@@ -72,7 +72,7 @@ class ClubStore:
 
     def acquire(self) -> None:
         """Become the only server of this club until the store is closed; two would overwrite each other's games."""
-        self._unlock()  # acquired anew: a restarted database has lost the lock, and a lock file may have been removed
+        self._unlock()  # a restarted database has lost the lock, and a lock file may have been deleted
         self._lock = lock_exclusively(self.engine)
         if self._lock is None:
             raise ConfigError("another server has opened this club: stop it first")
@@ -83,7 +83,7 @@ class ClubStore:
 
     def _unlock(self) -> None:
         if self._lock is not None:
-            with suppress(Exception):  # the database may be gone, and the lock with it
+            with suppress(Exception):  # the database may be unreachable
                 self._lock.close()
             self._lock = None
 
@@ -169,20 +169,20 @@ class ClubStore:
             return [error] * len(operations)
 
     def _try_twice(self, operations: Sequence[Operation]) -> list[Any]:
-        """Write a batch in one transaction, twice at most; operations that may have been committed are not repeated."""
+        """Write a batch in one transaction, with one retry; operations that may be committed are not repeated."""
         outcomes: list[Any] = []
         try:
             self._try(operations, outcomes, _run_together)
         except Exception as error:
             if len(operations) == 1 and not isinstance(error, StorageError):
-                raise  # it is the only operation of the batch
+                raise  # there are no other operations to write
             if not (outcomes and self._was_kept(error)):
                 outcomes = []
                 self._try(operations, outcomes, _run_separately)
         return outcomes
 
     def _try(self, operations: Sequence[Operation], outcomes: list[Any], run: BatchRunner) -> None:
-        """Run a batch in one transaction; if there are outcomes, COMMIT may have been sent."""
+        """Run a batch in one transaction; once there are outcomes, COMMIT may have been sent."""
         with write_transaction(self.engine, IDLE_TIMEOUT) as connection:
             if self._epoch is not None:
                 self._last_transaction += 1
@@ -194,7 +194,7 @@ class ClubStore:
             outcomes += run(connection, operations)
 
     def _was_kept(self, error: Exception) -> bool:
-        """Whether a transaction was committed though COMMIT was not answered; raises if that cannot be determined."""
+        """Whether a transaction was committed although COMMIT got no answer; raises `error` if this is unknown."""
         if self._epoch is None:
             raise error
         with write_transaction(self.engine, IDLE_TIMEOUT) as connection:  # waits for the lock of a commit in progress
@@ -225,7 +225,7 @@ def _run_together(connection: Connection, operations: Sequence[Operation]) -> li
 
 
 def _run_separately(connection: Connection, operations: Sequence[Operation]) -> list[Any]:
-    """Run a batch with a savepoint per operation; one that fails is rolled back and gives its exception.
+    """Run a batch with a savepoint per operation; a failed one is rolled back, and its outcome is the exception.
 
     Savepoints nearly double the time of a hundred moves, so they are used only after a failure.
     """

@@ -24,7 +24,7 @@ SAVE = update(games).where(games.c.id == bindparam("number"))  # the columns to 
 
 @dataclass(frozen=True)
 class SaveGame:
-    """Save the state of a game; the result is both new ratings if it has ended and is rated."""
+    """An operation that saves the state of a game; returns both new ratings if it has ended and is rated."""
 
     state: GameState
 
@@ -64,7 +64,7 @@ def game_state_of(row: Any) -> GameState:
     game, moves = Game(row.game), tuple(array("b", row.moves))
     legal, position = replay(Position.start(game), moves)
     if legal < len(moves):
-        raise StorageError(f"game {row.id} of the club is damaged: its move {legal + 1} is not legal")
+        raise StorageError(f"game {row.id} of the club is damaged: move {legal + 1} is not legal")
     seconds = tuple(array("f", row.seconds))
     state = (row.rated, row.turn_started, (row.first_clock, row.second_clock), position, moves, seconds)
     control = Clock(row.base, row.increment)
@@ -74,13 +74,13 @@ def game_state_of(row: Any) -> GameState:
 
 
 def record_of(connection: Connection, state: GameState, names: tuple[str, str]) -> Record:
-    """A game as a record for archives and files."""
+    """The record of a game, for archives and files."""
     tournament = connection.execute(select(tournaments.c.name).where(tournaments.c.id == state.tournament)).scalar()
     date = time.strftime("%Y-%m-%d", time.gmtime(state.turn_started))
     tags = dict(zip(state.game.sides, names, strict=True))
     tags |= {"Event": tournament or "Awello club", "Date": date, "Round": str(state.number)}
     if state.reason in (DRAW_AGREED, DRAW_CLAIMED, DRAW_AT_LIMIT):
-        tags["Result"] = "1/2-1/2"  # OGN needs it: the result does not follow from the board
+        tags["Result"] = "1/2-1/2"  # needed in OGN, since the result does not follow from the board
     start = Position.start(state.game)
     return Record(start, state.moves, state.seconds, (), tags, state.loser, state.reason)
 
@@ -113,7 +113,7 @@ def load_rating_changes(connection: Connection, game: int) -> tuple[tuple[float,
 
 
 def _rate_game(connection: Connection, state: GameState) -> tuple[Rating, Rating] | None:
-    """Update both ratings once after a game; None if that was done before."""
+    """Update both ratings after a game; None if they have already been updated."""
     if load_rating_changes(connection, state.number):
         return None
     pool = pool_of(state.game, state.control)
@@ -148,7 +148,7 @@ def save_heartbeat(connection: Connection, now: float) -> None:
 
 
 def load_heartbeat(connection: Connection) -> float | None:
-    """When the club was last known to be open: by the heartbeat, or by a clock started later."""
+    """The last time at which the club was certainly open: the heartbeat, or the start of a clock after it."""
     recorded = connection.execute(select(heartbeat.c.time)).scalar()
     started = connection.execute(select(func.max(games.c.turn_started)).where(~games.c.over)).scalar()
     return None if recorded is None else max(recorded, started or recorded)

@@ -29,7 +29,7 @@ class Fixture(Pairing):
         return (self.first,) if self.second is None else (self.first, self.second)
 
     def was_missed_by(self, account: int) -> bool:
-        """Whether this player forfeited by not coming."""
+        """Whether a player was missing and forfeited."""
         return self.forfeit and account in self.players and not self.points[self.players.index(account)]
 
 
@@ -47,7 +47,7 @@ class ClubTournament:
     state: str
     round: int
     entrants: tuple[Account, ...] = ()
-    """Before the start in order of entry, then strongest first."""
+    """In order of entry before the start, then strongest first."""
     fixtures: tuple[Fixture, ...] = ()
     """The fixtures of all rounds, in order."""
 
@@ -75,7 +75,7 @@ class ClubTournament:
             return []
         if self.system != SWISS:
             return pair_round_robin(players, self.system == DOUBLE_ROUND_ROBIN)[self.round]
-        # players who missed their last fixture and are still offline are left out: their opponents would win by waiting
+        # leave out players who missed their last fixture and are still offline: their opponents would win by forfeit
         last = {player: fixture for fixture in self.fixtures for player in fixture.players}
         lost = {player for player, fixture in last.items() if fixture.was_missed_by(player)} - set(online)
         left = [player for player in players if player not in lost]

@@ -1,8 +1,8 @@
 """The organiser of tournaments: starts them, pairs rounds, starts games and notifies the players.
 
-It keeps no state that is not stored.  At every check it loads each unfinished tournament and does what is due, each
-step in one transaction: a game is stored together with its pairing, and results are read from the stored games.  So
-the club can be closed or killed at any time; only grace periods start again.
+All state is in the database.  At every check, the organiser loads the unfinished tournaments and takes the steps that
+are due, each in one transaction: a game is stored together with its pairing, and results are read from stored games.
+So the club can be stopped or killed at any time; only the grace periods start again.
 """
 
 import asyncio
@@ -20,7 +20,7 @@ from awello.errors import AwelloError
 if TYPE_CHECKING:
     from awello.club.server import ClubServer
 
-CHECK_SECONDS = 1.0  # between two checks, unless something happens
+CHECK_SECONDS = 1.0  # between two checks without events
 MAX_LISTED = 50  # tournaments in a list
 
 
@@ -31,7 +31,7 @@ class TournamentOrganiser:
         self.server = server
         self.tournaments: dict[int, ClubTournament] = {}  # as of the last check
         self._round_called: dict[tuple[int, int], float] = {}  # by tournament and round: when its grace period started
-        self._last_news: dict[tuple[int, int], Any] = {}  # by tournament and account: what it was last sent
+        self._last_news: dict[tuple[int, int], Any] = {}  # by tournament and account: the last news sent
         self._wakeup = asyncio.Event()
         self._changed: set[int] = set()  # since the last broadcast to lobby subscribers
         self._last_broadcast = 0.0  # its time
@@ -72,7 +72,7 @@ class TournamentOrganiser:
         }
 
     def client_connected(self, client: ClientConnection) -> None:
-        """Send a new connection its tournaments, and check the ones that may wait for it."""
+        """Send a new connection its tournaments, and check those that may be waiting for its account."""
         for tournament in self.tournaments.values():
             if client.account and client.account in tournament.entrants:
                 client.send(tournament.event_for(client.account.number))
@@ -103,10 +103,12 @@ class TournamentOrganiser:
             except AwelloError:
                 continue  # still due at the next check
             except Exception:
-                logging.getLogger("awello").exception("tournament %d", tournament.number)  # the others continue
+                logging.getLogger("awello").exception(
+                    "tournament %d cannot continue", tournament.number
+                )  # the others can
 
     async def _advance(self, tournament: ClubTournament) -> None:
-        """Do what is due, step by step."""
+        """Take the steps that are due."""
         before = None
         while tournament != before:
             self._notify_entrants(tournament)
@@ -117,7 +119,7 @@ class TournamentOrganiser:
                 )
 
     async def _advance_once(self, tournament: ClubTournament) -> bool:
-        """Do one step that is due; return whether there was one."""
+        """Take one step that is due; return whether there was one."""
         if tournament.state == OPEN and tournament.starts <= self.server.now():
             await self.server.store.write(partial(tournament_store.begin_tournament, number=tournament.number))
         elif tournament.state != PLAYING:
@@ -131,7 +133,7 @@ class TournamentOrganiser:
         return True
 
     async def _play_round(self, tournament: ClubTournament) -> bool:
-        """Start games whose players are online, forfeit missed ones and record results; False if nothing was due."""
+        """Start games whose players are online, record forfeits and results; return whether anything was due."""
         server = self.server
         since = self._round_called.setdefault((tournament.number, tournament.round), server.now())
         late, online = server.now() >= since + tournament.grace, set(server.online)
@@ -160,7 +162,7 @@ class TournamentOrganiser:
 
     # ---- notifications -----------------------------------------------------------------------------------------------
     def _notify_entrants(self, tournament: ClubTournament) -> None:
-        """Notify the entrants for whom something has changed."""
+        """Notify the entrants whose news has changed."""
         if self.tournaments.get(tournament.number) != tournament:
             self._changed.add(tournament.number)
         self.tournaments[tournament.number] = tournament
@@ -176,7 +178,7 @@ class TournamentOrganiser:
             self._forget(tournament.number)
 
     def _broadcast_changes(self) -> None:
-        """Tell lobby subscribers which tournaments have changed, at most once per check interval."""
+        """Notify lobby subscribers of changed tournaments, at most once per check interval."""
         if self._changed and self.server.now() >= self._last_broadcast + CHECK_SECONDS:
             message = {"type": "tournaments", "changed": sorted(self._changed)}
             self._changed, self._last_broadcast = set(), self.server.now()

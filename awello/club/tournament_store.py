@@ -1,4 +1,4 @@
-"""Tournaments in the database; each function runs in one transaction and checks whether its change is still due."""
+"""Tournaments in the database; each function runs in one transaction and checks that its change is still due."""
 
 import time
 from collections import defaultdict
@@ -70,13 +70,15 @@ def load_unfinished(connection: Connection, known: Collection[int] = ()) -> list
 
 
 def _unknown_tournament(key: int | str) -> ClubError:
-    message = f"there is no tournament {key}: list the tournaments"
+    message = f"there is no tournament {key}: choose one from the list of tournaments"
     return ClubError("unknown_tournament", message, tournament=key)
 
 
 def find_tournament(connection: Connection, key: int | str) -> ClubTournament:
     """The tournament with this number, or the latest with this name."""
-    if isinstance(key, str) and not key.isprintable():  # PostgreSQL refuses NUL; the store would count it as a failure
+    if (
+        isinstance(key, str) and not key.isprintable()
+    ):  # PostgreSQL refuses NUL, which the store would count as a failure of the database
         raise _unknown_tournament(repr(key))
     named = func.lower(tournaments.c.name) == str(key).lower()
     found = load_tournaments(connection, tournaments.c.id == key if isinstance(key, int) else named, last=1)
@@ -101,7 +103,7 @@ def create_tournament(
         message = f"{system!r} is not a tournament system: choose {', '.join(SYSTEMS)}"
         raise ClubError("unknown_system", message, system=system)
     if not (1 <= rounds <= MAX_ROUNDS if system == SWISS else rounds == 0):
-        message = f"a Swiss tournament has 1 to {MAX_ROUNDS} rounds; a round robin needs no number of rounds"
+        message = f"a Swiss tournament has 1 to {MAX_ROUNDS} rounds; leave the number out for a round robin"
         raise ClubError("invalid_rounds", message, max=MAX_ROUNDS)
     if not 0 <= grace <= MAX_GRACE_SECONDS:
         minutes = round(MAX_GRACE_SECONDS / 60)
@@ -141,7 +143,7 @@ def enter_tournament(
 
 
 def _check_person(connection: Connection, tournament: ClubTournament, account: Account, network: str | None) -> None:
-    """Refuse a second entry of one person: a bot and its owner count as one, and so do accounts of a network."""
+    """Refuse a second entry of one person: a bot and its owner, or accounts on one network, count as one person."""
     for person in tournament.entrants:
         if is_same_person(person, account):
             message = (
@@ -169,12 +171,12 @@ def leave_tournament(connection: Connection, key: int | str, account: Account) -
 def _require_open(tournament: ClubTournament) -> None:
     if tournament.state == OPEN:
         return
-    name, limit = tournament.name, "players can enter and withdraw only before"
+    name, limit = tournament.name, "players can enter and withdraw only before the start"
     if tournament.state == PLAYING:
         raise ClubError("tournament_started", f"tournament {name} has started: {limit}", name=name)
     if tournament.state == ENDED:
-        raise ClubError("tournament_ended", f"tournament {name} has ended: {limit} it starts", name=name)
-    raise ClubError("tournament_cancelled", f"tournament {name} is cancelled", name=name)
+        raise ClubError("tournament_ended", f"tournament {name} has ended: {limit}", name=name)
+    raise ClubError("tournament_cancelled", f"tournament {name} has been cancelled", name=name)
 
 
 # ---- progress --------------------------------------------------------------------------------------------------------
@@ -214,12 +216,12 @@ def begin_round(connection: Connection, tournament: ClubTournament, pairs: Seque
 
 
 def end_tournament(connection: Connection, tournament: ClubTournament, state: str = ENDED) -> bool:
-    """End or cancel a tournament; False if it has changed meanwhile."""
+    """End or cancel a tournament; False if it has changed in the meantime."""
     return _set(connection, tournament, state=state)
 
 
 def assign_game(connection: Connection, state: GameState, tournament: ClubTournament, fixture: Fixture) -> None:
-    """Store the game of a fixture; refused if the fixture has one or is decided, so that the game is not created."""
+    """Store the game of a fixture; raises `ClubError` if the fixture has one or is decided, which undoes the game."""
     bound = connection.execute(update(pairings).where(*_is_open(tournament, fixture)).values(game=state.number))
     if not bound.rowcount or find_tournament(connection, tournament.number).state != PLAYING:
         message = f"board {fixture.board} of round {fixture.round} has already been decided"

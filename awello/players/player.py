@@ -175,7 +175,7 @@ def find_player(name: str) -> RegistryEntry:
     if name not in load_registry():
         near = get_close_matches(name, REGISTRY, 1)
         advice = f"did you mean {near[0]!r}?" if near else "see 'awello players' for a list"
-        raise UnknownPlayerError(f"unknown player {name!r}: {advice}")
+        raise UnknownPlayerError(f"unknown player {name!r}: {advice}", player=name)
     return REGISTRY[name]
 
 
@@ -190,12 +190,14 @@ def make_player(spec: PlayerSpec | str) -> Player:
     for key in settings:
         if key not in names:
             advice = f"choose from {', '.join(names)}" if names else "remove it"
-            raise SpecError(f"player {spec.name!r} has no setting {key!r}: {advice}")
+            message = f"player {spec.name!r} has no setting {key!r}: {advice}"
+            raise SpecError(message, "unknown_setting", player=spec.name, setting=key)
     try:
         player = TypeAdapter(player_class).validate_python(settings)
     except ValidationError as error:
         first = error.errors()[0]
         where = ".".join(map(str, first["loc"])) or "settings"
-        raise SpecError(f"player {spec.name!r}: {where}: {first['msg']}, not {first['input']!r}") from None
+        message, value = f"player {spec.name!r}: {where}: {first['msg']}, not {first['input']!r}", str(first["input"])
+        raise SpecError(message, "invalid_setting", player=spec.name, setting=where, value=value) from None
     player.spec = spec
     return player

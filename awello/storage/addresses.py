@@ -15,12 +15,12 @@ ADDRESS_PATTERN = re.compile(
 
 
 def is_address(location: str) -> bool:
-    """Whether a location is, or was meant to be, the address of a server rather than a file."""
+    """Whether a location is (or is meant as) the address of a server, not a file."""
     return ADDRESS_PATTERN.match(location) is not None
 
 
 def may_exist(location: str) -> bool:
-    """Whether a location is an existing file, or an address, which is not checked."""
+    """Whether a location is an existing file or an address; addresses are not checked."""
     return is_address(location) or Path(location).expanduser().exists()
 
 
@@ -30,7 +30,7 @@ def parse_address(location: str, application: str) -> URL:
         address = make_url(location)
         misplaced = location.count("@") > 1 or "@" in (
             address.database or ""
-        )  # part of the password would become the host or the name
+        )  # part of the password would be read as the host or the database name
         valid = not misplaced and location.isprintable() and 0 <= (address.port or 0) < 1 << 16
     except (ArgumentError, ValueError):
         valid = False
@@ -48,5 +48,5 @@ def invalid_address_error(application: str) -> ConfigError:
     """The error for an address that cannot be parsed or looked up."""
     return ConfigError(
         f"the address of the {application} is not valid: write postgresql://USER:PASSWORD@HOST:PORT/NAME, "
-        "with special characters of the password as %40 for @"
+        "with special characters in the password encoded, such as %40 for @"
     )

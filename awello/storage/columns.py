@@ -11,7 +11,7 @@ def primary_keys(kind: Any, *names: str) -> list[Column[Any]]:
 
 
 def id_column(**options: Any) -> Column[Any]:
-    """The column `id`, numbered by the database by default."""
+    """The column `id`, which the database numbers by default."""
     return Column("id", Integer, primary_key=True, **options)
 
 

@@ -15,11 +15,14 @@ from awello.storage.addresses import invalid_address_error, is_address, parse_ad
 from awello.storage.migrations import Schema, is_current, migrate, needs_views
 
 LOCK_TIMEOUT = 30  # seconds to wait for another writer, or for a connection to a server
-IDLE_TIMEOUT = 300  # seconds after which a server ends an idle transaction, whose client may be gone
+IDLE_TIMEOUT = 300  # seconds after which a server ends an idle transaction, whose client may have disconnected
 KEEPALIVE = {"keepalives_idle": 30, "keepalives_interval": 10, "keepalives_count": 3, "tcp_user_timeout": 30_000}
 MAX_QUERY_VALUES = 500  # in one statement
 PRIVATE_FILE_MODE = 0o600  # readable only by its owner
-WRITE_LOCK, SERVER_LOCK = 4158, 4159  # PostgreSQL's advisory locks: for write transactions, and for the only server
+WRITE_LOCK, SERVER_LOCK = (
+    4158,
+    4159,
+)  # PostgreSQL's advisory locks: of write transactions, and of the server that owns the database
 
 
 # ---- opening ---------------------------------------------------------------------------------------------------------
@@ -69,10 +72,10 @@ def _open_file(file: Path, schema: Schema) -> Engine:
     if file.is_dir():
         raise StorageError(f"{str(file)!r} is a folder: give a file in it for the {schema.application}")
     if schema.private and not file.exists():
-        with suppress(OSError):  # opening the database gives a better error
+        with suppress(OSError):  # opening the database raises a clearer error
             file.touch(mode=PRIVATE_FILE_MODE)
     path = str(file)
-    if file.exists() and not os.access(file, os.W_OK):  # SQLite may not be able to create its other files either
+    if file.exists() and not os.access(file, os.W_OK):  # SQLite may be unable to create its other files
         path = f"file:{quote(str(file.absolute()))}?mode=ro&immutable=1&uri=true"
     engine = create_engine(f"sqlite:///{path}", connect_args={"timeout": LOCK_TIMEOUT}, hide_parameters=True)
 
@@ -106,14 +109,14 @@ def _lower(text: str | None) -> str | None:
 
 # ---- reading and writing ---------------------------------------------------------------------------------------------
 def select_among(connection: Connection, query: Select[Any], column: Any, values: Sequence[Any]) -> Iterator[Any]:
-    """The rows of a query with one of many values in a column, in several statements if there are too many values."""
+    """The rows of a query with one of many values in a column, split into several statements if necessary."""
     for at in range(0, len(values), MAX_QUERY_VALUES):
         yield from connection.execute(query.where(column.in_(values[at : at + MAX_QUERY_VALUES])))
 
 
 @contextmanager
 def write_transaction(engine: Engine, idle: float = IDLE_TIMEOUT) -> Iterator[Connection]:
-    """A write transaction, one at a time; a server ends it after `idle` seconds without a statement."""
+    """Run a write transaction, one at a time; a database server aborts it after `idle` seconds without a statement."""
     with engine.connect().execution_options(writes=True) as connection, connection.begin():
         if connection.dialect.name == "postgresql":
             limit = f"set_config('idle_in_transaction_session_timeout', '{1000 * idle:.0f}', true)"
@@ -127,13 +130,13 @@ def next_id(connection: Connection, table: Table) -> int:
 
 
 def lock_exclusively(engine: Engine) -> sqlite3.Connection | Connection | None:
-    """Lock a database for one server until the lock is closed or the process ends; None if it is locked already."""
+    """Lock a database for one server until the lock is closed or the process ends; None if it is already locked."""
     return _lock_file(f"{engine.url.database}-open") if engine.dialect.name == "sqlite" else _lock_server(engine)
 
 
 def _lock_file(file: str) -> sqlite3.Connection | None:
-    """Lock an empty file by SQLite, which works on every system; the database itself stays readable."""
-    with suppress(OSError):  # the next line gives a better error
+    """Lock an empty file through SQLite, which works on every system and leaves the database readable."""
+    with suppress(OSError):  # the next line raises a clearer error
         Path(file).touch(mode=PRIVATE_FILE_MODE)
     lock = sqlite3.connect(file, timeout=0, isolation_level=None, check_same_thread=False)
     try:
@@ -149,12 +152,12 @@ def _lock_file(file: str) -> sqlite3.Connection | None:
 def _lock_server(engine: Engine) -> Connection | None:
     """Take an advisory lock of PostgreSQL, which also ends when the connection is lost."""
     lock = engine.connect().execution_options(isolation_level="AUTOCOMMIT")
-    lock.detach()  # closed at the end, not returned to the pool
+    lock.detach()  # `close` closes it instead of returning it to the pool
     for setting in (
         "idle = 30",
         "interval = 10",
         "count = 3",
-    ):  # so that a lost client holds it for a minute, not for hours
+    ):  # so that a lost client holds the lock for a minute, not for hours
         lock.exec_driver_sql(f"SET tcp_keepalives_{setting}")
     if lock.exec_driver_sql(f"SELECT pg_try_advisory_lock({SERVER_LOCK})").scalar_one():
         return lock

@@ -1,8 +1,8 @@
 """Schemas and migrations, which update databases of older versions of Awello.
 
-A new database gets the current tables directly.  The table `state` stores the number of migrations that were applied,
-and the missing ones run when the database is opened.  It also stores the application, so that a database of another
-application is refused.
+A new database is created with the current tables.  The table `state` stores the number of applied migrations; missing
+ones run when the database is opened.  It also stores the application, so that the database of another application is
+refused.
 """
 
 from collections.abc import Callable, Sequence
@@ -27,15 +27,15 @@ class Schema:
     tables: MetaData
     migrations: Sequence[Callable[[Connection], None]] = ()
     durable: bool = False
-    """Whether commits survive a power failure, and not only a crash of the program."""
+    """Whether commits survive a power failure, and not only a crash of the process."""
     private: bool = False
-    """Whether only the owner of a new file can read it."""
+    """Whether a new file is readable only by its owner."""
     views: Sequence[str] = ()
-    """Temporary views by which a read-only SQLite file of version 0.1.0 is read without a migration."""
+    """Temporary views to read a read-only SQLite file of version 0.1.0, which cannot be migrated."""
 
 
 def is_current(connection: Connection, name: str, schema: Schema) -> bool:
-    """Whether a database is up to date; refuses the database of another application."""
+    """Whether a database is up to date; raises `ConfigError` for the database of another application."""
     inspector = inspect(connection)
     tables = set(inspector.get_table_names())
     columns = {column["name"] for column in inspector.get_columns("state")} if "state" in tables else set()
@@ -48,14 +48,14 @@ def is_current(connection: Connection, name: str, schema: Schema) -> bool:
     elif "steps" in columns:
         application = next((owner for table, owner in APPLICATION_BY_TABLE.items() if table in tables), None)
     if application != schema.application:
-        kind = {"archive": "an archive", "club": "a club"}.get(application or "", "of another program")
+        kind = {"archive": "an archive", "club": "a club"}.get(application or "", "of another application")
         raise ConfigError(f"the database {name!r} is {kind}: the {schema.application} needs a database of its own")
     read_only = "mode" in connection.engine.url.query
     return _count_migrations(connection) == len(schema.migrations) and ("application" in columns or read_only)
 
 
 def needs_views(connection: Connection, schema: Schema) -> bool:
-    """Whether a database cannot be migrated because it is read-only, and can be read by the views of its schema."""
+    """Whether a database is read-only, so that it must be read through the views of its schema."""
     if "mode" not in connection.engine.url.query or not inspect(connection).has_table("state"):
         return False
     return bool(schema.views) and _count_migrations(connection) == 0
@@ -64,7 +64,7 @@ def needs_views(connection: Connection, schema: Schema) -> bool:
 def migrate(connection: Connection, name: str, schema: Schema) -> None:
     """Create the tables, or run the missing migrations."""
     if is_current(connection, name, schema):
-        return  # migrated by another program in the meantime
+        return  # another process has migrated it in the meantime
     inspector = inspect(connection)
     state = {"steps": len(schema.migrations), "application": schema.application}
     if not inspector.has_table("state"):
@@ -74,9 +74,7 @@ def migrate(connection: Connection, name: str, schema: Schema) -> None:
         return
     done = _count_migrations(connection)
     if done > len(schema.migrations):
-        raise ConfigError(
-            f"the {schema.application} {name!r} was made by a newer version of Awello: install that version"
-        )
+        raise ConfigError(f"the {schema.application} {name!r} was written by a newer version of Awello: update Awello")
     if "application" not in {column["name"] for column in inspector.get_columns("state")}:
         connection.execute(text("ALTER TABLE state ADD COLUMN application TEXT"))
     for migration in schema.migrations[done:]:

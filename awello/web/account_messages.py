@@ -7,7 +7,7 @@ from pydantic import BaseModel, Field, StringConstraints
 from awello.web.messages import GameName, Message
 
 MAX_LABEL_CHARS = 60
-PRINTABLE = r"^[^\x00-\x1f\x7f]+$"  # PostgreSQL stores no NUL, and a terminal would interpret others
+PRINTABLE = r"^[^\x00-\x1f\x7f]+$"  # PostgreSQL cannot store NUL, and terminals interpret other control characters
 Name = Annotated[str, StringConstraints(min_length=1, max_length=40, pattern=PRINTABLE)]
 Secret = Annotated[str, StringConstraints(min_length=1, max_length=400)]
 
@@ -20,7 +20,7 @@ class LoginRequest(Message):
 
 
 class PasswordChange(Message):
-    """The old and the new password."""
+    """The current and the new password."""
 
     old: Secret
     new: Secret
@@ -41,7 +41,7 @@ class TokenRequest(Message):
 class SessionJson(BaseModel):
     """The logged-in account."""
 
-    name: str | None = Field(description="Null if no account is logged in")
+    name: str | None = Field(description="Null without a login")
     bot: bool = False
 
 
@@ -54,7 +54,7 @@ class TokenJson(BaseModel):
 
 
 class RatingJson(BaseModel):
-    """A rating with the results it comes from."""
+    """A rating, with the numbers of games won, drawn and lost."""
 
     rating: int
     established: bool = Field(description="False while the rating is provisional")
@@ -78,7 +78,7 @@ class PoolRatingJson(RatingJson):
 
 
 class ClubGameJson(BaseModel):
-    """A game in a list; in pairs, the first entry belongs to the side that moved first."""
+    """A game in a list; the first entry of each pair belongs to the side that moved first."""
 
     number: int
     variant: GameName
@@ -90,9 +90,9 @@ class ClubGameJson(BaseModel):
     started: float = Field(description="Seconds since 1970")
     over: bool
     winner: Literal[0, 1] | None
-    score: tuple[int, int] | None = Field(description="Null if the game did not end on the board")
-    reason: str = Field(description="How the game ended; empty if on the board")
-    rating_change: int | None = Field(description="Null if the game was not rated")
+    score: tuple[int, int] | None = Field(description="Null unless the game ended on the board")
+    reason: str = Field(description="How the game ended off the board, else empty")
+    rating_change: int | None = Field(description="Null for an unrated game")
 
 
 class ProfileJson(BaseModel):
@@ -103,5 +103,5 @@ class ProfileJson(BaseModel):
     owner: str | None = Field(description="The owner of a bot")
     online: bool = Field(description="Whether the player is connected")
     ratings: list[PoolRatingJson]
-    games_played: int = Field(description="The number of ended games, rated or not")
-    recent_games: list[ClubGameJson] = Field(description="Latest first, games in progress included")
+    games_played: int = Field(description="The number of finished games, rated and unrated")
+    recent_games: list[ClubGameJson] = Field(description="Latest first, including games in progress")

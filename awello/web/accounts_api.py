@@ -41,7 +41,7 @@ def _check_limit(allowed: bool) -> None:
 # ---- accounts -------------------------------------------------------------------------------------------------------
 @router.post("/accounts", summary="Create an account", response_model=SessionJson)
 async def sign_up(login: LoginRequest, club: RequiredClub, request: Request) -> Any:
-    """Create an account for a user and log in."""
+    """Create a user account and log in."""
     origin = read_origin(request)
     _check_limit(club.signup_limits.take(origin.network) and club.login_limits.admit_unknown())
     hashed = await club.run_hash(accounts.hash_password, login.password)
@@ -61,7 +61,9 @@ async def log_in(login: LoginRequest, club: RequiredClub, request: Request) -> A
     account, hashed = await _load_login(club, login.name, origin)
     correct = await club.run_hash(accounts.verify_password, hashed, login.password)
     if account is None or not correct:
-        name = account.name if account else "an unknown name"  # it may be a password in the wrong field
+        name = (
+            account.name if account else "an unknown name"
+        )  # an unknown name may be a password typed into the wrong field
         await club.write(
             lambda connection: accounts.log_event(connection, f"wrong password for {name}", origin.address)
         )
@@ -84,7 +86,7 @@ async def change_password(passwords: PasswordChange, club: RequiredClub, request
         await club.write(
             lambda connection: accounts.log_event(connection, "wrong password", origin.address, user.number)
         )
-        raise ApiError(403, "wrong_password", "the old password is wrong")
+        raise ApiError(403, "wrong_password", "the current password is wrong")
     new = await club.run_hash(accounts.hash_password, passwords.new)
 
     def write(connection: Any) -> str:
@@ -95,11 +97,11 @@ async def change_password(passwords: PasswordChange, club: RequiredClub, request
 
 
 async def _load_login(club: Any, name: str, origin: Origin) -> tuple[Any, str | None]:
-    """The account of a name and its password hash; refused above the limit of attempts."""
+    """The account of a name and its password hash; raises `ApiError` after too many attempts."""
 
     def load(connection: Any) -> tuple[Any, str | None, str | None]:
         account, hashed = accounts.load_password(connection, name)
-        number = account.number if account else 0  # takes as long for an unknown name
+        number = account.number if account else 0  # an unknown name takes the same time
         return account, hashed, accounts.recognise_origin(connection, number, origin.device, origin.network)
 
     account, hashed, known = await club.read(load)
@@ -108,7 +110,7 @@ async def _load_login(club: Any, name: str, origin: Origin) -> tuple[Any, str | 
 
 
 def _create_session(connection: Any, account: Any, origin: Origin, event: str) -> str:
-    """Create a session and remember the device; return the secret."""
+    """Create a session, record the device and return the secret of the session."""
     accounts.log_event(connection, event, origin.address, account.number)
     accounts.save_device(connection, account, origin.device, origin.network)
     return accounts.create_session(connection, account)
@@ -124,9 +126,9 @@ async def log_out(club: RequiredClub, request: Request) -> Any:
     return answer
 
 
-@router.get("/session", summary="The logged-in account", response_model=SessionJson)
+@router.get("/session", summary="Show the logged-in account", response_model=SessionJson)
 async def show_session(club: RequiredClub, request: Request) -> Any:
-    """The account of the request."""
+    """The account of the session or token of the request."""
     return await club.authenticate(request.headers, request.cookies) or {"name": None}
 
 
@@ -147,12 +149,12 @@ def _session_response(request: Request, origin: Origin, name: str, secret: str) 
 async def _require_user(club: Any, request: Request) -> Any:
     account = await club.authenticate(request.headers, request.cookies)
     if account is None or account.bot:
-        raise ApiError(401, "login_required", "this needs a user who is logged in: log in")
+        raise ApiError(401, "login_required", "this request needs a logged-in user: log in first")
     return account
 
 
 def _check_session(connection: Any, request: Request, user: Any) -> None:
-    """Refuse an operation if the session has ended before its transaction."""
+    """Refuse an operation if the session has ended since the request arrived."""
     if accounts.find_by_session(connection, request.cookies.get(SESSION_COOKIE, "")) != user:
         raise ApiError(401, "session_ended", "your session has ended: log in again")
 
@@ -173,12 +175,12 @@ async def register_bot(bot: BotRegistration, club: RequiredClub, request: Reques
 
 @router.get("/bots", summary="List your bots", response_model=list[SessionJson])
 async def list_bots(club: RequiredClub, request: Request) -> Any:
-    """The bots of the user."""
+    """List the bots of the logged-in user."""
     return await club.read(partial(accounts.list_bots, owner=await _require_user(club, request)))
 
 
 async def _find_own_bot(club: Any, request: Request, name: str) -> tuple[Any, Any]:
-    """The user, and a bot of theirs."""
+    """The logged-in user, and the user's bot with this name."""
     owner, found = await _require_user(club, request), await club.read(partial(accounts.find_account, name=name))
     if found is None or found.owner != owner.number:
         raise ApiError(404, "unknown_bot", f"you have no bot named {name}", name=name)
@@ -190,7 +192,7 @@ NamePath = Annotated[str, Path(max_length=40)]
 
 @router.get("/bots/{name}/tokens", summary="List the tokens of a bot", response_model=list[TokenJson])
 async def list_tokens(name: NamePath, club: RequiredClub, request: Request) -> Any:
-    """The tokens of a bot, without their secrets."""
+    """List the tokens of a bot, without their secrets."""
     _, bot = await _find_own_bot(club, request, name)
     return await club.read(partial(accounts.list_tokens, account=bot))
 
@@ -212,7 +214,7 @@ async def create_token(name: NamePath, label: TokenRequest, club: RequiredClub, 
 async def revoke_token(
     name: NamePath, number: Annotated[int, Path(ge=1, lt=1 << 31)], club: RequiredClub, request: Request
 ) -> dict[str, bool]:
-    """Revoke a token."""
+    """Revoke a token; bots that use it are disconnected."""
     _, bot = await _find_own_bot(club, request, name)
 
     def write(connection: Any) -> bool:
@@ -223,34 +225,34 @@ async def revoke_token(
 
 
 # ---- public ----------------------------------------------------------------------------------------------------------
-@router.get("/leaderboard", summary="The leaderboard", response_model=list[LeaderboardRowJson])
-async def show_ladder(
+@router.get("/leaderboard", summary="Show the leaderboard", response_model=list[LeaderboardRowJson])
+async def show_leaderboard(
     club: RequiredClub,
     variant: GameName = "othello",
     speed: Annotated[str, Query(pattern="^(blitz|standard)$")] = "blitz",
     limit: Annotated[int, Query(ge=1, le=100)] = 50,
 ) -> Any:
-    """The best players by rating."""
+    """List the players with the highest established ratings."""
     return await club.read(lambda connection: load_leaderboard(connection, f"{variant} {speed}", limit))
 
 
-@router.get("/players/{name}", summary="A player", response_model=ProfileJson)
+@router.get("/players/{name}", summary="Show a player", response_model=ProfileJson)
 async def show_player(
     name: NamePath,
     club: RequiredClub,
     limit: Annotated[int, Query(ge=1, le=100)] = 20,
     before: Before = None,
 ) -> Any:
-    """Ratings, number of games, and recent games."""
+    """Show the ratings, the number of games and the recent games of a player."""
     found = await club.read(partial(profile.load_profile, name=name, limit=limit, before=before))
     return found | {"online": found["number"] in club.server.online}
 
 
 @router.get(
-    "/players/{name}/games", summary="A player's games as a file", response_class=Response, responses=FILE_RESPONSES
+    "/players/{name}/games", summary="Export the games of a player", response_class=Response, responses=FILE_RESPONSES
 )
 async def download_games(name: NamePath, club: RequiredClub, request: Request, before: Before = None) -> Response:
-    """The ended games: Othello as GGF, Awalé as OGN; both are packed into a `.zip`."""
+    """The finished games: GGF for Othello, OGN for Awalé, or both in a `.zip`."""
     account = await club.read(partial(accounts.get_account, name=name))
     _check_limit(club.download_limits.take(network_of(address_of(request))))
 
@@ -260,8 +262,8 @@ async def download_games(name: NamePath, club: RequiredClub, request: Request, b
         found = [(format, [each for each in records if each.start.game.family == family]) for format, family in formats]
         return {end: text for format, some in found if some for end, text in find_format(format).write(some).items()}
 
-    async with club.export_lock:  # one at a time, to leave time for the games in progress
+    async with club.export_lock:  # one at a time, so that games in progress are not slowed down
         contents = await club.read(write)
     if not contents:
-        raise ApiError(404, "no_finished_games", f"{account.name} has not finished a game yet", name=account.name)
+        raise ApiError(404, "no_finished_games", f"{account.name} has not finished any games yet", name=account.name)
     return file_response(contents, f"awello-{account.name}")

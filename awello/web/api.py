@@ -12,8 +12,8 @@ from awello.drawing import draw_svg
 from awello.players.player import load_registry
 from awello.rules.game import Game
 from awello.schemas import AnalysisJson, ChoiceJson, GameJson, PositionsJson, RecognisedJson, ReviewJson, RulesJson
+from awello.web.client_players import TERMINAL_PLAYERS, is_allowed_setting
 from awello.web.engine_tasks import Answer, EngineTask, ReviewTask
-from awello.web.guest_players import TERMINAL_PLAYERS, is_allowed_setting
 from awello.web.jobs import call_in_worker, respond_with_json, run_task
 from awello.web.messages import (
     AnalyseRequest,
@@ -26,13 +26,13 @@ from awello.web.messages import (
 from awello.web.page_tasks import dump_positions, recognise_text
 
 ABOUT = """
-The server keeps no state of games in progress: each request gives the start position and the moves.  Moves are written
-as usual, `f5` or `C`, and `pass`.  Values are the margin in discs or seeds by which the mover will win, negative for a
-loss.  Errors have a code, the parameters of that code, and a message.
+The API is stateless: each request contains the start position and the moves of a game.  Moves are written in the usual
+notation, such as `f5` or `C`, and `pass`.  A value is the expected final margin of the side to move, in discs or seeds;
+it is negative if that side loses.  Errors have a code, parameters and a message in English.
 
-`/api/live` is a WebSocket for results that improve while a search runs: send `{"id": 1, "type": "analyse", ...}` (or
-`choose`, `review`) with the fields of the request of the same name, and `{"id": 1, "type": "stop"}` to end it; every
-answer carries the id.
+`/api/live` is a WebSocket for results that improve while a search runs.  Send `{"id": 1, "type": "analyse", ...}` (or
+`choose`, `review`) with the fields of the HTTP request of the same name, and `{"id": 1, "type": "stop"}` to stop it.
+Every answer has the id of its request.
 """
 
 
@@ -62,19 +62,19 @@ Json = dict[str, Any]
 
 @router.get("/health", summary="Health check")
 async def health(request: Request) -> Json:
-    """The version of the server, and whether it has a club."""
+    """Return the version of the server, and whether it has a club."""
     return {"ok": True, "version": __version__, "club": request.app.state.club_service.database is not None}
 
 
-@router.get("/rules", summary="The games and their rules")
+@router.get("/rules", summary="List the games")
 async def rules() -> list[RulesJson]:
-    """Every game: the sizes of Othello and the variants of Awalé."""
+    """List the sizes of Othello and the variants of Awalé, with their rules."""
     return [RulesJson.of(game) for game in Game]
 
 
-@router.get("/players", summary="The players")
+@router.get("/players", summary="List the players")
 async def players() -> list[Json]:
-    """Every registered player, with the settings that a spec can give."""
+    """List the registered players, with the settings that a spec can contain."""
     return [
         {
             "name": name,
@@ -90,27 +90,27 @@ async def players() -> list[Json]:
     ]
 
 
-@router.post("/positions", summary="The positions of a game", response_model=PositionsJson)
+@router.post("/positions", summary="Describe the positions of a game", response_model=PositionsJson)
 async def positions(request: PositionsRequest, client: Request) -> Response:
-    """Each position from ply `since` on, with the effect of each legal move, and the opening if it has a name."""
+    """Describe each position from ply `since` on: the effect of each legal move, and the opening if it has a name."""
     return await respond_with_json(client, dump_positions, request.to_record(), request.since)
 
 
-@router.post("/choose", summary="A player's move", response_model=ChoiceJson)
+@router.post("/choose", summary="Choose a move", response_model=ChoiceJson)
 async def choose(request: ChooseRequest, client: Request) -> Any:
-    """The move that a player chooses in the last position, the time it took, and the position after it."""
+    """Let a player choose a move in the last position; returns the move, the time used and the position after it."""
     return (await _search(request.to_task(), client))[-1]
 
 
-@router.post("/analyse", summary="An analysis of a position", response_model=AnalysisJson)
+@router.post("/analyse", summary="Analyse a position", response_model=AnalysisJson)
 async def analyse(request: AnalyseRequest, client: Request) -> Any:
-    """The value of each legal move in the last position, and the principal variation."""
+    """Compute the value of each legal move in the last position, and the principal variation."""
     return (await _search(request.to_task(), client))[-1]
 
 
-@router.post("/review", summary="A review of a game", response_model=ReviewJson)
+@router.post("/review", summary="Review a game", response_model=ReviewJson)
 async def review(request: ReviewRequest, client: Request) -> Any:
-    """The value of each move, its loss and the best move; and a summary for each side."""
+    """Compute the value and the loss of each move, the best move, and a summary for each side."""
     task = request.to_task()
     *moves, summary = await _search(task, client)
     return {"game": GameJson.of(task.record), "moves": moves[::-1], "sides": summary["sides"], "complete": True}
@@ -121,11 +121,11 @@ async def _search(task: EngineTask, client: Request) -> list[Answer]:
     return await run_task(task, client.app.state.engines, client)
 
 
-@router.post("/read", summary="Recognise a text", response_model=RecognisedJson)
+@router.post("/read", summary="Recognise a game or position in a text", response_model=RecognisedJson)
 async def read(request: TextRequest, client: Request) -> Response:
-    """Find the game or position in a text: a transcript, an OBF board, an Awalé diagram or moves, or a web page.
+    """Find a game or position in a text: a transcript, an OBF board, or an Awalé diagram or moves.
 
-    If the text contains several games, the answer is the first, and `games` their number.
+    Other text around it is ignored.  If there are several games, the first is returned, with their number in `games`.
     """
     game = None if request.game is None else Game[request.game.upper()]
     return await respond_with_json(client, recognise_text, request.text, game)
@@ -133,12 +133,12 @@ async def read(request: TextRequest, client: Request) -> Response:
 
 @router.post(
     "/picture",
-    summary="A picture of a position",
+    summary="Draw a position",
     response_class=Response,
     responses={200: {"content": {"image/svg+xml": {}}}},
 )
 async def picture(request: MovesRequest, client: Request) -> Response:
-    """The last position as an SVG picture."""
+    """Draw the last position as an SVG image."""
     final = request.to_record().final
     svg = await call_in_worker(client, draw_svg, final.game, final.first, final.second, final.side, ())
     return Response(svg, media_type="image/svg+xml")

@@ -47,11 +47,11 @@ def create_app(
     cluster: str | None = None,
     kernels: KernelCompiler | None = None,
 ) -> FastAPI:
-    """Create the application, which answers requests for its host and for additional `host_names`.
+    """Create the application; it accepts requests for `host` and for the additional `host_names`.
 
     `engines` is the number of engine processes, on this machine or on the workers of the dask scheduler at `cluster`
-    (0: one per worker).  `archive` and `club` are files or database addresses; an empty `archive` is the default one,
-    None means none.  While `kernels` are being compiled, engine processes wait until those of the engines are ready.
+    (0: one per worker).  `archive` and `club` are files or database addresses; None disables them, and an empty
+    `archive` is the default archive.  Engine processes start after `kernels` has compiled the kernels of the engines.
     """
     public = bool(host_names) or host not in LOCAL_HOSTS
 
@@ -71,7 +71,7 @@ def create_app(
             if slots:
                 app.state.engines.count = engines or len(await slots.list_workers())
             await app.state.engines.start()
-            if app.state.engines.count:  # without engines the worker starts when it is needed
+            if app.state.engines.count:  # without engine processes, the worker starts when it is needed
                 await app.state.workers.start()
         except Exception as error:
             app.state.startup_error = error  # `serve_app` raises it again
@@ -122,7 +122,7 @@ def create_app(
 
 
 def _add_club_routes(app: FastAPI, budgets: RateLimits) -> None:
-    """Add the routes of the club; without the `club` extra, they all answer that there is no club."""
+    """Add the routes of the club; without the `club` extra, all of them answer with the error `no_club`."""
     if EXTRA_MISSING:
 
         @app.api_route("/api/club/{path:path}", methods=["GET", "POST", "PUT", "DELETE"], include_in_schema=False)

@@ -1,4 +1,4 @@
-"""The archive's part of the API: the explorer, the list of games, and games to save."""
+"""The HTTP API of the archive: the explorer, the list of games, and saving a game."""
 
 from datetime import datetime
 from typing import Annotated, Any, Literal
@@ -25,7 +25,7 @@ from awello.web.request_guard import address_of
 PAGE_SITE = "Awello page"
 UNNAMED_PLAYER = "guest"
 MAX_TIMESTAMP = 1 << 32  # in seconds since 1970
-MAX_GAME_NUMBER = (1 << 31) - 1  # number of a game
+MAX_GAME_NUMBER = (1 << 31) - 1
 
 router = APIRouter(prefix="/api", tags=["archive"])
 PlayerName = Annotated[str, StringConstraints(max_length=120)]
@@ -36,16 +36,16 @@ class PlayedGameRequest(MovesRequest):
     """A game with its players, times and result."""
 
     players: tuple[PlayerName | None, PlayerName | None] = Field(
-        default=(None, None), description="First the player who moved first"
+        default=(None, None), description="The player who moved first comes first"
     )
     started: int | None = Field(default=None, ge=0, lt=MAX_TIMESTAMP, description="Start time in seconds since 1970")
     seconds: Annotated[list[Annotated[float, Field(ge=0, le=86400)] | None], Field(max_length=MAX_GAME_MOVES)] = Field(
-        default=[], description="The time of each move, null if unknown; or empty"
+        default=[], description="The time of each move, null if unknown; empty if no times are known"
     )
     result: LossJson | None = Field(default=None, description="Leave out if the board decided the game")
 
     def to_record(self) -> Record:
-        """The record of the game; the same request always gives the same record."""
+        """The record of the game; equal requests give equal records."""
         record = super().to_record()
         if self.result and record.final.over:
             raise AwelloError("the result is already on the board: leave 'result' out", "result_on_board")
@@ -66,7 +66,7 @@ class SaveGameRequest(PlayedGameRequest):
     """A finished game to save."""
 
     players: tuple[PlayerName, PlayerName] = Field(
-        description="First the player who moved first", examples=[["Ann", "greedy"]]
+        description="The player who moved first comes first", examples=[["Ann", "greedy"]]
     )
     started: int = Field(ge=0, lt=MAX_TIMESTAMP, description="Start time in seconds since 1970", examples=[1763251200])
 
@@ -87,7 +87,7 @@ class SavedGameJson(BaseModel):
 
 
 class GameFilterRequest(Message):
-    """Filters for games; those left out match every game."""
+    """Filters for games; a filter that is left out matches every game."""
 
     game: GameName | None = None
     player: Annotated[str, Field(max_length=60, description="Part of a name")] = ""
@@ -102,7 +102,7 @@ class GameFilterRequest(Message):
         """The filter for the archive."""
         game = None if self.game is None else Game[self.game.upper()]
         if self.through and game is None:
-            raise AwelloError("through: also give the game of the position", "position_without_game")
+            raise AwelloError("through: give the game of the position too", "position_without_game")
         through = parse_position(self.through, game) if self.through and game is not None else None
         games = () if through or game is None else (game,)
         return GameFilter(games, self.player, "", parse_years(self.year), self.opening, self.result, through)
@@ -125,24 +125,24 @@ Service = Annotated[ArchiveService, Depends(archive_service_of)]
 
 
 # ---- routes ---------------------------------------------------------------------------------------------------------
-@router.post("/explore", summary="Statistics of a position")
+@router.post("/explore", summary="Explore a position")
 async def explore(request: MovesRequest, service: Service) -> ExplorationJson:
-    """How often each move was played in the last position, and with which results."""
+    """Count how often each move was played in the last position, and with which results."""
     position = request.to_record().final
     return ExplorationJson.of(await service.run(lambda archive: explore_archive(archive, position)))
 
 
 @router.get("/games", summary="Find games in the archive")
 async def list_games(query: Annotated[GameListRequest, Query()], service: Service) -> GameListJson:
-    """The games that match the filters, the latest first; continue with `before`, the number of the last one."""
+    """List the games that match the filters, latest first; for the next page, pass the last number as `before`."""
     game_filter = query.to_filter()
     total, rows = await service.run(lambda archive: archive.find_latest(game_filter, query.limit, query.before))
     return GameListJson(total=total, games=[GameRowJson.of(row, record_of(row)) for row in rows])
 
 
-@router.get("/games/{number}", summary="A game of the archive")
+@router.get("/games/{number}", summary="Show a game of the archive")
 async def show_game(number: Annotated[int, Path(ge=1, le=MAX_GAME_NUMBER)], service: Service) -> GameJson:
-    """Its players, moves and result."""
+    """Return the players, moves and result of a game."""
 
     def find(archive: Archive) -> Record:
         try:
@@ -155,12 +155,12 @@ async def show_game(number: Annotated[int, Path(ge=1, le=MAX_GAME_NUMBER)], serv
 
 @router.post("/games", summary="Save a game", response_model=SavedGameJson)
 async def save_game(request: SaveGameRequest, service: Service, client: Request) -> Any:
-    """Save a finished game and return its number; a game that is already there is not saved again."""
+    """Save a finished game and return its number; a game that is already in the archive is not saved again."""
     record = request.to_finished_record()
     service.check_save_limits(network_of(address_of(client)))
     number = await service.run(lambda archive: archive.add(record))
     learners = find_learners(record)
-    if learners and not service.public:  # other people could teach players anything
+    if learners and not service.public:  # on a public server, anyone could send games to learn from
         await call_in_worker(client, teach_players, record, learners)
     return {"number": number}
 

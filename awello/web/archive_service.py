@@ -1,7 +1,7 @@
-"""The archive as the server uses it: opened once, queried in threads, with limits on what guests add.
+"""The archive of the server: opened once, queried in threads, with limits on saved games.
 
-An archive that cannot be opened or read fails single requests, never the page.  Messages of the database can contain
-file names and other private data, so they are logged and not sent to clients.
+An archive that cannot be opened or read fails single requests, never the page.  Error messages of the database can
+contain file names and other private data, so they are logged and not sent to clients.
 """
 
 import logging
@@ -33,7 +33,7 @@ class ArchiveService:
     def __init__(self, location: str | None = "", public: bool = False) -> None:
         self.location = location
         self.public = public  # whether other machines can reach the server
-        self.importing, self.exporting = Lock(), Lock()  # one at a time
+        self.importing, self.exporting = Lock(), Lock()  # locks: one import and one export at a time
         self.downloads = RateLimits(*DOWNLOAD_LIMIT)
         self._archive: Archive | None = None
         self._failed_at = -RETRY_DELAY

@@ -108,7 +108,7 @@ async def serve_club(socket: WebSocket, club: ClubService, budgets: RateLimits) 
     """Authenticate a connection and serve it until it ends."""
     network = network_of_client(socket)
     if not club.connection_limits.take(network):
-        await socket.close(TRY_AGAIN)  # no reason is sent to clients that connect this often
+        await socket.close(TRY_AGAIN)  # without a reason, which would cost more
         return
     try:
         account = await club.authenticate(socket.headers, socket.cookies)

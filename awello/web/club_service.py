@@ -37,17 +37,17 @@ Result = TypeVar("Result")
 
 
 class ClubService:
-    """A club that runs with the web server; without a database there is none."""
+    """The club of the web server; without a database there is no club."""
 
     def __init__(self, database: str | None, archive_service: ArchiveService) -> None:
         self.database, self.archive_service = database, archive_service
-        self.open_connections = ConcurrencyLimit()  # by network, by account, without account, and in total
-        self.connections_by_digest: dict[bytes, set[Callable[[str], None]]] = {}  # how to close them
+        self.open_connections = ConcurrencyLimit()  # by network, by account, without an account, and in total
+        self.connections_by_digest: dict[bytes, set[Callable[[str], None]]] = {}  # functions that close them
         self.login_limits, self.signup_limits = LoginLimits(), RateLimits(*SIGNUP_RATE)
         self.download_limits = RateLimits(*DOWNLOAD_LIMIT)
         self.connection_limits, self.message_limits = RateLimits(*CONNECTION_RATE), RateLimits(*ACCOUNT_RATE)
         self.export_lock = asyncio.Lock()  # one export at a time
-        self._hashing = CapacityLimiter(MAX_CONCURRENT_HASHES)  # each uses much memory and time
+        self._hashing = CapacityLimiter(MAX_CONCURRENT_HASHES)  # a hash uses much memory and CPU time
         self._session_checks: asyncio.Task[None] | None = None
         self._server: ClubServer | None = None
 
@@ -72,13 +72,13 @@ class ClubService:
 
     @property
     def server(self) -> "ClubServer":
-        """The club server; refused if there is no club."""
+        """The club server; raises `ApiError` if there is no club."""
         if self._server is None:
             raise ApiError(404, "no_club", NO_CLUB)
         return self._server
 
     def check_analysis_allowed(self, record: Record, whole: bool = False) -> None:
-        """Refuse to analyse the last position of a game (or any of them) if a rated game in progress has reached it."""
+        """Refuse to analyse the last position of a record (or all positions) if it occurs in a live rated game."""
         if self._server is None:
             return
         rated = self._server.rated_positions
@@ -100,7 +100,7 @@ class ClubService:
             raise ApiError(503, "storage", "the club's database is not available: try again in a moment") from None
 
     async def authenticate(self, headers: Mapping[str, str], cookies: Mapping[str, str]) -> "Account | None":
-        """The account of the session or token of a request; an invalid token is refused."""
+        """The account of the session or token of a request; raises `ApiError` for an invalid token."""
         self.server  # noqa: B018  (refused where there is no club)
         secret, is_token = read_secret(headers, cookies)
         if not secret and not is_token:
@@ -122,7 +122,7 @@ class ClubService:
             for some in (digests[at : at + 500] for at in range(0, len(digests), 500)):
                 try:
                     valid = await self.read(partial(find_valid_digests, digests=some))
-                except Exception as error:  # retry at the next check: no connection may escape it
+                except Exception as error:  # retry at the next check: no error may end this loop
                     if not isinstance(error, ApiError):
                         logging.getLogger("awello").exception("sessions could not be checked")
                     continue
@@ -146,13 +146,13 @@ def read_secret(headers: Mapping[str, str], cookies: Mapping[str, str]) -> tuple
 
 
 def get_club_service(request: Request) -> ClubService:
-    """The club service of the application, which may have no club."""
+    """The club service of the application, with or without a club."""
     club: ClubService = request.app.state.club_service
     return club
 
 
 def get_open_club_service(request: Request) -> ClubService:
-    """The club service; refused if there is no club, before modules of the extra are used."""
+    """The club service; raises `ApiError` if there is no club, before modules of the extra are used."""
     club = get_club_service(request)
     club.server  # noqa: B018
     return club

@@ -1,8 +1,8 @@
 """Engine processes on the workers of a dask cluster, for servers with many concurrent searches.
 
-A worker starts the engine process as a child, as the server would, so that the process can be killed without the
-worker.  The server and the worker exchange messages by remote calls through the scheduler.  The server polls for
-messages; if it stops polling, its lease expires and the worker stops the process.
+A worker starts the engine process as a child process, so that it can be killed without the worker.  The server
+and the worker exchange messages by remote calls through the scheduler.  The server polls for messages; if it stops
+polling, its lease expires and the worker stops the process.
 """
 
 import asyncio
@@ -47,7 +47,7 @@ class ClusterSlots:
             raise ConfigError(f"the scheduler at {self.address} does not answer: start it and its workers") from None
 
     async def call(self, worker: str, function: Callable[..., Any], *args: Any) -> Any:
-        """Call a function on a worker; raises `OSError` if the worker or the scheduler is gone."""
+        """Call a function on a worker; raises `OSError` if the worker or the scheduler is lost."""
         return (await self._run(lambda client: client.run(function, *args, workers=[worker])))[worker]
 
     async def _run(self, query: Callable[[Any], Any]) -> Any:
@@ -63,7 +63,7 @@ class ClusterSlots:
                 while not future.done():
                     await asyncio.wait({future}, timeout=STATUS_INTERVAL)
                     if future.cancelled() or (client.status != "running" and not future.done()):
-                        raise ConnectionError("the scheduler is gone")
+                        raise ConnectionError("the connection to the scheduler was lost")
             return future.result()
         except (ConfigError, OSError):
             raise
@@ -102,7 +102,7 @@ class ClusterSlot:
             try:
                 await self._call(open_slot, fingerprint(), read_user_players())
                 break
-            except OSError:  # the scheduler may still list a worker that is gone
+            except OSError:  # the scheduler can still list a lost worker
                 slot_counts[worker] -= 1
                 self._worker = ""
         else:
@@ -155,8 +155,10 @@ class WorkerSlot:
     def __init__(self, players: tuple[str, bytes] | None) -> None:
         file, self.folder = install_players_file(*players) if players else ("", None)
         self.process = LocalSlot(environment=os.environ | {"AWELLO_PLAYERS": file})
-        self.messages: asyncio.Queue[bytes] = asyncio.Queue()  # an empty one means that the process has ended
-        self.reading = asyncio.create_task(self._read())  # in the background: kernels may have to be compiled first
+        self.messages: asyncio.Queue[bytes] = asyncio.Queue()  # an empty message means that the process has ended
+        self.reading = asyncio.create_task(
+            self._read()
+        )  # in the background, because kernels may have to be compiled first
         self.lease: asyncio.TimerHandle | None = None
 
     async def _read(self) -> None:
@@ -180,7 +182,7 @@ async def open_slot(token: str, version: str, players: tuple[str, bytes] | None)
 
 
 async def take_messages(token: str) -> list[bytes]:
-    """The messages since the last poll, perhaps none; the last one is empty when the process has ended."""
+    """The messages since the last poll; an empty message at the end means that the process has ended."""
     if (slot := _worker_slots.get(token)) is None:
         return [b""]
     _renew_lease(token)

@@ -1,8 +1,8 @@
 """The WebSocket protocol of the page, bots and other clients: requests, answers and events.
 
-A request is a JSON object with an `id` and a `type`.  Its answers carry the same id; the last one has the type `done`
-or `error`, and an error also a `code`, a `message` and `params`.  Events, which are not answers, have a type and no id.
-The types of requests are defined by the subclasses `EngineConnection` and `ClubConnection`.
+A request is a JSON object with an `id` and a `type`.  Its answers have the same id; the last one has the type `done` or
+`error`, and an error has a `code`, a `message` and `params`.  Events are messages that do not answer a request; they
+have a type and no id.  The types of requests are defined by the subclasses `EngineConnection` and `ClubConnection`.
 """
 
 import asyncio
@@ -45,7 +45,7 @@ class MessageConnection:
 
     requests: ClassVar[Mapping[str, type[BaseModel]]] = {}
     without_id: tuple[str, ...] = ()
-    """Types of messages that have no answer and no id."""
+    """Types of messages without an answer and an id."""
 
     def __init__(self, socket: WebSocket, rate: RateLimit, budget: RateLimit | None, cost: float = 1.0) -> None:
         self.socket, self.rate, self.budget, self.cost = socket, rate, budget, cost
@@ -116,7 +116,7 @@ class MessageConnection:
             self.close_reason = "too many invalid messages"
 
     async def _handle_text(self, text: str | None) -> Outgoing | None:
-        """Handle a message; an error message if that fails."""
+        """Handle a message; return an error message if that fails."""
         request_id: RequestId = None
         allowed = self.rate.take() and await wait_for_budget(self.budget, text, self.cost)
         try:
@@ -125,7 +125,7 @@ class MessageConnection:
             if not allowed and not self.is_exempt(fields):
                 self.invalid_count += 1
                 rate = round(self.rate.rate)
-                message = f"more than {rate} messages per second: wait a moment and send this one again"
+                message = f"more than {rate} messages per second: wait a moment and send this message again"
                 return error_message(request_id, error_fields("message_rate_limit", message, {"rate": rate}))
             await self.handle(request_id, *self._parse(fields))
             self.invalid_count = 0
@@ -144,9 +144,8 @@ class MessageConnection:
         """The type and the request of a message's fields."""
         type = fields.pop("type", None)
         if not isinstance(type, str) or type not in self.requests:
-            given = repr(type[:MAX_ID_CHARS]) if isinstance(type, str) else "this"
-            types = list(self.requests)
-            message = f"type: {given} is not one of {', '.join(types)}"
+            given, types = str(type)[:MAX_ID_CHARS], list(self.requests)
+            message = f"type: {given!r} is not a type of request: choose {', '.join(types)}"
             raise InvalidMessageError(message, "unknown_type", type=given, types=types)
         return type, self.requests[type].model_validate(fields)
 
@@ -167,19 +166,21 @@ async def wait_for_budget(budget: RateLimit | None, text: str | None, cost: floa
 def parse_message(text: str | None) -> Fields:
     """Parse a message as a JSON object."""
     if text is None:
-        raise InvalidMessageError("a message must be text, not binary", "binary_message")
+        raise InvalidMessageError("the message is binary: send text", "binary_message")
     if len(text) > MAX_MESSAGE_CHARS:
         limit = MAX_MESSAGE_CHARS >> 10
         raise InvalidMessageError(
-            f"a message is too large: send at most {limit} KiB", "message_too_large", limit_kib=limit
+            f"the message is too large: send at most {limit} KiB", "message_too_large", limit_kib=limit
         )
     try:
         fields = json.loads(text)
     except (ValueError, RecursionError):
-        raise InvalidMessageError("a message must be JSON", "invalid_json", detail="") from None
+        raise InvalidMessageError(
+            "the message is not valid JSON: send a JSON object", "invalid_json", detail=""
+        ) from None
     if not isinstance(fields, dict):
         example = '{"id": 1, "type": "analyse"}'
-        raise InvalidMessageError(f"a message must be a JSON object, such as {example}", "not_an_object")
+        raise InvalidMessageError(f"the message is not a JSON object: send one such as {example}", "not_an_object")
     return fields
 
 
@@ -196,7 +197,7 @@ async def cancel_tasks(*tasks: asyncio.Task[Any]) -> None:
     """Cancel tasks, and wait until they have ended."""
     for task in tasks:
         task.cancel()
-    done = (await asyncio.wait(tasks))[0] if tasks else ()  # not gather: it hides the cancellation of this task
+    done = (await asyncio.wait(tasks))[0] if tasks else ()  # `gather` would hide the cancellation of this task
     for task in done:
         if not task.cancelled():
             task.exception()

@@ -2,7 +2,7 @@
 
 A contest runs a tournament of the arena in a low-priority process, with its bots in sandboxes.  Its folder contains the
 configuration and every finished game, so an interrupted contest can be resumed, even after the server was killed.
-The club's tournaments are something else: there, people and bots play rated games.
+Not to be confused with the club's tournaments, in which users and bots play against each other.
 """
 
 import json
@@ -33,16 +33,16 @@ from awello.folders import user_data_folder, write_atomically
 from awello.limits import format_duration
 from awello.rules.game import Game
 from awello.schemas import RoundsJson, StandingJson
+from awello.web.client_players import make_client_player
 from awello.web.errors import MAX_QUOTED_CHARS, ApiError
-from awello.web.guest_players import make_guest_player
 from awello.web.messages import GameName, Message, SpecText
 from awello.web.process import run_contest
 
 MAX_STORED_CONTESTS = 200  # of the owner
-MAX_GUEST_CONTESTS, MAX_NETWORK_CONTESTS = 40, 5  # stored, of all guests and of one network
-MAX_RUNNING_CONTESTS, MAX_CONTEST_SECONDS = 2, 600.0  # of guests: contests at the same time, and seconds for each
+MAX_VISITOR_CONTESTS, MAX_NETWORK_CONTESTS = 40, 5  # stored contests of all visitors, and of one network
+MAX_RUNNING_CONTESTS, MAX_CONTEST_SECONDS = 2, 600.0  # of visitors: concurrent contests, and seconds per contest
 MAX_BOTS, MAX_ROUNDS, MAX_OPENING_PLIES, MAX_MOVE_SECONDS = 8, 50, 12, 5.0
-MOVE_TOLERANCE_SECONDS = 0.1  # by which a move may be late, because the server has other work
+MOVE_TOLERANCE_SECONDS = 0.1  # tolerance per move, because the server has other work
 CONTEST_FILE = "contest.json"
 ID_PATTERN = re.compile("[0-9a-f]{8}")
 
@@ -58,9 +58,9 @@ class ContestConfig(Message):
     )
     rounds: int = Field(default=5, ge=1, le=MAX_ROUNDS, description="Per pair; a round is two games")
     opening_plies: int = Field(default=4, ge=0, le=MAX_OPENING_PLIES, description="Random moves before each round")
-    seed: int = Field(default=0, ge=0, lt=1 << 32, description="The same seed gives the same openings")
+    seed: int = Field(default=0, ge=0, lt=1 << 32, description="Random seed of the openings")
     move_time: float = Field(
-        default=1.0, ge=0.01, le=MAX_MOVE_SECONDS, description="Seconds; a later move loses the game"
+        default=1.0, ge=0.01, le=MAX_MOVE_SECONDS, description="Seconds per move; a slower move forfeits the game"
     )
 
     def count_rounds(self) -> int:
@@ -74,7 +74,7 @@ class ContestConfig(Message):
         return Tournament(Game[self.game.upper()], specs, self.rounds, self.seed, limits, self.opening_plies)
 
     def _check(self, text: str) -> str:
-        spec = make_guest_player(text).spec
+        spec = make_client_player(text).spec
         if spec.limit and (spec.limit.seconds or 0) > self.move_time:
             message = f"{spec} uses more than the {format_duration(self.move_time)} per move of this contest"
             advice = "give the player less time, or the contest more"
@@ -91,11 +91,11 @@ class ContestSummary(ContestConfig):
     message: str = Field(description="The error of a failed contest")
     rounds_played: int = Field(description="Finished rounds of all pairs")
     rounds_total: int = Field(description="Rounds of all pairs")
-    seconds_left: float | None = Field(description="Estimate while it runs")
+    seconds_left: float | None = Field(description="An estimate while the contest is running, else null")
 
 
 class PairResult(RoundsJson):
-    """The rounds of two bots, from the first one's point of view."""
+    """The results of the rounds between two bots, from the view of the first."""
 
     first: str
     second: str
@@ -123,16 +123,19 @@ class ContestDetails(ContestSummary):
 
 
 class StoredContest(BaseModel):
-    """The file in the folder of a contest that describes it, next to its games."""
+    """The description of a contest, a file in its folder."""
 
     config: ContestConfig = Field(validation_alias=AliasChoices("config", "plan"))  # `plan` in older files
     started: datetime = Field(validation_alias=AliasChoices("started", "begun"))  # `begun` in files of version 0.1.0
     message: str = ""
     """The error of a failed contest."""
     key: str = ""
-    """The digest of the key that allows to stop, resume or delete it."""
-    by_guest: bool = False
-    """Whether a guest started it; the oldest contests of guests are deleted automatically."""
+    """The digest of the key that is needed to stop, resume or delete the contest."""
+    by_visitor: bool = Field(default=False, validation_alias=AliasChoices("by_visitor", "by_guest"))
+    """Whether a visitor of a public server started it; the oldest contests of visitors are deleted automatically.
+
+    Older files have `by_guest`.
+    """
 
 
 class Contest:
@@ -141,8 +144,8 @@ class Contest:
     def __init__(self, folder: Path, stored: StoredContest, network: str = "") -> None:
         self.folder, self.stored, self.network = folder, stored, network
         self._process: SpawnProcess | None = None
-        self._started = 0.0  # when this run started, and the rounds finished before
-        self._before = 0
+        self._started = 0.0  # when this run started
+        self._before = 0  # rounds finished before this run
 
     @classmethod
     def load(cls, folder: Path, network: str = "") -> "Contest":
@@ -168,7 +171,7 @@ class Contest:
         return self._process is not None and self._process.is_alive()
 
     def start(self, seconds: float | None = None) -> None:
-        """Play the missing rounds in a new process, for at most this many seconds."""
+        """Play the missing rounds in a new process, for at most `seconds`."""
         tournament = self.stored.config.tournament()
         self.stored.message = ""
         self.save()
@@ -176,7 +179,7 @@ class Contest:
             with Runner(tournament, folder=self.folder):
                 pass
         except ConfigError:
-            cause = "was started by another version of Awello or its players, or is damaged"
+            cause = "was started by another version of Awello or of its players, or is damaged"
             raise AwelloError(f"this contest {cause}: start a new one", "contest_outdated") from None
         self._started, self._before = monotonic(), self.rounds_played
         self._process = SpawnProcess(target=run_contest, args=(self.folder, seconds), name="contest")
@@ -201,7 +204,7 @@ class Contest:
         """The state of the contest."""
         if self.running:
             return "running"
-        if self._process is not None:  # the process may have written a message
+        if self._process is not None:  # the process may have stored an error
             self.stored = Contest.load(self.folder).stored
         if self.stored.message:
             return "failed"
@@ -221,7 +224,7 @@ class Contest:
 
     def summary(self) -> ContestSummary:
         """The state of the contest as the API shows it."""
-        config, state = self.stored.config, self.state  # `state` may read a new message
+        config, state = self.stored.config, self.state  # before `message`, which `state` may update
         return ContestSummary(
             **vars(config),
             id=self.folder.name,
@@ -274,7 +277,7 @@ class ContestRunner:
             config = config.model_copy(update={"players": list(config.tournament().specs)})
             self._make_room(network)
             name, key = secrets.token_hex(4), secrets.token_urlsafe(16)
-            stored = StoredContest(config=config, started=datetime.now(UTC), key=_digest(key), by_guest=self.public)
+            stored = StoredContest(config=config, started=datetime.now(UTC), key=_digest(key), by_visitor=self.public)
             self._run(Contest(self.folder / name, stored, network))
             return name, key
 
@@ -330,16 +333,18 @@ class ContestRunner:
         self._recent[contest.folder.name] = contest
 
     def _make_room(self, network: str) -> None:
-        """Delete the oldest contest of the network, or of all guests, if there are too many; never one of the owner."""
+        """Delete the oldest contest of the network or of all visitors if there are too many; the owner's are kept."""
         if not self.public:
             if len(self._names()) >= MAX_STORED_CONTESTS:
                 limit = MAX_STORED_CONTESTS
-                raise AwelloError(f"{limit} contests are stored: delete some first", "too_many_contests", limit=limit)
+                raise AwelloError(
+                    f"{limit} contests are already stored: delete some first", "too_many_contests", limit=limit
+                )
             return
-        guests = [contest for contest in self.list() if contest.stored.by_guest and not contest.running]
-        mine = [contest for contest in guests if contest.network == network]
-        if len(mine) >= MAX_NETWORK_CONTESTS or len(guests) >= MAX_GUEST_CONTESTS:
-            oldest = (mine if len(mine) >= MAX_NETWORK_CONTESTS else guests)[-1].folder
+        by_visitors = [contest for contest in self.list() if contest.stored.by_visitor and not contest.running]
+        mine = [contest for contest in by_visitors if contest.network == network]
+        if len(mine) >= MAX_NETWORK_CONTESTS or len(by_visitors) >= MAX_VISITOR_CONTESTS:
+            oldest = (mine if len(mine) >= MAX_NETWORK_CONTESTS else by_visitors)[-1].folder
             self._recent.pop(oldest.name, None)
             shutil.rmtree(oldest)
 
@@ -387,10 +392,10 @@ def _digest(key: str) -> str:
 
 # --- the process of a contest -----------------------------------------------------------------------------------------
 def play_contest(folder: Path, seconds: float | None) -> None:
-    """Play the missing rounds of a contest, for at most this many seconds."""
+    """Play the missing rounds of a contest, for at most `seconds`."""
     threading.Thread(target=_die_with_parent, daemon=True).start()
     if seconds is not None:
-        timer = threading.Timer(seconds, os._exit, [0])  # the journal contains every finished game
+        timer = threading.Timer(seconds, os._exit, [0])  # every finished game is in the journal
         timer.daemon = True
         timer.start()
     contest = Contest.load(folder)

@@ -1,4 +1,4 @@
-"""The lab's part of the API: contests between bots, and pictures of search trees."""
+"""The HTTP API of the lab: contests of bots, and pictures of search trees."""
 
 from typing import Annotated
 
@@ -26,14 +26,28 @@ class NewContestJson(BaseModel):
     """A new contest."""
 
     id: str
-    key: str = Field(description="Send it in the header `X-Contest-Key` to stop, resume or delete the contest")
+    key: str = Field(description="Required in the header `X-Contest-Key` to stop, resume or delete the contest")
+
+
+class TreeCountsJson(BaseModel):
+    """Counts of a search."""
+
+    nodes: int = Field(description="Visited nodes")
+    leaves: int = Field(description="Evaluated nodes")
+    cut: int = Field(description="Branches that were not searched")
 
 
 class TreePictureJson(BaseModel):
-    """A search tree."""
+    """A search tree with the result of the search."""
 
     svg: str
-    lines: list[str] = Field(description="A description of the search and its result")
+    search: str = Field(examples=["alphabeta:positional@2"])
+    value: str = Field(description="The value of the root; with `!` if it is the result of a finished game")
+    counts: TreeCountsJson
+    minimax_counts: tuple[int, int] | None = Field(description="Nodes and leaves of minimax without cuts, if known")
+    pv: list[str] = Field(description="The principal variation")
+    mover_view: bool = Field(description="Whether the values are from the view of the side to move at each node")
+    lines: list[str] = Field(description="The same as text in English")
 
 
 def _contest_runner(request: Request) -> ContestRunner:
@@ -42,7 +56,7 @@ def _contest_runner(request: Request) -> ContestRunner:
 
 
 def _check_owner(name: str, request: Request, x_contest_key: Annotated[str, Header(max_length=100)] = "") -> str:
-    """The id of a contest, if the client may change it: with its key, or from this machine."""
+    """The id of a contest that the client may change: a local client, or one with its key."""
     if address_of(request) not in LOCAL_HOSTS and not _contest_runner(request).may_change(name, x_contest_key):
         message = "only the browser that started this contest can stop, resume or delete it"
         raise ApiError(403, "contest_not_yours", message)
@@ -54,7 +68,7 @@ OwnedContest = Annotated[str, Depends(_check_owner)]
 
 @router.get("/contests", summary="List the contests, the latest first")
 def list_contests(request: Request) -> list[ContestSummary]:
-    """Contests that are running, finished, stopped or failed; they survive restarts of the server."""
+    """List the running, finished, stopped and failed contests; they survive a restart of the server."""
     return [contest.summary() for contest in _contest_runner(request).list()]
 
 
@@ -62,19 +76,20 @@ def list_contests(request: Request) -> list[ContestSummary]:
 def start_contest(config: ContestConfig, request: Request) -> NewContestJson:
     """Play matches between all pairs of bots.
 
-    One contest can run at a time (else 409); on a public server one per network, for at most ten minutes.
+    One contest can run at a time, else the status is 409.  On a public server, each network can run one contest, for at
+    most ten minutes.
     """
     name, key = _contest_runner(request).start(config, network_of_client(request))
     return NewContestJson(id=name, key=key)
 
 
-@router.get("/contests/{name}", summary="Standings and games of a contest", response_model=ContestDetails)
+@router.get("/contests/{name}", summary="Show a contest", response_model=ContestDetails)
 async def show_contest(
     name: str,
     request: Request,
-    since: Annotated[int, Query(ge=0, description="The number of the last known game")] = 0,
+    since: Annotated[int, Query(ge=0, description="Return only games after this number")] = 0,
 ) -> Response:
-    """The state of a contest; poll once per second while it runs."""
+    """Show the state of a contest; while it is running, poll once per second."""
     contest = await to_thread.run_sync(_contest_runner(request).get, name)
     summary = await to_thread.run_sync(contest.summary)
     return await respond_with_json(request, dump_contest, summary, contest.folder, since)
@@ -82,7 +97,7 @@ async def show_contest(
 
 @router.post("/contests/{name}/stop", summary="Stop a contest")
 def stop_contest(name: OwnedContest, request: Request) -> ContestSummary:
-    """Stop immediately; the round in progress is lost, and the contest can be resumed."""
+    """Stop a contest immediately; the round in progress is lost, and the contest can be resumed."""
     contest = _contest_runner(request).get(name)
     contest.stop()
     return contest.summary()
@@ -104,7 +119,7 @@ def delete_contest(name: OwnedContest, request: Request) -> None:
 
 @router.post("/tree", summary="Search the last position and draw the tree", response_model=TreePictureJson)
 async def draw_tree(request: TreeRequest, client: Request, club: OptionalClub) -> Response:
-    """The nodes that minimax, alphabeta, negamax or negamax-alphabeta visits, to a depth of at most 4 plies.
+    """Draw the nodes that minimax, alphabeta, negamax or negamax-alphabeta visits, to a depth of at most 4 plies.
 
     If the tree is too large for a picture, its lower plies are left out.
     """

@@ -3,8 +3,9 @@
 An endless search, a crash or too much memory use fails only one request: the process is killed and replaced.  A slot
 defines where a process runs, on this machine or on a worker of a cluster.
 
-The scheduler serves the network with the least recent usage first, and limits the waiting tasks of each network.  The
-choice of a move is urgent: it has a head start and preempts an analysis or a review, because a player is waiting.
+The scheduler first serves the network that has used the least time recently, and limits the waiting tasks of each
+network.  The choice of a move is urgent: it has a head start and preempts analyses and reviews, because a player is
+waiting for it.
 Within a network, the task that has waited longest is served first; a review waits longer than an analysis, and a
 process prefers tasks it has worked on before, because their positions are in its transposition table.  While others
 wait, analyses and reviews get time slices, and a long choice of a move is interrupted.
@@ -47,7 +48,9 @@ KILL_CHARGE = 3.0  # seconds that a network is charged for a killed process
 ANALYSIS_INTERVAL = 0.125  # seconds between two analyses sent to a client
 CANCEL_TIMEOUT, PAUSE_TIMEOUT = 0.5, 5.0  # seconds for a process to stop a task for good, or to resume it later
 RESTART_DELAY = 1.0  # seconds before the next attempt to start a process
-MAX_FAILED_STARTS = 2  # in a row, before waiting tasks are refused; one can fail if a worker has just died
+MAX_FAILED_STARTS = (
+    2  # in a row, before waiting tasks are refused; a single start can fail because a worker was just lost
+)
 
 QUEUE_FULL = error_answer("queue_full", "too many searches are waiting: try again in a minute")
 SHUTTING_DOWN = error_answer("shutting_down", "the server is shutting down")
@@ -63,7 +66,7 @@ class EngineJob:
 
     task: Task
     since: float
-    """The time since when it waits."""
+    """When it started to wait."""
     network: str = ""
     """The network of the client."""
     progress: TaskProgress = field(default_factory=TaskProgress)
@@ -76,7 +79,7 @@ class EngineJob:
 
     @property
     def urgent(self) -> bool:
-        """Whether it has a head start and cannot be paused: a player or the page waits for its only answer."""
+        """Whether it has a head start and cannot be paused, because a player or the page waits for its only answer."""
         return isinstance(self.task, ChooseTask | CallTask)
 
     def post(self, answer: Answer) -> None:
@@ -127,7 +130,7 @@ class EngineProcess:
 
     @property
     def idle(self) -> bool:
-        """Whether it waits for a job."""
+        """Whether it is ready for a job."""
         return self.ready and self.job is None and self.final_answer is None
 
     def start_job(self, job: EngineJob) -> None:
@@ -176,8 +179,8 @@ def crash_error(job: EngineJob | None) -> Answer:
     """The answer when the process of a job has died."""
     if job is not None and isinstance(job.task, ChooseTask):
         spec = job.task.spec
-        return error_answer("player_crashed", f"{spec} crashed: its process is restarted", player=spec)
-    return error_answer("search_crashed", "the search crashed: its process is restarted, try again")
+        return error_answer("player_crashed", f"{spec} crashed: its process is being restarted", player=spec)
+    return error_answer("search_crashed", "the search crashed and its process is being restarted: try again")
 
 
 def interrupted_error(task: Task) -> Answer:
@@ -189,7 +192,7 @@ def interrupted_error(task: Task) -> Answer:
 
 
 def timeout_error(task: Task, seconds: float) -> Answer:
-    """The answer when a task has taken too long."""
+    """The answer when a task exceeds its time limit."""
     if isinstance(task, ChooseTask):
         message = f"{task.spec} took longer than {seconds:g} s: {CHOOSE_LESS}"
         return error_answer("player_timeout", message, player=task.spec, seconds=seconds)
@@ -199,7 +202,7 @@ def timeout_error(task: Task, seconds: float) -> Answer:
 class EnginePool:
     """Engine processes and a queue of jobs; an urgent job can take up to `max_seconds`.
 
-    If `compiled` is given, the processes start when it is done.
+    If `compiled` is given, the processes start when that future is done.
     """
 
     def __init__(
@@ -238,7 +241,7 @@ class EnginePool:
         self._refuse_waiting(SHUTTING_DOWN)
 
     async def run(self, task: Task, network: str = "") -> AsyncGenerator[Answer, None]:
-        """Run a task and yield its answers, at last `done` or `error`; closing the generator cancels the task."""
+        """Run a task and yield its answers, the last of type `done` or `error`; closing the generator cancels it."""
         if answers := answer_immediately(task):
             for answer in answers:
                 yield answer
@@ -275,12 +278,12 @@ class EnginePool:
         self._waiting.clear()
 
     def _abandon(self, job: EngineJob) -> None:
-        """Drop a job whose client is gone."""
+        """Cancel a job whose client has disconnected."""
         job.has_client = False
         if job in self._waiting:
             self._waiting.remove(job)
         for process in self._processes:
-            if process.job is job and not isinstance(job.task, CallTask):  # that is done soon
+            if process.job is job and not isinstance(job.task, CallTask):  # calls are short
                 process.stop(CANCEL_TIMEOUT)
 
     def _schedule(self) -> None:

@@ -30,8 +30,8 @@ from awello.record import Record
 from awello.review.review import MoveReview, review_game
 from awello.rules.game import PASS, Game
 from awello.schemas import AnalysisJson, ChoiceJson, MoveReviewJson, round_value, summarise_side, to_margin
+from awello.web.client_players import make_client_player
 from awello.web.errors import describe_error, error_fields
-from awello.web.guest_players import make_guest_player
 from awello.web.process import ENGINE_KERNELS, prepare_process
 
 MAX_ENGINES, ENGINE_HASH = 2, 64  # engines per process, and the size of each transposition table in MiB
@@ -53,7 +53,7 @@ class ChooseTask:
 
 @dataclass(frozen=True)
 class AnalyseTask:
-    """The values of all moves in the last position of a game, refined for this many seconds."""
+    """The values of all moves in the last position of a game, refined for `seconds`."""
 
     record: Record
     seconds: float
@@ -61,7 +61,7 @@ class AnalyseTask:
 
 @dataclass(frozen=True)
 class ReviewTask:
-    """A review of a game from its last move to its first, with this many seconds per move."""
+    """A review of a game from its last move to its first, with `seconds` per move."""
 
     record: Record
     seconds: float
@@ -100,7 +100,7 @@ class TaskProgress:
 
 
 class TaskStopped(Exception):
-    """A task was stopped before its end."""
+    """Raised when a task has been stopped before its end."""
 
 
 # --- answers ----------------------------------------------------------------------------------------------------------
@@ -115,7 +115,7 @@ def _answer(type: str, content: BaseModel) -> Answer:
 
 
 def answer_immediately(task: Task) -> list[Answer]:
-    """All answers to a task that needs no search; empty for other tasks."""
+    """All answers to a task that needs no search; empty if the task needs one."""
     if isinstance(task, ReviewTask | CallTask):
         return []
     if task.record.final.over:
@@ -126,7 +126,7 @@ def answer_immediately(task: Task) -> list[Answer]:
 
 
 def _margin_of_choice(player: Player, position: Position, analysis: Analysis | None) -> float | None:
-    """The value of a choice as a margin; None unless it is exact or in discs or seeds, as the champion's are."""
+    """The value of a choice as a margin; None if the player's values are neither exact nor in discs or seeds."""
     if analysis is None or not (analysis.exact or (isinstance(player, ChampionPlayer) and not player.heuristic)):
         return None
     return to_margin(position, analysis.value) if isinstance(player, ChampionPlayer) else round_value(analysis.value)
@@ -143,7 +143,7 @@ class TaskRunner:
         self.stopped = threading.Event()
 
     def run(self, task: Task, progress: TaskProgress) -> Iterator[Answer]:
-        """Yield the answers to a task; raises `TaskStopped` if stopped, and can then be resumed from its progress."""
+        """Yield the answers to a task; if stopped, it raises `TaskStopped` and can be resumed from its progress."""
         self.progress = progress
         match task:
             case ChooseTask():
@@ -179,7 +179,7 @@ class TaskRunner:
         yield answer
 
     def _search(self, position: Position, limit: Limit, best: int) -> Iterator[Analysis]:
-        """Yield results at least as good as the known one, in the remaining time; raises `TaskStopped` if stopped."""
+        """Search for the remaining time; yield results at least as deep as the stored one; may raise `TaskStopped`."""
         search = self.progress.searches.setdefault((position, limit.depth), SearchProgress())
         if search.finished:
             return
@@ -199,7 +199,7 @@ class TaskRunner:
         search.finished = True
 
     def _choose(self, task: ChooseTask) -> Answer:
-        position, player = task.record.final, make_guest_player(task.spec)
+        position, player = task.record.final, make_client_player(task.spec)
         if not isinstance(player, ChampionPlayer):
             load_kernels()  # before the clock starts
         started = perf_counter()
@@ -245,7 +245,7 @@ class TaskRunner:
 
 # --- the process ------------------------------------------------------------------------------------------------------
 def run_engine_process(channel: socket.socket, engines: bool = True) -> None:
-    """The main function of an engine process: send `ready`, then answer tasks until the server is gone."""
+    """The main function of an engine process: send `ready`, then run tasks until the server closes the connection."""
     prepare_process()
     runner, tasks = TaskRunner(), SimpleQueue[tuple[Task, TaskProgress]]()
     threading.Thread(target=_receive_tasks, args=(channel.makefile("rb"), runner, tasks), daemon=True).start()
@@ -265,11 +265,11 @@ def _send(channel: socket.socket, message: tuple[str, Any]) -> None:
 
 
 def _receive_tasks(file: BinaryIO, runner: TaskRunner, tasks: "SimpleQueue[tuple[Task, TaskProgress]]") -> None:
-    """Receive tasks and stop requests; each has the number of its task, so that a late stop hits no other task."""
+    """Receive tasks and stop requests; each has a task number, so that a late stop request affects no other task."""
     current = 0
     with suppress(OSError):
         while size := file.read(LENGTH_BYTES):
-            # Only the server that started this process has the other end.
+            # The other end belongs to the server that started this process.
             number, *given = pickle.loads(file.read(int.from_bytes(size, "big")))  # nosec B301 # noqa: S301
             if given:
                 current = number

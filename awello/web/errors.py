@@ -1,4 +1,4 @@
-"""Errors of the API: a code and parameters for programs, and one line of English for people.
+"""Errors of the API: a code and parameters for clients, and a message of one line in English.
 
 The page shows the text of the code in the user's language, with the parameters filled in.
 """
@@ -14,13 +14,13 @@ from starlette.exceptions import HTTPException
 from awello.errors import AwelloError
 
 MAX_ERROR_CHARS = 200
-MAX_QUOTED_CHARS = 40  # of a client's input that a message repeats
+MAX_QUOTED_CHARS = 40  # of a client's input, quoted in a message
 
 ErrorFields = dict[str, Any]
 
 
 class ApiError(HTTPException):
-    """A refused request: the HTTP status, a code, a message, and the parameters of the message."""
+    """A refused request, with its HTTP status, code, message and parameters."""
 
     def __init__(self, status: int, code: str, message: str, **params: Any) -> None:
         super().__init__(status, message)
@@ -39,7 +39,7 @@ def describe_error(error: ValidationError | RequestValidationError | AwelloError
 
 
 def error_fields(code: str, message: str, params: ErrorFields) -> ErrorFields:
-    """The fields of an error, as HTTP responses and messages have them."""
+    """The fields of an error in HTTP responses and WebSocket messages."""
     clean = {key: _encodable(value) if isinstance(value, str) else value for key, value in params.items()}
     return {"code": code, "message": _encodable(to_one_line(message)), "params": clean}
 

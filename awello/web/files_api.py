@@ -1,7 +1,7 @@
 """Import files into the archive, export games from it, and export the game on the board.
 
-Only a server that listens on its own machine alone imports files, so that other people cannot fill the archive or the
-disk; the owner of a public server uses `awello games import`.
+A public server refuses imports, so that visitors cannot fill the archive or the disk; its owner can use
+`awello games import`.
 """
 
 from collections.abc import Sequence
@@ -30,9 +30,9 @@ from awello.web.request_guard import FILES_PATH, LOCAL_HOSTS, address_of, networ
 
 MAX_IMPORTED_FILES = 20  # in one request
 MAX_EXPORTED_GAMES = 5000  # in one file
-MAX_REPORTED_DAMAGE = 10  # places per file
+MAX_REPORTED_DAMAGE = 10  # errors per file
 MAX_TAGS = 60
-IMPORT_DISABLED = "this server is open to others, so it imports no files: use 'awello games import'"
+IMPORT_DISABLED = "a public server does not import files: use 'awello games import'"
 
 router = APIRouter(prefix="/api", tags=["archive"])
 FileName = Annotated[str, StringConstraints(min_length=1, max_length=200)]
@@ -95,10 +95,10 @@ async def import_files(
     """Import the games of a file, or of several files whose contents are concatenated in the body.
 
     Send WTHOR's `.jou` and `.trn` together with their `.wtb`. Games that are already in the archive are not added
-    again; damaged games are reported and the others imported.
+    again.  Damaged games are reported, and the others are imported.
     """
     if service.public:
-        async for _ in request.stream():  # else a browser does not see the response
+        async for _ in request.stream():  # else browsers do not read the response
             pass
         raise ApiError(403, "import_disabled", IMPORT_DISABLED)
     files = _split(await request.body(), name, size)
@@ -112,7 +112,9 @@ def _split(body: bytes, names: Sequence[str], sizes: Sequence[int]) -> list[tupl
     sizes = sizes or [len(body)]
     if len(sizes) != len(names) or sum(sizes) != len(body):
         counts = {"files": len(names), "sizes": len(sizes), "total": sum(sizes), "received": len(body)}
-        message = "{files} names, {sizes} sizes, {total} of {received} bytes: give the size of each file"
+        message = (
+            "{files} names, {sizes} sizes and {total} of {received} bytes do not match: give the size of each file"
+        )
         raise AwelloError(message.format(**counts), "wrong_file_sizes", **counts)
     parts = [body[start:end] for start, end in pairwise(accumulate(sizes, initial=0))]
     return [("".join(filter(str.isprintable, name)), part) for name, part in zip(names, parts, strict=True)]
@@ -133,7 +135,7 @@ def _parse_names(name: str, content: bytes) -> WthorNames:
 # ---- export ---------------------------------------------------------------------------------------------------------
 @router.get("/games/file", summary="Export games of the archive", response_class=Response, responses=FILE_RESPONSES)
 async def export_games(query: Annotated[ExportGamesRequest, Query()], service: Service, client: Request) -> Response:
-    """The games that match the filters, in the order in which they were added."""
+    """Export the games that match the filters, in the order in which they were added."""
     game_filter = query.to_filter()
     if address_of(client) not in LOCAL_HOSTS and not service.downloads.take(network_of_client(client)):
         raise ApiError(429, "download_rate_limit", "too many downloads: wait a minute and try again")
@@ -143,18 +145,18 @@ async def export_games(query: Annotated[ExportGamesRequest, Query()], service: S
         if not total:
             raise AwelloError("no games match: change the filters", "no_games_found")
         if total > MAX_EXPORTED_GAMES:
-            message = f"{total} games are too many for one file, at most {MAX_EXPORTED_GAMES}"
+            message = f"{total} games are too many for one file, which can contain {MAX_EXPORTED_GAMES}"
             advice = "add filters, or use 'awello games export'"
             raise ApiError(400, "too_many_games", f"{message}: {advice}", games=total, limit=MAX_EXPORTED_GAMES)
         return write_games(archive, archive.numbers(game_filter), find_format(query.format))
 
-    async with service.exporting:  # one at a time, so that other queries do not wait
+    async with service.exporting:  # one at a time, so that other queries are not delayed
         return file_response(await service.run(write))
 
 
 @router.post("/file", summary="Export a game", response_class=Response, responses=FILE_RESPONSES)
 async def export_game(request: ExportGameRequest, client: Request) -> Response:
-    """A game as a file, finished or not."""
+    """Export a game as a file, finished or not."""
     played = request.to_record()
     record = replace(played, tags={**request.tags, **played.tags})
     return file_response(await call_in_worker(client, write_record, record, request.format))

@@ -1,8 +1,8 @@
 """The HTTP server: uvicorn with limits on connections, which apply before any request is read.
 
-Connections are limited in number and in how fast a network opens them, and closed if a request does not arrive in
-time, if its headers are too large, if a client floods a WebSocket or does not read its responses.  Refusals happen
-early, where they cost least.
+The number of connections and the rate of new connections per network are limited.  A connection is closed if a request
+does not arrive in time, if its headers are too large, or if the client floods a WebSocket or does not read its
+responses.  Connections are refused early, where this costs least.
 """
 
 import asyncio
@@ -25,15 +25,15 @@ MAX_CONNECTIONS, MAX_NETWORK_CONNECTIONS = 7680, 512  # open at the same time
 NEW_CONNECTIONS = (500, 100)  # of one network: burst, and per second
 WEBSOCKET_FRAMES = (600, 150)  # of one WebSocket, of any type: burst, and per second
 READ_SLICE_BYTES = 1 << 12  # of WebSocket data parsed before the limits are checked again
-RESERVED_FILES = 256  # files the server needs in addition to its connections
+RESERVED_FILES = 256  # open files that the server needs besides its connections
 HEADER_TIMEOUT = 10.0  # seconds within which the headers of a request must arrive
 MAX_UNREAD_BYTES = 1 << 20  # buffered for the client of one WebSocket
 MAX_NETWORK_UNREAD_BYTES = 1 << 24  # buffered for all clients of a network
-IGNORED_UNREAD_BYTES = 1 << 14  # may stay buffered without limit of time
+IGNORED_UNREAD_BYTES = 1 << 14  # can stay buffered forever
 CHECK_INTERVAL = 1.0  # seconds between checks for unread responses
 READ_TIMEOUT, MIN_READ_BYTES = 10.0, 1 << 12  # seconds within which a client must read this many bytes
 MAX_HEADER_BYTES = 1 << 15
-MAX_WEBSOCKET_BYTES = 1 << 17  # well above `MAX_MESSAGE_CHARS`, so that messages slightly too long get an answer
+MAX_WEBSOCKET_BYTES = 1 << 17  # above `MAX_MESSAGE_CHARS`, so that messages that are slightly too long get an answer
 THREAD_SWITCH_INTERVAL = 0.001  # seconds after which a computing thread yields to the event loop
 BUSY_RESPONSE = b"HTTP/1.1 503 Service Unavailable\r\ncontent-length: 0\r\nconnection: close\r\nretry-after: 60\r\n\r\n"
 
@@ -41,7 +41,7 @@ LimitKeys = Mapping[str, int]
 
 
 class HttpServerConfig(uvicorn.Config):
-    """The server's configuration and limits; a proxy on this machine counts connections per network itself."""
+    """The configuration and limits of the server; a proxy on this machine must limit connections per network itself."""
 
     def __init__(self, app: Any, behind_proxy: bool = False) -> None:
         super().__init__(
@@ -90,7 +90,7 @@ class HttpServerConfig(uvicorn.Config):
             loop.call_later(CHECK_INTERVAL, self._check, loop)
 
     def abort_unread(self, now: float) -> None:
-        """Abort connections that do not read, and the fullest buffers of a network that has too much buffered."""
+        """Abort connections whose clients do not read, and the largest buffers of a network above its limit."""
         waiting: dict[str, list[tuple[int, GuardedConnection | GuardedWebSocket]]] = defaultdict(list)
         for connection in list(self.connections):
             size = connection.transport.get_write_buffer_size()
@@ -116,7 +116,7 @@ class GuardedConnection(H11Protocol):
     config: HttpServerConfig
     keys: LimitKeys | None = None
     unread: tuple[int, float] = (0, 0.0)
-    """The number of unread bytes, and the time since when it has not decreased."""
+    """The number of unread bytes, and since when it has not decreased."""
 
     def __init__(self, config: HttpServerConfig, **options: Any) -> None:
         self.config, self.options = config, options  # H11Protocol is only initialised for accepted connections
@@ -147,7 +147,7 @@ class GuardedConnection(H11Protocol):
         super().handle_websocket_upgrade(event)
 
     def _check(self, last: Any) -> None:
-        """Close the connection if no request has arrived since the last check and none is being answered."""
+        """Close the connection if no request has arrived since the previous check and none is being answered."""
         if self.transport.is_closing() or self.transport.get_protocol() is not self:
             return
         if self.cycle is last and (last is None or last.response_complete):
@@ -199,7 +199,7 @@ class GuardedWebSocket(WebSocketsSansIOProtocol):
         self.frame_limit, self.received = RateLimit(*WEBSOCKET_FRAMES), monotonic()
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
-        """Start, with writes collected."""
+        """Open the connection with a buffered transport."""
         super().connection_made(cast(asyncio.Transport, BufferedTransport(transport, self.loop)))
         self.config.track(self)
 
@@ -248,7 +248,7 @@ class _Server(uvicorn.Server):
         """Start to listen."""
         await super().startup(sockets)
         gc.collect()
-        gc.freeze()  # else each full collection visits 200,000 objects of modules and blocks the server for 70 ms
+        gc.freeze()  # else each full collection visits 200,000 objects and blocks the server for 70 ms
         self.on_ready()
 
 
@@ -264,7 +264,7 @@ def serve_app(config: HttpServerConfig, listener: socket.socket, on_ready: Calla
 
 
 def _raise_file_limit() -> int:
-    """Raise the limit of open files as far as needed and allowed; the limit."""
+    """Raise the limit of open files as far as needed and allowed, and return it."""
     try:
         import resource
     except ImportError:  # Windows has no such limit

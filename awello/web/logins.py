@@ -1,8 +1,8 @@
-"""Limits of login attempts, which slow down guessing and cannot lock a user out.
+"""Rate limits of login attempts: they slow down guessing without locking users out.
 
-Attempts count by account and network.  A device that has logged in to an account before (it has a cookie) has a limit
-of its own for it, and so has a network.  All other attempts also count by network, by account and in total: that slows
-down guesses from many networks, and does not affect known devices and networks.
+A device (identified by a cookie) or a network that has been used to log in to an account before has its own limit for
+this account.  Attempts from unknown origins are limited per network, per account and in total, which slows down guesses
+from many networks without affecting known devices and networks.
 """
 
 import re

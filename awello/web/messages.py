@@ -1,7 +1,7 @@
-"""The requests of the page, which the server validates.
+"""The requests of the API, validated by pydantic.
 
-The server keeps no state of games in progress: each request gives the start position and the moves.  So a restart loses
-nothing, and two pages cannot interfere.
+The API is stateless: each request contains the start position and the moves of a game.  So a restart loses nothing,
+and clients cannot interfere with each other.
 """
 
 from functools import cache
@@ -15,8 +15,8 @@ from awello.position import Position, parse_position
 from awello.record import Record, replay
 from awello.rules.game import PASS, Game
 from awello.schemas import GameName as GameName
+from awello.web.client_players import validate_spec
 from awello.web.engine_tasks import AnalyseTask, ChooseTask, ReviewTask
-from awello.web.guest_players import validate_spec
 
 MAX_GAME_MOVES = 2000
 INVALID_MOVE = 64  # not a move of any game
@@ -48,14 +48,14 @@ class MovesRequest(Message):
 
     game: GameName = "othello"
     start: Annotated[str, StringConstraints(max_length=100)] | None = Field(
-        default=None, description="An OBF board or an Awalé diagram; default: the usual start"
+        default=None, description="An OBF board or an Awalé diagram; default: the standard start"
     )
     moves: Annotated[list[MoveName], Field(max_length=MAX_GAME_MOVES)] = Field(
         default=[], description="The moves, including passes", examples=[["f5", "d6", "c3"]]
     )
 
     def to_record(self) -> Record:
-        """Replay the game; an error names the illegal move."""
+        """Replay the game; an illegal move raises an error with its number."""
         game = Game[self.game.upper()]
         start = Position.start(game) if self.start is None else parse_position(self.start, game)
         by_name = _moves_by_name(game)
@@ -68,7 +68,7 @@ class MovesRequest(Message):
                 number, name = legal + 1, self.moves[legal]
                 raise type(error)(f"move {number}: {error}", error.code, number=number, move=name) from None
         record = Record(start, tuple(moves))
-        vars(record)["final"] = position  # a cached property, known already
+        vars(record)["final"] = position  # sets the cached property, which would replay the moves again
         return record
 
 
@@ -96,7 +96,7 @@ class ChooseRequest(MovesRequest):
         default=None, ge=0, le=86400, description="Seconds left on the player's clock; default: no clock"
     )
     increment: float = Field(default=0.0, ge=0, le=3600, description="Seconds added after each move")
-    seed: int = Field(default=0, ge=0, lt=1 << 32, description="The same seed gives the same choice")
+    seed: int = Field(default=0, ge=0, lt=1 << 32, description="Random seed: equal seeds give equal choices")
 
     def to_task(self) -> ChooseTask:
         """The task for an engine process."""
@@ -118,10 +118,14 @@ class TextRequest(Message):
     """A text that may contain a game or a position."""
 
     text: Annotated[str, StringConstraints(max_length=MAX_TEXT_CHARS)]
-    game: GameName | None = Field(default=None, description="The game of the text; default: recognised")
+    game: GameName | None = Field(default=None, description="The expected game; default: detected")
 
 
 class TreeRequest(MovesRequest):
     """A search tree to draw."""
 
-    search: PlayerSpec = Field(default="alphabeta@2", description="minimax, alphabeta ...", examples=["alphabeta@2"])
+    search: PlayerSpec = Field(
+        default="alphabeta@2",
+        description="minimax, alphabeta, negamax or negamax-alphabeta, with a depth",
+        examples=["alphabeta@2"],
+    )

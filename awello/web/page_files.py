@@ -1,4 +1,4 @@
-"""The static files of the page, served by a middleware before any route: they are few, small and requested together."""
+"""The static files of the page, served by a middleware before the routes, since a browser requests all at once."""
 
 import zlib
 from pathlib import Path
@@ -27,7 +27,7 @@ class PageFiles:
         self._contents: dict[Path, tuple[int, bytes, str]] = {}
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Serve a file, or status 304 if the browser has it already."""
+        """Serve a file, or status 304 if the browser has the current version."""
         path = self.paths.get(scope.get("path", "")) if scope["type"] == "http" else None
         if path is None or scope["method"] not in ("GET", "HEAD"):
             await self.app(scope, receive, send)

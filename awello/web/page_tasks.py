@@ -1,6 +1,6 @@
 """CPU-bound functions for the page, which run in a worker process and not in the server's event loop.
 
-Arguments and results can be pickled; most results are JSON already, so that the server only forwards them.
+Arguments and results are pickled.  Most results are encoded JSON, which the server forwards unchanged.
 """
 
 import json
@@ -9,7 +9,7 @@ from contextlib import suppress
 from awello.errors import AwelloError
 from awello.formats.detection import detect_game
 from awello.formats.registry import find_format, read_games
-from awello.lab.tree_drawing import describe_tree, draw_tree_svg
+from awello.lab.tree_drawing import describe_tree, draw_tree_svg, format_value
 from awello.players.player import Player, find_player, make_player
 from awello.players.spec import PlayerSpec, parse_spec
 from awello.players.tree import build_search_tree
@@ -18,9 +18,9 @@ from awello.record import Record
 from awello.rules.game import Game
 from awello.schemas import PositionsJson, RecognisedJson
 from awello.search.search_tree import SearchNode
-from awello.web.guest_players import validate_spec
+from awello.web.client_players import validate_spec
 
-MAX_DRAWN_NODES = 3000  # of a tree picture; lower plies are left out
+MAX_DRAWN_NODES = 3000  # of a search tree; lower plies are left out
 
 
 def dump_positions(record: Record, since: int) -> bytes:
@@ -36,7 +36,7 @@ def recognise_text(text: str, game: Game | None) -> bytes:
 
 
 def find_learners(record: Record) -> list[tuple[str, int]]:
-    """The specs and sides of the players of a game that learn; tags name players by their specs."""
+    """The specs and sides of players that can learn from a game; its tags contain the specs."""
     learners = []
     for side, name in enumerate(record.start.game.sides):
         with suppress(AwelloError):
@@ -47,7 +47,7 @@ def find_learners(record: Record) -> list[tuple[str, int]]:
 
 
 def teach_players(record: Record, learners: list[tuple[str, int]]) -> None:
-    """Let players learn from a finished game."""
+    """Train players with a finished game."""
     for spec, side in learners:
         player = make_player(spec)
         player.begin(record.start.game, 0)
@@ -66,7 +66,15 @@ def draw_search(spec: PlayerSpec, position: Position, most_plies: int) -> bytes:
     plies = next(
         plies for plies in range(most_plies, -1, -1) if _count_nodes(tree.root, plies) <= MAX_DRAWN_NODES or not plies
     )
-    return json.dumps({"svg": draw_tree_svg(tree, plies), "lines": describe_tree(tree)}).encode()
+    summary = {
+        "search": tree.label,
+        "value": format_value(tree.value),
+        "counts": {"nodes": tree.nodes, "leaves": tree.leaves, "cut": tree.cut},
+        "minimax_counts": tree.minimax_counts if tree.cut else None,
+        "pv": tree.pv,
+        "mover_view": tree.mover_view,
+    }
+    return json.dumps({"svg": draw_tree_svg(tree, plies), "lines": describe_tree(tree), **summary}).encode()
 
 
 def _count_nodes(node: SearchNode, plies: int) -> int:

@@ -1,6 +1,6 @@
 """Setup of the server's child processes: priority and memory limits, set before any heavy import.
 
-The imports take a second of CPU time just when the page is opened for the first time, so they run at low priority.
+The imports take about a second of CPU time while the page is being opened, so they run at low priority.
 """
 
 import os
@@ -29,7 +29,7 @@ def run_contest(folder: Path, seconds: float | None) -> None:
 def prepare_process(nice: int = ENGINE_NICENESS, memory: int = ENGINE_MEMORY_BYTES) -> None:
     """Prepare a child process: ignore Ctrl-C, redirect output to stderr, set priority and memory limit."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
-    os.dup2(2, 1)  # players may print
+    os.dup2(2, 1)  # players may print to stdout
     if hasattr(os, "nice"):
         os.nice(parse_niceness(nice))
     with suppress(OSError):

@@ -5,23 +5,23 @@ from collections import Counter, OrderedDict
 from collections.abc import Mapping
 from time import monotonic
 
-USAGE_HALF_LIFE = 5.0  # seconds after which past usage counts half
-MAX_KEYS = 50_000  # whose limits are kept; those used longest ago are dropped
+USAGE_HALF_LIFE = 5.0  # seconds
+MAX_KEYS = 50_000  # least recently used ones are dropped
 
 
 class RateLimit:
-    """A token bucket: `burst` actions at once, and `rate` per second in the long run."""
+    """A token bucket: bursts of up to `burst` actions, and `rate` actions per second in the long run."""
 
     def __init__(self, burst: float, rate: float) -> None:
         self.burst, self.rate = burst, rate
         self.tokens, self.updated = burst, monotonic()
 
     def take(self, count: float = 1) -> bool:
-        """Whether this many actions are allowed now; if so, they are counted."""
+        """Whether `count` actions are allowed now; if so, they are counted."""
         return self.reserve(count, 0.0) is not None
 
     def reserve(self, cost: float, max_wait: float) -> float | None:
-        """Count an action; the seconds to wait before it, or None without counting it if that exceeds `max_wait`."""
+        """Count an action and return the seconds to wait before it; not counted if above `max_wait`: None."""
         now = monotonic()
         self.tokens = min(self.burst, self.tokens + (now - self.updated) * self.rate)
         self.updated = now
@@ -57,7 +57,7 @@ class RateLimits:
 
 
 class ConcurrencyLimit:
-    """Counts of concurrent actions per key; callers pass the limits."""
+    """Counts of concurrent actions per key; the limits are arguments of `acquire`."""
 
     def __init__(self) -> None:
         self.counts: Counter[str] = Counter()
@@ -96,7 +96,7 @@ class RecentUsage:
 
 
 def network_of(address: str) -> str:
-    """The network an address is counted under: itself for IPv4, its /64 for IPv6, which one client can have alone."""
+    """The network an address is counted under: itself for IPv4, the /64 prefix for IPv6, which one client can own."""
     try:
         parsed = ipaddress.ip_address(address)
     except ValueError:

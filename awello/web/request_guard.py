@@ -1,12 +1,12 @@
 """The outermost middleware: checks the origin, the size and the rate of every request.
 
-The server belongs to the user of this machine, and pages of other sites in the same browser must not control it.  So
-the `Host` header must name this server, which prevents DNS rebinding, and requests to the API must come from the
-server's own page or from no page.  Bodies are limited in size and time, and responses carry a content security policy
-that lets the page load nothing but its own files.
+Pages of other sites in the user's browser must not be able to control the server.  So the `Host` header must name this
+server, which prevents DNS rebinding, and requests to the API must come from the server's own page or from a client that
+is not a browser.  Bodies are limited in size and time, and a content security policy lets the page load only its own
+files.
 
-Every request is charged the milliseconds that the event loop is estimated to spend on it.  Each network except this
-machine has a budget (`NETWORK_BUDGET`); requests beyond it are delayed, and refused if the delay would be too long.
+Every request is charged with the estimated time that the event loop spends on it.  Each network has a budget
+(`NETWORK_BUDGET`), except for this machine; requests beyond it are delayed, or refused if the delay would be too long.
 """
 
 import asyncio
@@ -25,11 +25,11 @@ from awello.web.errors import MAX_QUOTED_CHARS, ApiError, describe_error
 from awello.web.rate_limits import ConcurrencyLimit, RateLimits, network_of
 
 MAX_BODY_BYTES, MAX_TEXT_BODY_BYTES, MAX_FILES_BODY_BYTES = 1 << 14, 1 << 17, 1 << 24
-FILES_PATH = "/api/games/files"  # the only path that accepts files
+FILES_PATH = "/api/games/files"  # accepts files
 TEXT_PATHS = ("/api/read", "/api/file")  # accept long texts
 BODY_TIMEOUT = 60.0  # seconds within which a body must arrive
 NETWORK_BUDGET = (500.0, 150.0)  # milliseconds of the event loop per network: burst, and per second
-MAX_DELAY = 6.0  # seconds for which a request is delayed; beyond, it is refused
+MAX_DELAY = 6.0  # seconds; requests that would be delayed for longer are refused
 MAX_OPEN_REQUESTS = 256  # of one network
 FILE_COST, API_COST = 0.25, 1.5  # milliseconds for a file of the page, and for a request to the API
 PATH_COSTS = {  # for requests to these paths of the API
@@ -68,7 +68,7 @@ class RequestGuard:
         self.hosts = {*LOCAL_HOSTS, host.lower(), socket.gethostname().lower(), *(name.lower() for name in host_names)}
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Check and handle a request; those of other machines are charged to their network."""
+        """Check and handle a request; requests from other machines are charged to their network."""
         if scope["type"] not in ("http", "websocket"):
             return await self.app(scope, receive, send)
         headers, address = Headers(scope=scope), (scope.get("client") or ("",))[0]
@@ -93,7 +93,7 @@ class RequestGuard:
 
         async def receive_counted() -> Message:
             event = await receive()
-            if "content-length" not in headers:  # else it is charged in advance
+            if "content-length" not in headers:  # else the length was charged in advance
                 budget.spend(len(event.get("body", b"")) / BYTES_READ_PER_MS)
             return event
 
@@ -145,7 +145,7 @@ class RequestGuard:
                 async with asyncio.timeout_at(deadline if more else None):
                     event = await receive()
             except TimeoutError:
-                message = f"the request was not complete within {BODY_TIMEOUT:.0f} seconds: send it again"
+                message = f"the request was not complete within {BODY_TIMEOUT:.0f} seconds: try again"
                 raise ApiError(408, "request_timeout", message, seconds=BODY_TIMEOUT) from None
             size, more = size + len(event.get("body", b"")), event.get("more_body", False)
             if size > limit:
@@ -179,7 +179,7 @@ def _is_address(name: str) -> bool:
 
 
 def _max_body_bytes(scope: Scope) -> int:
-    """The size limit of a request's body; most are small, because the event loop parses them."""
+    """The size limit of a request's body; it is low for most paths, because the event loop parses the body."""
     if scope["path"] == FILES_PATH:
         return MAX_FILES_BODY_BYTES
     return MAX_TEXT_BODY_BYTES if scope["path"] in TEXT_PATHS else MAX_BODY_BYTES
@@ -192,7 +192,7 @@ def _content_length(headers: Headers) -> int:
 
 
 def estimate_cost(path: str, length: int) -> float:
-    """The milliseconds of the event loop that a request is estimated to cost."""
+    """The estimated time that the event loop spends on a request, in milliseconds."""
     if not path.startswith("/api/"):
         return FILE_COST
     costs = (cost for prefix, cost in PATH_COSTS.items() if path.startswith(prefix))
@@ -213,5 +213,5 @@ async def send_error(error: ApiError, scope: Scope, receive: Receive, send: Send
     headers = {
         **SECURITY_HEADERS,
         "connection": "close",
-    }  # new connections are limited too
+    }  # new connections are rate-limited too
     await JSONResponse(describe_error(error), error.status_code, headers)(scope, receive, send)

@@ -1,4 +1,4 @@
-"""The club's tournaments in the HTTP API, which are public."""
+"""The HTTP API of the club's tournaments, which are public."""
 
 from functools import partial
 from typing import Annotated, Any, Literal
@@ -52,7 +52,7 @@ class ClubStandingJson(BaseModel):
 
 
 class PairingJson(BaseModel):
-    """A fixture of a round."""
+    """A pairing of a round."""
 
     round: int
     board: int
@@ -60,7 +60,7 @@ class PairingJson(BaseModel):
     second: str | None = Field(description="Null for a bye")
     game: int | None = Field(description="Null until both players are online")
     points: list[float] | None = Field(description="Null until decided")
-    forfeit: bool = Field(description="Whether a player did not come")
+    forfeit: bool = Field(description="Whether the pairing was decided by a missing player")
 
 
 class TournamentDetailsJson(TournamentJson):
@@ -70,13 +70,13 @@ class TournamentDetailsJson(TournamentJson):
     pairings: list[PairingJson]
 
 
-@router.get("/tournaments", summary="Tournaments", response_model=list[TournamentJson])
+@router.get("/tournaments", summary="List tournaments", response_model=list[TournamentJson])
 async def list_tournaments(club: RequiredClub, limit: Annotated[int, Query(ge=1, le=100)] = 50) -> Any:
-    """The latest tournaments, oldest first."""
+    """List the latest tournaments, oldest first."""
     return [tournament.to_json() for tournament in await club.read(partial(load_tournaments, last=limit))]
 
 
-@router.get("/tournaments/{number}", summary="A tournament", response_model=TournamentDetailsJson)
+@router.get("/tournaments/{number}", summary="Show a tournament", response_model=TournamentDetailsJson)
 async def show_tournament(number: Annotated[int, Path(ge=1, lt=1 << 31)], club: RequiredClub) -> Any:
-    """A tournament with standings and pairings."""
+    """Show a tournament with its standings and pairings."""
     return (await club.read(partial(find_tournament, key=number))).details_json()

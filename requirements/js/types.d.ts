@@ -192,6 +192,10 @@ interface ClockConfig {
 interface ContestManagerConfig { game: string; players: string[]; api: typeof import("../../awello/web/static/js/server.js").api }
 interface MoveListConfig { tree: TreeNode; current: string; family: Family }
 interface SearchTreeConfig { line: { game: string; start: string | null; moves: string[] }; api: ContestManagerConfig["api"] }
+interface TreePicture {
+  svg: string; search: string; value: string; counts: { nodes: number; leaves: number; cut: number };
+  minimax_counts: [number, number] | null; pv: string[]; mover_view: boolean;
+}
 interface GraphConfig { points: Point[]; current: number; length: number; maxValue: number; sides: string[]; unit: string }
 
 /** An element of the page; not every element has all these properties. */

@@ -203,9 +203,9 @@ export async function retryMistake(node) {
 async function submitRetry(move) {
   const before = reviewer.retry?.node.parent;
   if (state.game.current !== before || !(move in before.position.moves)) return;
-  const judged = reviewer.evaluateRetry(state.game, move);
+  const evaluated = reviewer.evaluateRetry(state.game, move);
   await gameplay.playHumanMove(move);
-  await judged.catch(showError);
+  await evaluated.catch(showError);
 }
 
 /** Play the best move instead of the mistake. @param {GameNode} node */

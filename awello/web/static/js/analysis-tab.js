@@ -28,9 +28,9 @@ export class AnalysisTab {
     this.reviewBox = h("div", { class: "review", id: "review" });
     /** @type {Analysis | null} */
     this.shown = null;
-    this.drawn = ""; // cache key of the rendered review
+    this.drawn = ""; // the review shown, as a key
     /** @type {number | null} */
-    this.wanted = null; // index of the previewed move of the line
+    this.wanted = null; // index of the previewed move of the principal variation
     box.replaceChildren(
       formRow(t("analysis.time"), this.seconds),
       this.status, this.values, this.line, this.more,
@@ -79,7 +79,7 @@ export class AnalysisTab {
     const best = Math.max(...moves.map((entry) => entry.value));
     const kept = new Map([.../** @type {HTMLCollectionOf<HTMLElement>} */ (this.values.children)].map((item) => [item.getAttribute("data-move"), item]));
     for (const { move } of moves) if (!kept.has(move)) kept.set(move, this.values.appendChild(this.valueOf(move)));
-    const known = new Map(moves.map((entry, place) => [entry.move, { ...entry, place }]));
+    const known = new Map(moves.map((entry, index) => [entry.move, { ...entry, index }]));
     for (const [move, item] of kept) {
       const value = known.get(move ?? "");
       if (value) showValue(item, value, best);
@@ -98,16 +98,16 @@ export class AnalysisTab {
     const moves = shown?.pv ?? [];
     while (this.line.children.length > moves.length) this.line.lastChild?.remove();
     while (this.line.children.length < moves.length) this.line.append(this.stepOf(this.line.children.length));
-    moves.forEach((move, place) => (this.line.children[place].textContent = move === "pass" ? t("move.pass") : move));
+    moves.forEach((move, index) => (this.line.children[index].textContent = move === "pass" ? t("move.pass") : move));
   }
 
-  /** @param {number} place */
-  stepOf(place) {
+  /** @param {number} index */
+  stepOf(index) {
     return h("button", {
-      onmouseenter: () => this.previewLine(place),
-      onfocus: () => this.previewLine(place),
+      onmouseenter: () => this.previewLine(index),
+      onfocus: () => this.previewLine(index),
       onblur: () => this.leaveLine(),
-      onclick: () => this.shown && playLine(this.shown.pv.slice(0, place + 1)),
+      onclick: () => this.shown && playLine(this.shown.pv.slice(0, index + 1)),
     });
   }
 
@@ -116,16 +116,16 @@ export class AnalysisTab {
     setState({ preview: null });
   }
 
-  /** @param {number} place */
-  async previewLine(place) {
+  /** @param {number} index */
+  async previewLine(index) {
     const { shown } = this;
     const node = state.game.current;
     if (!shown) return;
-    this.wanted = place;
+    this.wanted = index;
     shown.views ??= loadLineAhead(state.game, node, shown.pv);
     const views = await shown.views.catch(() => []);
-    if (this.wanted !== place || state.game.current !== node || !views[place]) return;
-    setState({ preview: { position: views[place], moves: shown.pv.slice(0, place + 1) } });
+    if (this.wanted !== index || state.game.current !== node || !views[index]) return;
+    setState({ preview: { position: views[index], moves: shown.pv.slice(0, index + 1) } });
   }
 
   // ---- the review -----------------------------------------------------------------------------------------------
@@ -162,7 +162,7 @@ export class AnalysisTab {
   /** @param {Game} game @param {Retry} given */
   trialBox(game, { node, tried, loss }) {
     const good = loss !== null && loss < game.rules.inaccuracy;
-    const key = tried === null ? "retry.ask" : loss === null ? "retry.judging" : good ? "retry.right" : "retry.wrong";
+    const key = tried === null ? "retry.ask" : loss === null ? "retry.analysing" : good ? "retry.right" : "retry.wrong";
     return h("div", { class: `retry ${good ? "good" : ""}`, role: "status" },
       h("p", {}, t(key, { move: tried, loss: loss === null ? "" : formatSigned(-loss, 1) })),
       h("div", { class: "buttons" },
@@ -208,10 +208,10 @@ function stopReview() {
   notifyChange("review");
 }
 
-/** @param {HTMLElement} item @param {MoveValue & { place: number }} given @param {number} best */
-function showValue(item, { value, exact, place }, best) {
+/** @param {HTMLElement} item @param {MoveValue & { index: number }} given @param {number} best */
+function showValue(item, { value, exact, index }, best) {
   const [number] = item.getElementsByTagName("span");
-  item.style.order = String(place);
+  item.style.order = String(index);
   item.getElementsByTagName("button")[0].className = value === best ? "best" : "";
   number.textContent = formatSigned(value, exact ? 0 : 1) + (exact ? " =" : "");
   number.title = exact ? t("analysis.exact") : "";

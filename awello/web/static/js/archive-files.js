@@ -102,7 +102,7 @@ export class ArchiveFiles {
   }
 }
 
-/** The result of an import in one line, with the damaged games below it. @param {FileReport} report */
+/** The result of an import in one line, with errors of damaged games below it. @param {FileReport} report */
 function formatReport({ name, format, games, new: fresh, repeated, unfinished, damaged, damage }) {
   if (format === "names") return [t("files.names", { name })];
   /** @param {number} number */
@@ -114,5 +114,5 @@ function formatReport({ name, format, games, new: fresh, repeated, unfinished, d
     ...counts.map(([key, count]) => t(`files.${key}`, { count: formatNumber(count) })),
   ];
   const lines = damage.map((text) => h("li", {}, text));
-  return [h("strong", {}, name), ` ${parts.join(" · ")}`, lines.length ? h("ul", {}, ...lines) : null];
+  return [h("strong", {}, name), ` ${parts.join(" · ")}`, lines.length ? h("small", {}, t("files.details")) : null, lines.length ? h("ul", {}, ...lines) : null];
 }

@@ -120,8 +120,8 @@ export class ArchiveList {
   item(entry) {
     const { number, game, players, winner, date, event, opening } = entry;
     const family = GAMES[game].family;
-    /** @param {number} place */
-    const side = (place) => h("span", { class: winner === place ? "archive-side is-winner" : "archive-side" }, players[place] ?? sideName(family, place));
+    /** @param {number} index */
+    const side = (index) => h("span", { class: winner === index ? "archive-side is-winner" : "archive-side" }, players[index] ?? sideName(family, index));
     const facts = [number, t(`game.${game}`), date, opening?.[currentLanguage()], event].filter(Boolean).join(" · ");
     return h("li", {}, h("button", { class: "archive-game", "data-number": number, onclick: () => openArchivedGame(number) },
       side(0), h("span", { class: "archive-score" }, formatScore(entry)), side(1),

@@ -1,11 +1,10 @@
 /** Saves finished games in the server's archive, each once. */
 import { HUMAN } from "./game.js";
+import { t } from "./i18n.js";
 import { errorText } from "./notices.js";
 import { api } from "./server.js";
 import { settings } from "./settings.js";
 import { notifyChange } from "./store.js";
-
-const GUEST = "guest";
 
 /** Save a finished game; `game.saved` holds the outcome. @param {Game} game */
 export async function saveGame(game) {
@@ -37,5 +36,5 @@ function toArchiveRequest(game) {
 /** The player names for the archive: a bot's spec, or the user's name in a game against a bot. @param {Game} given */
 export function recordedNames({ players }) {
   const alone = players.filter((player) => player === HUMAN).length === 1;
-  return players.map((player) => (player === HUMAN ? (alone && settings.name.trim()) || GUEST : player));
+  return players.map((player) => (player === HUMAN ? (alone && settings.name.trim()) || t("settings.name.none") : player));
 }

@@ -15,10 +15,10 @@ const WIDTH = 640;
 const HEIGHT = 526;
 const PIT = { left: 26, width: 98 };
 const STORE = { left: 20, width: 600, height: 54 };
-const ROW_CENTRES = { farStore: 32, farRow: 196, nearRow: 352, nearStore: 458 }; // y of the middle of each row
-const NUMBER_OFFSET = 60; // outwards from the middle of a pit
+const ROW_CENTRES = { farStore: 32, farRow: 196, nearRow: 352, nearStore: 458 }; // y of the centre of each row
+const NUMBER_OFFSET = 60; // outwards from the centre of a pit
 const LETTER_OFFSET = 92;
-const HINT_OFFSET = 78; // inwards from the middle of a pit
+const HINT_OFFSET = 78; // inwards from the centre of a pit
 const PIT_CELL_HEIGHT = 182; // height of a pit's cell, from the middle of the board to the store
 
 class AwaleBoard extends Board {

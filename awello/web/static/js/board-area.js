@@ -90,8 +90,8 @@ function drawClocks(game) {
 
 /** @param {Game} game */
 function drawCaption(game) {
-  const worth = hintsVisible() && !game.current.over && formatEvaluation(game);
-  const more = state.editor ? [] : [findOpening(game)?.[currentLanguage()], worth];
+  const evaluation = hintsVisible() && !game.current.over && formatEvaluation(game);
+  const more = state.editor ? [] : [findOpening(game)?.[currentLanguage()], evaluation];
   byId("caption").replaceChildren(...[captionText(game), ...more].filter(Boolean).map((text) => h("span", {}, text)));
 }
 

@@ -1,8 +1,8 @@
 /**
- * What both boards share: configuration in, events out, and a grid of cells over one drawing.
+ * The base of both boards: configuration in, events out, and a grid of cells over one drawing.
  *
- * The drawing is a passive SVG. Plain cells with labels lie over it and receive pointer, keyboard and screen reader.
- * A board places and draws its cells; it knows no rules.
+ * The drawing is a passive SVG. Labelled cells lie over it; they handle the pointer, the keyboard and screen readers.
+ * A board positions and draws its cells; it has no knowledge of the rules.
  */
 import { appendSvg, eventElement, reducedMotion, setAttribute, setText, SVG } from "./dom.js";
 import { formatSigned, t } from "./i18n.js";
@@ -12,7 +12,7 @@ const STEPS = { ArrowUp: [-1, 0], ArrowDown: [1, 0], ArrowLeft: [0, -1], ArrowRi
 const FAIR_LOSS = 1; // loss from which a move is only fair
 const BAD_LOSS = 4; // loss from which a move is bad
 
-/** Whether animations are wanted and visible. */
+/** Whether to animate: the user has not reduced motion, and the page is visible. */
 export function isMotionEnabled() {
   return !document.hidden && !reducedMotion();
 }
@@ -73,7 +73,7 @@ export class Board extends HTMLElement {
   #rows = [];
   /** @type {string | null} */
   #tabStop = null; // the cell in the tab order: the last one with focus
-  #focusedByPointer = false; // focus came from the pointer, so keys belong to the page
+  #focusedByPointer = false; // the focus came from the pointer: keys are handled by the page
   /** @type {{ from: string, to: string | null } | null} */
   #draft = null; // the arrow being drawn
   /** @type {(() => void) | null} */
@@ -129,7 +129,7 @@ export class Board extends HTMLElement {
     return [0, 0];
   }
 
-  /** The label of a cell, in pieces. @param {string} _name @returns {string[]} */
+  /** The parts of the label of a cell. @param {string} _name @returns {string[]} */
   describe(_name) {
     return [];
   }
@@ -179,7 +179,7 @@ export class Board extends HTMLElement {
   }
 
   /**
-   * Register how to end an animation; `settled` is fired when it has ended or was interrupted.
+   * Register a function that ends the animation; `settled` is fired when the animation ends or is interrupted.
    * @param {() => void} end
    */
   startAnimation(end) {

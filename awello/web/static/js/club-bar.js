@@ -88,7 +88,7 @@ export class ClubBar {
     return [h("div", { class: "club-group", role: "group", "aria-label": t("club.games.own") }, h("span", {}, t("club.games.own")), ...games.map(button))];
   }
 
-  /** Challenges, while the club tab does not show them. */
+  /** Challenges, unless the club tab shows them. */
   challengeRows() {
     const { club } = this;
     return state.tab === "club" ? [] : [...club.challenges.values()].map((offer) => challengeRow(club, offer, "bar"));
@@ -162,47 +162,47 @@ export class ClubBar {
     ];
   }
 
-  /** @param {string} what @param {ClubGame} game @param {object} [fields] */
-  sendAction(what, game, fields = {}) {
+  /** @param {string} type @param {ClubGame} game @param {object} [fields] */
+  sendAction(type, game, fields = {}) {
     this.resigning = null;
     this.draw();
-    return this.club.request(what, { game: game.number, ...fields });
+    return this.club.request(type, { game: game.number, ...fields });
   }
 
   // ---- the end of a game --------------------------------------------------------------------------------------------
   /** The banner below the result of a club game, and the state it depends on. @param {ClubGame} game */
   ending(game) {
     const { club } = this;
-    const asked = club.rematches.get(game.number) ?? "";
-    return { state: JSON.stringify([asked, club.name, game.ownSide, club.connection.online]), parts: () => this.endingParts(game, asked) };
+    const offeredBy = club.rematches.get(game.number) ?? "";
+    return { state: JSON.stringify([offeredBy, club.name, game.ownSide, club.connection.online]), parts: () => this.endingParts(game, offeredBy) };
   }
 
-  /** @param {ClubGame} game @param {string} asked */
-  endingParts(game, asked) {
+  /** @param {ClubGame} game @param {string} offeredBy */
+  endingParts(game, offeredBy) {
     const { state: ended, ownSide: mine } = game;
     const rated = ended.players.filter(({ after }) => after !== null);
     return [
       rated.length > 0 && h("p", { id: "club-ratings", class: "club-ratings" }, ...rated.map((player) => h("span", {}, withColon(player.name, formatRatingChange(player))))),
-      mine !== null && this.rematchControl(game, asked),
+      mine !== null && this.rematchControl(game, offeredBy),
       ended.ply > 0 && h("button", { id: "banner-review", onclick: () => actions.reviewGame() }, t("review.begin")),
       h("button", { id: "club-back", onclick: () => showTab("club", "lobby") }, t("club.lobby.back")),
       h("small", {}, formatTerms(ended)),
     ].filter(Boolean);
   }
 
-  /** @param {ClubGame} game @param {string} asked */
-  rematchControl(game, asked) {
-    if (asked === this.club.name) return h("span", { role: "status" }, t("club.rematch.waiting"));
-    const text = asked ? t("club.rematch.accept", { name: asked }) : t("club.rematch");
+  /** @param {ClubGame} game @param {string} offeredBy */
+  rematchControl(game, offeredBy) {
+    if (offeredBy === this.club.name) return h("span", { role: "status" }, t("club.rematch.waiting"));
+    const text = offeredBy ? t("club.rematch.accept", { name: offeredBy }) : t("club.rematch");
     return h("button", { id: "club-rematch", class: "primary", disabled: !this.club.connection.online, onclick: () => this.club.rematch(game.number) }, text);
   }
 }
 
-/** A received challenge with its buttons. @param {Club} club @param {Offer} offer @param {string} place */
-export function challengeRow(club, offer, place) {
+/** A received challenge with its buttons. @param {Club} club @param {Offer} offer @param {string} prefix */
+export function challengeRow(club, offer, prefix) {
   const side = offer.side === null ? "" : ` · ${t("club.side.yours", { side: clubSideName(offer.variant, 1 - offer.side) })}`;
   return h("div", { class: "club-challenge" },
     h("span", {}, h("strong", {}, t("club.challenged", { name: offer.from })), h("small", {}, formatTerms(offer) + side)),
-    h("button", { id: `club-accept-${place}-${offer.number}`, class: "primary", onclick: () => club.accept(offer.number) }, t("club.accept")),
-    h("button", { id: `club-decline-${place}-${offer.number}`, onclick: () => club.decline(offer.number) }, t("club.decline")));
+    h("button", { id: `club-accept-${prefix}-${offer.number}`, class: "primary", onclick: () => club.accept(offer.number) }, t("club.accept")),
+    h("button", { id: `club-decline-${prefix}-${offer.number}`, onclick: () => club.decline(offer.number) }, t("club.decline")));
 }

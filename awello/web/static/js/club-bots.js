@@ -33,7 +33,7 @@ export class ClubBots {
     return this.act(async () => {
       const bots = await api("GET", "/api/club/bots");
       const tokens = await Promise.all(bots.map((/** @type {{ name: string }} */ { name }) => api("GET", `/api/club/bots/${name}/tokens`)));
-      this.list.replaceChildren(...bots.map((/** @type {{ name: string }} */ { name }, /** @type {number} */ place) => this.botCard(name, tokens[place])));
+      this.list.replaceChildren(...bots.map((/** @type {{ name: string }} */ { name }, /** @type {number} */ index) => this.botCard(name, tokens[index])));
     });
   }
 

@@ -18,7 +18,7 @@ export class ClubChat {
     this.messages = new Map(); // game number → messages
   }
 
-  /** Tell the server whether to deliver messages. */
+  /** Turn the delivery of messages on or off on the server. */
   updateSubscription() {
     if (this.club.name && this.club.connection.online) this.club.connection.request("chat", { subscribe: settings.chat }).catch(() => {});
   }
@@ -39,7 +39,7 @@ export class ClubChat {
   /** @param {{ game: number } & ChatMessage} given */
   handleMessage({ game, by, text }) {
     this.add(game, { by, text });
-    if (this.isLogVisible(game) || by === this.club.name) return; // the log is announced by itself
+    if (this.isLogVisible(game) || by === this.club.name) return; // the visible log announces new messages itself
     announce(withColon(by, text));
     showNotice(withColon(by, text), false);
   }
@@ -58,7 +58,7 @@ export class ClubChat {
   }
 }
 
-/** The chat beside the board: switch, log and input. */
+/** The chat beside the board: checkbox, log and input. */
 export class ChatBox {
   /** @param {Club} club */
   constructor(club) {

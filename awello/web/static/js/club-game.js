@@ -14,7 +14,7 @@ const REASONS = {
 };
 const RETRY_CODES = ["message_rate_limit", "storage"]; // temporary errors: send the same move again
 const RESEND_DELAY_MS = 1000;
-const MAX_ANIMATED_MOVES = 2; // longer sequences are shown at once
+const MAX_ANIMATED_MOVES = 2; // longer sequences are shown without animation
 
 export class ClubGame {
   /** @param {Club} club @param {Game} game @param {ClubState} known */
@@ -52,7 +52,7 @@ export class ClubGame {
     return ours && !this.pendingMove && !node.children.length && this.club.connection.online;
   }
 
-  /** The clock of a side: the server's time, and since when it runs. @param {number} side */
+  /** The clock of a side: its time on the server, and since when it has been running. @param {number} side */
   clock(side) {
     const { clocks, mover, over, receivedAt } = this.state;
     return { seconds: clocks[side], running: !over && mover === side, startedAt: receivedAt };
@@ -64,7 +64,7 @@ export class ClubGame {
     return left === null || over ? null : Math.max(0, Math.ceil(left - (performance.now() - receivedAt) / 1000));
   }
 
-  /** Seconds until the win can be claimed because the opponent has left, or null. */
+  /** Seconds until victory can be claimed because the opponent has left, or null. */
   get claimSeconds() {
     const gone = this.club.claimTimes.get(this.number);
     return gone === undefined || this.state.ply < 2 ? null : Math.max(0, Math.ceil((gone - performance.now()) / 1000));
@@ -135,13 +135,13 @@ export class ClubGame {
     this.queue = this.queue.then(() => this.sync()).catch((error) => showError(error));
   }
 
-  /** Bring the board in line with the club's moves; later updates are queued. */
+  /** Update the board to the club's moves; later updates are queued. */
   async sync() {
     const { game } = this;
     if (state.game !== game || this.over) return;
     const line = game.root.tip.path.slice(1);
     const { moves, over, reason } = this.state;
-    let common = line.findIndex((node, place) => node.move !== moves[place]);
+    let common = line.findIndex((node, index) => node.move !== moves[index]);
     if (common < 0) common = line.length;
     const ahead = this.pendingMove && common === moves.length && line.length === common + 1; // the user's move is on its way
     if (!ahead && common < line.length) {
@@ -156,7 +156,7 @@ export class ClubGame {
     notifyChange("game");
   }
 
-  /** Append moves; spectators who went back stay where they are. @param {string[]} moves */
+  /** Append moves; a spectator who has gone back stays on the same position. @param {string[]} moves */
   async appendMoves(moves) {
     const { game } = this;
     const { tip } = game.root;
@@ -179,7 +179,7 @@ export class ClubGame {
     const { reason, winner, seconds } = this.state;
     const { tip } = this.game.root;
     this.endNode = tip;
-    tip.path.slice(1).forEach((node, place) => (node.seconds = seconds?.[place] ?? null));
+    tip.path.slice(1).forEach((node, index) => (node.seconds = seconds?.[index] ?? null));
     if (reason) tip.result = { loser: winner === null ? null : 1 - winner, reason: REASONS[reason] };
   }
 }

@@ -17,7 +17,7 @@ export class ClubLeaderboard {
     this.speed = select({ id: "leaderboard-speed", onchange: () => this.load() }, SPEEDS.map((name) => [name, t(`club.speed.${name}`)]));
     this.status = h("p", { class: "muted", id: "leaderboard-status", role: "status" });
     this.rows = h("tbody");
-    const heads = ["place", "player", "rating", "results"].map((name) => h("th", { scope: "col" }, t(`club.leaderboard.${name}`)));
+    const heads = ["rank", "player", "rating", "results"].map((name) => h("th", { scope: "col" }, t(`club.leaderboard.${name}`)));
     this.table = h("table", { class: "summary club-table", id: "leaderboard", hidden: true }, h("caption", { class: "visually-hidden" }, t("club.view.leaderboard")), h("thead", {}, h("tr", {}, ...heads)), this.rows);
     this.element = h("section", { "aria-label": t("club.view.leaderboard") },
       formRow(t("club.form.kind"), this.kind), formRow(t("club.form.speed"), this.speed),
@@ -38,8 +38,8 @@ export class ClubLeaderboard {
   show(players) {
     this.table.hidden = !players.length;
     this.status.textContent = t(players.length ? "club.leaderboard.about" : "club.leaderboard.none");
-    this.rows.replaceChildren(...players.map((player, place) => h("tr", { class: player.name === this.club.name ? "is-current" : "" },
-      h("td", {}, String(place + 1)),
+    this.rows.replaceChildren(...players.map((player, index) => h("tr", { class: player.name === this.club.name ? "is-current" : "" },
+      h("td", {}, String(index + 1)),
       h("th", { scope: "row" }, h("button", { class: "plain club-name", onclick: () => this.tab.showPlayer(player.name) }, player.name), player.bot ? h("small", {}, t("club.bot")) : null),
       h("td", {}, formatRating(player)),
       h("td", {}, `${player.wins}–${player.draws}–${player.losses}`))));

@@ -49,12 +49,12 @@ export function formatCountdown(seconds) {
   return t("club.in", { time: `${hours ? `${hours}:${two(minutes)}` : minutes}:${two(left % 60)}` });
 }
 
-/** A rating; a question mark says that it is provisional. @param {Rating} given */
+/** A rating, with a question mark if it is provisional. @param {Rating} given */
 export const formatRating = ({ rating, established }) => `${rating}${established ? "" : "?"}`;
 
-/** A player with the rating and whether it is a bot. @param {ClubPlayerState} given */
-export function formatPlayer({ name, bot, ...worth }) {
-  return `${name} (${formatRating(worth)})${bot ? ` · ${t("club.bot")}` : ""}`;
+/** A player's name with the rating, marked if it is a bot. @param {ClubPlayerState} given */
+export function formatPlayer({ name, bot, ...rating }) {
+  return `${name} (${formatRating(rating)})${bot ? ` · ${t("club.bot")}` : ""}`;
 }
 
 /** The name of a side in a variant. @param {string} variant @param {number} side */

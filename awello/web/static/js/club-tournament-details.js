@@ -73,12 +73,12 @@ function standings({ standings: rows }, view) {
     ...COLUMNS.map((column) => h("td", {}, formatNumber(each[column]))));
   return h("table", { class: "summary club-table club-standings", id: "tournament-standings" },
     h("caption", { class: "visually-hidden" }, t("club.standings")),
-    h("thead", {}, h("tr", {}, h("th", { scope: "col" }, t("club.leaderboard.place")), h("th", { scope: "col" }, t("club.leaderboard.player")), ...COLUMNS.map(head))),
+    h("thead", {}, h("tr", {}, h("th", { scope: "col" }, t("club.leaderboard.rank")), h("th", { scope: "col" }, t("club.leaderboard.player")), ...COLUMNS.map(head))),
     h("tbody", {}, ...rows.map(row)));
 }
 
 /**
- * The pairings, latest round first; only that one is open unless the user toggled others.
+ * The pairings, latest round first; only that round is open unless the user has opened or closed others.
  * @param {Tournament} given
  * @param {ClubTournaments} view
  */
@@ -97,18 +97,18 @@ function rounds({ pairings, round: last }, view) {
 function pairingRow(pairing, view) {
   const { round, board, second, game, points: gained } = pairing;
   const names = [pairing.first, ...(pairing.second ? [pairing.second] : [])];
-  const does = gained ? "club.open" : names.includes(view.club.name ?? "") ? "club.play" : "club.watch";
+  const label = gained ? "club.open" : names.includes(view.club.name ?? "") ? "club.play" : "club.watch";
   return h("li", { class: "club-pairing" },
     h("span", { class: "club-board", title: t("club.board", { board }) }, String(board)),
     h("span", { class: "club-pairing-players" }, nameButton(`pairing-${round}`, names[0], view), ...(second ? [h("span", {}, " – "), nameButton(`pairing-${round}`, second, view)] : [])),
     h("span", { class: "club-rating" }, resultWords(pairing)),
-    game ? h("button", { id: `pairing-game-${game}`, "aria-label": withColon(t(does), names.join(" – ")), onclick: () => view.club.show(game) }, t(does)) : null);
+    game ? h("button", { id: `pairing-game-${game}`, "aria-label": withColon(t(label), names.join(" – ")), onclick: () => view.club.show(game) }, t(label)) : null);
 }
 
 /** The result of a pairing, such as "1 – 0". @param {Pairing} given */
 function resultWords({ second, game, points: gained, forfeit }) {
   if (second === null) return t("club.bye");
-  if (!gained) return game ? "" : t("club.pairing.waiting"); // the button says that it is in progress
+  if (!gained) return game ? "" : t("club.pairing.waiting"); // the button shows that it is in progress
   const result = gained.map(formatPoints).join(" – ");
   return forfeit ? `${result} · ${t("club.forfeit")}` : result;
 }

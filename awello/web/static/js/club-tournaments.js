@@ -24,7 +24,7 @@ export class ClubTournaments {
     this.error = "";
     this.drawn = "";
     this.timer = 0;
-    this.stale = true; // whether the server has newer data
+    this.stale = true; // whether the list must be requested again
     this.roundToggles = new Map(); // round → whether the user opened or closed it
     this.element = h("section", { "aria-label": t("club.view.tournaments") });
   }
@@ -116,21 +116,21 @@ export class ClubTournaments {
   /** The button to enter or withdraw, while the tournament is open. @param {Tournament} given */
   enterButton({ tournament: number, name, state }) {
     if (state !== "open" || !this.club.name) return null;
-    const does = this.entered.has(number) ? "withdraw" : "join";
-    const label = withColon(t(`club.tournament.${does}`), name);
-    return h("button", { id: `tournament-enter-${number}`, class: does === "join" ? "primary" : "", "aria-label": label, disabled: !this.club.connection.online, onclick: () => this.changeEntry(does, number, name) }, t(`club.tournament.${does}`));
+    const action = this.entered.has(number) ? "withdraw" : "join";
+    const label = withColon(t(`club.tournament.${action}`), name);
+    return h("button", { id: `tournament-enter-${number}`, class: action === "join" ? "primary" : "", "aria-label": label, disabled: !this.club.connection.online, onclick: () => this.changeEntry(action, number, name) }, t(`club.tournament.${action}`));
   }
 
   loginButton() {
     return h("button", { id: "tournament-login", onclick: () => this.tab.showLogin() }, t("club.login"));
   }
 
-  /** @param {string} does @param {number} number @param {string} name */
-  async changeEntry(does, number, name) {
-    if (!(await this.club.request(does, { tournament: number }))) return;
-    if (does === "withdraw") this.club.tournaments.delete(number);
+  /** @param {string} action @param {number} number @param {string} name */
+  async changeEntry(action, number, name) {
+    if (!(await this.club.request(action, { tournament: number }))) return;
+    if (action === "withdraw") this.club.tournaments.delete(number);
     await this.refresh(); // before the notice, so that the button is already up to date
-    showNotice(t(`club.tournament.${does === "join" ? "joined" : "left"}`, { name }), false);
+    showNotice(t(`club.tournament.${action === "join" ? "joined" : "left"}`, { name }), false);
   }
 
   // ---- countdowns ---------------------------------------------------------------------------------------------------

@@ -31,10 +31,10 @@ export class Club {
     this.challenges = new Map(); // received, by number
     /** @type {Map<number, SentOffer>} */
     this.sent = new Map(); // sent challenges by number
-    this.rematches = new Map(); // number of a finished game → who offers a rematch
+    this.rematches = new Map(); // number of a finished game → the player who offers a rematch
     /** @type {Map<number, Tournament>} */
     this.tournaments = new Map(); // tournaments the user has entered, by number, as last received
-    this.claimTimes = new Map(); // game number → when the win can be claimed because the opponent has left
+    this.claimTimes = new Map(); // game number → when victory can be claimed because the opponent has left
     this.blocked = new Set(); // names of players whose challenges are not delivered
     this.expectsGame = false; // whether a game may start because of an action on this page
     /** @type {{ number: number, state: ClubState | null } | null} */
@@ -51,7 +51,7 @@ export class Club {
     this.chat = new ClubChat(this);
   }
 
-  /** Log in with the browser's session; spectators connect when they open the club tab. */
+  /** Connect with the session of this browser; spectators connect when they open the club tab. */
   async connect() {
     addTab("club", ClubTab);
     const { name } = await api("GET", "/api/club/session").catch(() => ({ name: null }));
@@ -118,7 +118,7 @@ export class Club {
   }
 
   /**
-   * Connected: games and challenges follow, and the game on the board may have changed meanwhile.
+   * Handle the first message of a connection; events with games and challenges follow it.
    * @param {any} message
    */
   handleWelcome(message) {
@@ -210,7 +210,7 @@ export class Club {
     getPanel("club").views.tournaments.stale = true;
   }
 
-  /** News of a tournament; the first message after connecting is not announced. @param {Tournament} news */
+  /** Handle a tournament event; the first one after connecting is not announced. @param {Tournament} news */
   handleTournament(news) {
     const before = this.tournaments.get(news.tournament);
     this.tournaments.set(news.tournament, news);
@@ -222,10 +222,10 @@ export class Club {
   }
 
   // ---- requests -----------------------------------------------------------------------------------------------------
-  /** Send a request; errors are shown, and the result is null. @param {string} what @param {object} fields */
-  async request(what, fields) {
+  /** Send a request; errors are shown, and the result is then null. @param {string} type @param {object} fields */
+  async request(type, fields) {
     try {
-      return await this.connection.request(what, fields);
+      return await this.connection.request(type, fields);
     } catch (error) {
       showNotice(clubErrorText(error));
       return null;
@@ -353,13 +353,13 @@ export class Club {
 }
 
 /**
- * News of a tournament: a new round, or the end.
+ * The text that announces a new round or the end of a tournament.
  * @param {Tournament} given
  * @param {Tournament} before
  * @param {string | null} ours
  */
 function tournamentNews({ name, state, round, pairing, standings }, before, ours) {
-  if (state === "ended" && before.state !== state) return t("club.news.ended", { name, place: standings.find((row) => row.name === ours)?.rank ?? "?" });
+  if (state === "ended" && before.state !== state) return t("club.news.ended", { name, rank: standings.find((row) => row.name === ours)?.rank ?? "?" });
   if (state === "cancelled" && before.state !== state) return t("club.news.cancelled", { name });
   if (round === before.round || !pairing) return "";
   const { first, second } = pairing;

@@ -1,4 +1,4 @@
-/** Base class of the page's own elements: configuration in, events out, parts built once. */
+/** Base class of the page's custom elements: configuration in, events out, parts built once. */
 
 /**
  * An element that shows its `config`: `build()` creates its parts, `refresh()` fills them.

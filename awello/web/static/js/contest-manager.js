@@ -12,9 +12,9 @@ import { currentLanguage, t } from "./i18n.js";
 import { errorText } from "./notices.js";
 
 const POLL_MS = 1000;
-const RETRY_MS = 3000; // while the server does not answer
-const CONFIRM_MS = 4000; // for the second press that deletes
-const STORAGE_KEY = "awello.contests"; // of the keys of this browser's contests
+const RETRY_MS = 3000; // while the server does not respond
+const CONFIRM_MS = 4000; // within which a second press deletes the contest
+const STORAGE_KEY = "awello.contests"; // for the keys of this browser's contests
 const MAX_KEYS = 50;
 
 /** The keys of the contests started by this browser, by id. */
@@ -183,7 +183,7 @@ class ContestManager extends HTMLElement {
     try {
       this.#contests = await this.#config.api("GET", "/api/contests");
     } catch {
-      return; // the next action reports the error
+      return; // the next request reports the error
     }
     const running = this.#contests.find(({ state }) => state === "running");
     if (running && !this.#contest) this.#open(running.id);

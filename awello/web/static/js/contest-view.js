@@ -11,27 +11,27 @@ export const contestName = ({ game, players }) => withColon(t(`game.${game}`), p
 /** A number in the current language. @param {number} value @param {number} [most] */
 const formatNumber = (value, most = 0) => value.toLocaleString(currentLanguage(), { minimumFractionDigits: most, maximumFractionDigits: most });
 
-/** A box that scrolls sideways, also by keyboard. @param {string} label @param {Child[]} children */
+/** A box that scrolls horizontally, also with the keyboard. @param {string} label @param {Child[]} children */
 function scrollBox(label, ...children) {
   return h("div", { class: "lab-scroll", tabindex: 0, role: "region", "aria-label": label }, children);
 }
 
-/** The view of a contest; `onCommand` receives "stop" or "resume", `onReplay` the game to show. */
+/** The view of a contest; `onCommand` is called with "stop" or "resume", `onReplay` with the game to show. */
 export class ContestView {
-  /** @param {(what: string) => void} onCommand @param {(game: any) => void} onReplay */
+  /** @param {(command: string) => void} onCommand @param {(game: any) => void} onReplay */
   constructor(onCommand, onReplay) {
     this.onReplay = onReplay;
     this.shown = PAGE_SIZE;
     /** @type {Contest | null} */
     this.contest = null;
-    this.drawn = ""; // cache key of the standings
-    this.said = "";
-    this.spokenAt = 0;
+    this.drawn = ""; // the standings shown, as JSON
+    this.announced = "";
+    this.announcedAt = 0;
     this.title = h("h3", { class: "lab-title", tabindex: -1 });
     this.state = h("span", { class: "lab-state" });
     this.progress = h("progress", { class: "lab-progress" });
     this.note = h("span", { class: "lab-muted" });
-    this.spoken = h("p", { class: "visually-hidden", role: "status" });
+    this.announcement = h("p", { class: "visually-hidden", role: "status" });
     this.stop = h("button", { onclick: () => onCommand("stop") }, t("lab.stop"));
     this.resume = h("button", { class: "primary", onclick: () => onCommand("resume") }, t("lab.resume"));
     this.error = h("p", { class: "lab-error", role: "alert", hidden: true });
@@ -50,7 +50,7 @@ export class ContestView {
       h("div", { class: "lab-row lab-head" }, this.title, this.state),
       this.progress,
       h("div", { class: "lab-row" }, this.note, this.stop, this.resume),
-      this.spoken, this.error, this.standings, this.forfeits, this.cross, this.gamesTitle, this.games, this.more,
+      this.announcement, this.error, this.standings, this.forfeits, this.cross, this.gamesTitle, this.games, this.more,
     );
   }
 
@@ -87,14 +87,14 @@ export class ContestView {
     this.stop.hidden = !running;
     this.resume.hidden = running || state === "finished";
     if (focused?.hidden) this.title.focus();
-    this.#speak(running ? rounds : withColon(t(`lab.state.${state}`), rounds), !running);
+    this.#announce(running ? rounds : withColon(t(`lab.state.${state}`), rounds), !running);
   }
 
-  /** Announce progress, but not every second. @param {string} text @param {boolean} now */
-  #speak(text, now) {
-    if (text === this.said || (!now && Date.now() < this.spokenAt + ANNOUNCE_INTERVAL_MS)) return;
-    this.spoken.textContent = this.said = text;
-    this.spokenAt = Date.now();
+  /** Announce progress to screen readers, at intervals unless `now` is set. @param {string} text @param {boolean} now */
+  #announce(text, now) {
+    if (text === this.announced || (!now && Date.now() < this.announcedAt + ANNOUNCE_INTERVAL_MS)) return;
+    this.announcement.textContent = this.announced = text;
+    this.announcedAt = Date.now();
   }
 
   /** @param {Contest} contest */
@@ -134,7 +134,7 @@ export class ContestView {
     const side = (name, index) => h("span", { class: score[index] > score[1 - index] ? "lab-side is-winner" : "lab-side" }, name);
     const lost = game.forfeits.find(Boolean);
     const result = h("span", { class: "lab-score" }, `${score[0]}–${score[1]}`);
-    const flag = lost && h("span", { class: "lab-flag", title: lost[1] }, `⚑ ${t(`lab.forfeit.${lost[0]}`)}`);
+    const flag = lost && h("span", { class: "lab-flag", title: t("lab.forfeit.detail", { message: lost[1] }) }, `⚑ ${t(`lab.forfeit.${lost[0]}`)}`);
     const show = () => this.onReplay({ game: this.contest?.game, moves: game.moves });
     const button = h("button", { class: "lab-game", "aria-label": label, onclick: show },
       h("span", { class: "lab-muted" }, String(number)), side(first, 0), result, side(second, 1), flag);
@@ -159,12 +159,12 @@ const row = (name, cells) => h("tr", {}, h("th", { scope: "row" }, name), cells.
 /** @param {Contest} given */
 function standingsTable({ standings }) {
   const columns = ["bot_column", "points", "outcomes", "mean", "elo", "ms", "forfeits"].map((key) => t(`lab.${key}`));
-  const rows = standings.map((bot, place) => {
+  const rows = standings.map((bot, index) => {
     const { won, drawn, lost } = bot.rounds;
     const forfeits = Object.values(bot.forfeits).reduce((sum, count) => sum + count, 0);
     const elo = bot.games ? `${formatSigned(bot.elo)} ± ${formatNumber(bot.elo_margin)}` : "–";
     const known = bot.games ? [formatNumber(bot.mean_score, 1), elo, formatNumber(bot.mean_ms, bot.mean_ms < 10 ? 1 : 0)] : ["–", "–", "–"];
-    return row(`${place + 1}. ${bot.bot}`, [formatNumber(bot.points), `${won}–${drawn}–${lost}`, ...known, formatNumber(forfeits)]);
+    return row(`${index + 1}. ${bot.bot}`, [formatNumber(bot.points), `${won}–${drawn}–${lost}`, ...known, formatNumber(forfeits)]);
   });
   return table(t("lab.standings"), columns, rows);
 }
@@ -177,8 +177,8 @@ function crossTable({ standings, pairs }) {
     results.set(`${second} ${first}`, `${lost}–${drawn}–${won}`);
   }
   const bots = standings.map(({ bot }) => bot);
-  const columns = [t("lab.bot_column"), ...bots.map((_, place) => String(place + 1))];
-  const rows = bots.map((one, place) => row(`${place + 1}. ${one}`, bots.map((other) => results.get(`${one} ${other}`) ?? "·")));
+  const columns = [t("lab.bot_column"), ...bots.map((_, index) => String(index + 1))];
+  const rows = bots.map((one, index) => row(`${index + 1}. ${one}`, bots.map((other) => results.get(`${one} ${other}`) ?? "·")));
   return table(t("lab.cross"), columns, rows);
 }
 

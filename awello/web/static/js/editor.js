@@ -3,10 +3,10 @@ import { GAMES } from "./game.js";
 import { squareIndex } from "./move-prediction.js";
 
 const PITS = "ABCDEFabcdef";
-/** The tools of a click: place a black disc, a white one or none; add or remove a seed. @param {Board} board */
+/** The tools: place a black disc, a white one or none; add or remove a seed. @param {Board} board */
 export const toolsFor = (board) => ("cells" in board ? ["X", "O", "-"] : ["add", "take"]);
 
-/** A position being edited; `tool` is what a click does. */
+/** A position being edited with a tool. */
 export class Editor {
   /** @param {string} game @param {Position} position */
   constructor(game, position) {
@@ -26,9 +26,9 @@ export class Editor {
   /** @param {OthelloPosition} board @param {string} square @param {number} button */
   putDisc({ size, cells: before }, square, button) {
     const cells = [...before];
-    const place = squareIndex(square, size);
+    const index = squareIndex(square, size);
     const wanted = button === 2 ? "-" : this.tool;
-    cells[place] = cells[place] === wanted ? "-" : wanted;
+    cells[index] = cells[index] === wanted ? "-" : wanted;
     this.board = { size, cells: cells.join("") };
   }
 
@@ -36,8 +36,8 @@ export class Editor {
   putSeed({ pits, taken }, cell, more) {
     if (more > 0 && this.inHand <= 0) return;
     const store = ["south", "north"].indexOf(cell);
-    const [list, place] = store >= 0 ? [taken, store] : /** @type {const} */ ([pits, PITS.indexOf(cell)]);
-    list[place] = Math.max(0, list[place] + more);
+    const [list, index] = store >= 0 ? [taken, store] : /** @type {const} */ ([pits, PITS.indexOf(cell)]);
+    list[index] = Math.max(0, list[index] + more);
   }
 
   /** Seeds not placed yet. */
@@ -60,7 +60,7 @@ export class Editor {
     this.side = 0;
   }
 
-  /** The position as text, as in links and on the server. */
+  /** The position in the notation of links and of the API. */
   format() {
     if ("cells" in this.board) return `${this.board.cells} ${"XO"[this.side]}`;
     return [...this.board.pits, ...this.board.taken, "SN"[this.side]].join("-");

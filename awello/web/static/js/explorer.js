@@ -71,8 +71,8 @@ export class Explorer {
   show(game, { games, value, moves, opening: here }) {
     const opening = (here ?? findOpening(game))?.[currentLanguage()];
     const count = t(`explorer.games.${pluralKey(games)}`, { games: formatNumber(games) });
-    const worth = value === null ? "" : ` · ${t("explorer.root.value", { value: formatSigned(value) })}`;
-    this.head.replaceChildren(h("b", {}, count), opening ? ` · ${opening}` : "", worth);
+    const suffix = value === null ? "" : ` · ${t("explorer.root.value", { value: formatSigned(value) })}`;
+    this.head.replaceChildren(h("b", {}, count), opening ? ` · ${opening}` : "", suffix);
     this.element.classList.toggle("has-values", value !== null);
     this.heads.hidden = !moves.length;
     this.empty.textContent = moves.length ? "" : this.emptyWords(game, games);

@@ -14,7 +14,7 @@ export function supportsFormat(format, { game, family, start }) {
 }
 
 /**
- * The result as stored in files: draws by agreement are omitted, other losses become forfeits.
+ * The result as stored in files: agreed draws are omitted, and other losses become forfeits.
  * @param {GameNode["result"]} result
  */
 function resultForFile(result) {

@@ -23,16 +23,16 @@ export class GameNode {
     /** @type {GameNode[]} */
     this.children = [];
     this.ply = nextPly(parent);
-    this.position = /** @type {Position} */ (/** @type {unknown} */ (null)); // what the server says of the position
+    this.position = /** @type {Position} */ (/** @type {unknown} */ (null)); // as described by the server
     /** @type {Analysis | null} */
     this.analysis = null; // the best known analysis
     /** @type {MoveReview | null} */
     this.review = null; // the review of the move that led here
     /** @type {number | null} */
-    this.seconds = null; // time used for that move
-    this.clocks = clocksAt(parent); // both clocks after that move
+    this.seconds = null; // time used for the move that led here
+    this.clocks = clocksAt(parent); // both clocks after the move that led here
     /** @type {{ loser: number | null, reason: string } | null} */
-    this.result = null; // set if a player resigned, ran out of time or forfeited here
+    this.result = null; // set if the game ended here off the board
   }
 
   /** The nodes from the root to this one. @returns {GameNode[]} */
@@ -65,8 +65,8 @@ export class GameNode {
     if (this.position.over && this.position.score) return { value: this.position.score[0] - this.position.score[1], exact: true };
     const known = this.analysis ?? null;
     if (known && (known.exact || !this.review?.exact)) return { value: this.position.side ? -known.value : known.value, exact: known.exact };
-    const judged = this.review;
-    if (judged) return { value: judged.side ? -judged.value : judged.value, exact: judged.exact };
+    const review = this.review;
+    if (review) return { value: review.side ? -review.value : review.value, exact: review.exact };
     return null;
   }
 
@@ -86,7 +86,7 @@ export class Game {
     this.game = game;
     this.start = start; // a position as text; null: the start position of the rules
     this.players = players; // player specs; HUMAN for people
-    this.keepPlayers = keepPlayers; // whether the user chose these players, so that the next game uses them too
+    this.keepPlayers = keepPlayers; // whether the user chose these players: the next game then keeps them
     this.clock = clock; // { seconds, increment } or null
     /** @type {string[] | null} */
     this.playerNames = null; // from the archive or the club
@@ -94,7 +94,7 @@ export class Game {
     this.started = null; // when the first move was played here, in seconds since 1970
     /** @type {SaveResult | null} */
     this.saved = null; // the outcome of saving the finished game
-    this.clubGame = /** @type {ClubGame} */ (/** @type {unknown} */ (null)); // the club's side of it, if it is played or was played there
+    this.clubGame = /** @type {ClubGame} */ (/** @type {unknown} */ (null)); // set if the game is or was played in the club
     this.seed = Math.floor(Math.random() * 2 ** 31);
     this.root = new GameNode(null, /** @type {any} */ (null));
     this.root.clocks = clock ? [clock.seconds, clock.seconds] : null;

@@ -1,4 +1,4 @@
-/** The flow of a game: humans and bots move, clocks run, passes are played. */
+/** The course of a game: moves of humans and bots, clocks and passes. */
 import { reducedMotion } from "./dom.js";
 import { announceEnd, announceMove } from "./game-text.js";
 import { HUMAN } from "./game.js";
@@ -9,7 +9,7 @@ import { engineConnection, reviewer } from "./services.js";
 import { settings } from "./settings.js";
 import { notifyChange, setState, state } from "./store.js";
 
-const PASS_DELAY_MS = 900; // so that a pass is noticed
+const PASS_DELAY_MS = 900; // keeps a pass visible
 const BOT_GAME_DELAY_MS = 700; // between the moves of two bots
 
 const IDLE = { thinking: false, replyReady: false };
@@ -50,18 +50,18 @@ export async function reloadPosition() {
 export async function playHumanMove(move) {
   const { game } = state;
   const before = game.current;
-  if (before.position?.provisional) await loadCurrentLine(before); // its legal moves are unknown until then
+  if (before.position?.provisional) await loadCurrentLine(before); // its legal moves are unknown before that
   if (game !== state.game || game.current !== before || !before.position || before.over || !(move in before.position.moves)) return;
   cancelPending();
   const seconds = (performance.now() - state.turnStart) / 1000;
-  await applyMove(move, game.botToMove ? null : seconds); // moves played for a bot are only tried out
+  await applyMove(move, game.botToMove ? null : seconds); // moves played in place of a bot have no time
 }
 
 /**
  * Apply a legal move.
  * @param {string} move
- * @param {number | null} seconds that it took, if they count
- * @param {Position | null} [position] the position after it, if the server has told it
+ * @param {number | null} seconds the time used, or null if it does not count
+ * @param {Position | null} [position] the position after it, if the server has sent it
  */
 export async function applyMove(move, seconds, position = null) {
   const { game } = state;
@@ -90,13 +90,13 @@ async function loadCurrentLine(node) {
   }
 }
 
-/** Whether a bot is asked for the next move; its answer includes the position. @param {GameNode} node */
+/** Whether a bot will be asked for the next move; its answer includes the position. @param {GameNode} node */
 function willRequestMove({ children }) {
   const { game, paused, suspended } = state;
   return engineConnection.online && game.botToMove && !children.length && !game.live && !paused && !suspended;
 }
 
-/** Continue from the position on the board: ask the bot to move, or play a pass. @param {boolean} moved whether a move led here just now */
+/** Continue from the position on the board: request the bot's move, or play a pass. @param {boolean} moved whether a move has just been played */
 export function enterPosition(moved) {
   const { game } = state;
   const { current } = game;
@@ -137,7 +137,7 @@ function requestBotMove(wait) {
   cancelTask = engineConnection.stream("choose", question, (/** @type {any} */ reply) => {
     if (reply.type === "position") replacePrediction(current, reply);
     if (reply.type === "error") handleError(reply);
-    if (reply.type !== "choice" || state.replyReady || game.current !== current) return; // it can arrive twice after a reconnect
+    if (reply.type !== "choice" || state.replyReady || game.current !== current) return; // it can arrive twice after reconnecting
     setState({ replyReady: true });
     const left = reply.move === "pass" ? PASS_DELAY_MS : ready - performance.now();
     schedule(Math.max(0, left), () => applyMove(reply.move, reply.seconds, reply.after));

@@ -10,10 +10,10 @@ import { getPanel, showTab } from "./tabs.js";
 
 const MAX_TEXT_BYTES = 1 << 16; // largest file that may hold a single game
 const COLLECTION_FILE = /\.(wtb|jou|trn|gam|gz)$/i; // always imported into the archive
-let latestRequest = 0; // the latest import wins, whatever the order of responses
+let latestRequest = 0; // responses to earlier imports are ignored
 
 /**
- * Read a text and show its game; `several` is called instead if it holds several games.
+ * Read a text and show its game, or call `several` if it contains several games.
  * @param {string} text
  * @param {(() => void) | null} [several]
  */
@@ -69,7 +69,7 @@ export async function openArchivedGame(number) {
     const game = buildGame(response.game, response.start, response.moves);
     game.playerNames = response.players;
     game.saved = { number, moves: response.moves.join(" "), tags: response.tags };
-    game.current.path.slice(1).forEach((node, place) => (node.seconds = response.seconds[place] ?? null));
+    game.current.path.slice(1).forEach((node, index) => (node.seconds = response.seconds[index] ?? null));
     game.current.result = response.result;
     if (await openGame(game)) boardElement()?.scrollIntoView({ block: "nearest" });
   } catch (error) {
@@ -84,7 +84,7 @@ function buildGame(name, start, moves) {
   return game;
 }
 
-/** Import whatever is pasted or dropped anywhere on the page. */
+/** Import text and files that are pasted or dropped anywhere on the page. */
 export function listenForPastedGames() {
   document.addEventListener("paste", (event) => {
     if (eventElement(event).closest("input, textarea")) return;

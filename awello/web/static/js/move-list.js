@@ -1,7 +1,7 @@
 /**
  * <move-list>: the moves of a game in two columns, with variations, from a tree of nodes.
  * Configuration in; `jump`, `promote` and `delete` {id} out. Elements are reused by node id and only changes
- * are applied, so that values may arrive several times per second.
+ * are applied, so that values can be updated several times per second.
  */
 import { Component } from "./component.js";
 import { eventElement, h, setText } from "./dom.js";
@@ -11,7 +11,7 @@ const DEFAULTS = { tree: { id: "", children: [] }, current: "", family: "othello
 /** @type {Record<string, string>} */
 const MARKS = { "?!": "moves-inaccuracy", "?": "moves-mistake", "??": "moves-blunder" };
 
-/** A list that screen readers recognise without bullets. @param {string} className */
+/** A list without bullets that screen readers still recognise. @param {string} className */
 function makeList(className) {
   const list = h("ol", { class: `moves-line ${className}` });
   list.setAttribute("role", "list");
@@ -97,10 +97,10 @@ class MoveList extends Component {
 
   #placeMenu() {
     const { menu, more, promote } = this.parts;
-    const place = more.getBoundingClientRect();
-    const below = place.bottom + 4 + menu.offsetHeight <= window.innerHeight;
-    menu.style.left = `${Math.max(8, Math.min(place.left, window.innerWidth - menu.offsetWidth - 8))}px`;
-    menu.style.top = `${below ? place.bottom + 4 : place.top - 4 - menu.offsetHeight}px`;
+    const anchor = more.getBoundingClientRect();
+    const below = anchor.bottom + 4 + menu.offsetHeight <= window.innerHeight;
+    menu.style.left = `${Math.max(8, Math.min(anchor.left, window.innerWidth - menu.offsetWidth - 8))}px`;
+    menu.style.top = `${below ? anchor.bottom + 4 : anchor.top - 4 - menu.offsetHeight}px`;
     promote.focus({ preventScroll: true });
   }
 
@@ -241,10 +241,10 @@ class MoveList extends Component {
       box.scrollTop = 0;
       return;
     }
-    const [frame, place] = [box.getBoundingClientRect(), button.getBoundingClientRect()];
-    const room = place.height;
-    if (place.top < frame.top + room) box.scrollTop -= frame.top + room - place.top;
-    else if (place.bottom > frame.bottom - room) box.scrollTop += place.bottom - frame.bottom + room;
+    const [frame, target] = [box.getBoundingClientRect(), button.getBoundingClientRect()];
+    const margin = target.height;
+    if (target.top < frame.top + margin) box.scrollTop -= frame.top + margin - target.top;
+    else if (target.bottom > frame.bottom - margin) box.scrollTop += target.bottom - frame.bottom + margin;
   }
 
   /** @param {Event} event */

@@ -16,7 +16,7 @@ let link = ""; // the address last written
 /** @type {Game | null} */
 let pendingGame = null; // the latest game to open
 
-/** The game last played here, by name. */
+/** The rule set played last in this browser, by name. */
 export const preferredGame = () => (Object.hasOwn(GAMES, settings.game) ? settings.game : "othello");
 
 /**
@@ -34,7 +34,7 @@ export async function newGame(name, choices = {}) {
 /**
  * Open a game; returns false if the server refuses it, or if another one was requested meanwhile.
  * @param {Game} game
- * @param {{ key?: string, back?: boolean }} options `back` if the browser has its address already
+ * @param {{ key?: string, back?: boolean }} options `back` is set if the address bar already has its link
  */
 export async function openGame(game, options = {}) {
   pendingGame = game;
@@ -72,7 +72,7 @@ export async function handleAddressChange() {
   if (location.hash !== link && !(await openLink(location.hash))) notifyChange("game");
 }
 
-/** Write the game to the address, and its times to the history, so that a reload loses nothing. */
+/** Write the game to the address and its times to the history, to survive a reload. */
 export function updateAddress() {
   const { game } = state;
   if (!game?.current.position || game.current.position.provisional) return;
@@ -82,9 +82,9 @@ export function updateAddress() {
   const { started, saved, playerNames } = game;
   if (address === link && history.state?.link === address && history.state.saved?.number === saved?.number) return;
   link = address;
-  const memory = { link, key, times: collectTimes(game), started, saved: saved?.number ? saved : null, playerNames };
-  history.replaceState(memory, "", link);
-  if (game.root.children.length && !link.startsWith("#club")) saveRecentGame(memory, recentLabel(game));
+  const snapshot = { link, key, times: collectTimes(game), started, saved: saved?.number ? saved : null, playerNames };
+  history.replaceState(snapshot, "", link);
+  if (game.root.children.length && !link.startsWith("#club")) saveRecentGame(snapshot, recentLabel(game));
 }
 
 /** @param {Game} game */
@@ -100,7 +100,7 @@ const linkTo = (game) => (game.clubGame && !game.clubGame.hasDiverged(game) ? ga
 /** The times of the main line, for a reload. @param {Game} game */
 const collectTimes = (game) => game.line.map(({ move, seconds, clocks }) => ({ move, seconds, clocks }));
 
-/** Restore what a link does not hold. @param {Game} game @param {Partial<GameSnapshot>} memory */
+/** Restore the parts of a game that its link does not contain. @param {Game} game @param {Partial<GameSnapshot>} snapshot */
 function restoreSnapshot(game, { times = [], started = null, saved = null, playerNames = null }) {
   Object.assign(game, { started, saved, playerNames });
   /** @type {GameNode | undefined} */

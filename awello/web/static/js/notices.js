@@ -1,6 +1,6 @@
 /** Notices: a line at the bottom of the page, and announcements for screen readers. */
 import { byId, h } from "./dom.js";
-import { translateError } from "./i18n.js";
+import { t, translateError } from "./i18n.js";
 
 const MAX_ANNOUNCEMENTS = 4;
 const OFFLINE_DELAY_MS = 1500; // before a lost connection is reported
@@ -9,7 +9,7 @@ let offlineTimer = 0;
 let offline = false;
 
 /**
- * Announce a text to screen readers; quick successions are queued.
+ * Announce a text to screen readers; several in quick succession are queued.
  * @param {string} text
  */
 export function announce(text) {
@@ -33,8 +33,8 @@ export function hideNotice() {
   if (!offline) byId("notice").hidden = true;
 }
 
-/** The text of an error in the user's language; the server's message if its code is unknown. @param {ErrorInfo} error */
-export const errorText = (error) => translateError(`error.${error.code}`, error) ?? error.message ?? "";
+/** The text of an error in the user's language. @param {ErrorInfo} error */
+export const errorText = (error) => translateError(`error.${error.code}`, error) ?? t("error.unexpected", { message: error.message ?? error.code });
 
 /** Show an error. @param {ErrorInfo} error */
 export function showError(error) {

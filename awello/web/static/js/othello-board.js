@@ -1,7 +1,7 @@
 /**
  * <othello-board>: a board of any size.
  *
- * Each square is a group of nodes; classes control which of them are visible, so that the style sheet defines the looks
+ * Each square is a group of nodes; classes control which of them are visible, so that the style sheet defines the appearance
  * and a new configuration only changes classes and texts.
  */
 import { Board, buildHint, describeHint, drawHint, isMotionEnabled } from "./board.js";

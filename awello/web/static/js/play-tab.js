@@ -76,7 +76,7 @@ export class PlayTab {
 
   /** @param {Game} given */
   fill({ game, family, rules }) {
-    const levels = rules.opponents.map((spec, place) => h("option", { value: spec }, t(`level.${place + 1}`)));
+    const levels = rules.opponents.map((spec, index) => h("option", { value: spec }, t(`level.${index + 1}`)));
     const programs = listPlayerSpecs(game, state.availablePlayers).map((spec) => h("option", { value: spec }, spec));
     this.pickers.forEach(({ picker, spec, label }, side) => {
       label.textContent = sideName(family, side);

@@ -17,8 +17,8 @@ export async function loadLinePositions(game, node) {
   const since = path.findIndex((here) => !here.position || here.position.provisional);
   if (since < 0) return;
   const { positions } = await api("POST", "/api/positions", { ...game.toRequest(node), since });
-  positions.forEach((/** @type {Position} */ position, /** @type {number} */ place) => {
-    path[since + place].position = position;
+  positions.forEach((/** @type {Position} */ position, /** @type {number} */ index) => {
+    path[since + index].position = position;
   });
 }
 

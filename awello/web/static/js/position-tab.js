@@ -19,7 +19,7 @@ export class PositionTab {
 
   /** @param {HTMLElement} box */
   constructor(box) {
-    this.drawn = ""; // cache key of the editor
+    this.drawn = ""; // the editor shown, as a key
     this.text = h("textarea", { id: "paste", rows: 4, spellcheck: false, placeholder: t("import.example") });
     this.file = h("input", { type: "file", id: "file", multiple: true, onchange: (event) => this.readFiles([...event.target.files]) });
     this.status = h("p", { class: "muted", role: "status" });

@@ -25,7 +25,7 @@ export class Reviewer extends EventTarget {
     this.analyst = analyst;
   }
 
-  /** Forget the review: another game is on the board. */
+  /** Discard the review, for another game. */
   reset() {
     this.cancel?.();
     this.cancel = null;
@@ -96,7 +96,7 @@ export class Reviewer extends EventTarget {
 }
 
 /**
- * Whether values may be shown: not during a retry.
+ * Whether values can be shown; they are hidden during a retry.
  * @param {Reviewer} reviewer
  */
 export const canShowHints = (reviewer) => settings.hints && !reviewer.retry;

@@ -1,13 +1,13 @@
 /**
  * <search-tree>: the nodes visited by a textbook search from the current position, as an image to zoom and download.
  *
- * `config` is { line: { game, start, moves }, api: async (method, path, body) }. A new line does not start a search:
+ * `config` is { line: { game, start, moves }, api: async (method, path, body) }. A new line does not start a search;
  * the button does.
  */
 import { labelledField } from "./contest-form.js";
 import { h } from "./dom.js";
 import { GAMES } from "./game.js";
-import { t } from "./i18n.js";
+import { currentLanguage, t } from "./i18n.js";
 import { errorText } from "./notices.js";
 
 const SEARCHES = ["minimax", "alphabeta", "negamax", "negamax-alphabeta"];
@@ -22,7 +22,7 @@ class SearchTree extends HTMLElement {
   #config = null;
   /** @type {Record<string, any>} */
   #options = { search: "alphabeta", heuristic: "", depth: 2 };
-  #result = /** @type {any} */ (null); // { lines, url, width, height }
+  #result = /** @type {any} */ (null); // { picture, url, width, height }
   #scale = 1;
   parts = /** @type {any} */ (null);
   image = h("img", { class: "search-tree-image" });
@@ -102,13 +102,14 @@ class SearchTree extends HTMLElement {
   }
 
   // --- the image -----------------------------------------------------------------------------------------------------
-  /** @param {{ svg: string, lines: string[] }} given */
-  #showResult({ svg, lines }) {
+  /** @param {TreePicture} picture */
+  #showResult(picture) {
+    const { svg } = picture;
     this.#clearResult();
     const url = URL.createObjectURL(new Blob([svg], { type: "image/svg+xml" }));
     const [, width, height] = (/width="(\d+)" height="(\d+)"/.exec(svg) ?? []).map(Number);
     const root = Number(/<rect x="([\d.]+)"/.exec(svg)?.[1]); // the root node
-    this.#result = { lines, url, width, height };
+    this.#result = { picture, url, width, height };
     this.#show();
     this.#resize(Math.max(MIN_INITIAL_SCALE, this.box.clientWidth / this.#result.width));
     this.box.scrollLeft = root * this.#scale - this.box.clientWidth / 2;
@@ -123,10 +124,11 @@ class SearchTree extends HTMLElement {
 
   #show() {
     if (!this.#result) return;
-    const { lines, url, width, height } = this.#result;
+    const { picture, url, width, height } = this.#result;
+    const lines = describeSearch(picture);
     Object.assign(this.image, { src: url, width, height, alt: lines.join("; ") });
     this.box.ariaLabel = t("tree.picture");
-    this.parts.lines.replaceChildren(...lines.map((/** @type {string} */ line) => h("p", { class: "search-tree-line" }, line)));
+    this.parts.lines.replaceChildren(...lines.map((line) => h("p", { class: "search-tree-line" }, line)));
     this.parts.output.replaceChildren(
       h("div", { class: "lab-row" },
         zoomButton("fit", "⤢", () => this.#fit()), zoomButton("zoom-out", "−", () => this.#zoom(1 / ZOOM_STEP)), zoomButton("zoom-in", "+", () => this.#zoom(ZOOM_STEP)),
@@ -155,6 +157,20 @@ class SearchTree extends HTMLElement {
     this.#scale = Math.min(MAX_SCALE, Math.max(MIN_SCALE, scale));
     this.image.style.width = `${Math.max(1, this.#scale * this.#result.width)}px`;
   }
+}
+
+/** The search and its result in a few lines. @param {TreePicture} picture */
+function describeSearch({ search, value, counts, minimax_counts: minimax, pv, mover_view: moverView }) {
+  /** @param {number} number */
+  const formatNumber = (number) => number.toLocaleString(currentLanguage());
+  const { nodes, leaves, cut } = counts;
+  return [
+    t("tree.value", { search, value }),
+    t("tree.counts", { nodes: formatNumber(nodes), leaves: formatNumber(leaves), cut: formatNumber(cut) }),
+    minimax && t("tree.minimax", { nodes: formatNumber(minimax[0]), leaves: formatNumber(minimax[1]) }),
+    pv.length ? t("tree.pv", { moves: pv.join(" ") }) : null,
+    t(moverView ? "tree.view.mover" : "tree.view.root"),
+  ].filter((line) => line !== null);
 }
 
 /** @param {string} name @param {string} sign @param {() => void} onclick */

@@ -3,7 +3,7 @@
 const MIN_RECONNECT_DELAY_MS = 250;
 const MAX_RECONNECT_DELAY_MS = 4000;
 const CONNECT_TIMEOUT_MS = 5000;
-const OFFLINE = { code: "offline", message: "the server does not answer" };
+const OFFLINE = { code: "offline", message: "the server does not respond" };
 
 /** An error response. */
 class ServerError extends Error {
@@ -36,14 +36,14 @@ export async function api(method, path, body, headers = {}) {
   }
   const json = response.headers.get("content-type")?.startsWith("application/json");
   const reply = json ? await response.json() : await response.blob();
-  if (!response.ok) throw new ServerError(reply.code ?? "status", reply.message ?? response.statusText, reply.params);
+  if (!response.ok) throw new ServerError(reply.code ?? "status", reply.message ?? response.statusText, reply.params ?? { status: response.status });
   return reply;
 }
 
 /**
  * A WebSocket that reconnects. Requests and their replies have an id and a type.
- * A stateless server (`resendsRequests`) gets open requests again after a reconnect; otherwise they fail, and the connection
- * is online once it is welcomed. Events: "online", "offline", "event" (detail: a message that is no reply).
+ * With `resendsRequests` (a stateless server), open requests are sent again after reconnecting. Otherwise they fail, and the
+ * connection is online after the message `welcome`. Events: "online", "offline", "event" (detail: the message).
  */
 export class Connection extends EventTarget {
   /** @param {string} path @param {{ resendsRequests?: boolean }} [options] */
@@ -62,7 +62,7 @@ export class Connection extends EventTarget {
     if (resendsRequests) this.open();
   }
 
-  /** Connect unless connected; `anew` reconnects, for example with another session. */
+  /** Connect unless already connected; `anew` reconnects, for example with another session. */
   open(anew = false) {
     if (this.socket && !anew) return;
     clearTimeout(this.timer);

@@ -60,10 +60,10 @@ export const loadRecentGames = () => /** @type {RecentGame[]} */ (read(RECENT_KE
 
 /**
  * Store a recent game, replacing its earlier snapshot.
- * @param {GameSnapshot} memory
+ * @param {GameSnapshot} snapshot
  * @param {string} label
  */
-export function saveRecentGame(memory, label) {
-  const others = loadRecentGames().filter((entry) => entry.key !== memory.key && entry.link !== memory.link);
-  write(RECENT_KEY, [{ ...memory, label, when: Date.now() }, ...others].slice(0, MAX_RECENT_GAMES));
+export function saveRecentGame(snapshot, label) {
+  const others = loadRecentGames().filter((entry) => entry.key !== snapshot.key && entry.link !== snapshot.link);
+  write(RECENT_KEY, [{ ...snapshot, label, when: Date.now() }, ...others].slice(0, MAX_RECENT_GAMES));
 }

@@ -2,11 +2,11 @@
 
 /** @type {State} */
 const values = {
-  game: /** @type {any} */ (null), // on the board; there is none only until the first one is loaded
+  game: /** @type {any} */ (null), // on the board; null until the first game has loaded
   paused: false, // bots do not move
-  suspended: false, // while a position is edited or a move retried: bots and clocks stand still
-  thinking: false, // a bot has been asked for a move
-  replyReady: false, // the bot's move is known, and played after the animation
+  suspended: false, // a position is being edited or a move retried: bots and clocks are paused
+  thinking: false, // a bot's move has been requested
+  replyReady: false, // the bot's move has arrived and is played after the animation
   turnStart: 0, // performance.now() when the current position appeared
   editor: null, // the edited position
   flipped: false, // the second player is at the bottom
@@ -39,7 +39,7 @@ export function notifyChange(...topics) {
  * Call a listener after each change of some topics; listeners run in the order of subscription.
  * @param {Topic[]} topics
  * @param {() => void} listener
- * @returns {() => void} what ends the subscription
+ * @returns {() => void} a function that ends the subscription
  */
 export function subscribe(topics, listener) {
   const subscription = { topics: new Set(topics), listener };

@@ -141,7 +141,7 @@ class ValueGraph extends Component {
     plot.addEventListener("pointerdown", (/** @type {PointerEvent} */ event) => {
       if (event.button !== 0) return;
       plot.setPointerCapture(event.pointerId);
-      // A finger may be about to scroll: jump only when it moves sideways or is lifted.
+      // A touch may start a scroll: jump only when it moves horizontally or ends.
       this.#lastPly = event.pointerType === "touch" ? this.#plyAt(event.clientX) : null;
       this.#onPointer(event);
     });

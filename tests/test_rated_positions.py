@@ -144,12 +144,12 @@ def test_a_rated_game_in_progress_is_not_analysed(club: tuple[str, list[str]], p
     address, moves = club
     fields: dict[str, Any] = {"choose": {"player": "greedy"}, "tree": {"search": "alphabeta@1"}}.get(path, {})
     with ClubHttpClient(base_url=address) as client:
-        for asked in (moves, moves[:-1], [*moves, MOVES[9]]):
-            answer = client.post(f"/api/{path}", json={"moves": asked, **fields})
-            assert (answer.status_code, answer.json()["code"]) == (403, "rated_game"), asked
+        for sent_moves in (moves, moves[:-1], [*moves, MOVES[9]]):
+            answer = client.post(f"/api/{path}", json={"moves": sent_moves, **fields})
+            assert (answer.status_code, answer.json()["code"]) == (403, "rated_game"), sent_moves
         if path == "review":
             later = client.post("/api/review", json={"moves": MOVES})
-            assert later.json()["code"] == "rated_game", "the game goes on in it"
+            assert later.json()["code"] == "rated_game", "the rated game is still in progress"
         if path == "tree":
             assert client.post("/api/tree", json={"moves": moves[:4], **fields}).status_code == 200
 

@@ -21,15 +21,15 @@ class FakeProcess(EngineProcess):
 
     def __init__(self) -> None:
         super().__init__()
-        self.ready, self.said, self.networks = True, list[int](), list[str]()
+        self.ready, self.message_sizes, self.networks = True, list[int](), list[str]()
 
     def _send(self, *message: Any) -> None:
-        self.said.append(len(message))
+        self.message_sizes.append(len(message))
         if self.job is not None and len(message) > 1:
             self.networks.append(self.job.network)
 
 
-async def ask(pool: EnginePool, task: Task, network: str) -> asyncio.Task[list[Answer]]:
+async def start_task(pool: EnginePool, task: Task, network: str) -> asyncio.Task[list[Answer]]:
     """Start a task that collects its answers."""
 
     async def collect() -> list[Answer]:
@@ -40,22 +40,22 @@ async def ask(pool: EnginePool, task: Task, network: str) -> asyncio.Task[list[A
     return found
 
 
-def codes(asked: list[asyncio.Task[list[Answer]]]) -> list[str]:
-    return [each.result()[-1]["code"] for each in asked if each.done()]
+def codes(tasks: list[asyncio.Task[list[Answer]]]) -> list[str]:
+    return [each.result()[-1]["code"] for each in tasks if each.done()]
 
 
 def test_networks_have_quotas() -> None:
     async def crowd() -> None:
         pool = EnginePool(0)
-        reviews = [await ask(pool, REVIEW, "flood") for _ in range(260)]
+        reviews = [await start_task(pool, REVIEW, "flood") for _ in range(260)]
         assert codes(reviews) == ["queue_full"] * (260 - engine_pool.MAX_NETWORK_WAITING_JOBS)
-        others = [await ask(pool, ANALYSE, "guest"), await ask(pool, CHOOSE, "guest")]
-        others.append(await ask(pool, CHOOSE, "flood"))
+        others = [await start_task(pool, ANALYSE, "client"), await start_task(pool, CHOOSE, "client")]
+        others.append(await start_task(pool, CHOOSE, "flood"))
         assert codes(others) == [], "another network has its own quota, and choices theirs"
         for network in range(20):
-            reviews += [await ask(pool, REVIEW, f"network {network}") for _ in range(60)]
-        assert codes([await ask(pool, REVIEW, "late")]) == ["queue_full"], "the queue of reviews is full"
-        assert codes([await ask(pool, CHOOSE, "late")]) == [], "choices have room of their own"
+            reviews += [await start_task(pool, REVIEW, f"network {network}") for _ in range(60)]
+        assert codes([await start_task(pool, REVIEW, "late")]) == ["queue_full"], "the queue of reviews is full"
+        assert codes([await start_task(pool, CHOOSE, "late")]) == [], "choices have their own quota"
         await pool.close()
         await asyncio.gather(*reviews, *others)
 
@@ -66,15 +66,15 @@ def test_the_network_with_the_least_usage_comes_first() -> None:
     async def take_turns() -> None:
         pool, process = EnginePool(0), FakeProcess()
         pool._processes.append(process)
-        asked = [await ask(pool, CHOOSE, network) for network in ("flood",) * 5 + ("guest", "other")]
+        tasks = [await start_task(pool, CHOOSE, network) for network in ("flood",) * 5 + ("client", "other")]
         for _ in range(3):
             process.started -= 1.0  # it has worked for a second
             pool._release(process).post(DONE)
             pool._schedule()
-        assert process.networks == ["flood", "guest", "other", "flood"]
+        assert process.networks == ["flood", "client", "other", "flood"]
         pool._release(process).post(DONE)
         await pool.close()
-        await asyncio.gather(*asked)
+        await asyncio.gather(*tasks)
 
     asyncio.run(take_turns())
 
@@ -83,21 +83,21 @@ def test_a_long_choice_is_interrupted_for_another_network() -> None:
     async def wait() -> None:
         pool, process = EnginePool(0), FakeProcess()
         pool._processes.append(process)
-        asked = [await ask(pool, CHOOSE, "flood") for _ in range(3)]
+        tasks = [await start_task(pool, CHOOSE, "flood") for _ in range(3)]
         process.started -= engine_pool.MAX_URGENT_SLICE
         pool._schedule()
         assert not process.stopping, "its own tasks wait"
-        asked.append(await ask(pool, ANALYSE, "guest"))
+        tasks.append(await start_task(pool, ANALYSE, "client"))
         assert not process.stopping, "an analysis can wait"
-        asked.append(await ask(pool, CHOOSE, "guest"))
+        tasks.append(await start_task(pool, CHOOSE, "client"))
         assert process.stopping
         process._cancel_deadline()
         pool._release(process).post(DONE)
         pool._schedule()
-        assert process.networks == ["flood", "guest"]
+        assert process.networks == ["flood", "client"]
         pool._release(process).post(DONE)
         await pool.close()
-        await asyncio.gather(*asked)
+        await asyncio.gather(*tasks)
 
     asyncio.run(wait())
 
@@ -178,11 +178,11 @@ def test_one_failed_start_does_not_refuse_waiting_tasks(
     monkeypatch.setattr(engine_pool, "EngineProcess", Unlucky)
     monkeypatch.setattr(engine_pool, "RESTART_DELAY", 0.0)
 
-    async def ask() -> str:
+    async def start_task() -> str:
         pool = EnginePool(1)
         await pool.start()
         answers = [found async for found in pool.run(ChooseTask(Record(Position.start(Game.OTHELLO)), "greedy"))]
         await pool.close()
         return str(answers[0]["type"])
 
-    assert asyncio.run(ask()) == answer
+    assert asyncio.run(start_task()) == answer

@@ -50,7 +50,7 @@ def test_only_the_owner_can_change_a_contest(app: FastAPI) -> None:
             for client in (owner, other):
                 answer = client.request(method, where, headers=key)
                 assert answer.status_code == (422 if len(key.get("x-contest-key", "")) > 100 else 403), answer.text
-    assert begun["key"] not in json.dumps(other.get("/api/contests").json()), "nobody is told the key"
+    assert begun["key"] not in json.dumps(other.get("/api/contests").json()), "the key is not public"
     assert begun["key"] not in (app.state.contests.folder / begun["id"] / "contest.json").read_text()
     assert other.post(f"{path}/stop", headers=proof).json()["state"] == "stopped"
     assert owner.delete(path, headers=proof).status_code == 204
@@ -85,7 +85,7 @@ def test_contests_have_low_priority(contests: ContestRunner, monkeypatch: pytest
     wait_until(lambda: os.getpriority(os.PRIO_PROCESS, process.pid) == CONTEST_NICENESS)
 
 
-def test_a_contest_of_guests_ends_in_time_and_can_be_resumed(
+def test_a_contest_of_a_visitor_ends_in_time_and_can_be_resumed(
     contests: ContestRunner, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(module, "MAX_CONTEST_SECONDS", 0.01)
@@ -97,8 +97,8 @@ def test_a_contest_of_guests_ends_in_time_and_can_be_resumed(
     wait_until(lambda: contests.get(name).rounds_played)
 
 
-def test_the_oldest_contest_of_guests_is_deleted(contests: ContestRunner, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(module, "MAX_GUEST_CONTESTS", 2)
+def test_the_oldest_contest_of_visitors_is_deleted(contests: ContestRunner, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(module, "MAX_VISITOR_CONTESTS", 2)
     names = []
     for _ in range(3):
         names.append(contests.start(ContestConfig.model_validate(CONFIG), "one")[0])
@@ -108,7 +108,7 @@ def test_the_oldest_contest_of_guests_is_deleted(contests: ContestRunner, monkey
 
 def test_a_network_deletes_only_its_own_contests(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Contests of the owner are never deleted, nor those of other networks while one has too many."""
-    monkeypatch.setattr(module, "MAX_GUEST_CONTESTS", 4)
+    monkeypatch.setattr(module, "MAX_VISITOR_CONTESTS", 4)
     monkeypatch.setattr(module, "MAX_NETWORK_CONTESTS", 2)
     monkeypatch.setattr(Contest, "start", lambda contest, seconds: contest.save())
     plan = ContestConfig.model_validate(CONFIG)

@@ -1,0 +1,101 @@
+"""The player specs that clients can use: only the settings listed here, within their ranges.
+
+Other settings can read files, start programs, or take much memory or many processors, so only the owner of the server
+can use them.  Players from the owner's file (`AWELLO_PLAYERS`) accept all their settings from clients too.
+"""
+
+import re
+from collections.abc import Callable
+from typing import Any
+
+from awello.errors import AwelloError
+from awello.evaluate.settings import MAX_SETTING, SQUARE_TABLES
+from awello.players.player import USER_MODULE_PREFIX, Player, find_player, make_player
+from awello.players.spec import parse_spec
+
+TERMINAL_PLAYERS = ("human", "gtp", "nboard", "uci")  # players that need a terminal or an external engine
+
+Check = Callable[[str, str], AwelloError | None]  # the error for a setting and a value that is not allowed
+
+
+def _one_of(*values: str) -> Check:
+    def check(setting: str, value: str) -> AwelloError | None:
+        if value in values:
+            return None
+        choices = ", ".join(values)
+        return _setting_error(setting, value, choices, code="setting_not_in_list", choices=choices)
+
+    return check
+
+
+def _number(minimum: float, maximum: float) -> Check:
+    def check(setting: str, value: str) -> AwelloError | None:
+        if re.fullmatch(r"-?[0-9]{1,9}(\.[0-9]{1,9})?", value) and minimum <= float(value) <= maximum:
+            return None
+        expected = f"a number from {minimum:g} to {maximum:g}"
+        return _setting_error(setting, value, expected, code="setting_out_of_range", min=minimum, max=maximum)
+
+    return check
+
+
+def _check_thresholds(setting: str, value: str) -> AwelloError | None:
+    if re.fullmatch(r"[0-9]{1,2}-[0-9]{1,2}", value):
+        return None
+    return _setting_error(setting, value, "two numbers of discs, such as 30-55", code="setting_not_thresholds")
+
+
+def _setting_error(setting: str, value: str, expected: str, code: str, **params: Any) -> AwelloError:
+    message = f"'{setting}={value}' is not allowed on this server: choose {expected}"
+    return AwelloError(message, code, setting=setting, value=value, **params)
+
+
+BOOLEAN = _one_of("true", "false")
+ALLOWED_SETTINGS: dict[str, Check] = {
+    "aspiration": BOOLEAN,
+    "book": BOOLEAN,
+    "corners": _number(-MAX_SETTING, MAX_SETTING),
+    "exploration": _number(0, 10),
+    "hints": _one_of("none", "move", "branch", "tables"),
+    "max_loss": _number(0, 1000),
+    "mistake_percent": _number(0, 100),
+    "move_ordering": _one_of("true", "false", "none", "frozen", "live"),
+    "patterns": BOOLEAN,
+    "share_factor": _number(1, 2),
+    "skip_mirrors": BOOLEAN,
+    "strict_cutoff": BOOLEAN,
+    "symmetries": _number(1, 8),
+    "table": _one_of(*SQUARE_TABLES),
+    "thresholds": _check_thresholds,
+    "variety_percent": _number(0, 100),
+}
+
+
+def is_allowed_setting(player: str, setting: str) -> bool:
+    """Whether clients can change a setting of a player."""
+    return setting in ("heuristic", "limit", *ALLOWED_SETTINGS) or _is_own(player)
+
+
+def make_client_player(text: str) -> Player:
+    """Make the player of a client's spec; raises `AwelloError` like `validate_spec`."""
+    return make_player(validate_spec(text))
+
+
+def validate_spec(text: str) -> str:
+    """Return the spec if clients can use its player and settings, else raise `AwelloError`."""
+    spec = parse_spec(text)
+    find_player(spec.name)
+    if spec.name in TERMINAL_PLAYERS:
+        message = f"{spec.name!r} plays in a terminal: choose another player"
+        raise AwelloError(message, "terminal_player", player=spec.name)
+    for key, value in () if _is_own(spec.name) else spec.options.items():
+        if key not in ALLOWED_SETTINGS:
+            message = f"the setting {key!r} cannot be changed on this server: leave it out"
+            raise AwelloError(message, "setting_not_allowed", setting=key)
+        if error := ALLOWED_SETTINGS[key](key, value):
+            raise error
+    return text
+
+
+def _is_own(player: str) -> bool:
+    """Whether a player comes from the owner's file."""
+    return find_player(player).player_class.__module__.startswith(USER_MODULE_PREFIX)
