@@ -60,7 +60,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from awello import Choice, Player, register
 
-@register("notetaker", "notes the games that it learns from")
+@register("noting", "notes the games that it learns from")
 @dataclass
 class NotingPlayer(Player):
     def choose(self, position, clock):
@@ -77,12 +77,12 @@ class NotingPlayer(Player):
 def test_players_learn_from_games_on_a_private_server_only(
     public: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    file, noted = tmp_path / "notetaker.py", tmp_path / "noted"
+    file, noted = tmp_path / "noting.py", tmp_path / "noted"
     file.write_text(LEARNER.replace("FILE", repr(str(noted))))
     monkeypatch.setenv("AWELLO_PLAYERS", str(file))
     names = ("127.0.0.1",) if public else ()
     with TestClient(create_app(0, archive=str(tmp_path / "a.sqlite"), host_names=names), base_url=HOST) as client:
-        game = finished_game(players=["Ann", "notetaker"])
+        game = finished_game(players=["Ann", "noting"])
         assert client.post("/api/games", json=game).json() == {"number": 1}
     unregister_user_players()
     assert (noted.read_text() if noted.exists() else "") == ("" if public else f"1 {len(game['moves'])}\n")
