@@ -97,7 +97,7 @@ def test_a_class_can_open_the_page_within_its_budget() -> None:
         for _ in range(30)
         for size in sizes
     ]
-    assert None not in waits and max(filter(None, waits), default=0.0) < 2.5
+    assert None not in waits and max(filter(None, waits), default=0.0) < 2.0
 
 
 # ---- channels -------------------------------------------------------------------------------------------------------
