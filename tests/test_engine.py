@@ -30,6 +30,7 @@ from awello.evaluate import patterns
 from awello.evaluate.weights import load_pattern_weights, stage_of
 from awello.folders import data_file
 from awello.formats.obf import parse_obf
+from awello.kernel import U
 from awello.limits import Limit
 from awello.memory import address_of
 
@@ -67,6 +68,24 @@ def test_scores_match_plain_minimax(game: Game) -> None:
                     end = end.play(move)
                 assert end.over
                 assert reference_search.final_score(end) == (exact if end.side == position.side else -exact)
+
+
+def test_the_pv_ends_the_game_even_if_all_replies_lose_every_disc(engine: Engine) -> None:
+    position = parse_position("OXXXXXXX-XXXX-XXXXXX-XOXXXXXXOXXXXXXXXXXXXXXXXXXXXX X".rjust(66, "X"))
+    found = last_analysis(engine.solve(position))
+    assert found.value == 64 and len(position.after(found.move).legal_moves()) > 1
+    for move in found.pv:
+        position = position.play(move)
+    assert position.over and 0 in position.score()
+
+
+def test_every_search_of_a_root_returns_a_legal_move(engine: Engine) -> None:
+    position = late_positions(1, 6, seed=2)[0]
+    moves = U(reference_search.legal_moves_mask(position))
+    engine.search_threads.start()
+    for alpha in (-65, -64, -1, 0, 63, 64):
+        request = SearchRequest(position, moves, alpha, alpha + 1, position.empties, NO_SELECTIVITY)
+        assert engine.search_threads.search(request).move in position.legal_moves()
 
 
 def test_small_boards_from_the_start() -> None:

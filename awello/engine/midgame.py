@@ -331,7 +331,7 @@ def search(own: U, opp: U, moves: U, alpha: int, beta: int, depth: int, state: O
     bucket = bucket_of(key, state)
     data = 0 if root else probe_tt(bucket, key)
     lower, upper = bounds_of(data, depth, selectivity)
-    value = settled_value(lower, upper, alpha, beta)
+    value = UNSETTLED if root else settled_value(lower, upper, alpha, beta)
     if value != UNSETTLED:
         return value
     # Step 5. Probable cuts: a shallow search far outside the window replaces the deep one.
