@@ -31,7 +31,7 @@ def bot(  # nosec B107 # the default is no token
     ] = None,
     seek: Annotated[str, typer.Option(help="Game to seek when idle, such as 'othello 5m'", metavar="GAME TIME")] = "",
     tournament: Annotated[str, typer.Option(help="Number or name of a tournament to enter", metavar="TOURNAMENT")] = "",
-    casual: Annotated[bool, typer.Option("--casual", help="Seek unrated games")] = False,
+    unrated: Annotated[bool, typer.Option("--unrated", help="Seek unrated games")] = False,
 ) -> None:
     """Connect a player to a club as a bot.
 
@@ -52,7 +52,7 @@ def bot(  # nosec B107 # the default is no token
         max_games=max_games,
         opponents=frozenset(name.lower() for name in opponent or ()),
         seek=(Position.start(words[0]).game, parse_clock(words[1])) if words else None,
-        rated=not casual,
+        rated=not unrated,
         tournament=int(tournament) if re.fullmatch(r"[0-9]{1,9}", tournament) else tournament or None,
     )
     with suppress(KeyboardInterrupt):

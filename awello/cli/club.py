@@ -193,7 +193,7 @@ def tournament(
     grace: Annotated[
         str, typer.Option(help="Grace period for late players in each round, such as 2m", metavar="TIME")
     ] = "2m",
-    casual: Annotated[bool, typer.Option("--casual", help="Play unrated games")] = False,
+    unrated: Annotated[bool, typer.Option("--unrated", help="Play unrated games")] = False,
     json: Json = False,
 ) -> None:
     """Create a tournament.
@@ -201,7 +201,7 @@ def tournament(
     People and bots can enter until it starts.
     """
 
-    terms = GameTerms(Game(game), parse_clock(clock), not casual)  # type: ignore[arg-type]  # converts the name
+    terms = GameTerms(Game(game), parse_clock(clock), not unrated)  # type: ignore[arg-type]  # converts the name
     count = rounds or (5 if system == SWISS else 0)
     starts = parse_time(start)
     with open_club(database, write=True) as connection:

@@ -62,7 +62,7 @@ const commands = {
 /** @param {string} name */
 function isAllowed(name) {
   if (!inRatedGame()) return !(state.game.live && DISABLED_IN_CLUB_GAME.includes(name));
-  if (!ALLOWED_IN_CLUB_GAME.includes(name)) showNotice(t(state.game.clubGame.state.rated ? "club.analysis.off" : "club.analysis.off.casual"), false);
+  if (!ALLOWED_IN_CLUB_GAME.includes(name)) showNotice(t(state.game.clubGame.state.rated ? "club.analysis.off" : "club.analysis.off.unrated"), false);
   return ALLOWED_IN_CLUB_GAME.includes(name);
 }
 

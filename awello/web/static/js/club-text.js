@@ -14,12 +14,12 @@ export function formatTimeControl({ seconds, increment }) {
 
 /** The terms of a game, such as "Othello · 5 min · rated". @param {Terms} given */
 export function formatTerms({ variant, control, rated }) {
-  return [t(`game.${variant}`), formatTimeControl(control), t(rated ? "club.rated" : "club.casual")].join(" · ");
+  return [t(`game.${variant}`), formatTimeControl(control), t(rated ? "club.rated" : "club.unrated")].join(" · ");
 }
 
 /** The terms of a tournament's games. @param {Terms} given */
 export function formatTournamentTerms({ variant, control, rated }) {
-  return [t(`game.${variant}`), formatTimeControl(control), t(rated ? "club.tournament.rated" : "club.tournament.casual")].join(" · ");
+  return [t(`game.${variant}`), formatTimeControl(control), t(rated ? "club.tournament.rated" : "club.tournament.unrated")].join(" · ");
 }
 
 /**
