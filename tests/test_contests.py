@@ -261,7 +261,7 @@ def test_a_tree_is_drawn(client: TestClient) -> None:
         ({"search": "alphabeta:nonsense"}, "nonsense"),
         ({"search": "alphabeta,weights=/etc/passwd"}, "'weights' cannot be changed on this server"),
         ({"search": "alphabeta,table=/etc/passwd"}, "'table=/etc/passwd' is not allowed on this server: choose 1, 2"),
-        ({"search": "alphabeta,move_ordering=false"}, "move_ordering is not a setting of a tree"),
+        ({"search": "alphabeta,move_ordering=false"}, "move_ordering cannot be set for a search tree"),
         ({"moves": ["a1"]}, "move 1: "),
         ({"search": "minimax@4", "moves": MIDGAME}, "lower the depth"),
     ],

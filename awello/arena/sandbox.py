@@ -14,6 +14,7 @@ import os
 import signal
 import threading
 from collections.abc import Mapping
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from multiprocessing.connection import Connection
 from pathlib import Path
@@ -164,7 +165,7 @@ class SandboxedPlayer(Player):
         return {}
 
     def stop(self) -> None:
-        """Start to terminate the player permanently; can be called from any thread."""
+        """Terminate the player permanently, without waiting for it; can be called from any thread."""
         with self._lock:
             self._disqualified = Forfeit("crash", "the player was stopped")
             if self._process:
@@ -339,15 +340,13 @@ def _serve_player(connection: Connection) -> None:
     os.dup2(2, 1)  # a player's output must not be mixed with the report
     load_kernels()  # before the learning time starts
     host, pid = _PlayerHost(), os.getpid()
-    while True:
-        try:
+    with suppress(EOFError, ConnectionError):  # the arena has closed the connection or has ended
+        while True:
             method, args = connection.recv()
-        except EOFError:
-            return
-        answer = _answer(host, method, args)
-        if os.getpid() != pid:
-            os._exit(1)  # a process forked by the player has returned to this loop and must not answer
-        connection.send(answer)
+            answer = _answer(host, method, args)
+            if os.getpid() != pid:
+                os._exit(1)  # a process forked by the player has returned to this loop and must not answer
+            connection.send(answer)
 
 
 def _answer(host: _PlayerHost, method: str, args: tuple[Any, ...]) -> Any:
@@ -355,7 +354,7 @@ def _answer(host: _PlayerHost, method: str, args: tuple[Any, ...]) -> Any:
         return getattr(host, method)(*args)
     except Forfeit as forfeit:
         message = _to_line(forfeit.message, 5 * MAX_MESSAGE_CHARS)  # it may contain a long command
-        return Forfeit(forfeit.reason, message)  # not a subclass, which the arena may not have
+        return Forfeit(forfeit.reason, message)  # not a subclass, whose module the arena may not have
     except Resignation:
         return Forfeit("resigned", "the player resigned")
     except IllegalMoveError as error:
@@ -367,6 +366,6 @@ def _answer(host: _PlayerHost, method: str, args: tuple[Any, ...]) -> Any:
 
 
 def _to_line(text: str, max_chars: int = MAX_MESSAGE_CHARS) -> str:
-    """Convert a text to one line, and shorten it."""
+    """Convert a text to one line of limited length."""
     words = " ".join(text.split())
     return words if len(words) <= max_chars else f"{words[:max_chars]}..."
