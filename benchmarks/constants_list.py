@@ -69,7 +69,7 @@ AREAS: dict[str, tuple[Constant, ...]] = {
             ENDGAME,
             ("6", "8", "9", "12"),
             ("solve",),
-            "from 7 empty squares on, lookups save as much as they cost; with 6, children have no entry",
+            "from 7 empty squares on, lookups save as much as they cost; 6 has no effect: children are not stored",
         ),
     ),
     "Othello: move ordering": (
@@ -171,7 +171,7 @@ AREAS: dict[str, tuple[Constant, ...]] = {
             "engine/levels.py",
             ("6", "10"),
             ("midgame",),
-            "guaranteed to users of levels up to 8; 6 would save 18 % of the nodes",
+            "levels up to 8 promise a full-width search; 6 would save 18 % of the nodes",
         ),
     ),
     "Othello: phases of a search": (
