@@ -1,6 +1,6 @@
 """Awello: a game-AI laboratory and a champion for Othello and Awalé.
 
-The most common names can be imported from here. They are loaded on first use, because they load the compiler.
+The most common names can be imported from here. They are loaded on first use, because importing them loads Numba.
 """
 
 TYPE_CHECKING = False  # not imported from `typing`: it loads slowly, and Ctrl-C would print a traceback meanwhile

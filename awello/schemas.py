@@ -221,7 +221,7 @@ class ChoiceJson(BaseModel):
 
 
 def to_margin(position: Position, value: float) -> float:
-    """The final margin for the value of the remaining game: adds the difference of the captured seeds."""
+    """The final margin: the value of the remaining game plus the difference of the captured seeds."""
     return round_value(position.lead + value)
 
 
@@ -420,7 +420,7 @@ class RoundsJson(BaseModel):
 
 
 class StandingJson(BaseModel):
-    """The results of a bot, created by `Standing.as_json`."""
+    """The results of a bot, created by `BotStanding.as_json`."""
 
     bot: str
     points: int

@@ -263,12 +263,12 @@ def test_another_version_is_refused(address: str, monkeypatch: pytest.MonkeyPatc
     fingerprint.cache_clear()
     try:
         with pytest.raises(
-            ConfigError, match=r"the scheduler has another version of Awello .* than the client \(0.0.1"
+            ConfigError, match=r"the scheduler and the client have different versions of Awello \(.*, 0.0.1"
         ):
             play_match(MATCH, address)
         monkeypatch.setattr(cluster, "_check_fingerprints", lambda client: None)  # as for a worker that joins later
         with pytest.raises(
-            ConfigError, match=r"the worker tcp.* has another version of Awello .* than the client \(0.0.1"
+            ConfigError, match=r"the worker tcp.* and the client have different versions of Awello \(.*, 0.0.1"
         ):
             play_match(MATCH, address)
     finally:

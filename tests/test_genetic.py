@@ -412,7 +412,7 @@ def test_the_command_learns_and_resumes(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("words", "part"),
     [
-        (("--duration", "0s"), "--duration must be positive"),
+        (("--duration", "0s"), "--duration 0s is not positive"),
         (("--variant", "ouri"), "unknown variant 'ouri'"),
         (("--out", "nowhere/h1.json"), "No such file or directory"),
     ],

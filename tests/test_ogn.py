@@ -95,7 +95,7 @@ def test_moves_after_the_end_are_ignored() -> None:
     game, told, after = read_ogn(text + GAME)
     assert isinstance(game, Record) and game.final.over
     assert (format_transcript(game), game.tags) == ("F", {"Result": "27-21"})
-    assert str(told) == "line 4: the game is over after move 1 (25 seeds win), later moves are ignored"
+    assert str(told) == "line 4: the game is over after move 1 (25 seeds win); later moves are ignored"
     assert after == parse_ogn(GAME)
 
 

@@ -275,7 +275,7 @@ def test_gtp_loads_a_game(tmp_path: Path) -> None:
     start = parse_transcript("f5").final
     assert answers == ["=", "= white", "=", "= " + " ".join(map(start.format_move, start.legal_moves()))]
     file.write_text("(;GM[1]SZ[19];B[pd])")
-    assert gtp(f"loadsgf {file}")[0].startswith("? cannot load file, it must be a game in GGF")
+    assert gtp(f"loadsgf {file}")[0].startswith("? cannot load file as a game in GGF")
 
 
 def test_gtp_keeps_to_the_clock() -> None:

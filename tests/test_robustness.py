@@ -158,7 +158,7 @@ WRONG = [
     (("play", "othello", "--clock", "0s"), "the clock '0s' has no main time"),
     (("match", "othello", "random", "random", "--clock", "0s"), "the clock '0s' has no main time"),
     (("analyse", "f5d6c3", "--limit", "@soon"), "'soon' is not a limit: write 6 (plies), 100ms"),
-    (("--import", "missing.py", "players"), "--import missing.py: no such file"),
+    (("--import", "missing.py", "players"), "--import missing.py does not exist"),
     (
         ("train", "perceptron", "--game", "othello", "--duration", "1s", "--out", "tests"),
         "cannot write 'tests': it is a folder",

@@ -387,9 +387,9 @@ def test_ties_follow_the_seed() -> None:
 @pytest.mark.parametrize(
     ("answer", "part"),
     [
-        ("short", "must be 6 weights, not 3"),
-        ("nan", "not a number"),
-        ("words", "must be 6 weights, not .'many'"),
+        ("short", "must return 6 numbers, not 3"),
+        ("nan", "must return numbers, not NaN"),
+        ("words", "must return 6 numbers, not .'many'"),
         ("none", "not None"),
     ],
 )

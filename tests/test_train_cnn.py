@@ -64,7 +64,7 @@ def test_without_torch_the_error_names_the_extra(tmp_path: Path) -> None:
     [
         (["nowhere"], "'nowhere' does not exist: give WTHOR files, a folder of them, or an archive"),
         (["README.md", "nowhere"], "'nowhere' does not exist"),
-        (["README.md", "--duration", "0s"], "--duration must be positive"),
+        (["README.md", "--duration", "0s"], "--duration 0s is not positive"),
         (["README.md", "--plot", "curves.gif"], "cannot plot to 'curves.gif'"),
         (["README.md", "--view", "both"], "Invalid value for '--view'"),
         ([], "Missing argument"),

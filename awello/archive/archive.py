@@ -116,7 +116,7 @@ class Archive:
             return [row.id for row in game_filter.rows(connection)]
 
     def find_latest(self, game_filter: GameFilter, count: int, before: int | None = None) -> tuple[int, list[Any]]:
-        """The number of matching games, and the rows of the last `count` games, optionally before a number."""
+        """How many games match, and the rows of the last `count` of them, or of those numbered below `before`."""
         with self.engine.connect() as connection:
             counted, numbers = _find_latest(connection, game_filter, count, before)
         return counted, list(self.rows(numbers))
@@ -128,11 +128,11 @@ class Archive:
         raise ConfigError(f"the archive has no game {number}: 'awello games list' lists its games")
 
     def records(self, numbers: Sequence[int]) -> Iterator[Record]:
-        """The games with these numbers, in their order."""
+        """The games with these numbers, in the given order."""
         return map(record_of, self.rows(numbers))
 
     def rows(self, numbers: Sequence[int]) -> Iterator[Any]:
-        """The rows of the games with these numbers, in their order, with names of players and events."""
+        """The rows of the games with these numbers, in the given order, with names of players and events."""
         with self.engine.connect() as connection:
             for at in range(0, len(numbers), MAX_QUERY_VALUES):
                 part = numbers[at : at + MAX_QUERY_VALUES]
@@ -160,7 +160,7 @@ class Archive:
 def _find_latest(
     connection: Connection, game_filter: GameFilter, count: int, before: int | None
 ) -> tuple[int, list[int]]:
-    """The number of matching games, and the numbers of the last ones; reads only the necessary rows."""
+    """How many games match, and the numbers of the last ones; reads only the necessary rows."""
     number, conditions = games.c.id, list(game_filter.conditions())
     if game_filter.through is None:
         counted: int = connection.execute(select(func.count(number)).where(*conditions)).scalar_one()

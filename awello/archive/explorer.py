@@ -13,7 +13,7 @@ from awello.archive.position_keys import UNKNOWN_SCORE
 from awello.formats.openings import Opening, find_opening_at
 from awello.position import Position
 
-MAX_VALUED_GAMES = 250  # games through a position above which no tree is built, so that values are unknown
+MAX_VALUED_GAMES = 250  # through a position; with more, no tree is built and its values are unknown
 PREFERRED_FIRST_MOVE = "f5"  # the conventional one of Black's four symmetric first moves
 
 

@@ -16,7 +16,7 @@ from awello.formats.registry import FORMATS, Format, decompress, detect_format, 
 from awello.formats.wthor import GAME, HEADER, WthorNames, parse_header, parse_names, write_wthor
 
 NAMES_SUFFIXES = (".jou", ".trn")  # WTHOR's players and events
-GAME_MARKERS = {"ggf": b"(;", "ogn": b"[South "}  # bytes that occur once per game; a line break in other formats
+GAME_MARKERS = {"ggf": b"(;", "ogn": b"[South "}  # bytes that occur once per game; in other formats a line break
 
 
 def find_files(paths: Iterable[Path]) -> list[Path]:
@@ -94,7 +94,7 @@ def restore_file(archive: Archive, name: str) -> tuple[int, dict[str, bytes]]:
 
 
 def choose_format(out: Path, name: str | None = None) -> Format:
-    """The format with a name, or of a file extension."""
+    """The format with the given name or, without one, that of the file extension."""
     endings = {suffix: format for format in FORMATS.values() for suffix in format.suffixes}
     format = find_format(name) if name else endings.get(out.suffix.lower())
     if format is None:
@@ -103,7 +103,7 @@ def choose_format(out: Path, name: str | None = None) -> Format:
 
 
 def write_games(archive: Archive, numbers: Sequence[int], format: Format) -> dict[str, bytes]:
-    """Write games in a format: contents by file extension; an error names a game that the format cannot store."""
+    """Format games: file contents by extension.  An error names the first game that the format cannot store."""
     try:
         return format.write(archive.records(numbers))
     except NotationError as error:
@@ -116,7 +116,7 @@ def write_games(archive: Archive, numbers: Sequence[int], format: Format) -> dic
 
 
 def write_files(contents: dict[str, bytes], out: Path) -> list[Path]:
-    """Write the first content to a file and others next to it; return the files."""
+    """Write the first content to `out` and the others next to it; return the files."""
     files = [out if number == 0 else out.with_suffix(suffix) for number, suffix in enumerate(contents)]
     for file, content in zip(files, contents.values(), strict=True):
         file.write_bytes(content)

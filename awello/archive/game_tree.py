@@ -38,7 +38,7 @@ class GameTree:
         self.games = 0
         self._nodes = [
             (np.empty(0, np.int8), np.empty((0, 2), np.uint64))
-        ]  # games and words; later parts have not been merged
+        ]  # rule sets and words of the nodes, then those of each game that has not been merged yet
         self._keys, self._values = np.empty(0, np.uint64), np.empty(0, np.int8)
         self.add(records)
 

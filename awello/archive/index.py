@@ -21,7 +21,7 @@ from awello.storage.database import select_among
 
 ENTRY = np.dtype([("key", "<u8"), ("record", "<u4"), ("move", "i1"), ("score", "i1")])
 BUCKET_BITS = 12
-PAGE_ENTRIES = 2048  # a page with entries that are added together can be larger
+PAGE_ENTRIES = 2048  # exceeded only by a page whose entries were added together
 OFF_BOARD_WIN = 100  # the score of a win off the board, such as by resignation, which has no margin
 
 Entries = npt.NDArray[np.void]
@@ -40,7 +40,7 @@ def build_entries(game: Game, records: Sequence[Record], ids: Sequence[int]) -> 
     scores = np.empty(len(records), np.int64)
     trace_games(int(game), owns, opps, lengths, moves, keys, names, scores)
     if game.adapter.has_repetition:
-        finals = (record.final for record in records)  # the words do not show repetitions
+        finals = (record.final for record in records)  # the words alone do not show a repetition
         scores[:] = [final.margin if final.over else UNKNOWN_SCORE for final in finals]
     turned = (lengths + [start.side for start in starts]) % 2 == 1
     for_first = np.where(turned & (scores != UNKNOWN_SCORE), -scores, scores)
@@ -102,5 +102,5 @@ def find_entries(connection: Connection, position: Position) -> Entries:
 
 
 def canonical_move(position: Position, move: int) -> int:
-    """The move that represents a move in the index; the same for all symmetric moves."""
+    """The move under which the index stores a move; the same for all symmetric moves."""
     return int(position_key(int(position.game), U(position.own), U(position.opp), move)[1])

@@ -1,8 +1,8 @@
 """Position keys: 64-bit hashes by which the archive finds positions, equal for symmetric positions.
 
 The key is a hash of the two words of the smallest symmetric board; moves are mapped by the same symmetry.  The first
-word is the mover's, so the key does not depend on the colour.  Among a hundred million positions, two share a key once
-in some four thousand archives.
+word is the mover's, so the key does not depend on the colour.  In an archive of a hundred million positions, the
+probability that two different ones share a key is about 1 in 4,000.
 """
 
 import numpy as np

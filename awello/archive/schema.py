@@ -24,7 +24,7 @@ games = Table(
     *required_columns(SmallInteger, "game"),
     *reference_columns("players", "first", "second", index=True),
     *reference_columns("events", "event", index=True),
-    *optional_columns(Text, "date", "start"),  # 1996, 1996-05 or 1996-05-07; null for the usual start
+    *optional_columns(Text, "date", "start"),  # date: 1996, 1996-05 or 1996-05-07; start: null if standard
     *required_columns(LargeBinary, "moves"),  # one byte per move, 255 for a pass
     *optional_columns(SmallInteger, "score"),  # the first player's margin, if the game ended on the board
     *optional_columns(SmallInteger, "winner", "loser"),  # 0 or 1; winner is 2 for a draw

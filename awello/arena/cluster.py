@@ -2,7 +2,7 @@
 
 Games depend only on their seeds, so any worker can play them, and the scheduler reassigns the items of a dead worker.
 Cluster workers outlive a job, so every item carries its job: a worker that switches jobs first loads the players of the
-new job and calls its `prepare`.  A worker with another version of Awello rejects the job.
+new job and calls its `prepare`.  A worker with a different version of Awello rejects the job.
 """
 
 import hashlib
@@ -62,7 +62,7 @@ def fingerprint() -> str:
 # --- client -----------------------------------------------------------------------------------------------------------
 @contextmanager
 def cluster_pool(address: str, prepare: Prepare | None = None, *args: Any) -> Iterator[OrderedMap]:
-    """Open the workers of a scheduler as a pool; cancel pending items at the end."""
+    """Open the workers of a scheduler as a pool; cancel pending items on exit."""
     job = ClusterJob(uuid4().hex, fingerprint(), read_user_players(), pickle.dumps((prepare, args)))
     client = connect_client(address)
     pool = client.get_executor(pure=False)
@@ -136,10 +136,12 @@ def _check_fingerprints(client: "Client") -> None:
 
 
 def check_fingerprint(machine: str, actual: object, expected: str) -> None:
-    """Reject a machine with another version, other code or other weights."""
+    """Reject a machine whose version, code or weights differ."""
     if actual != expected:
         advice = "install the same version, with the same extras, on all machines, and restart the workers"
-        raise ConfigError(f"{machine} has another version of Awello ({actual}) than the client ({expected}): {advice}")
+        raise ConfigError(
+            f"{machine} and the client have different versions of Awello ({actual}, {expected}): {advice}"
+        )
 
 
 def _result(client: "Client", address: str, future: Future[Result]) -> Result:
@@ -204,11 +206,11 @@ def _switch_job(job: ClusterJob) -> None:
         start = WORKER_COMMAND.format("ADDRESS")
         raise ConfigError(f"the worker {worker.address} has {worker.state.nthreads} threads: start it with '{start}'")
     _release()
-    multiprocessing.current_process().daemon = False  # daemons cannot start the processes of sandboxed bots
+    multiprocessing.current_process().daemon = False  # daemonic processes cannot start others, such as bots
     try:
         _load_players(job)
         _prepare_job(job)
-    except (SpecError, ImportError) as error:  # the job is valid on the client
+    except (SpecError, ImportError) as error:  # the client has validated the job, so something is missing here
         advice = "only players of 'awello --import FILE' are sent to workers; install everything else there"
         raise ConfigError(f"the worker {worker.address} cannot run this job: {error} ({advice})") from None
 

@@ -65,7 +65,7 @@ class Journal:
             return []
         lines = self.lines.read_bytes().splitlines(
             keepends=True
-        )  # bytes, because the last line may end within a character
+        )  # bytes, because the last line may end in the middle of a character
         whole = [line for line in lines if line.endswith(b"\n")]
         if whole != lines:
             write_atomically(self.lines, b"".join(whole))

@@ -29,7 +29,7 @@ class Match(GamePlan):
     kind: ClassVar[str] = "match"
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "game", Game(self.game))  # it may be given as a name
+        object.__setattr__(self, "game", Game(self.game))  # converts names
 
     def opening(self, number: int) -> tuple[int, ...]:
         """Return the opening of a game; games 2n and 2n + 1 share an opening, with colours reversed."""

@@ -71,7 +71,7 @@ def load_openings(path: Path, game: Game) -> tuple[tuple[int, ...], ...]:
             except AwelloError as error:
                 raise ConfigError(f"{path}, line {number}: {error}") from None
             if record.final.over:
-                raise ConfigError(f"{path}, line {number}: the opening ends the game")
+                raise ConfigError(f"{path}, line {number}: the opening ends the game: give fewer moves")
             openings.append(record.moves)
     if not openings:
         raise ConfigError(f"the openings file {str(path)!r} contains no openings: write one transcript per line")

@@ -2,7 +2,7 @@
 
 A plan numbers its jobs from 0.  The result of job `n` depends only on the plan and `n`, so results are the same for any
 number of workers, and an interrupted run, even after SIGKILL, resumes with the first job missing in its journal.
-Only with players that learn do later games depend on earlier ones.
+Players that learn are the exception: their later games depend on earlier ones.
 """
 
 from abc import ABC, abstractmethod
@@ -123,7 +123,7 @@ class PlayerCache:
         """End all players and the processes they have started."""
         for player in self._players.values():
             if isinstance(player, SandboxedPlayer):
-                player.stop()  # first, so that the players end concurrently
+                player.stop()  # stop all players before waiting for any of them
         for player in self._players.values():
             end = player.close if isinstance(player, SandboxedPlayer) else player.end
             end()
@@ -305,6 +305,6 @@ def _run_batch(batch: tuple[RunPlan[Any] | None, range]) -> list[Any]:
     assert plan is not None
     try:
         return [plan.run_job(number, cache) for number in numbers]
-    except UnknownPlayerError as error:  # but the parent process has the player
+    except UnknownPlayerError as error:  # the parent process has validated the spec
         advice = "worker processes load only players from 'awello --import FILE' or AWELLO_PLAYERS"
         raise ConfigError(f"{error}; {advice}") from None

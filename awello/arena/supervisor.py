@@ -29,7 +29,7 @@ def supervise(connection: Connection) -> None:
     if sys.platform == "win32":
         _end_with_arena()
         return
-    os.setsid()  # signals from the terminal must reach only the arena
+    os.setsid()  # so that signals from the terminal reach only the arena
     adopt_orphans()
     signal.signal(signal.SIGCHLD, lambda *_: None)  # sigwait needs a signal that is not ignored
     before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGCHLD, signal.SIGTERM})
@@ -71,7 +71,7 @@ if sys.platform != "win32":
                 self._reap()
             if self.status is None:
                 os.kill(self.player, signal.SIGKILL)
-            self._wait(EXIT_SECONDS)  # child processes see the end of their input
+            self._wait(EXIT_SECONDS)  # for child processes that exit at the end of their input
             kill_tree(os.getpid())
             self._wait(KILL_TIMEOUT)
             self._end()

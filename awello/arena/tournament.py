@@ -98,7 +98,7 @@ class BotGame:
 
 
 def to_bot_game(result: GameResult, game: int) -> BotGame:
-    """Convert game 0 or 1 of a round to the order of the pair's bots; a forfeit scores all points for the opponent."""
+    """Reorder the result of game 0 or 1 of a round by the pair's bots; a forfeit scores all points for the opponent."""
     one, other = first_side(game), 1 - first_side(game)
     score, usage = result.score, result.usage or (Usage(), Usage())
     if any(result.forfeits):

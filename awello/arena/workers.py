@@ -1,4 +1,4 @@
-"""Worker pools, local or on a cluster: ordered results, prompt Ctrl-C, and clear errors if a worker fails.
+"""Worker pools, local or on a cluster: results in order, prompt response to Ctrl-C, clear errors if a worker fails.
 
 A result must depend only on the item and the arguments of `prepare`: any worker may compute it, possibly twice.
 """
@@ -42,7 +42,7 @@ def worker_pool(jobs: Jobs, prepare: Prepare | None = None, *args: Any) -> Abstr
 
 
 class _Context(SpawnContext):
-    """Starts processes and keeps a list of them, so that other child processes are not ended with them."""
+    """Starts processes and records them, so that `end_all` ends only these."""
 
     def __init__(self) -> None:
         self.started: list[SpawnProcess] = []
@@ -110,11 +110,11 @@ def map_ordered(
 
 @contextmanager
 def ignore_interrupts() -> Iterator[None]:
-    """Block Ctrl-C while starting processes, which then ignore it; the parent receives it after the block."""
+    """Block SIGINT while processes start, so that they inherit the mask; the parent receives it afterwards."""
     if not hasattr(signal, "pthread_sigmask"):  # Windows
         yield
         return
-    resource_tracker.ensure_running()  # to start it within the block would unblock the signal
+    resource_tracker.ensure_running()  # now, because starting it later would unblock the signal
     before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
     try:
         yield

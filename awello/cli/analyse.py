@@ -38,7 +38,7 @@ def analyse(
         Path | None, typer.Option(help="Also plot the values to an .svg or .png file", metavar="FILE")
     ] = None,
     engine: Annotated[
-        str, typer.Option(help="Use an external engine, such as nboard,command=ntest", metavar="SPEC")
+        str, typer.Option(help="External engine, such as nboard,command=ntest; default: the champion", metavar="SPEC")
     ] = "",
     json: Json = False,
 ) -> None:
@@ -89,7 +89,7 @@ def review_moves(
 
     analyst = make_player(external) if external else None
     if not isinstance(analyst, ExternalEnginePlayer | None):
-        raise ConfigError(f"player {analyst} is not an external engine: use nboard or uci with command=")
+        raise ConfigError(f"player {analyst} is not an external engine: give one such as nboard,command=ntest")
     reviews: list[MoveReview] = []
     interrupted = False
     with progress("analyse", len(record.moves)) as step, Engine(record.start.game, threads, hash) as engine:

@@ -25,11 +25,11 @@ COMMANDS = {  # name: (help text, modules to import if their names differ from i
     "play": ("Play a game in the terminal.",),
     "players": ("List the players and their settings.",),
     "match": ("Play games between two players.",),
-    "duel": ("Play pairs of games until one player is clearly stronger.",),
+    "duel": ("Test by pairs of games whether one player is stronger.",),
     "tournament": ("Play a round-robin tournament between bots.",),
     "run": ("Play a game or match described in a YAML file.", "run_config"),
     "analyse": ("Review every move of a game.",),
-    "solve": ("Solve positions: the score with best play.",),
+    "solve": ("Solve positions: compute the score with best play.",),
     "tree": ("Draw the search tree of a position.",),
     "perft": ("Count the leaves of the game tree at a depth.",),
     "games": ("Manage the game archive: import, list, export, count.",),
@@ -84,7 +84,9 @@ PositionText = Annotated[
 JobsOption = Annotated[int | None, typer.Option("--jobs", min=1, help="Worker processes; default: 1", metavar="N")]
 Threads = Annotated[int, typer.Option("--threads", min=1, help="Search threads", metavar="N")]
 Hash = Annotated[int, typer.Option("--hash", min=1, max=65536, help="Transposition table size in MiB", metavar="MIB")]
-Cluster = Annotated[str | None, typer.Option(help="Use a dask cluster, such as tcp://HOST:8786", metavar="ADDRESS")]
+Cluster = Annotated[
+    str | None, typer.Option(help="Scheduler of a dask cluster: tcp://HOST:8786; default: none", metavar="ADDRESS")
+]
 ArchiveOption = Annotated[
     str | None,
     typer.Option("--archive", help="File or postgresql://USER@HOST/NAME; default: your archive", metavar="DATABASE"),
@@ -110,24 +112,24 @@ def root(
     """Play Othello and Awalé, analyse games, and compare players."""
     if plugin:
         if not plugin.is_file():
-            raise ConfigError(f"--import {plugin}: no such file: give a Python file that registers players")
+            raise ConfigError(f"--import {plugin} does not exist: give a Python file that registers players")
         os.environ["AWELLO_PLAYERS"] = str(plugin.resolve())  # also read by worker processes
 
 
 def check_output(file: Path) -> None:
-    """Check before long work that its output file can be written."""
+    """Check that an output file can be written, before long work starts."""
     if file.is_dir():
-        raise ConfigError(f"cannot write {str(file)!r}: it is a folder: give a file in it")
+        raise ConfigError(f"cannot write {str(file)!r}: it is a folder; give a file in it")
     if not file.parent.is_dir():
         raise ConfigError(f"cannot write {str(file)!r}: there is no folder {str(file.parent)!r}; create it first")
     if not os.access(file if file.exists() else file.parent, os.W_OK):
-        raise ConfigError(f"cannot write {str(file)!r}: permission denied: give another file")
+        raise ConfigError(f"cannot write {str(file)!r}: permission denied; give another file")
 
 
 def resolve_jobs(jobs: int | None, cluster: str | None, default: int = 1) -> int | str:
     """Return the number of local worker processes, or the cluster address."""
     if jobs and cluster:
-        raise ConfigError("--jobs and --cluster exclude each other, as a cluster uses all its workers: omit one")
+        raise ConfigError("--jobs and --cluster are mutually exclusive, as a cluster uses all its workers: omit one")
     return cluster or jobs or default
 
 

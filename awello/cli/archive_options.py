@@ -40,14 +40,16 @@ def open_archive(database: str | None, create: bool = False) -> Archive:
 class GameOptions:
     """Options that select games."""
 
-    game: Annotated[str | None, typer.Option(help="Only games of othello or awale", metavar="GAME")] = None
+    game: Annotated[str | None, typer.Option(help="othello or awale; default: both", metavar="GAME")] = None
     size: Size = None
     variant: Variant = None
     player: Annotated[str, typer.Option(help="Part of a player's name", metavar="NAME")] = ""
     event: Annotated[str, typer.Option(help="Part of an event's name", metavar="NAME")] = ""
     year: Annotated[str, typer.Option(help="Year or range, such as 1996 or 1990-1999", metavar="Y")] = ""
     opening: Annotated[str, typer.Option(help="Part of an opening's English or French name", metavar="NAME")] = ""
-    result: Annotated[str, typer.Option(help="black, white, south, north, draw or open", metavar="R")] = ""
+    result: Annotated[
+        str, typer.Option(help="Winner (black, white, south, north), draw, or open (unfinished)", metavar="R")
+    ] = ""
 
     def rules(self) -> Game | None:
         """Return the game named by the first three options, if any."""

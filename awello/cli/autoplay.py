@@ -49,7 +49,7 @@ def autoplay(
     otage,memory=FOLDER. Can be interrupted; run the same command again to resume. Increase --games to extend a run.
     """
     if limit and clock:
-        raise ConfigError("--limit and --clock exclude each other: omit one")
+        raise ConfigError("--limit and --clock are mutually exclusive: omit one")
     parsed = None if clock else parse_limit(limit or "20ms")
     if parsed and (parsed.level is not None or 0 in (parsed.depth, parsed.nodes, parsed.seconds)):
         raise ConfigError(f"--limit {limit} is not a limit for Otage: write 20ms, 20000n (nodes) or 4 (plies)")
@@ -83,7 +83,7 @@ def report(folder: Path, database: str, learnt: list[tuple[Record, Lesson]], new
     print(f"games: {memory.autoplay_games:,d}, {new:,d} of them new; {positions:,d} positions in the book")
     if lost:
         mean = f"{lesson_count / len(lost):.1f} lessons per game"
-        print(f"decided games: {len(lost):,d}, {mean}; {changed:,d} would not be lost in the same way")
+        print(f"decided games: {len(lost):,d}, {mean}; Otage would now play {changed:,d} of the losses differently")
     print("factors: " + ", ".join(f"{term} {factor:g}" for term, factor in factors.items()))
     elsewhere = "" if database == str(folder / GAMES_FILE) else ",archive=" + hide_password(database)
     print(f"play with it: otage,memory={folder}{elsewhere}")

@@ -22,15 +22,21 @@ def bot(  # nosec B107 # the default is no token
     spec: Annotated[str, typer.Argument(help="Player, such as champion@level=6", metavar="SPEC")],
     server: Annotated[str, typer.Option(help="Address of the club, such as https://HOST", metavar="URL")],
     token: Annotated[str, typer.Option(help="Token of the bot; safer: set AWELLO_TOKEN", metavar="TOKEN")] = "",
-    game: Annotated[list[str] | None, typer.Option(help="Accept only this game; repeatable", metavar="GAME")] = None,
+    game: Annotated[
+        list[str] | None, typer.Option(help="Accept only this game; repeatable; default: all", metavar="GAME")
+    ] = None,
     max_games: Annotated[
         int, typer.Option(min=1, max=64, help="Maximum number of simultaneous games", metavar="N")
     ] = 4,
     opponent: Annotated[
-        list[str] | None, typer.Option(help="Accept only this player; repeatable", metavar="NAME")
+        list[str] | None, typer.Option(help="Accept only this player; repeatable; default: all", metavar="NAME")
     ] = None,
-    seek: Annotated[str, typer.Option(help="Game to seek when idle, such as 'othello 5m'", metavar="GAME TIME")] = "",
-    tournament: Annotated[str, typer.Option(help="Number or name of a tournament to enter", metavar="TOURNAMENT")] = "",
+    seek: Annotated[
+        str, typer.Option(help="Game to seek when idle, such as 'othello 5m'; default: none", metavar="GAME TIME")
+    ] = "",
+    tournament: Annotated[
+        str, typer.Option(help="Number or name of a tournament to enter; default: none", metavar="TOURNAMENT")
+    ] = "",
     unrated: Annotated[bool, typer.Option("--unrated", help="Seek unrated games")] = False,
 ) -> None:
     """Connect a player to a club as a bot.
@@ -41,7 +47,7 @@ def bot(  # nosec B107 # the default is no token
 
     words = seek.split()
     if len(words) not in (0, 2):
-        raise ConfigError(f"{seek!r} is not a game and a clock: write them as in 'othello 5m'")
+        raise ConfigError(f"--seek {seek!r} is not a game and a clock: write --seek 'othello 5m'")
     secret = token or os.environ.get("AWELLO_TOKEN", "")
     if not secret:
         raise ConfigError("a bot needs a token: create one on the club's page and set AWELLO_TOKEN")

@@ -30,7 +30,7 @@ def duel(
     seed: Seed = 0,
     openings: Openings = None,
     opening_plies: Annotated[
-        int, typer.Option(min=0, help="Random moves of balanced openings, without --openings", metavar="N")
+        int, typer.Option(min=0, help="Random moves per balanced opening, unless --openings is given", metavar="N")
     ] = 8,
     jobs: JobsOption = None,
     cluster: Cluster = None,
@@ -39,9 +39,9 @@ def duel(
     variant: Variant = None,
     json: Json = False,
 ) -> None:
-    """Play pairs of games until A is clearly stronger or not.
+    """Test by pairs of games whether A is stronger than B.
 
-    Each opening is played with both colours, until a sequential test decides whether A is stronger than B. The seed
+    A and B play each opening with both colours, until a sequential test is decided or --games is reached. The seed
     determines the order of the openings. Ctrl-C prints the results so far.
     """
     chosen = find_game(game, size, variant)
@@ -92,7 +92,7 @@ def print_result(result: DuelResult) -> None:
     console = Console(highlight=False, markup=False)
     console.print(table)
     if reasons := [game.reason for game in result.results if game.reason]:
-        console.print(f"{len(reasons)} games were not lost on the board, the first because a player {reasons[0]}")
+        console.print(f"{len(reasons)} games did not end on the board; in the first, a player {reasons[0]}")
     console.print(format_verdict(result))
 
 

@@ -86,7 +86,7 @@ def print_result(result: MatchResult) -> None:
     table.add_row("worst time per move", *(f"{1000 * worst:.3f} ms" for worst in result.worst_seconds), "")
     table.add_row("moves played", *map(str, result.moves), "")
     if any(result.forfeits):
-        table.add_row("not lost on the board", *map(str, result.forfeits), "")
+        table.add_row("lost off the board", *map(str, result.forfeits), "")
     console = Console(highlight=False, markup=False)
     console.print(table)
     for number, record in enumerate(result.records, 1):

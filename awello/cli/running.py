@@ -15,8 +15,12 @@ from awello.cli.app import progress_bar
 FirstSpec = Annotated[str, typer.Argument(metavar="A", help="First player; 'awello players' lists them")]
 SecondSpec = Annotated[str, typer.Argument(metavar="B", help="Second player")]
 Seed = Annotated[int, typer.Option(help="Random seed; the same seed gives the same games", metavar="S")]
-Openings = Annotated[Path | None, typer.Option(help="File of openings, one transcript per line", metavar="FILE")]
-Out = Annotated[Path | None, typer.Option(help="Folder to write the games to, or to resume from", metavar="FOLDER")]
+Openings = Annotated[
+    Path | None, typer.Option(help="File of openings, one transcript per line; default: none", metavar="FILE")
+]
+Out = Annotated[
+    Path | None, typer.Option(help="Folder to write the games to, or to resume from; default: none", metavar="FOLDER")
+]
 
 
 @contextmanager

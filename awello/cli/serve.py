@@ -37,7 +37,10 @@ def serve(
     archive: ArchiveOption = None,
     no_archive: Annotated[bool, typer.Option("--no-archive", help="Do not save or show games")] = False,
     club: Annotated[
-        str | None, typer.Option(help="Run a club with this database: file or postgresql://...", metavar="DATABASE")
+        str | None,
+        typer.Option(
+            help="Run a club with this database (file or postgresql://...); default: no club", metavar="DATABASE"
+        ),
     ] = None,
     hostname: Annotated[
         list[str] | None, typer.Option(help="Public host name behind a proxy; repeatable", metavar="NAME")
@@ -54,7 +57,7 @@ def serve(
     listener = listen(host, port)
     address = url(host, listener.getsockname()[1])
     with compile_kernels() as kernels:
-        # imported only now, because they load kernels
+        # imported only now, because these modules load kernels
         from awello.web.app import create_app
         from awello.web.http_server import HttpServerConfig, serve_app
 

@@ -127,7 +127,7 @@ class SolvedProblem:
 
 
 def solve_all(problems: Sequence[Problem], wld: bool, threads: int, hash: int) -> Iterator[SolvedProblem]:
-    """Solve problems in order; problems with the same board size share an engine."""
+    """Solve problems in order; consecutive problems with the same board size share an engine."""
     for game, group in groupby(enumerate(problems, 1), lambda pair: pair[1].position.game):
         with Engine(game, threads=threads, hash=hash) as engine:
             for number, problem in group:

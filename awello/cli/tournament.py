@@ -34,7 +34,7 @@ def tournament(
         float | None, typer.Option(help="Memory per bot in MiB; default: unlimited", metavar="MIB")
     ] = None,
     learning_time: Annotated[
-        str | None, typer.Option(help="Time to prepare, such as 1h; default: unlimited", metavar="T")
+        str | None, typer.Option(help="Preparation time per bot, such as 1h; default: unlimited", metavar="T")
     ] = None,
     max_threads: Annotated[int | None, typer.Option(help="Threads per bot; default: unlimited", metavar="N")] = None,
     opening_plies: Annotated[
@@ -44,7 +44,8 @@ def tournament(
     jobs: JobsOption = None,
     cluster: Cluster = None,
     out: Annotated[
-        Path | None, typer.Option(help="Folder to write or resume; default: tournament-GAME", metavar="FOLDER")
+        Path | None,
+        typer.Option(help="Folder to write to, or to resume from; default: tournament-GAME", metavar="FOLDER"),
     ] = None,
     size: Size = None,
     variant: Variant = None,

@@ -35,7 +35,7 @@ def parse_training_time(text: str) -> float:
     """Parse a training time into seconds."""
 
     if (seconds := parse_duration(text)) <= 0:
-        raise ConfigError("--duration must be positive: give a time such as 10m")
+        raise ConfigError(f"--duration {text} is not positive: give a time such as 10m")
     return seconds
 
 
@@ -43,7 +43,7 @@ def parse_training_time(text: str) -> float:
 def patterns(
     data: Annotated[
         list[Path],
-        typer.Option(help="File, or folder with wthor/*.wtb and games/*.gz; repeatable", metavar="PATH"),
+        typer.Option(help="Games: a file, or a folder with wthor/*.wtb and games/*.gz; repeatable", metavar="PATH"),
     ],
     out: Out = Path("patterns.npz"),
     depth: Annotated[

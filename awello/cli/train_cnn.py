@@ -40,10 +40,10 @@ def cnn(
     blocks: Annotated[int, typer.Option(min=1, max=64, help="Number of residual blocks", metavar="N")] = 2,
     view: Annotated[
         Literal["mover", "colours", "one"],
-        typer.Option(help="Input planes: mover and opponent, colours, or one plane"),
+        typer.Option(help="Input planes: mover and opponent, black and white, or a single one"),
     ] = "mover",
     moves: Annotated[
-        Literal["all", "winners"], typer.Option(help="Moves to learn; winners: also without the value head")
+        Literal["all", "winners"], typer.Option(help="Moves to learn; winners: only theirs, and no value head")
     ] = "all",
     teacher: Annotated[
         Path | None, typer.Option(help="weights.pt of a larger network, used as teacher", metavar="FILE")
@@ -81,7 +81,7 @@ def cnn(
 
 
 def learn(plan: "CnnConfig", paths: Sequence[Path], out: Path, device: str, json: bool) -> None:
-    """Train on the games of some paths, printing progress."""
+    """Train on the games at the given paths, printing progress."""
     from awello.learn.cnn_training import format_row, run
 
     checkpoint, seconds = out / "checkpoint.pt", 60 * plan.minutes

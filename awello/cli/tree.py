@@ -25,7 +25,7 @@ def tree(
         str | None, typer.Option(help="Tree as nested lists: [[3,5],[2,9]]; MAX moves first", metavar="T")
     ] = None,
     search: Annotated[
-        str, typer.Option(help="minimax, alphabeta, negamax or negamax-alphabeta; a spec", metavar="S")
+        str, typer.Option(help="Spec of minimax, alphabeta, negamax or negamax-alphabeta", metavar="S")
     ] = "alphabeta",
     svg: Annotated[Path | None, typer.Option(help="Also draw the tree to an .svg file", metavar="FILE")] = None,
     max_depth: Annotated[
@@ -73,7 +73,7 @@ def write_file(path: Path, text: str) -> None:
     """Write a file atomically."""
     try:
         if path.is_symlink() or (path.exists() and not path.is_file()):
-            raise ConfigError(f"cannot write {str(path)!r}: it is not a regular file")
+            raise ConfigError(f"cannot write {str(path)!r}: it is not a regular file; choose another name")
         write_atomically(path, text)
     except OSError as error:
         raise ConfigError(f"cannot write {str(path)!r}: {error.strerror}") from None

@@ -1,4 +1,4 @@
-"""Adds finished games to the archive, each once; failed ones are retried."""
+"""Adds each finished game to the archive once; failures are retried."""
 
 import asyncio
 from collections.abc import Awaitable, Callable, Sequence
@@ -22,14 +22,14 @@ Archiver = Callable[[Record], Awaitable[Any]]
 
 
 async def archive_games(store: ClubStore, ended: asyncio.Event, archive: Callable[[], Archiver | None]) -> None:
-    """Archive finished games as long as there is an archive; `ended` signals that a game has ended."""
+    """Archive finished games while there is an archive; `ended` signals that a game has ended."""
     while write := archive():
         ended.clear()
         last = 0
         with suppress(AwelloError):
             while numbers := await store.fetch(partial(_list_unarchived, after=last)):
                 for last in numbers:
-                    with suppress(AwelloError):  # a game that fails does not block the others
+                    with suppress(AwelloError):  # a failure does not block the other games
                         await _archive(store, last, write)
         with suppress(TimeoutError):
             async with asyncio.timeout(ARCHIVE_RETRY):

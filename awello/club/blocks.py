@@ -61,7 +61,7 @@ class BlockList:
         return other.number in self._blocked.get(account.number, {})
 
     def check(self, account: Account, other: Account) -> None:
-        """Refuse a request of a blocked player to the account that has blocked it, without giving the reason."""
+        """Refuse a request of a player to an account that has blocked them, without giving the reason."""
         if self.has_blocked(account, other):
             message = (
                 f"{account.name} does not accept challenges at the moment: challenge another player, or create a seek"

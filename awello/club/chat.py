@@ -33,7 +33,7 @@ class Chat:
 
     def __init__(self, server: "ClubServer") -> None:
         self.server = server
-        self._free_at: dict[int, float] = {}  # by account: when its rate limit is completely free again
+        self._free_at: dict[int, float] = {}  # by account: when its rate limit is fully replenished
 
     async def set_enabled(self, client: ClientConnection, enabled: bool) -> Message:
         """Turn chat on or off for a connection."""

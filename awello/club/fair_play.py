@@ -25,7 +25,7 @@ MIN_RATED_PLIES_4X4 = 4  # a complete game has twelve plies
 DAY, HOUR = 86400.0, 3600.0
 MAX_RATED_GAMES_PER_PAIR = 10  # within a day
 MAX_FREE_EXITS = 3  # rated games that an account can leave early within an hour without a penalty
-PENALTY_SECONDS, MAX_PENALTY_SECONDS = 300.0, 1800.0  # suspension per further exit, and at most
+PENALTY_SECONDS, MAX_PENALTY_SECONDS = 300.0, 1800.0  # suspension per further exit, and its maximum
 MAX_TRACKED_ACCOUNTS = 10_000  # accounts with early exits
 
 OWNER, NETWORK, REPEATS = "owner", "network", "repeats"  # why a game is not rated

@@ -99,7 +99,7 @@ class GameState:
 
     @property
     def awaits_first_move(self) -> bool:
-        """Whether the mover has not made a first move; missing it aborts the game, except in tournaments."""
+        """Whether the mover has yet to make a first move; missing it aborts the game, except in tournaments."""
         return not self.over and len(self.moves) < 2 and self.tournament is None
 
     @property
@@ -164,7 +164,7 @@ class GameState:
         return after.end_at_limit() if len(moves) >= MAX_PLIES else after
 
     def end_at_limit(self) -> "GameState":
-        """End a game at the move limit like a repetition: each side keeps its row, and more seeds win."""
+        """End a game at the move limit as after a repetition: each side keeps its row, and the larger total wins."""
         if self.over:
             return self
         position = self.position

@@ -12,7 +12,7 @@ from awello.limits import Clock
 
 TYPICAL_MOVES = 30  # of a player per game
 MAX_LAG_COMPENSATION = 0.5  # seconds per move
-RESERVE_SHARE = 1 / 12  # of the clock and the increments, for the reserve that refills the quota
+RESERVE_SHARE = 1 / 12  # of the clock and the increments: the reserve from which the quota is refilled
 
 
 def estimate_seconds(control: Clock) -> float:

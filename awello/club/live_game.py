@@ -127,7 +127,7 @@ def create_game(
     extra_write: ExtraWrite | None = None,
     unrated: str | None = None,
 ) -> LiveGame:
-    """Create and store a game; `extra_write` runs in the same transaction, and `unrated` is why it is not rated."""
+    """Create and store a game; `extra_write` runs in the same transaction, and `unrated` gives why it is not rated."""
     players = accounts[0].number, accounts[1].number
     if terms.rated and not unrated and terms.tournament is None:
         repeated = count_recent_rated_games(connection, players, now()) >= MAX_RATED_GAMES_PER_PAIR

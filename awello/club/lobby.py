@@ -157,7 +157,7 @@ class Lobby:
         return other.number != account.number and not blocked and self.server.can_play(other, offer.terms)
 
     def _require_online(self, account: Account) -> None:
-        """Refuse an offer of an account that has just disconnected, since nothing would withdraw the offer."""
+        """Refuse an offer of an account that has just disconnected, since the offer would never be withdrawn."""
         if account.number not in self.server.online:
             raise ClubError("disconnected", "you are disconnected: reconnect and try again")
 

@@ -164,7 +164,7 @@ def _combine_penalties(penalties: Mapping[tuple[int, int], Sequence[int]]) -> di
 
 
 def _choose_sides(one: int, other: int, past: Mapping[int, PlayerHistory], board: int) -> Pair:
-    """Choose who moves first: who did so less often, or did not when their sides last differed; else by board."""
+    """Choose who moves first: who did so less often or, when their sides last differed, moved second; else by board."""
     a, b = past[one], past[other]
     if a.side_balance != b.side_balance:
         return (one, other) if a.side_balance < b.side_balance else (other, one)

@@ -54,7 +54,7 @@ def _key(position: Position) -> Key:
 
 
 def _keys_of(state: GameState, old: list[Key]) -> list[Key]:
-    """The keys of a game: its position, the previous one and its successors; `old` are its keys so far."""
+    """The keys of a game: its position, the previous one and its successors; `old` are its keys before the move."""
     position = state.position
     current = _key(position)
     if old:

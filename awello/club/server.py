@@ -207,7 +207,7 @@ class ClubServer:
 
     # ---- games -------------------------------------------------------------------------------------------------------
     async def move(self, client: ClientConnection, number: int, ply: int, move: str) -> Message:
-        """Play a move; a move that is sent again after a lost connection is acknowledged again."""
+        """Play a move; one that is resent after a lost connection is only acknowledged."""
         account, live_game = client.require_account(), self._find_live_game(number)
         played = 0 <= ply < len(live_game.state.moves) and live_game.move_names[ply].lower() == move.lower()
         if played and live_game.state.players[ply % 2] == account.number and live_game.state.moves[ply] != PASS:
@@ -390,7 +390,7 @@ def _max_games(account: Account) -> int:
 
 
 async def _run_forever(work: Callable[[], Awaitable[None]], pause: float = HEARTBEAT_SECONDS) -> None:
-    """Run a task as long as the club is open; after an error, which is logged, it is started again."""
+    """Run a task while the club is open; errors are logged, and the task is restarted."""
     while True:
         try:
             return await work()

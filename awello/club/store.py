@@ -34,7 +34,7 @@ from awello.storage.database import lock_exclusively, open_database, write_trans
 
 MAX_BATCH = 256  # operations in one transaction
 UNAVAILABLE = "the club cannot reach its database, and nothing was saved: try again in a moment"
-IDLE_TIMEOUT = 20.0  # after which a database server ends an idle transaction
+IDLE_TIMEOUT = 20.0  # seconds after which a database server ends an idle transaction
 
 Result = TypeVar("Result")
 Operation = Callable[[Connection], Any]
@@ -238,7 +238,7 @@ def _run_separately(connection: Connection, operations: Sequence[Operation]) -> 
         except Exception as error:
             if connection.invalidated:
                 raise
-            savepoint.rollback()  # fails if the whole transaction is gone
+            savepoint.rollback()  # raises if the whole transaction is lost
             result = error
         outcomes.append(result)
     return outcomes

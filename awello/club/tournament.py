@@ -121,7 +121,7 @@ class ClubTournament:
         return next((fixture for fixture in self.current_fixtures if account in fixture.players), None)
 
     def event_for(self, account: int) -> Message:
-        """The event for an entrant."""
+        """The event that informs an entrant of the state of the tournament."""
         mine = self.find_fixture(account)
         pairing: Any = None if mine is None else self.fixture_json(mine)
         return {"type": "tournament", **self.to_json(), "pairing": pairing, "standings": self.standings_json}

@@ -25,13 +25,13 @@ MAX_LISTED = 50  # tournaments in a list
 
 
 class TournamentOrganiser:
-    """The unfinished tournaments of a running club."""
+    """Runs the unfinished tournaments of a club."""
 
     def __init__(self, server: "ClubServer") -> None:
         self.server = server
         self.tournaments: dict[int, ClubTournament] = {}  # as of the last check
         self._round_called: dict[tuple[int, int], float] = {}  # by tournament and round: when its grace period started
-        self._last_news: dict[tuple[int, int], Any] = {}  # by tournament and account: the last news sent
+        self._last_news: dict[tuple[int, int], Any] = {}  # by tournament and account: the state last sent
         self._wakeup = asyncio.Event()
         self._changed: set[int] = set()  # since the last broadcast to lobby subscribers
         self._last_broadcast = 0.0  # its time
@@ -60,7 +60,7 @@ class TournamentOrganiser:
         return tournament.details_json()
 
     async def list(self, client: ClientConnection) -> Message:
-        """The latest tournaments, which of them the account has entered, and the club's time."""
+        """The latest tournaments, the numbers of those that the account has entered, and the club's time."""
         loaded: list[ClubTournament] = await self.server.store.fetch(
             partial(tournament_store.load_tournaments, last=MAX_LISTED)
         )
@@ -162,7 +162,7 @@ class TournamentOrganiser:
 
     # ---- notifications -----------------------------------------------------------------------------------------------
     def _notify_entrants(self, tournament: ClubTournament) -> None:
-        """Notify the entrants whose news has changed."""
+        """Notify the entrants for whom something has changed."""
         if self.tournaments.get(tournament.number) != tournament:
             self._changed.add(tournament.number)
         self.tournaments[tournament.number] = tournament

@@ -1,11 +1,11 @@
 """The kernels of Awalé's search: principal variation search with a transposition table (TT).
 
-A value is the number of seeds that the mover will still win minus the opponent's, in units of 1/SEED_VALUE seed.  The
-endgame tablebase uses the same convention: kernels get the rows without the captured seeds, and play continues when a
-player has captured the majority.  Positions with few seeds are looked up in the tablebase.  At the horizon, a
-quiescence search follows captures, and a small trained network evaluates (`evaluate.awale_network`); without a network,
-no further captures are assumed (DiffScore).  A position repeated since the last capture ends the game by the rules of
-the variant.  In deep searches, late quiet moves are first searched with the depth reduced by one ply.
+A value is the number of seeds that the mover will still win minus the opponent's, in units of 1/SEED_VALUE seed.  As in
+the endgame tablebase, kernels get the rows without the captured seeds, so play continues after a player has captured
+the majority.  Positions with few seeds are looked up in the tablebase.  At the horizon, a quiescence search follows
+captures, and a small trained network evaluates (`evaluate.awale_network`); without a network, the estimate is the best
+capture of one more move (DiffScore).  A position repeated since the last capture ends the game by the rules of the
+variant.  In deep searches, late quiet moves are first searched with the depth reduced by one ply.
 
 The search counts how often it uses an estimate.  A value found without any estimate is proved, whatever the depth, and
 stored with SOLVED_DEPTH.  The positions on the current path are in `AwaleState.stack`.
@@ -35,7 +35,7 @@ from awello.kernel import U, kernel
 from awello.memory import load8, prefetch
 from awello.rules.awale import ABAPA, BYTE, is_stopped, legal_moves, seeds_in, sow
 
-MIN_CYCLE_PLIES = 12  # quiet moves before a position can be repeated: each pit must have been played
+MIN_CYCLE_PLIES = 12  # a position can repeat after this many quiet moves at the earliest: one from each pit
 UNREDUCED_MOVES = 2  # the first moves of a node, which are never reduced: fewer save nodes but overlook more
 PREFETCH_FROM_DEPTH = 3  # the depth from which the entries of children are prefetched: below it, few are looked up
 
@@ -123,7 +123,7 @@ def evaluate_horizon(own: U, opp: U, alpha: int, beta: int, depth: int, state: A
 # ---- move ordering --------------------------------------------------------------------------------------------------
 @kernel("uint64(uint64, int64)", inline=True)
 def sowing_index(own: U, pit: int) -> U:
-    """Return the index of a pit with its number of seeds, for the history table and killer moves."""
+    """Return the history table index of a pit and its number of seeds, which also identifies killer moves."""
     return U(pit) << U(6) | own >> U(8 * pit) & BYTE
 
 
@@ -181,7 +181,7 @@ def put_first(moves: U, pit: int, frame: StackFrame) -> int:
 
 @kernel("void(uint64, int64, uint64, int64, StackFrame, AwaleState)", inline=True)
 def update_history(own: U, pit: int, captures: U, depth: int, frame: StackFrame, state: AwaleState) -> None:
-    """Update the tables for a move that refuted a position: its history value, by depth, and the killer move."""
+    """Credit a move that refuted a position: raise its history value and, if it is quiet, make it the killer move."""
     sowing = sowing_index(own, pit)
     state.history[sowing] = min(state.history[sowing] + depth * depth, MAX_HISTORY)
     if captures == U(0):
@@ -243,7 +243,7 @@ def search(own: U, opp: U, alpha: int, beta: int, depth: int, ply: int, state: A
     key = hash_of(own, opp, state.multipliers)
     entry = probe_tt(key, state)
     frame, index, count, unsorted = state.stack[U(ply)], 0, 0, moves
-    if entry != EMPTY_ENTRY:  # a branch, so that the processor does not wait for the entry
+    if entry != EMPTY_ENTRY:  # redundant, but branch prediction hides the latency of the read
         if settles_window(entry, alpha, beta, depth):
             if entry_depth(entry) != SOLVED_DEPTH:
                 state.estimates += 1

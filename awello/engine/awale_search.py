@@ -1,7 +1,7 @@
 """Awalé's search: the worker that runs the kernels in a thread, and the plan of a search.
 
-Positions in the endgame tablebase are not searched.  Other positions are searched ply by ply, until a value is found
-without an estimate, which proves it.
+Positions in the endgame tablebase are not searched.  Other positions are searched by iterative deepening, until a value
+is found without an estimate, which proves it.
 """
 
 from collections.abc import Iterator

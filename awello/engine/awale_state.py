@@ -10,7 +10,7 @@ SEED_VALUE = 16  # the value of a seed: fine enough for estimates, and all value
 INFINITY = 1 << 11  # above any value: 48 seeds count 768
 MAX_DEPTH = 100  # of a search; a TT entry has 7 bits for it
 PAST_PLIES = 256  # frames for positions of the game before the root; earlier ones are dropped
-NO_PIT = 7  # the absence of a move, in three bits
+NO_PIT = 7  # stands for a missing move in the three bits of a TT entry
 
 
 class StackFrame(Layout):

@@ -78,7 +78,7 @@ def entry_value(entry: U) -> int:
 
 @kernel("boolean(uint64, int64, int64, int64)", inline=True)
 def settles_window(entry: U, alpha: int, beta: int, depth: int) -> bool:
-    """Return whether an entry replaces a search to a depth with the window (alpha, beta)."""
+    """Return whether an entry makes a search to this depth with the window (alpha, beta) unnecessary."""
     if entry_depth(entry) < depth:
         return False
     bound, value = to_signed(entry >> BOUND_SHIFT & BOUND_MASK), entry_value(entry)

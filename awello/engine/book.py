@@ -5,9 +5,9 @@ expansion (Lincke 2000) always expands the leaf with the lowest cost.  A ply cos
 seed by which the move is worse than the best one.  All moves of the leaf are searched, and their values are backed up
 to the root.
 
-Positions are rows without the captured seeds, from the mover's view.  The rightmost pit is the only first move that
-does not lose in the solved game (Romein and Bal 2002), so the book contains no other first move for the rules of that
-game (romein) and for the similar tournament rules.
+A position is stored as the mover's row and the opponent's, without the captured seeds.  The rightmost pit is the only
+first move that does not lose in the solved game (Romein and Bal 2002), so the book contains no other first move for the
+rules of that game (romein) and for the similar tournament rules.
 """
 
 import heapq
@@ -60,7 +60,7 @@ class OpeningBook:
     def value(self, key: BookKey) -> float:
         """Return the value of a position, backed up from the positions below it."""
         if key not in self._backed_up:
-            self._backed_up[key] = self.values[key]  # used if a sequence of moves returns to this position
+            self._backed_up[key] = self.values[key]  # used if moves lead back to this position
             if self.is_expanded(key):
                 self._backed_up[key] = max(self.move_values(key).values())
         return self._backed_up[key]
@@ -75,7 +75,7 @@ class OpeningBook:
         return best, move_values[best]
 
     def leaves(self) -> Iterator[tuple[float, BookKey]]:
-        """Yield the positions that are not expanded with their costs, in ascending order."""
+        """Yield the unexpanded positions with their costs, the cheapest first."""
         queue, seen = [(0.0, (START, START))], set()
         while queue:
             cost, key = heapq.heappop(queue)

@@ -16,8 +16,8 @@ from awello.position import Position
 from awello.rules.game import PASS, legal_moves
 
 PlanStep = tuple[int, int]  # a depth and a selectivity
-# When a search fails, its window grows by this many times its width.  With a larger factor, the next window is wider
-# than necessary; with a smaller one, more searches fail again.
+# After a search fails low or high, that end of the window moves this many times ASPIRATION_WINDOW beyond the value.
+# With a larger factor, the next window is wider than necessary; with a smaller one, more searches fail again.
 WINDOW_GROWTH = 4
 
 
@@ -105,17 +105,17 @@ class IterativeSearch(ABC):
     def search_window(
         self, moves: int, alpha: int, beta: int, depth: int, selectivity: int, first_move: int
     ) -> SearchResult:
-        """Search some moves with a window."""
+        """Search the given moves with a window."""
         return self.search_threads.search(
             SearchRequest(self.position, U(moves), alpha, beta, depth, selectivity, first_move)
         )
 
     def find_best(self, moves: int, depth: int, selectivity: int, guess: SearchResult | None) -> SearchResult:
-        """Find the best of some moves; `guess` is the result of an earlier search."""
+        """Find the best of the given moves; `guess` is the result of an earlier search."""
         return self.aspiration_search(moves, depth, selectivity, guess)
 
     def aspiration_search(self, moves: int, depth: int, selectivity: int, guess: SearchResult | None) -> SearchResult:
-        """Find the best of some moves with a window around the guess, which is widened when the search fails."""
+        """Find the best of the given moves with a window around the guess, which is widened when the search fails."""
         low, high, first_move = -self.max_value, self.max_value, NO_MOVE
         if guess is not None:
             low, high = max(low, guess.value - self.ASPIRATION_WINDOW), min(high, guess.value + self.ASPIRATION_WINDOW)

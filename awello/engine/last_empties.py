@@ -1,8 +1,8 @@
-"""Exact search of positions with up to five empty squares, with one kernel for each number.
+"""Exact search of positions with up to five empty squares, with one kernel per number of empty squares.
 
-Most positions of an exact search are of this kind.  The kernels use null windows: they return a fail-soft bound that
-decides whether the score exceeds alpha.  Squares alone in their quadrant are searched first, because the player who
-moves into an odd region can also make its last move.
+Most positions of an exact search have so few empty squares.  The kernels use null windows: they return a fail-soft
+bound that decides whether the score exceeds alpha.  Squares alone in their quadrant are searched first, because the
+player who moves into an odd region can also make its last move.
 """
 
 from typing import Any
@@ -28,8 +28,8 @@ from awello.kernel import CPU_FEATURES, U, instruction, kernel
 from awello.rules.othello import score
 
 NO_SCORE = -65  # below every score
-# Stable discs are counted if alpha reaches a threshold: a lower one saves nodes, but more counts are in vain.  In the
-# endgame and the midgame, the threshold rises by this with each empty square.
+# Stable discs are counted only if alpha reaches a threshold; a lower one saves nodes but wastes more counts.  In
+# `endgame` and `midgame`, the threshold rises by this much per empty square.
 STABILITY_ALPHA_PER_EMPTY = 2
 STABILITY_LAST5_ALPHA = 8  # the threshold with five empty squares
 QUADRANT1, QUADRANT2 = U(0x000000000F0F0F0F), U(0x00000000F0F0F0F0)
@@ -162,7 +162,7 @@ def solve_3(own: U, opp: U, alpha: int, first: int, second: int, third: int, sta
 
 @kernel("uint64(uint64)", inline=True)
 def lone_square(squares: U) -> U:
-    """Return the squares if there is only one, otherwise 0."""
+    """Return `squares` if it contains at most one square, otherwise 0."""
     return squares if clear_lowest_bit(squares) == U(0) else U(0)
 
 

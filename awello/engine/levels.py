@@ -1,7 +1,7 @@
 """Playing levels, 0 to 30: the search depth, and the number of empty squares from which play is perfect.
 
-Level n searches n plies (level 0: one).  Up to level 8 the search is full width; above, it uses probable cuts.  The
-game is solved exactly once `exact_empties` squares or fewer are empty, and with 95 % confidence three squares earlier.
+Level n searches n plies (level 0: one).  Up to level 8 the search is full width; above, it uses ProbCut.  The game is
+solved exactly once `exact_empties` squares or fewer are empty, and with 95 % confidence three squares earlier.
 
 | level | plies | perfect from |
 |-------|-------|--------------|
@@ -40,7 +40,7 @@ OPPONENTS = {
     ),
 }
 """Opponents for human players, the weakest first; the weak ones sometimes give away discs or seeds."""
-MAX_FULL_WIDTH_DEPTH = 8  # searches up to this depth use no probable cuts or reductions
+MAX_FULL_WIDTH_DEPTH = 8  # searches up to this depth use neither ProbCut nor reductions
 SELECTIVE_EXTRA_EMPTIES = 3  # a selective search to the end starts this many squares before the exact one
 MIDGAME_SELECTIVITY, ENDGAME_SELECTIVITY = 1, 3
 # Empty squares from which a level solves the game: EXACT_EMPTIES_PER_LEVEL per level, but at most EXACT_EMPTIES_BASE

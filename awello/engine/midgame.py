@@ -55,8 +55,8 @@ KEY_CORNER, KEY_X_SQUARE = -16, 12
 X_SQUARES = U(0x0042000000004200)
 KEY_OFFSET = 1 << 16  # keeps keys above 0, the key of the second TT move
 MIN_CHILD_LOOKUP_DEPTH = 14  # the depth from which all children are first looked up in the TT
-# A probable cut is tried if the evaluation is at most this far from the limit of the cut.  A larger window wastes time
-# on shallow searches that fail; a smaller one misses cuts.
+# ProbCut is tried if the evaluation is at most this far from the limit of a cut.  A larger window wastes time on
+# shallow searches that cut nothing; a smaller one misses cuts.
 PROBCUT_WINDOW_DISCS = 3
 STABILITY_MIDGAME_SLACK = 8  # stable discs are counted if alpha is at least 2 * empties minus this slack
 MAX_SHALLOW_DEPTH = 2  # the largest depth at which `search` uses a shallow search without TT
@@ -131,7 +131,7 @@ def rounded_search(own: U, opp: U, moves: U, depth: int, alpha: int, beta: int, 
 
 @kernel("int64(uint64, uint64, uint64, int64, int64, OthelloState)")
 def solve_in_window(own: U, opp: U, moves: U, alpha: int, beta: int, state: OthelloState) -> int:
-    """Solve a position with few empty squares for a window of any width, by null windows upwards from alpha."""
+    """Solve a position with few empty squares for any window, by a series of null windows upwards from alpha."""
     score = solve_few_empties(own, opp, moves, alpha, state)
     while alpha < score < beta:
         alpha = score
@@ -158,9 +158,9 @@ def bound_by_children(own: U, opp: U, moves: U, depth: int, selectivity: int, st
 def probcut_limits(
     own: U, opp: U, alpha: int, beta: int, depth: int, reduced: int, state: OthelloState
 ) -> tuple[int, int]:
-    """Return the limits for probable cuts: shallow values fail low up to the first, and fail high from the second.
+    """Return the two limits of ProbCut: a shallow value up to the first cuts at alpha, from the second on at beta.
 
-    A limit too far from the evaluation is moved beyond all values, because the search is unlikely to reach it.
+    A limit too far from the evaluation is set to infinity, because the shallow search is unlikely to reach it.
     """
     empties = popcount(empty_squares(own, opp, state))
     margin = margin_of(state.selectivity, empties, depth, reduced, state.probcut)
@@ -334,7 +334,7 @@ def search(own: U, opp: U, moves: U, alpha: int, beta: int, depth: int, state: O
     value = UNSETTLED if root else settled_value(lower, upper, alpha, beta)
     if value != UNSETTLED:
         return value
-    # Step 5. Probable cuts: a shallow search far outside the window replaces the deep one.
+    # Step 5. ProbCut: a shallow search whose value is far outside the window replaces the deep one.
     if selectivity < NO_SELECTIVITY and beta == alpha + 1 and not root:
         reduced = shallow_depth(depth, solving)
         low, high = probcut_limits(own, opp, alpha, beta, depth, reduced, state)

@@ -1,8 +1,8 @@
 """Othello's search: the worker that runs the kernels in a thread, and the plan of a search.
 
 A search to the end of the game uses only null windows: each one determines whether the score exceeds a number, which
-narrows the bounds until they meet.  Quick passes with probable cuts come first.  Each pass starts from the value and
-the move of the previous one, and finds the best moves of that pass in the transposition table.
+narrows the bounds until they meet.  Quick passes with ProbCut come first.  Each pass starts from the value and the move
+of the previous one, and finds the best moves of that pass in the transposition table.
 """
 
 from collections.abc import Iterator
@@ -33,8 +33,8 @@ from awello.position import Position
 from awello.rules.game import PASS, Game, squares_of
 
 MIN_PARALLEL_SOLVE_DEPTH, MIN_PARALLEL_DEPTH = 15, 9  # shallower searches use one thread
-# The weight of the evaluation in move ordering.  Near the end, all searches prefer small trees, because the exact
-# search that follows tries their best moves first.
+# The weight of the evaluation in move ordering.  It is lower near the end, where moves with few replies come first: the
+# exact search that follows starts with the best moves of these searches and needs small trees.
 KEY_PER_DISC, KEY_PER_DISC_NEAR_END, NEAR_END_EMPTIES = 10, 4, 30
 # The value of one point of a heuristic, in units of 1/DISC_VALUE disc.
 HEURISTIC_SCALES = {"positional": 8, "absolute": 128, "mobility": 128, "mixed": 16, "tactical": 8}
@@ -155,7 +155,7 @@ class OthelloIterativeSearch(IterativeSearch):
         return self.plan_solution(NO_SELECTIVITY)
 
     def plan_depth(self, depth: int, selectivity: int) -> Iterator[PlanStep]:
-        """Plan a search ply by ply to a depth; if it reaches the end of the game, plan a solution."""
+        """Plan iterative deepening to a depth; if that reaches the end of the game, plan to solve the position."""
         if depth >= self.empties:
             return self.plan_solution(NO_SELECTIVITY)
         return (
@@ -163,7 +163,7 @@ class OthelloIterativeSearch(IterativeSearch):
         )
 
     def plan_solution(self, selectivity: int) -> Iterator[PlanStep]:
-        """Plan a search ply by ply until the end of the game is near, then to the end with increasing accuracy."""
+        """Plan iterative deepening until the end is near, then searches to the end with increasing accuracy."""
         depths = range(1, min(self.empties, max(MIN_DEPTH_BEFORE_SOLVING, self.empties - SOLVE_AHEAD_PLIES)))
         for plies in depths if self.empties > SHORT_PLAN_EMPTIES else sorted({*depths[:1], *depths[-1:]}):
             yield plies, NO_SELECTIVITY if plies <= MAX_FULL_WIDTH_DEPTH else MIDGAME_SELECTIVITY
@@ -174,7 +174,7 @@ class OthelloIterativeSearch(IterativeSearch):
 
     # ---- the search -------------------------------------------------------------------------------------------------
     def solve(self, wld: bool) -> Iterator[Analysis]:
-        """Follow the plan of a solution; with `wld`, the last passes only determine the outcome."""
+        """Solve the position as planned; with `wld`, the searches to the end determine only the outcome."""
         for depth, selectivity in self.plan_solution(NO_SELECTIVITY):
             if wld and depth == self.empties:
                 self.results = [self.solve_outcome(selectivity)]

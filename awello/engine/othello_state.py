@@ -70,7 +70,7 @@ class OthelloState(ThreadState):
     """The state of one search thread."""
 
     selectivity: int
-    """Below `NO_SELECTIVITY`, the search uses probable cuts; a lower selectivity cuts more."""
+    """Below `NO_SELECTIVITY`, the search uses ProbCut; a lower selectivity cuts more."""
     pattern_rows: Annotated[list[PatternRow], EMPTIES_SLOTS]
     move_lists: Annotated[list[MoveList], EMPTIES_SLOTS]
     endgame_tt: Annotated[list[EndgameEntry], 1 << ENDGAME_TT_BITS]

@@ -16,11 +16,12 @@ from awello.folders import data_file
 from awello.kernel import U, kernel
 from awello.layout import Layout
 
-NO_SELECTIVITY = 6  # the selectivity of a search without probable cuts; lower ones cut more
+NO_SELECTIVITY = 6  # the selectivity of a search without ProbCut; lower ones cut more
 MARGIN_DEVIATIONS = (0.7, 1.0, 1.5, 2.0, 2.6, 3.3)  # by selectivity: standard deviations required for a cut
 CONFIDENCE_PERCENT = (52, 68, 87, 95, 99, 99, 100)  # by selectivity: probability of an error below that margin
 DEVIATION_TERMS = ("constant", "empties", "difference", "shallow")  # names of the terms of a deviation
-# Plies of a deep search per two plies of the shallow one.  With fewer, shallow searches are more accurate but slower.
+# Plies of a deep search per two plies of the shallow one.  A smaller ratio makes shallow searches more accurate but
+# slower.
 DEEP_PLIES_PER_2_SHALLOW = 4
 SOLVE_DEPTH_REDUCTION = 8  # subtracted from the depth of a search to the end, because its last plies are quick
 MARGIN_PARTS = 128  # units per standard deviation in `margin_parts`
@@ -39,7 +40,7 @@ class DeviationTerms(Layout):
 
 
 class ProbCutTerms(Layout):
-    """The measured coefficients of probable cuts."""
+    """The measured coefficients of ProbCut."""
 
     depth: DeviationTerms
     """The coefficients for searches to a depth."""

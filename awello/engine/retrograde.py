@@ -8,8 +8,8 @@ settled position of value -v.  It has value -v if every quiet move leads to a po
 gains more than -v.  Positions that are never settled have value 0, because neither side can force a gain (Romein and
 Bal 2003).
 
-One byte holds the value and the move.  The move of a won position is the one that settled it.  It leads to a position
-settled earlier, and so does every reply, so play by the tablebase never cycles.
+The *code* of a position is one byte that holds its value and a move.  The move of a won position is the one that
+settled it.  It leads to a position settled earlier, and so does every reply, so play by the tablebase never cycles.
 """
 
 from math import comb

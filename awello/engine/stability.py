@@ -1,8 +1,8 @@
 """Stable discs, which can never be flipped and therefore bound the score before the end of the game.
 
-On the edges, stable discs are found exactly, by a table of all edges.  Inside, a disc is stable if each of its four
-lines is full or contains an adjacent stable disc of the same colour.  The result is a lower bound, cheap enough to
-compute at every node.
+On the edges, stable discs are found exactly, in a table of all edge configurations.  Inside, a disc is stable if each
+of its four lines is full or contains an adjacent stable disc of the same colour.  The result is a lower bound, cheap
+enough to compute at every node.
 """
 
 from typing import Annotated
@@ -27,7 +27,7 @@ class EdgeTable(Layout):
 
 @kernel("uint64(uint64, uint64, int64)")
 def play_on_edge(own: U, opp: U, square: int) -> U:
-    """Return the mover's discs on an edge after a move there, which may flip no disc of the edge."""
+    """Return the mover's discs on an edge after a move there, even if it flips no disc of the edge."""
     flipped = bit(square)
     for step in (1, -1):
         run, at = U(0), square + step

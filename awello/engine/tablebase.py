@@ -102,7 +102,7 @@ def seeds_on_board(position: Position) -> int:
 
 
 def split_captures_evenly(position: Position) -> Position:
-    """Return a position with the same rows in which each side has captured half of the other seeds, without a past."""
+    """Return the position with its captured seeds split evenly between the sides, and without its history."""
     taken, row = TOTAL_SEEDS - seeds_on_board(position), int(ROW)
     own, opp = position.own & row | (taken - taken // 2) << 48, position.opp & row | taken // 2 << 48
     return Position(position.game, own, opp, position.side)

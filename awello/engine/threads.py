@@ -31,7 +31,7 @@ class SearchRequest:
     beta: int
     depth: int
     selectivity: int
-    """Othello: the level of probable cuts.  Awalé: the largest number of seeds for which the tablebase is used."""
+    """Othello: the ProbCut selectivity.  Awalé: the largest number of seeds for which the tablebase is used."""
     first_move: int = NO_MOVE
     """The move to search first."""
 
@@ -47,7 +47,8 @@ class SearchResult(NamedTuple):
 class SearchWorker(ABC):
     """A search thread and its state: a record that extends `ThreadState`, in an array of length one.
 
-    Python takes 1 us to access an attribute of a record; `fields` is faster, for fields that every request uses.
+    Accessing an attribute of a record takes 1 us in Python; fields that every request uses are accessed by `fields`,
+    which is faster.
     """
 
     def __init__(self, records: npt.NDArray[Any], tt: TranspositionTable) -> None:

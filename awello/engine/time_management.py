@@ -1,8 +1,8 @@
 """Time management: each move gets a share of the clock, and a depth is only started if it can finish in time.
 
-As in report 4, the time for a move depends on the clock and on the number of moves left.  After each depth, the
-duration of the next one is predicted from the last two.  Only the moves until the endgame is solved are counted,
-because later moves take almost no time.
+As in report 4 (see docs/sources.md), the time for a move depends on the clock and on the number of moves left.  After
+each depth, the duration of the next one is predicted from the last two.  Only the moves until the endgame is solved are
+counted, because later moves take almost no time.
 """
 
 import math

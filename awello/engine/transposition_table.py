@@ -6,9 +6,9 @@ is needed.  The data contain two bounds on the value, two moves, and the depth, 
 new entry replaces the entry of the same position, else one from an older search, else the one with the smallest depth.
 
 Hashes have 64 bits, so two positions can have the same hash.  By default, the multipliers are public: searches are
-reproducible, but an attacker can construct collisions.  A server that searches positions from untrusted users draws
-secret multipliers for each table (`Engine(secret=True)`).  An empty entry consists of two zeros: it matches hash 0, and
-data of 0 mean that nothing is stored.
+reproducible, but an attacker can construct collisions.  A server that searches positions from untrusted users should
+use secret multipliers, which are drawn for each table (`Engine(secret=True)`).  An empty entry consists of two zeros;
+it matches hash 0, but data of 0 mean that nothing is stored.
 """
 
 import secrets

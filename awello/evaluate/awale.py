@@ -1,7 +1,7 @@
 """Heuristics for Awalé: weighted sums of features of both rows (report 1, section 3.5).
 
-Each feature is counted for both players.  It has two weights, one's own and the opponent's, which need not be opposite.
-Values are therefore always computed for the player at the root of the search.
+Each feature is counted for both players, with one weight for the player and one for the opponent, which need not be
+opposite.  Values are therefore always computed for the player at the root of the search.
 
 | heuristic        | features of each player                                                                     |
 |------------------|---------------------------------------------------------------------------------------------|
@@ -60,7 +60,7 @@ PITS = 6  # in a row
 
 @kernel("uint64(uint64, uint64)", inline=True)
 def flag_pits(row: U, threshold: U) -> U:
-    """Return the flags of the pits with at least the number of seeds of a threshold."""
+    """Return the flags of the pits that reach a threshold, such as `AT_LEAST_3`."""
     return ((row & ROW) + threshold) & FLAGS
 
 

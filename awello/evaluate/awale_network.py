@@ -1,7 +1,7 @@
 """A small neural network that evaluates Awalé, stored as tables (after NNUE, Y. Nasu 2018).
 
-For each pit, each number of seeds has a learnt row of weights, one per unit of the network; the total number of seeds
-in play also has a row.  The thirteen rows that describe a position are added as vectors.  The sum of each unit is
+For each pit and each number of seeds in it, there is a learnt row with one weight per unit of the network; there is
+also a row for each total number of seeds in play.  The thirteen rows of a position are added.  The sum of each unit is
 clipped to the range from 0 to `MAX_ACTIVATION` and squared; the output is the sum of the squares weighted by the output
 row.  Units can thus combine several pits, at the cost of one vector addition per pit.
 """
@@ -32,7 +32,7 @@ MAX_WEIGHT, MAX_OUTPUT_WEIGHT = (1 << 15) // 13 - 1, (1 << 16) // UNITS - 1
 
 
 class AwaleNetworkWeights(Layout):
-    """The weights of the network: a row per number of seeds in each pit and in play, and the output row."""
+    """The weights of the network: one row per number of seeds in each pit and in play, and the output row."""
 
     rows: Annotated[list[list[Int16]], ROWS, UNITS]
 
@@ -69,7 +69,7 @@ def _emit_forward(b: Builder, own: Any, opp: Any, seeds: Any, weights: Any) -> A
 
 @instruction("int64(uint64, uint64, int64, AwaleNetworkWeights)", _emit_forward)
 def forward(own: U, opp: U, seeds: int, weights: AwaleNetworkWeights) -> int:
-    """Return the mover's expected gain of the seeds in play, minus the opponent's, in 16ths of a seed."""
+    """Return the seeds that the mover is expected to win, minus the opponent's, in 16ths of a seed."""
     table = np.asarray(weights.rows)
     pits = [int(row) >> 8 * pit & PIT_SLOTS - 1 for row in (own, opp) for pit in range(6)]
     rows = [PIT_SLOTS * pit + held for pit, held in enumerate(pits)]

@@ -73,7 +73,7 @@ def load_cnn(game: Game, weights: Path | None = None, threads: int = 1) -> Cnn:
 
 @cache
 def load_cnn_file(file: Path, threads: int = 1) -> Cnn:
-    """Load a network from a file; it will compute with `threads` threads."""
+    """Load a network from a file; it runs on `threads` threads."""
     try:
         from onnxruntime import InferenceSession, SessionOptions
     except ImportError:

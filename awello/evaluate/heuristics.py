@@ -1,17 +1,17 @@
 """The classic heuristics: estimates of a position from the mover's view, for searches that do not reach the end.
 
-Sources: the reports on Othello of 2024 (positional, absolute, mobility, mixed) and 2013 (tactical), and on Awalé of
-2020 (diffscore; its other heuristics are in `awale.py`).  Each heuristic has its own units.  The value of a finished
-game is its score times `EXACT_SCALE`, which exceeds any estimate, so that a certain win is preferred.
+Sources: report 0 (positional, absolute, mobility, mixed), report 3 (tactical) and report 1 (diffscore; its other
+heuristics are in `awale.py`).  Each heuristic has its own units.  The value of a finished game is its score times
+`EXACT_SCALE`, which exceeds any estimate, so that a certain win is preferred.
 
 | heuristic    | features                                                                                    |
 |--------------|---------------------------------------------------------------------------------------------|
 | `positional` | values of the squares held, from a table                                                    |
 | `absolute`   | discs                                                                                       |
 | `mobility`   | moves, plus an optional bonus for each corner                                               |
-| `mixed`      | positional; from 30 discs on mobility; from 55 discs on absolute                            |
-| `tactical`   | positional, but squares beside a taken corner lose their penalty; from 30 discs on with     |
-|              | mobility; from 55 discs on absolute                                                         |
+| `mixed`      | positional up to 29 discs; mobility from 30 discs; absolute from 55 discs                   |
+| `tactical`   | positional, but squares beside a taken corner lose their penalty; plus mobility from 30     |
+|              | discs; absolute from 55 discs                                                               |
 | `diffscore`  | seeds taken (Awalé)                                                                         |
 
 A search and its heuristic share a `HeuristicState` with the settings of the heuristic and the counts of the search.
@@ -28,7 +28,7 @@ from awello.rules.game import score, squares_of
 POSITIONAL, ABSOLUTE, MOBILITY, MIXED, TACTICAL, DIFFSCORE = range(6)  # numbers of heuristics; `awale.py` has more
 # The value of a disc or seed of a final score, above any estimate: the value of a square is at most 10,000.
 EXACT_SCALE = 1 << 20
-# The values that `tactical` gives to an own square beside an own corner and to a move (report of 2013).
+# The values that `tactical` gives to an own square beside an own corner and to a move (report 3).
 BESIDE_OWN_CORNER_VALUE, MOVE_VALUE = 30, 10
 
 
@@ -58,7 +58,7 @@ heuristic_state_at = record_at(HeuristicState)
 
 @kernel("int64(uint64, uint64, HeuristicState)", inline=True)
 def positional(own: U, opp: U, state: HeuristicState) -> int:
-    """Return the values of the mover's squares minus the opponent's: one table entry per row."""
+    """Return the values of the mover's squares minus the opponent's, with one table lookup per row."""
     value = 0
     for row in range(8):
         shift = U(8 * row)

@@ -19,10 +19,10 @@ from awello.layout import Int16, Int32, Layout
 from awello.rules.othello import mirror
 
 EDGE_SQUARES, CORNER_SQUARES = 8, 9  # squares of the two kinds of patterns
-MAX_PATTERN_VALUE = 1000  # the value of a pattern that always wins
+MAX_PATTERN_VALUE = 1000  # the value of a pattern whose side always won
 MAX_ESTIMATE = EXACT_SCALE - 1  # below the value of any finished game, whatever the factors are
 LEFT_COLUMN, RIGHT_COLUMN = U(0x0101010101010101), U(0x8080808080808080)  # the outermost columns
-GATHER_COLUMN = U(0x0102040810204080)  # times the left column, it gathers the column's bits in the top byte
+GATHER_COLUMN = U(0x0102040810204080)  # multiplying the left column by it gathers its bits in the top byte
 
 
 class OtageState(Layout):

@@ -30,7 +30,7 @@ DEFAULT_FACTORS = (16.0, 1.0, 0.5, 0.5)  # set by hand so that the terms have si
 FACTOR_SCALE = 32  # kernels use factors in units of 1/32
 MAX_FACTOR = 100.0
 PRIOR_DRAWS = 4  # drawn games added to each pattern; with more, rare patterns have less influence
-LOGISTIC_SCALE = 465.0  # the value with which 73 % of the games are won, fitted to games of Otage
+LOGISTIC_SCALE = 465.0  # the value at which 73 % of the games are won, fitted to games of Otage
 # The numbers of empty squares at which factors are learnt: earlier, the patterns are empty; later, Otage solves the
 # game.
 LEARNING_EMPTIES = range(16, 49)
@@ -75,7 +75,7 @@ class OtagePatternStatistics:
         self.games = self.balance.copy()
 
     def values(self) -> npt.NDArray[np.int16]:
-        """Return the value of each pattern for the side to move: its ratio, which is reduced for rare patterns."""
+        """Return the value of each pattern for the side to move: its ratio, closer to 0 for rare patterns."""
         ratio = self.balance / (self.games + PRIOR_DRAWS)
         return np.round(otage.MAX_PATTERN_VALUE * ratio).astype(np.int16)[self.kind.canonical_indices]
 
@@ -91,7 +91,7 @@ class OtagePatternStatistics:
         return "".join(parts)
 
     def parse(self, lines: Iterable[tuple[int, str]]) -> None:
-        """Read the patterns of numbered lines."""
+        """Read patterns from numbered lines."""
         signs: list[int] = []
         for number, line in lines:
             squares, equals, counts = line.partition("=")
@@ -207,7 +207,7 @@ def load_shipped_memory() -> OtageMemory:
 # ---- evaluator ------------------------------------------------------------------------------------------------------
 @cache
 def ternary_numbers() -> npt.NDArray[np.int32]:
-    """Return the base-three number with ones in the squares of each set."""
+    """Return, for each set of squares, the base-three number with ones in these squares."""
     bits = np.arange(1 << otage.CORNER_SQUARES)[:, None] >> np.arange(otage.CORNER_SQUARES) & 1
     return (bits @ 3 ** np.arange(otage.CORNER_SQUARES)).astype(np.int32)
 
@@ -216,7 +216,7 @@ class OtageEvaluator(Evaluator):
     """An evaluator with the factors and patterns of a memory, or with its factors only."""
 
     def __init__(self, memory: OtageMemory, patterns: bool = True, states: npt.NDArray[Any] | None = None) -> None:
-        """Fill the first of `states`; a search with a larger state passes the `OtageState` inside it."""
+        """Initialise the first of `states`; a search whose state contains an `OtageState` passes that one."""
         states = OtageState.new_array(1) if states is None else states
         super().__init__(Game.OTHELLO, Heuristic("positional"), states["evaluation"])
         self.otage: OtageState = states[0]

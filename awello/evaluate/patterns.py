@@ -4,8 +4,8 @@ Twelve shapes (corner, edge with X-squares, two 2x5 blocks, edge with its middle
 from the four sides of the board, make 48 *lanes*.  The index of a lane is a number in balanced ternary: the mover's
 disc counts +1, the opponent's -1, times a power of three for its square.  Flipping a disc therefore adds twice a fixed
 vector of 48 numbers, and swapping the sides negates the indices.  A *row* holds the 48 indices of a board as 16-bit
-numbers.  The value of the board is the sum of 48 learnt weights, in units of 1/128 disc (`DISC_VALUE`), and of two more
-for the number of moves of each side.
+numbers.  The value of the board is the sum of 48 learnt weights, plus two more for the number of moves of each side, in
+units of 1/128 disc (`DISC_VALUE`).
 
 Sources: M. Buro, "Experiments with Multi-ProbCut and a new high-quality evaluation function for Othello" (1997) for
 patterns by stage of the game; the indices that are negated when the sides swap are specific to Awello.

@@ -1,10 +1,10 @@
 """A multi-layer perceptron that predicts good moves and the result of a game (as in report 1, but for both games).
 
 The input is the position from the mover's view.  For Awalé, it has 14 numbers: the seeds in the twelve pits and the
-seeds captured by each player, each minus its typical value and divided by it.  For Othello, it has 128 numbers: the
-squares with the mover's discs and those with the opponent's.  Hidden layers have 64 units with ReLU.  The outputs are
-one logit per move and a number whose hyperbolic tangent is the expected result, from -1 for a loss to 1 for a win.  All
-weights are in one array, layer by layer: a row of weights for each input, then the biases.
+seeds captured by each player, each as the relative difference from its typical value.  For Othello, it has 128 numbers:
+the squares with the mover's discs and those with the opponent's.  Hidden layers have 64 units with ReLU.  The outputs
+are one logit per move and a number whose hyperbolic tangent is the expected result, from -1 for a loss to 1 for a win.
+All weights are in one array, layer by layer: a row of weights for each input, then the biases.
 """
 
 from typing import Annotated, TypeAlias
@@ -73,7 +73,7 @@ def add_seeds(row: U, weights: Reals, offset: int, first: int, sums: Units) -> N
 
 @kernel("int64(int64, uint64, uint64, float32[::1], float32[::1])")
 def compute_first_layer(game: int, own: U, opp: U, weights: Reals, sums: Units) -> int:
-    """Compute the layer that reads the position, mostly zeros in Othello; return the offset of the next layer."""
+    """Compute the first layer, whose inputs are mostly zeros in Othello; return the offset of the next layer."""
     if game >= ABAPA:  # here and not in `rules`, because the input of a network is not part of the rules
         init_sums(weights, HIDDEN_WIDTH * AWALE_INPUTS, sums, HIDDEN_WIDTH)
         add_seeds(own, weights, 0, 0, sums)

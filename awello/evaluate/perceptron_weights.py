@@ -66,7 +66,7 @@ class Perceptron:
 
 
 def new_perceptron(game: Game, layers: int, rng: np.random.Generator) -> Perceptron:
-    """Return an untrained network with random weights, scaled to preserve the size of signals (He)."""
+    """Return an untrained network with random weights (He initialisation)."""
     blank = Perceptron(game.adapter.board_name, layers, np.zeros(0, np.float32))
     network = Perceptron(blank.board, layers, np.zeros(blank.weight_count, np.float32))
     views = network.matrices(network.weights)

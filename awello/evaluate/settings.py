@@ -117,7 +117,7 @@ class Evaluator:
     """How far a value must exceed the window to cause a cut."""
 
     def __init__(self, game: Game, heuristic: Heuristic, states: npt.NDArray[Any] | None = None) -> None:
-        """Initialise the first of `states`; a search with a larger state passes the `HeuristicState` inside it."""
+        """Initialise the first of `states`; a search whose state contains a `HeuristicState` passes that one."""
         heuristic.check(game)
         states = HeuristicState.new_array(1) if states is None else states
         self.state: HeuristicState = states[0]

@@ -72,7 +72,7 @@ def load_pattern_file(file: Path) -> PatternWeights:
 
 
 def save_pattern_file(file: Path, patterns: PatternWeights) -> None:
-    """Write weights and their card to a file."""
+    """Write weights and the description of their training to a file."""
     with replace_atomically(file) as content:
         np.savez_compressed(content, version=FILE_VERSION, weights=patterns.weights, card=json.dumps(patterns.card))
 

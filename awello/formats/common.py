@@ -46,7 +46,7 @@ def read_first_game(reading: ReadResults) -> Record:
 def describe_extra_moves(record: Record) -> str:
     """Describe the end of a game that is followed by more moves."""
     ending = f" ({why})" if (why := record.final.describe_end()) else ""
-    return f"the game is over after move {len(record.moves)}{ending}, later moves are ignored"
+    return f"the game is over after move {len(record.moves)}{ending}; later moves are ignored"
 
 
 def iter_lines(content: str) -> Iterator[str]:

@@ -24,7 +24,7 @@ from awello.rules.game import PASS
 HEADER = struct.Struct("<4BIHHBBBB")
 GAME = struct.Struct("<HHHBB60s")
 PLAYER_NAME_BYTES, EVENT_NAME_BYTES = 20, 26  # of one name
-UNKNOWN_NAME = "???"  # the name with number 0
+UNKNOWN_NAME = "???"  # the name numbered 0
 MAX_NAMES = 1 << 16  # per file, one of them the unknown name
 PERFECT_SCORE_EMPTIES = 24  # empty squares from which theoretical scores are usually computed
 

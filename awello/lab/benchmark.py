@@ -1,4 +1,4 @@
-"""Games against random: the tables of report 2, and the mean share of the board during a game, as it proposed."""
+"""Games against random: the tables of report 2, and the mean share of the board during a game, which it proposes."""
 
 import statistics
 from collections.abc import Sequence
@@ -14,7 +14,7 @@ COMPARED_SEARCHES = {"othello": ("minimax", "negamax")}  # compared by report 2
 
 
 def make_plan(game: str, variant: str | None, games: int, depths: Sequence[int], seed: int) -> ExperimentPlan:
-    """Plan alpha-beta with each heuristic at each depth; up to depth 6 also the other algorithms of report 2."""
+    """Plan alpha-beta with each heuristic at each depth and, up to depth 6, the other algorithms of report 2."""
     specs = [f"alphabeta:{name}@{depth}" for depth in depths for name in heuristics_of(game)]
     specs += [
         f"{name}:positional@{depth}" for depth in depths if depth <= 6 for name in COMPARED_SEARCHES.get(game, ())

@@ -1,6 +1,6 @@
 """A round robin of all configurations of the same depth, with results by strategy, table, depth and colour.
 
-Games start from random openings, which all pairings share, each played with both colours; without openings,
+Games start from random openings that all pairings share; each opening is played with both colours.  Without openings,
 deterministic searches would repeat the same game.
 """
 
@@ -23,7 +23,7 @@ VERDICT_ORDER = ("mixed", "positional", "mobility", "absolute")
 
 
 def list_players(game: str, depth: int) -> list[str]:
-    """List the players of a depth, one per strategy."""
+    """List the players of a depth, one per strategy and square table."""
     return [f"alphabeta:{name}@{depth}{table}" for name, table in STRATEGIES[game]]
 
 
@@ -134,7 +134,7 @@ def _pairwise(report: Report, label: str, names: Sequence[str], results: Champio
 
 
 def _compare_mixed(results: ChampionshipResults) -> list[str]:
-    """Compare mixed with the other strategies at depth 6, where report 0 finds it the best."""
+    """Compare mixed with the other strategies at depth 6; report 0 concludes that it is the best."""
     mixed, *opponents = ([spec for spec in list_players("othello", 6) if f":{name}@" in spec] for name in VERDICT_ORDER)
     lines, shares, scores = [], {}, {}
     for name, specs in zip(VERDICT_ORDER[1:], opponents, strict=True):

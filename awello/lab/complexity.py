@@ -72,7 +72,7 @@ class ComplexityResults:
 
 
 def means_by_move(games: Sequence[Sequence[int]]) -> list[float]:
-    """Return the mean over all games of the first numbers, the second numbers, and so on."""
+    """Return the mean of the first numbers of all games, of the second numbers, and so on."""
     columns = zip_longest(*games)
     return [statistics.fmean(number for number in column if number is not None) for column in columns]
 

@@ -1,7 +1,7 @@
-"""Trainings of the convolutional network: learning curves, final accuracy, and snapshots.
+"""Training runs of the convolutional network: learning curves, final accuracy, and snapshots.
 
-The folder of a training contains `curves.jsonl`, `report.json` and the snapshots `epochs/network-STEP.onnx`.  The
-results of four trainings are shipped in `data/cnn-curves.json`, so that their curves can be drawn without folders.
+The folder of a run contains `curves.jsonl`, `report.json` and the snapshots `epochs/network-STEP.onnx`.  The results of
+four runs are shipped in `data/cnn-curves.json`, so that their curves can be drawn without folders.
 """
 
 import json
@@ -35,11 +35,11 @@ VIEW_DESCRIPTIONS = {
 
 @dataclass(frozen=True)
 class TrainingCurves:
-    """The results of a training; accuracies are top-1."""
+    """The results of a training run; accuracies are top-1."""
 
     name: str
     settings: Mapping[str, Any]
-    """Settings that differ between trainings; empty for an unfinished training."""
+    """Settings that differ between runs; empty for an unfinished run."""
     parameters: int | None
     positions: int | None
     """Size of the training set."""
@@ -72,19 +72,19 @@ class TrainingCurves:
 
 
 def load_shipped_trainings() -> list[TrainingCurves]:
-    """Load the shipped trainings; the first one produced the shipped network."""
+    """Load the results of the shipped training runs; the first run produced the shipped network."""
     content = json.loads(data_file("cnn-curves.json").read_text("utf-8"))
     return [TrainingCurves(**each | {"curves": tuple(map(tuple, each["curves"]))}) for each in content]
 
 
 def write_trainings(trainings: list[TrainingCurves], file: Path) -> None:
-    """Write trainings to a file, one per line."""
+    """Write the results of training runs to a file, one run per line."""
     lines = [json.dumps(asdict(each), separators=(",", ":")) for each in trainings]
     file.write_text("[\n" + ",\n".join(lines) + "\n]\n", "utf-8")
 
 
 def read_training(folder: Path, name: str) -> TrainingCurves:
-    """Read the folder of a training, rounded to four digits; unfinished trainings have curves only."""
+    """Read the folder of a training run, rounded to four digits; unfinished runs have only curves."""
     curves, file = _read_curves(folder), folder / "report.json"
     if not file.exists():
         return TrainingCurves(name, {}, None, None, None, None, curves)
@@ -102,13 +102,13 @@ def read_training(folder: Path, name: str) -> TrainingCurves:
 
 
 def find_snapshots(folder: Path) -> dict[int, Path]:
-    """Find the snapshots of a training, by step."""
+    """Find the snapshots of a training run, by step."""
     snapshots = {file.stem.partition("-")[2]: file for file in (folder / "epochs").glob("network-*.onnx")}
     return {int(step): snapshots[step] for step in sorted(filter(str.isdecimal, snapshots), key=int)}
 
 
 def _read_curves(folder: Path) -> tuple[tuple[float, ...], ...]:
-    """Read the evaluations; if a resumed training has repeated a step, keep the later row."""
+    """Read the evaluations; if a resumed run has repeated a step, keep the later row."""
     file, rows = folder / "curves.jsonl", list[tuple[float, ...]]()
     try:
         for line in file.read_text("utf-8").splitlines():

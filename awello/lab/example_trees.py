@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 
 Variation = tuple[str, ...]
 
-# The report shows its tree of 27 leaves without values.  These values were chosen to reproduce the report's leaf counts
+# Report 4 shows its tree of 27 leaves without values.  These values were chosen to reproduce the report's leaf counts
 # and variations (3 3.2, 1 1.3, 2 2.2); all of them are from the view of the root's mover.
 SHALLOW_VALUES = [[18, 10, 9], [15, 8, 17], [15, 10, 11]]
 DEEP_VALUES = [
@@ -47,7 +47,7 @@ class DepthResult:
 
 # ---- searches -------------------------------------------------------------------------------------------------------
 def minimax(node: ExampleNode, depth: int) -> tuple[float, int]:
-    """Return the value of a tree at a depth, and the number of its leaves."""
+    """Return the minimax value of a tree searched to a depth, and the number of leaves."""
     if depth == 0 or not node.children:
         return node.value, 1
     results = [minimax(child, depth - 1) for child in node.children.values()]
@@ -110,7 +110,7 @@ def sort_moves(moves: Iterable[str], order: Sequence[str]) -> list[str]:
 
 # ---- trees ----------------------------------------------------------------------------------------------------------
 def make_report_tree() -> ExampleNode:
-    """Make the report's tree with 27 leaves."""
+    """Make report 4's tree with 27 leaves."""
     return build_tree(DEEP_VALUES, SHALLOW_VALUES)
 
 

@@ -61,7 +61,7 @@ class ExperimentPlan(GamePlan):
 
 @dataclass(frozen=True)
 class ExperimentGame:
-    """A game of an experiment; in pairs, entry 0 belongs to the first player of the pairing."""
+    """A game of an experiment; entry 0 of a tuple belongs to the first player of the pairing."""
 
     pairing: int
     number: int
@@ -81,7 +81,10 @@ class ExperimentGame:
 def run_experiment(
     plan: RunPlan[Any], folder: Path, jobs: Jobs = 1, on_progress: Callable[[int], None] = lambda done: None
 ) -> list[Any]:
-    """Run the missing jobs of a folder, and return all results.  `on_progress` receives the number of finished jobs."""
+    """Run the jobs whose results are not in the folder yet, and return all results.
+
+    `on_progress` receives the number of finished jobs.
+    """
     if isinstance(plan, ExperimentPlan):
         check_experiment(plan)
     with Runner(plan, jobs, folder) as runner:
@@ -100,13 +103,13 @@ def check_experiment(plan: ExperimentPlan) -> None:
 
 
 def describe_games(plan: ExperimentPlan, results: Sequence[GameResult]) -> list[ExperimentGame]:
-    """Convert results to games, ordered by pairing and number."""
+    """Convert the results of all jobs, ordered by pairing and number."""
     games = [describe_game(*at, result) for at, result in zip(plan.schedule, results, strict=True)]
     return sorted(games, key=attrgetter("pairing", "number"))
 
 
 def describe_game(pairing: int, number: int, result: GameResult) -> ExperimentGame:
-    """Convert a result to a game."""
+    """Convert the result of a job to an `ExperimentGame`."""
     side = first_side(number)
     _, *positions = (position.counts() for position in result.record.positions())
     after_moves = positions[result.opening :]

@@ -1,10 +1,9 @@
 """A tournament of nine players for Awalé: figure 3 of report 1.
 
-Every pair plays rounds of two games, in which the players take turns to move first.  The larger total score wins the
-round and 3 points; a draw gives 1 point.  The total of a player is the sum over all opponents of its mean points per
-round, at most 24.  The heuristics use learnt weights and a node budget, which is reduced for lower depths; `MinMax` is
-alpha-beta with DiffScore.  The report does not describe two of the nine players; the final agent and the greedy player
-replace them.
+Every pair plays rounds of two games, in which each player moves first once.  The larger total score wins the round and
+3 points; a draw gives 1 point.  The total of a player is the sum over all opponents of its mean points per round, at
+most 24.  The heuristics use learnt weights and a node budget, which is reduced for lower depths; `MinMax` is alpha-beta
+with DiffScore.  Report 1 does not describe two of the nine players; its final agent and the greedy player replace them.
 """
 
 from collections.abc import Sequence
@@ -42,7 +41,7 @@ def list_players(depth: int) -> dict[str, str]:
 
 
 def make_plan(game: str, variant: str | None, games: int, depths: Sequence[int], seed: int) -> ExperimentPlan:
-    """Plan all pairs of the nine players; default variant: as in report 1.  Games are rounded up to pairs."""
+    """Plan all pairs of the nine players; the default variant is that of report 1.  Games are rounded up to pairs."""
     if game != "awale":
         raise ConfigError("the experiment heuristics is for Awalé: omit --game")
     pairings = tuple(combinations(list_players(depths[-1]).values(), 2))

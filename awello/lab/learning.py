@@ -1,9 +1,9 @@
-"""The learning curves and the playing strength of a network: the comparison proposed by report 0.
+"""The learning curves and the playing strength of a network: a comparison proposed by report 0.
 
 The player `cnn`, which plays the most probable move without search, meets alpha-beta with each heuristic of report 0,
 Otage, and levels of the champion; two players that search with the network meet the champion in fewer games.  A player
-is as strong as the level against which it scores half of the points.  With the folder of a training, the report also
-shows the strength of its snapshots.
+is as strong as the level against which it scores half of the points.  With the folder of a training run, the report
+also shows the strength of its snapshots.
 
 Games start from balanced random openings, each played with both colours, because the network plays deterministically.
 """
@@ -30,8 +30,8 @@ from awello.rules.game import Game, find_game
 
 DEFAULT_GAME, DEFAULT_GAMES, DEFAULT_DEPTHS = "othello", 100, (2, 4, 6)
 OPENING_PLIES = 8
-SLOW_GAMES_SHARE = 0.4  # games of slow players, relative to the games of fast players
-SNAPSHOT_GAMES_FACTOR = 3  # games of snapshots, which are fast and differ little, relative to `games`
+SLOW_GAMES_SHARE = 0.4  # games per opponent of slow players, as a share of those of fast players
+SNAPSHOT_GAMES_FACTOR = 3  # snapshots are fast and differ little, so they play this many times `games`
 OTAGE = ("otage@20ms", "otage@100ms")
 LEVELS = {"cnn": (1, 2, 3, 4, 5, 6), "cnn-value@2": (1, 2, 4, 6, 8), "puct:cnn@100ms": (1, 2, 4, 6, 8)}
 SNAPSHOT_OPPONENTS = ("alphabeta:positional@2", "alphabeta:mixed@4")
@@ -60,7 +60,7 @@ class LearningPlan(ExperimentPlan):
     counts: tuple[int, ...] = ()
     """Number of games of each pairing."""
     training: str = ""
-    """Folder of a training to report on; may be empty."""
+    """Folder of a training run to report on; may be empty."""
     networks: tuple[str, ...] = ()
     """Fingerprints of the snapshots."""
 
@@ -77,7 +77,7 @@ def make_plan(
 ) -> LearningPlan:
     """Plan the games of the network's players against all opponents, and of snapshots against two opponents."""
     if find_game(game, variant=variant) is not Game.OTHELLO:
-        raise ConfigError("the experiment learning is for Othello on 8x8")
+        raise ConfigError("the experiment learning is for Othello on 8x8: omit --game and --variant")
     policy_player, *searching = LEVELS
     opponents = [alphabeta_spec(name, depth) for name in published.STRATEGIES for depth in depths] + list(OTAGE)
     quick = [(policy_player, opponent) for opponent in (*opponents, *map(champion_spec, LEVELS[policy_player]))]

@@ -46,7 +46,7 @@ def heuristic_of(game: str) -> str:
 
 
 def make_plan(game: str, variant: str | None, games: int, depths: Sequence[int], seed: int) -> ExperimentPlan:
-    """Plan every search to every depth against itself; default variant: as in report 1."""
+    """Plan every search to every depth against itself; the default variant is that of report 1."""
     specs = [
         spec.replace("HEURISTIC", heuristic_of(game)).replace("DEPTH", str(depth))
         for depth in depths

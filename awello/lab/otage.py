@@ -36,7 +36,7 @@ GAME_SEARCHES = ("best move", ALL_TECHNIQUES)  # without and with variations
 RANDOM_TREES = 200
 DISC_RANGE = (14, 30)
 PLAY_DEPTH, RANDOM_MOVE_SHARE = 2, 0.25  # of the games from which positions are sampled
-VARIATIONS_PLY = 8  # ply of the report's game for which it shows variations
+VARIATIONS_PLY = 8  # ply of report 4's game for which it shows variations
 
 
 @dataclass(frozen=True)
@@ -52,7 +52,7 @@ class SearchedPosition:
 
 @dataclass(frozen=True)
 class SearchPlan(RunPlan[SearchedPosition]):
-    """The positions to search: random positions, and the positions of the report's game with Otage to move."""
+    """The positions to search: random positions, and the positions of report 4's game with Otage to move."""
 
     name: str
     game: str
@@ -85,7 +85,7 @@ class SearchPlan(RunPlan[SearchedPosition]):
 def make_plan(game: str, variant: str | None, games: int, depths: Sequence[int], seed: int) -> SearchPlan:
     """Plan searches of `games` positions to the maximum depth."""
     if find_game(game, variant=variant) is not Game.OTHELLO:
-        raise ConfigError("the experiment otage is for Othello on 8x8")
+        raise ConfigError("the experiment otage is for Othello on 8x8: omit --game and --variant")
     return SearchPlan("otage", game, games, max(depths), seed)
 
 
@@ -128,13 +128,13 @@ def _choose_move(position: Position, rng: random.Random) -> int:
 
 
 def report_position(plies: int) -> Position:
-    """Return the position after a number of plies of the report's game."""
+    """Return the position after `plies` plies of report 4's game."""
     record = parse_transcript(published.OTAGE_GAME)
     return Record(record.start, record.moves[:plies]).final
 
 
 def _otage_plies() -> range:
-    """Return the plies of the report's game with Otage (Black) to move."""
+    """Return the plies of report 4's game with Otage (Black) to move."""
     return range(0, len(published.OTAGE_GAME) // 2, 2)
 
 
@@ -157,7 +157,7 @@ def write_report(plan: SearchPlan, results: Sequence[SearchedPosition], depths: 
 
 
 def count_leaves(tree: example_trees.ExampleNode) -> dict[str, int]:
-    """Count the leaves of a tree of three levels that each algorithm visits, after a search to depth 2."""
+    """Count the leaves that each algorithm visits in a search to depth 3 that follows a search to depth 2."""
     value, leaves = example_trees.minimax(tree, 3)
     counts = {"minimax": leaves}
     for name, hints in HINT_LEVELS.items():
@@ -169,7 +169,7 @@ def count_leaves(tree: example_trees.ExampleNode) -> dict[str, int]:
 
 
 def count_random_leaves(trees: int, seed: int) -> dict[str, int]:
-    """Count the leaves of random trees, summed."""
+    """Count the leaves that each algorithm visits in random trees, in total."""
     rng = random.Random(seed)
     counts = [count_leaves(example_trees.make_random_tree(rng)) for _ in range(trees)]
     return {name: sum(each[name] for each in counts) for name in counts[0]}

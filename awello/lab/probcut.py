@@ -1,8 +1,8 @@
 """The deviation between shallow and deep searches: measurements for multi-ProbCut.
 
 Positions of partly random games are searched to all depths without ProbCut, and solved if few squares are empty.  The
-deviation between two depths, over all positions with a number of empty squares, is fitted by a linear function of the
-number of empty squares, the difference of the depths and the lower depth.
+deviation between two depths is measured for each number of empty squares.  A linear function of the number of empty
+squares, the difference of the depths and the lower depth is fitted to these deviations.
 """
 
 import json
@@ -43,7 +43,7 @@ class DeviationFit:
 
 
 def sample_position(engine: Engine, empties: int, rng: random.Random) -> Position:
-    """Sample a position of a partly random game with a number of empty squares, in which the mover has a move."""
+    """Sample a position of a partly random game with `empties` empty squares, in which the mover has a move."""
     while True:
         position = Position.start(Game.OTHELLO)
         while not position.over and position.empties > empties:
@@ -101,7 +101,7 @@ def fit_deviations(deviations: dict[Pair, float]) -> DeviationFit:
 
 
 def write_report(differences: Mapping[Pair, Sequence[int]], folder: Path) -> dict[str, DeviationFit]:
-    """Fit both kinds of search; write a report and the file for the engine."""
+    """Fit the deviations of both kinds of search; write a report and the file for the engine."""
     deviations = {pair: float(np.sqrt(np.mean(np.square(values)))) for pair, values in differences.items()}
     kinds = {
         "depth": {pair: value for pair, value in deviations.items() if pair[1] < pair[0]},

@@ -32,8 +32,8 @@ from awello.rules.game import Game
 
 AUTOPLAY_EVENT = "Autoplay"
 ROUND_GAMES = 20  # games between two updates of the memory
-EXPLORATION_PERCENT = 15  # of opening moves are second choices
-FIRST_MOVE = "c4"  # all first moves are equivalent by symmetry; the report plays this one
+EXPLORATION_PERCENT = 15  # percentage of opening moves that are second choices
+FIRST_MOVE = "c4"  # all first moves are equivalent by symmetry; report 4 plays this one
 
 
 @dataclass(frozen=True)
@@ -113,7 +113,7 @@ def autoplay(
     archive_location: str = "",
     on_progress: Callable[[int], None] = lambda games: None,
 ) -> Iterator[tuple[Record, Lesson]]:
-    """Play round by round up to the plan's number of games; yield each game with its lesson.
+    """Play round by round up to the plan's number of games; yield each game with what Otage learnt from it.
 
     `on_progress` receives the number of games played.  The games are also added to the archive at `archive_location`
     (default: in the folder).  Ctrl-C raises `KeyboardInterrupt`; another call resumes.
@@ -124,9 +124,7 @@ def autoplay(
     memory = OtageMemory.load(folder / MEMORY_FILE)
     own_games = _read_own_games(folder, replace(plan, games=memory.autoplay_games))
     with closing(Archive(archive_location or folder / GAMES_FILE)) as archive, open_workers(jobs) as workers:
-        if len(archive.numbers(GameFilter(event=AUTOPLAY_EVENT))) < len(
-            own_games
-        ):  # another archive than in the last call
+        if len(archive.numbers(GameFilter(event=AUTOPLAY_EVENT))) < len(own_games):  # not the archive of the last call
             for record in own_games:
                 archive.add(record)
         archived = archive.records(archive.numbers(GameFilter()))
@@ -145,7 +143,7 @@ def autoplay(
 
 
 def _read_own_games(folder: Path, plan: AutoplayPlan) -> list[Record]:
-    """Read the games that Otage has learnt from in a folder."""
+    """Read the autoplay games in a folder, from which its memory has learnt."""
     with Runner(plan, folder=folder) as runner:
         if missing := plan.games - len(runner.results):
             problem = f"{missing} of the {plan.games} games that the memory in {folder} has learnt from are missing"

@@ -56,7 +56,7 @@ def evaluate_end(own: U, opp: U, state: AwaleState) -> float:
 
 @kernel("void(PlayedPosition[::1], int64, float64)", inline=True)
 def mix_values(played: PlayedPositions, count: int, rest: float) -> None:
-    """Mix the value of each position with the rest of the game, backwards from the end (TD(lambda))."""
+    """Mix the value of each position with the result of the rest of the game, backwards from the end (TD(lambda))."""
     for index in range(count - 1, -1, -1):
         position = played[U(index)]
         position.value += position.td_lambda * (position.captured - rest - position.value)
@@ -75,11 +75,11 @@ def play_game(
     td_lambda: float,
     state: AwaleState,
 ) -> int:
-    """Play a game from a position, starting with random moves; return the number of positions recorded after them.
+    """Play a game that starts with `opening_plies` random moves; return the number of positions recorded after these.
 
-    The target value is the value of the search, mixed by `td_lambda` with the capture of the best move and the value
-    after it; before a random move it is the value of the search alone.  On average, `exploration` of 256 moves are
-    random.  The game ends when a position is in the tablebase.
+    The target of a position is the value of the search, mixed by `td_lambda` with the result of playing on: the capture
+    of the best move minus the target of the next position.  Before a random move, it is the value of the search alone.
+    On average, `exploration` of 256 moves are random.  The game ends when a position is in the tablebase.
     """
     random, count = random_state[0], 0
     moves = legal_moves(state.game, own, opp)

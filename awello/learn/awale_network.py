@@ -48,9 +48,9 @@ from awello.rules.game import GAMES_BY_VARIANT, Game
 GAMES_PER_VARIANT = 320  # per round
 DEPTH = 8
 MAX_OPENING_PLIES = 30  # random first moves
-EXPLORATION = 16  # random moves out of 256
+EXPLORATION = 16  # random moves per 256 moves
 TD_LAMBDA = 0.7  # weight of the rest of the game in a target
-TASKS_PER_VARIANT = 4  # parts of a round's games, for the threads
+TASKS_PER_VARIANT = 4  # the games of a round are split into this many tasks for the threads
 BUFFER_SIZE = 1_000_000  # examples
 SAMPLES_PER_EXAMPLE, BATCH_SIZE = 8, 1024
 LEARNING_RATE, FINAL_LEARNING_RATE = 3e-3, 5e-5
@@ -133,7 +133,7 @@ class TrainingRound:
 
 
 def play_games(game: Game, weights: AwaleNetworkWeights, games: int, seed: str) -> Examples:
-    """Play games; return the positions whose best move captures nothing, and their values."""
+    """Play games; return the positions whose best move captures nothing, and their target values."""
     rng, base = random.Random(seed), load_or_build(game)
     worker = AwaleWorker(0, base, TranspositionTable(1, bucket_bytes=ENTRY_BYTES), weights)
     worker.state.max_nodes, worker.state.tablebase_seeds = NO_NODE_LIMIT, base.seeds
@@ -157,7 +157,7 @@ def encode_boards(boards: Words) -> Indices:
 
 
 def learning_rate_at(done: float) -> float:
-    """Return the learning rate after a share of the training: cosine decay to the final rate."""
+    """Return the learning rate when a share of the training is done: cosine decay to the final rate."""
     return FINAL_LEARNING_RATE + (LEARNING_RATE - FINAL_LEARNING_RATE) * (1 + math.cos(math.pi * done)) / 2
 
 
@@ -209,7 +209,7 @@ def fit(network: AwaleNetworkTraining, batches: int, rate: float, seed: int) -> 
 
 
 def load_training(file: Path) -> AwaleNetworkTraining:
-    """Load a training state written by `save_training`; a new one if the file does not exist."""
+    """Load a training state written by `save_training`; return a new one if the file does not exist."""
     if not file.exists():
         return AwaleNetworkTraining()
     try:

@@ -21,7 +21,7 @@ from awello.position import Position
 from awello.record import Record
 from awello.rules.game import PASS, Game
 
-MISSING = 255  # instead of a square or a score
+MISSING = 255  # stands for a missing square or score
 
 Arrays = dict[str, npt.NDArray[np.generic]]
 
@@ -54,7 +54,7 @@ def read_records(source: Path) -> Iterator[Record]:
 
 
 def pack_games(records: Iterable[Record]) -> Arrays:
-    """Pack games into arrays, omitting games with another start position and games without moves."""
+    """Pack games into arrays, omitting games without moves or with a non-standard start position."""
     rows, years = [], []
     for record in records:
         if record.start == Position.start() and record.moves:

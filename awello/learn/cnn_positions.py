@@ -2,7 +2,7 @@
 
 During training, boards are transformed by random symmetries, except boards that are symmetric themselves: among
 equivalent moves, people choose one by convention (the first move is always f5), which cannot be predicted on a
-transformed board.  Like all modules of this training, this one needs no compiler.
+transformed board.  Like `cnn_training`, this module needs no compiler.
 """
 
 from dataclasses import dataclass, fields
@@ -17,7 +17,7 @@ from torch import Tensor
 
 from awello.errors import ConfigError
 
-MISSING = 255  # instead of a square or a score in the file of games
+MISSING = 255  # stands for a missing square or score in the file of games
 UNKNOWN = -128  # the margin of an unfinished game
 FIRST_TEST_YEAR = 2016  # the test set starts with this year
 MIN_TEST_SHARE, MAX_TEST_SHARE = 0.01, 0.5  # of all games; outside this range, the test set is random

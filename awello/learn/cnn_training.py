@@ -1,14 +1,14 @@
-"""Train a network on tournament games to predict the winner's move and the winner (report 0, corrected).
+"""Train a network on tournament games to predict the winner's move and the winner (after report 0, with corrections).
 
 The network is a tower of residual blocks; its input is the board from the mover's view, with the legal moves.  It
-learns from all moves, but has separate heads for the moves of winners and losers, so that bad moves train the tower and
-not the predicted move; a third head predicts the winner.  A small network learns more from a large one, its teacher,
-than from the moves alone (Hinton et al., 2015): the teacher's move probabilities contain more information than the move
-played.
+learns from all moves, but has separate heads for the moves of winners and losers, so that losers' moves train the tower
+but not the predicted move; a third head predicts the winner.  A small network learns more from a large one, its
+teacher, than from the moves alone (Hinton et al., 2015): the teacher's move probabilities contain more information than
+the move played.
 
-All settings are in `CnnConfig`.  Boards are transformed by random symmetries.  The resulting weights are the best
-exponential moving average on the validation set.  A training that is resumed from its checkpoint gives the same
-results.
+All settings are in `CnnConfig`.  Boards are transformed by random symmetries.  The resulting weights are the
+exponential moving average with the best accuracy on the validation set.  A training run that is resumed from its
+checkpoint gives the same results.
 
 This module and the `cnn_*` modules that it imports need PyTorch and NumPy but no compiler, so they run on any GPU
 machine.  `awello train cnn` does the same with fewer options, by default in minutes on a CPU:
@@ -338,18 +338,18 @@ def write_results(training: CnnTraining, sets: DatasetSplit, out: Path, quick: b
 
 
 def write_report(out: Path, report: dict[str, Any]) -> None:
-    """Write the report of a training."""
+    """Write the report of a training run."""
     (out / REPORT_FILE).write_text(json.dumps(report, indent=1) + "\n")
 
 
 def read_report(out: Path) -> dict[str, Any]:
-    """Read the report of a finished training."""
+    """Read the report of a training run."""
     report: dict[str, Any] = json.loads((out / REPORT_FILE).read_text())
     return report
 
 
 def read_curves(out: Path) -> list[Row]:
-    """Read the evaluations of a training from its start."""
+    """Read all evaluations of a training run."""
     return [json.loads(line) for line in (out / CURVES_FILE).read_text().splitlines()]
 
 

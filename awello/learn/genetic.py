@@ -1,10 +1,10 @@
 """Learn weights of Awalé's heuristics with a genetic algorithm (report 1, sections 3.6 and 3.7; Daoud et al., 2004).
 
-An individual is a list of genes, the weights of a heuristic.  In each generation, some individuals are fighters; every
-individual plays two games against each fighter and against the boss, whose games count double, and the best half
-breeds.  All random choices are derived from the seed and the number of the generation, so only the individuals are
-saved, and the results are the same for any number of worker processes.  `otage_factors` learns Otage's factors with the
-same algorithm.
+An individual is a list of genes, the weights of a heuristic.  In each generation, some individuals are drawn as
+*fighters*; the *boss* is a search to a fixed depth.  Every individual plays two games against each fighter and two
+against the boss, which count double.  Then the best half breeds.  All random choices are derived from the seed and the
+number of the generation, so only the individuals are saved, and the results are the same for any number of worker
+processes.  `otage_factors` learns Otage's factors with the same algorithm.
 """
 
 import json
@@ -57,7 +57,7 @@ class Individual(list[int]):
 
 @dataclass(frozen=True)
 class GeneticConfig:
-    """Settings of the genetic algorithm; defaults as in the report."""
+    """Settings of the genetic algorithm; the defaults are those of report 1."""
 
     heuristic: str
     variant: str = "tournament"
@@ -189,7 +189,7 @@ def breed(config: GeneticConfig, population: list[Individual]) -> list[Individua
 
 # ---- generations ----------------------------------------------------------------------------------------------------
 def start_evolution(config: GeneticConfig) -> Evolution:
-    """Create population 0: the best individual so far is chosen by hand; the others are random."""
+    """Create population 0: the first individual, the best one so far, is chosen by hand; the others are random."""
     with seeded_random(config.seed, "begin"):
         others = [
             Individual(random.randint(config.smallest, config.largest) for _ in config.initial)

@@ -2,7 +2,7 @@
 
 Positions with few empty squares are solved; with a few more, they are searched to the end with ProbCut; all others are
 searched to a depth with the weights learnt for later stages.  A bias of these weights for or against the mover changes
-sign with each ply, so a label is the mean of two depths: the bias does not grow from stage to stage.
+sign with each ply, so a label is the mean of two depths, which keeps the bias from growing from stage to stage.
 """
 
 from collections.abc import Callable

@@ -21,7 +21,7 @@ from awello.rules.game import Game
 from awello.search.iterative_deepening import IterativeDeepening
 from awello.search.root import AlphaBetaEvaluator, analyse
 
-FACTOR_STEPS = 8  # genes per factor of 1; the kernels have no finer resolution
+FACTOR_STEPS = 8  # the gene of an unchanged factor; the kernels have no finer resolution
 OPENING_PLIES = 8  # random first moves; without them, all games would be the same
 
 
@@ -80,7 +80,7 @@ class OtageGeneticConfig(GeneticConfig):
 
 @lru_cache(1)
 def load_memory(config: OtageGeneticConfig) -> OtageMemory:
-    """Return the memory of the settings, cached."""
+    """Return the memory named in the settings; it is cached."""
     return read_memory(Path(config.memory))
 
 

@@ -94,7 +94,7 @@ class PatternTrainingConfig:
 
 
 class PatternTraining:
-    """A training, whose weights and state are saved to a file after each step."""
+    """A training run that saves its weights and state to a file after each step."""
 
     def __init__(self, file: Path, config: PatternTrainingConfig, positions: PositionSet, jobs: int) -> None:
         self.file, self.config, self.positions = file, config, positions
@@ -123,7 +123,7 @@ class PatternTraining:
 
     # ---- examples ---------------------------------------------------------------------------------------------------
     def label_by_results(self, empties: int) -> PatternExamples:
-        """Return all positions with a number of empty squares, labelled with the results of their games."""
+        """Return all positions with `empties` empty squares, labelled with the results of their games."""
         selected = np.flatnonzero(self.positions.empties == empties)
         positions = self.positions
         scores = positions.scores[selected].astype(np.float32)
@@ -132,7 +132,7 @@ class PatternTraining:
         )
 
     def label_by_search(self, on_progress: Callable[[int], object], empties: int) -> PatternExamples:
-        """Return sampled positions with a number of empty squares, labelled by search; they are cached in a folder."""
+        """Return sampled positions with `empties` empty squares, labelled by search; they are cached in a folder."""
         folder = self.file.with_suffix(".labels")
         cached, config = folder / f"{empties}.npz", json.dumps(asdict(self.config))
         if cached.exists():

@@ -1,4 +1,4 @@
-"""Train a perceptron from scratch by self-play (a small AlphaZero; report 1's network, corrected).
+"""Train a perceptron from scratch by self-play (a small AlphaZero; after report 1, with corrections).
 
 Play some games, add their positions to a replay buffer, train on samples from it, and repeat until the time is spent.
 The loss is the cross-entropy of the moves, plus the squared error of the value, plus weight decay.  For numerical
@@ -31,7 +31,7 @@ from awello.search.uct import MAX_MOVES, MAX_PLAYOUT_PLIES
 SIMULATIONS = 100  # per move
 ROOT_NOISE_SHARE = 0.25  # of the root priors
 SAMPLED_PLIES = 16  # at the start of a game, in which moves are sampled by visits
-GAMES_PER_ITERATION = 16  # between two rounds of training
+GAMES_PER_ITERATION = 16  # between two phases of training
 BUFFER_SIZE = 200_000  # positions
 SAMPLES_PER_POSITION = 6
 BATCH_SIZE = 256
@@ -246,7 +246,7 @@ class PerceptronLearner:
 # ---- training -------------------------------------------------------------------------------------------------------
 @dataclass(frozen=True)
 class TrainingProgress:
-    """Progress of the training at a report."""
+    """The progress of the training at the time of a report."""
 
     seconds: float
     games: int

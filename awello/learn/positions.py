@@ -22,7 +22,7 @@ from awello.search.uct import pick_random_move, xorshift
 MAX_GAME_MOVES = 60
 NO_MOVE = 64
 BLACK, WHITE = U(BLACK_START), U(WHITE_START)
-RANDOM_PLY_SHARES = (0.4, 0.3, 0.2, 0.1)  # of the positions have 0, 1, 2 or 3 random moves
+RANDOM_PLY_SHARES = (0.4, 0.3, 0.2, 0.1)  # shares of the positions after 0, 1, 2 and 3 random moves
 
 Games = npt.NDArray[np.uint8]
 
@@ -139,7 +139,7 @@ def play_random_moves(owns: Words, opps: Words, plies: int, random_state: U) -> 
 def sample_positions(
     positions: PositionSet, empties: int, count: int, rng: np.random.Generator
 ) -> tuple[Words, Words, Words]:
-    """Sample at most `count` distinct positions with a number of empty squares; return own, opp and game numbers."""
+    """Sample at most `count` distinct positions with `empties` empty squares; return own, opp and game numbers."""
     samples = []
     for plies, share in enumerate(RANDOM_PLY_SHARES):
         pool = np.flatnonzero(positions.empties == empties + plies)

@@ -1,8 +1,9 @@
 """Ridge regression for weight tables: find weights whose sums come close to given values.
 
 The fit minimises the squared residuals, plus `strength` times the squared distance of the weights from their initial
-values: a weight used by n examples moves n / (n + strength) of the way.  The conjugate gradient method (Hestenes and
-Stiefel, 1952), preconditioned by the number of uses of each weight, needs about a dozen iterations of two passes.
+values: a weight used by n examples moves about n / (n + strength) of the way to the value that fits them best.  The
+conjugate gradient method (Hestenes and Stiefel, 1952), preconditioned by the number of uses of each weight, needs about
+a dozen iterations of two passes.
 """
 
 from collections.abc import Sequence
@@ -14,7 +15,7 @@ import numpy.typing as npt
 
 from awello.kernel import kernel
 
-CHUNKS = 8  # of examples; constant, so that results do not depend on the number of threads
+CHUNKS = 8  # parts of the examples; constant, so that results do not depend on the number of threads
 
 Indices = npt.NDArray[np.int32]
 Floats = npt.NDArray[np.float32]

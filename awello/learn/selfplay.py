@@ -1,8 +1,8 @@
 """Self-play games of the champion, for training the evaluation.
 
-Game `n` is determined by the plan and `n` alone: its opening is drawn at random, then one engine, whose transposition
-table is cleared before each game, plays both sides at one level.  The engine returns only moves; at low levels this is
-much faster than the analyses of a player.
+Game `n` depends only on the plan and on `n`: its opening is drawn at random, then one engine, whose transposition table
+is cleared before each game, plays both sides at one level.  The engine returns only moves; at low levels this is much
+faster than the analyses of a player.
 """
 
 import random

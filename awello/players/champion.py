@@ -87,7 +87,7 @@ class ChampionPlayer(Player):
         return Choice(analysis.move, analysis)
 
     def _find_in_book(self, position: Position) -> Analysis | None:
-        """Find a book move.  With a level or a heuristic the book is off, so that only the search matters."""
+        """Find a book move.  A level or a heuristic turns the book off, so that only the search counts."""
         level = self.limit is not None and self.limit.level is not None
         if not self.book or level or self.heuristic or self._find_avoided(position):
             return None
@@ -104,7 +104,7 @@ class ChampionPlayer(Player):
         return analysis
 
     def _choose_mistake(self, engine: "Engine", position: Position, clock: Clock) -> Analysis:
-        """Choose a random move that costs at most `max_loss`, but not 0; the best move if there is none."""
+        """Choose a random move that costs more than 0 and at most `max_loss`; the best move if there is none."""
         analysis = engine.choose(position, clock, self.limit, multipv=len(position.legal_moves()))
         weaker = [found for found in analysis.candidates if 0 < analysis.value - found[1] <= self.max_loss]
         if not weaker:

@@ -41,7 +41,7 @@ DEFAULT_LIMIT = Limit(depth=6)  # if there is neither a limit nor a clock
 EMPTIES_AT_ONE_SECOND, EMPTIES_PER_DOUBLING, EMPTIES_WITHOUT_TIME = 18.0, 1.0, 12.0
 REFERENCE_MOVES, EMPTIES_PER_MOVE = 8, 0.15
 SOLVE_TIME_SHARE = 0.7  # of the time for a move; then the solver gives up and a search follows
-PONDER_SOLVE_SECONDS = 1.0  # pondering solves endgames that `is_endgame` accepts for this time
+PONDER_SOLVE_SECONDS = 1.0  # pondering solves the endgames that would be solved with this time for a move
 MIN_VARIETY_EMPTIES = 44  # `variety_percent` applies above this number of empty squares
 
 
@@ -117,7 +117,7 @@ class OtagePlayer(Player):
         return file.stat().st_mtime_ns if self.memory and file.exists() else 0
 
     def set_memory(self, memory: OtageMemory, tree: "GameTree | None") -> None:
-        """Use a memory and a book."""
+        """Replace the memory and the book."""
         options = OtageOptions(self.hints, self.move_ordering, self.aspiration)
         self.search, self.tree = IterativeDeepening(memory, options, self.patterns, self.threads), tree
 

@@ -1,8 +1,8 @@
 """Measure the resource use of a player's process tree, and kill it.
 
 On Linux the process tree is read from `/proc`, and a process can adopt descendants whose parents have ended
-(`PR_SET_CHILD_SUBREAPER`), so processes that leave their session or process group stay in the tree.  Other systems
-do not offer this to ordinary users: there a tree consists of its root only, and resource use is not measured.
+(`PR_SET_CHILD_SUBREAPER`), so processes that leave their session or process group stay in the tree.  Elsewhere a tree
+consists of its root only, and resource use is not measured.
 """
 
 import ctypes

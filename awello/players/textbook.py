@@ -66,7 +66,7 @@ class TextbookPlayer(Player):
 @register("alphabeta", "minimax with alpha-beta pruning, a transposition table and move ordering; default @4")
 @dataclass
 class AlphaBetaPlayer(TextbookPlayer):
-    """Alpha-beta with a transposition table and move ordering; for neither, `tt_entries=0,move_ordering=false`."""
+    """Alpha-beta with a transposition table and move ordering; `tt_entries=0,move_ordering=false` turns both off."""
 
     tt_entries: Annotated[int, Field(ge=0, le=1 << 26)] = 1 << 16
     """Entries of the transposition table, 24 bytes each; 0: no table.  The table is kept from move to move."""

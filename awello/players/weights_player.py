@@ -34,9 +34,9 @@ class WeightsPlayer(Player):
         try:
             weights = [float(weight) for weight in answer]
         except (TypeError, ValueError):
-            raise IllegalMoveError(f"the answer must be {len(squares)} weights, not {answer!r}") from None
+            raise IllegalMoveError(f"weigh() must return {len(squares)} numbers, not {answer!r}") from None
         if len(weights) != len(squares):
-            raise IllegalMoveError(f"the answer must be {len(squares)} weights, not {len(weights)}")
+            raise IllegalMoveError(f"weigh() must return {len(squares)} numbers, not {len(weights)}")
         if any(map(math.isnan, weights)):
-            raise IllegalMoveError(f"a weight is not a number: {weights}")
+            raise IllegalMoveError(f"weigh() must return numbers, not NaN: {weights}")
         return dict(zip(squares, weights, strict=True))

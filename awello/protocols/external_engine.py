@@ -45,7 +45,7 @@ class ExternalEnginePlayer(Player, ABC):
     def __post_init__(self) -> None:
         self.process: LineProcess | None = None
         self.record: Record | None = None
-        self.failure: Forfeit | None = None  # of `begin`; loses the game
+        self.failure: Forfeit | None = None  # raised in `begin`; the first move then loses the game
 
     @abstractmethod
     def handshake(self, process: LineProcess) -> None:
@@ -61,7 +61,9 @@ class ExternalEnginePlayer(Player, ABC):
 
     def request_analysis(self, process: LineProcess, position: Position, limit: Limit) -> EngineOutput:
         """Request an analysis to a depth or for a time."""
-        raise SpecError(f"player {self.spec.name} cannot analyse: {self.PROTOCOL} has no command for evaluations")
+        raise SpecError(
+            f"player {self.spec.name} cannot analyse: {self.PROTOCOL} has no command for evaluations: use nboard or uci"
+        )
 
     def begin(self, game: Game, seed: int) -> None:
         self._check_game(game)
@@ -127,7 +129,7 @@ class ExternalEnginePlayer(Player, ABC):
         return min(clock.seconds, MAX_SEARCH_SECONDS if limit is None or limit.seconds is None else limit.seconds)
 
     def _listen(self, output: EngineOutput) -> EngineOutput:
-        """Yield the engine's output.  If it is not read to the end, kill the process, as it may still be searching."""
+        """Yield the engine's output.  If closed early, kill the process, which may still be searching."""
         started = monotonic()
         try:
             if self.failure:
@@ -145,7 +147,7 @@ class ExternalEnginePlayer(Player, ABC):
         if limit.seconds is None and not (self.SUPPORTS_DEPTH and limit.depth is not None):
             raise SpecError(f"player {name} needs a time per move as its limit: write {name}@5s")
         if game not in self.GAMES:
-            raise SpecError(f"player {name} plays {', '.join(map(str, self.GAMES))}, not {game}")
+            raise SpecError(f"player {name} plays {', '.join(map(str, self.GAMES))}, not {game}: choose another player")
 
 
 def read_analysis(

@@ -158,7 +158,7 @@ class GtpServer(EngineServer):
         except OSError as error:
             raise NotationError(f"cannot load file: {error.strerror}") from None
         except AwelloError as error:
-            raise NotationError(f"cannot load file, it must be a game in GGF: {error}") from None
+            raise NotationError(f"cannot load file as a game in GGF: {error}") from None
         positions = list(record.positions())
         self.change_engine(record.start.game)
         self.positions = positions[: max(1, parse_int(move, "the number of a move"))] if move else positions
@@ -248,7 +248,9 @@ class GtpPlayer(ExternalEnginePlayer):
 
     def request_move(self, process: LineProcess, record: Record, clock: Clock) -> EngineOutput:
         if record.start != Position.start(record.start.game):
-            raise SpecError("player gtp plays only from the start of a game: GTP cannot set up a position")
+            raise SpecError(
+                "player gtp plays only from the start of a game, as GTP cannot set up a position: choose nboard"
+            )
         self._send_moves(process, record)
         colour, seconds = COLOURS[record.final.side], self.time_limit(clock, self.limit)
         if self.limit is not None or math.isfinite(clock.seconds):

@@ -136,7 +136,7 @@ class UciServer(EngineServer):
         return self.search(self.engine.analyse_with_clock(position, Clock(), self._parse_limit(words)), show)
 
     def _find_in_book(self, position: Position) -> Analysis | None:
-        """Find a book move.  With a level the book is off, so that only the search matters."""
+        """Find a book move.  A level turns the book off, so that only the search counts."""
         entry = shipped_book(position.game).choose(position) if self.book and self.level is None else None
         return Analysis(*entry, False, 0, 0, 0, 0.0, (entry,), entry[:1]) if entry else None
 

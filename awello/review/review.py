@@ -2,8 +2,9 @@
 
 Values are margins at the end of the game and include the seeds already captured.  The review proceeds from the last
 move to the first.  The engine's transposition table then already contains the positions after a move, and the value of
-a move is the negated value of the next position.  The next position is searched again only if its estimate comes from a
-different depth than that of the position before the move.  Passes and forced moves are not analysed.
+a move is the negated value of the next position.  The next position is searched again only if both values are estimates
+and the move is not the engine's choice: estimates are comparable only at the same depth.  Passes and forced moves are
+not analysed.
 
 In Awalé, the game ends when a player has 25 seeds, but the engine evaluates only the seeds on the board, as if play
 continued.  The final score of such a game is therefore not used for the moves before the last, and the winning move

@@ -29,7 +29,7 @@ FLAGS = U(0x808080808080)  # the top bit of each pit, free because a pit holds a
 ANY = U(0x7F7F7F7F7F7F)  # added to a row, it sets the flag of every pit that is not empty
 FEED = U(0x7F7E7D7C7B7A)  # added to a row, it sets the flag of every pit that reaches the other row
 GATHER = U(0x0000040810204080)  # multiplying by it gathers the six flags at bit 49
-TWOS = U(0x02020202020202)  # captures use a seventh pit that never holds 2 or 3: where a sowing in one's own row ends
+TWOS = U(0x02020202020202)  # captures use a seventh pit that never holds 2 or 3, for moves that end in the mover's row
 EVEN = U(0x00FEFEFEFEFEFE)
 ANY7 = U(0x7F7F7F7F7F7F7F)
 FLAGS7 = U(0x80808080808080)
@@ -41,7 +41,7 @@ START = 0x040404040404
 
 # ---- rules (kernels) ------------------------------------------------------------------------------------------------
 def _build_sowing_tables() -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Tabulate at [64 * pit + seeds] the seeds each row gains and the shift of the last pit sown."""
+    """Tabulate, by 64 * pit + seeds, the seeds that each row gains and the shift of the last pit sown."""
     own, opp, last = (np.zeros(6 * 64, np.uint64) for _ in range(3))
     for pit in range(6):
         for seeds in range(64):
@@ -96,7 +96,7 @@ def play(game: int, own: U, opp: U, pit: int) -> tuple[U, U]:
 
 @kernel("boolean(int64, uint64, uint64)")
 def is_stopped(game: int, own: U, opp: U) -> bool:
-    """Return whether the game ends early because a player has captured the majority, or few seeds are left."""
+    """Return whether the game ends early: a player has captured the majority, or few seeds are left (tournament)."""
     if game == ROMEIN:
         return False
     if own >= WON or opp >= WON:

@@ -167,7 +167,7 @@ class OthelloAdapter:
     """The name of the rule set, None if the family has only one."""
 
     family, title, sides, unit = "othello", "Othello", ("Black", "White"), "discs"
-    share_name = "board"  # the total of which reports show each player's share
+    share_name = "board"  # in reports, as in "board held at the end, %"
     move_example, name_length = "a square, such as f5", 2
     start = BLACK_START, WHITE_START
     board_mask = FULL  # the bits of a word on which legal moves depend

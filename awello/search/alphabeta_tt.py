@@ -52,7 +52,7 @@ class AlphaBetaMove(Layout):
 
 
 class CanonicalBoard(Layout):
-    """The canonical one of all mirror images of a board."""
+    """A board that represents all its mirror images."""
 
     own: U
     opp: U
@@ -66,7 +66,7 @@ class AlphaBetaPly(Layout):
 
 
 class AlphaBetaState(Layout):
-    """The state of a search, including the switches of its techniques."""
+    """The state of a search, including the techniques that are switched on."""
 
     evaluation: HeuristicState
     tt: int  # the address of the first `AlphaBetaEntry`; 0 without a table
@@ -102,7 +102,7 @@ def probe_tt(own: U, opp: U, state: AlphaBetaState) -> int:
 
 @kernel("boolean(AlphaBetaEntry, int64, int64, int64)", inline=True)
 def allows_cutoff(entry: AlphaBetaEntry, alpha: int, beta: int, depth: int) -> bool:
-    """Return whether an entry replaces a search with this window and depth."""
+    """Return whether an entry makes a search with this window and depth unnecessary."""
     if entry.depth != depth:
         return False
     if entry.bound == BOUND_EXACT:

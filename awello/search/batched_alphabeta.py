@@ -14,7 +14,7 @@ from awello.evaluate.cnn import Cnn
 from awello.position import Position
 
 INFINITY = 3.0  # above the value of any finished game, which is at most 2 (a win by 64 discs)
-MAX_MARGIN = 64  # a win by this margin adds as much as the win itself, so that larger wins are preferred
+MAX_MARGIN = 64  # a win counts 1 plus its margin divided by this, so that larger wins are preferred
 
 
 class BatchedAlphaBeta:
@@ -63,7 +63,7 @@ class BatchedAlphaBeta:
     def _value(self, position: Position) -> float:
         """Return the value of a position without search.
 
-        The value of a finished game exceeds any value of the network and includes the number of discs.
+        The value of a finished game exceeds any value of the network and grows with the margin.
         """
         if position.over:
             return float(np.sign(position.margin)) + position.margin / MAX_MARGIN

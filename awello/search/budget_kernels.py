@@ -7,10 +7,11 @@ variations with few alternatives are searched deeper.
 
 Moves are grouped into the *categories* of `ppaf`.  Each category has a score, and moves of higher scores are tried
 earlier.  When the move at index `i` raises the value of a position, its category gains `i` and the category of each
-move tried before it loses 1.  When the move causes a cut, the same happens again.  Scores are kept between searches.
+move tried before it loses 1.  If the move also causes a cut, the scores change by the same amounts again.  Scores are
+kept between searches.
 
-Leaves are at different depths, so the search sets for each leaf whether the opponent is to move.  Nodes and leaves are
-counted as in `negamax`.
+Leaves are at different depths, so the search sets `opponent_at_leaf` before it evaluates each leaf.  Nodes and leaves
+are counted as in `negamax`.
 """
 
 from typing import Annotated
@@ -24,8 +25,8 @@ from awello.search.negamax import INFINITY
 from awello.search.ppaf import CATEGORY_COUNT, category_of
 
 MAX_MOVES = 64  # one per square; boards that cannot occur in a game can have more than 33 moves
-MAX_DEPTH = 128  # plies, for forced variations, in which the budget hardly decreases
-ORDER_NONE, ORDER_FROZEN, ORDER_LIVE = range(3)  # move ordering: none, by fixed scores, by scores that learn
+MAX_DEPTH = 128  # plies; reached only by forced variations, in which the budget hardly decreases
+ORDER_NONE, ORDER_FROZEN, ORDER_LIVE = range(3)  # move ordering: none, by fixed scores, by updated scores
 SHARE_SCALE = 1000  # `share_factor` is stored in units of 1/1000
 
 

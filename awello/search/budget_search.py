@@ -1,4 +1,4 @@
-"""Searches with a node budget, to a depth or within a time, with move ordering that is kept between searches.
+"""Searches with a node budget, to a depth or within a time limit; they keep their move ordering scores.
 
 Within a time limit, the budget starts small and is doubled as long as the next search is expected to finish, based on
 the growth between the last two.  A search that does not finish in time is abandoned, and the last complete result is
@@ -31,7 +31,7 @@ DEFAULT_NODES = 450_000  # the budget of the agent in report 1
 DEFAULT_SHARE_FACTOR = 1.5  # delta in report 1; a larger factor searches deeper, but exceeds the budget without cuts
 UNLIMITED_NODES = 1 << 62
 # A search within a time limit starts with a budget for about 20 microseconds, which fits any limit.  The largest budget
-# is never reached, because the game is searched to its end before.
+# is never reached, because the search reaches the end of the game first.
 FIRST_BUDGET, MAX_BUDGET = 500.0, 1e12
 # Limits on the expected growth in nodes when the budget doubles.  The growth of the last two searches is clipped to
 # them, so that one unusual position neither starts a search that cannot finish nor prevents one that can.
@@ -78,15 +78,15 @@ class BudgetSearch(Evaluator):
         self.share_factor = round(kernels.SHARE_SCALE * share_factor)
 
     def search_budget(self, position: Position, nodes: float = DEFAULT_NODES) -> Analysis:
-        """Search a position with a legal move with a node budget; the actual node count can differ slightly."""
+        """Search with a node budget; the node count can differ slightly.  The mover must have a legal move."""
         return self._search(position, nodes, self.share_factor, UNLIMITED_NODES)
 
     def search_depth(self, position: Position, depth: int) -> Analysis:
-        """Search a position with a legal move to a depth in plies."""
+        """Search to a depth in plies; the mover must have a legal move."""
         return replace(self._search(position, depth, 0, UNLIMITED_NODES), depth=depth)
 
     def search_time(self, position: Position, seconds: float) -> Analysis:
-        """Search a position with a legal move with the largest budget that finishes in `seconds`."""
+        """Search with the largest budget that finishes in `seconds`; the mover must have a legal move."""
         started = time.perf_counter()
         analysis = self.search_budget(position, budget := FIRST_BUDGET)
         nodes, leaves, before, last = analysis.nodes, analysis.leaves, analysis.nodes, analysis.nodes

@@ -9,8 +9,8 @@ Each technique of report 4 can be switched off to measure what it saves:
   * *Hints*: the results of the previous depth that a search uses: none, the best move, the best branch, or the
     variations of all moves.
 
-The next depth is searched if there is enough time for it at the current speed.  It is expected to need more nodes than
-the last one by a factor of the square root of the number of root moves.
+The next depth is searched if there is enough time for it at the current speed.  It is expected to need sqrt(m) times as
+many nodes as the last one, where m is the number of root moves.
 """
 
 import math
@@ -38,11 +38,11 @@ HINTS = ("none", "move", "branch", "tables")
 # Half of the aspiration window, in units of the evaluation.  A narrower window cuts more, but more searches fail and
 # are repeated.
 ASPIRATION_WINDOW = 4000
-PLY_CAPACITY = 1 << 12  # elected moves per ply, 24 bytes each; a larger table takes more memory but fewer cleanups
+PLY_CAPACITY = 1 << 12  # elected moves per ply, 24 bytes each; a larger table needs more memory but fewer cleanups
 UNLIMITED_NODES = 1 << 62
-MIN_ROOT_MOVES = 4  # assumed if there are fewer root moves, which are not typical of the positions below
+MIN_ROOT_MOVES = 4  # a lower bound on m above, because positions below the root usually have more moves
 TIME_FRACTION = 0.9  # share of the remaining time for which a depth is planned, in case it slows down
-SQUARE_ORDER = (  # section III.5: corners, then the squares called A, D, B, E, G, F, C and X
+SQUARE_ORDER = (  # report 4, section III.5: corners, then the squares called A, D, B, E, G, F, C and X
     "h8 a8 a1 h1 a3 a6 c1 f1 c8 f8 h3 h6 c3 c6 f3 f6 d1 e1 a4 a5 d8 e8 h4 h5 d3 e3 c4 c5 f4 f5 d6 e6 "
     "d2 e2 b4 b5 d7 e7 g4 g5 b3 c2 b6 c7 g6 f7 g3 f2 a7 a2 g1 h2 b1 b8 h7 g8 b2 g2 b7 g7"
 )
@@ -79,7 +79,7 @@ class Iteration:
 
 
 class IterativeDeepening(OtageEvaluator):
-    """An evaluator that searches; it owns another evaluator for each additional thread."""
+    """An evaluator that also searches; it owns one more such evaluator per additional thread."""
 
     def __init__(
         self, memory: OtageMemory, options: OtageOptions | None = None, patterns: bool = True, threads: int = 1
@@ -118,7 +118,7 @@ class IterativeDeepening(OtageEvaluator):
         forbidden: Iterable[int] = (),
         previous: Sequence[Iteration] = (),
     ) -> Analysis:
-        """Search within a limit and a time.  Forbidden moves are excluded unless there are no others."""
+        """Search within a limit and `seconds`.  Forbidden moves are excluded unless there are no others."""
         started = time.perf_counter()
         max_depth = min(limit.depth or kernels.MAX_DEPTH, kernels.MAX_DEPTH - 2)
         iterations = list(self.deepen(position, max_depth, limit.nodes, seconds, forbidden, previous))

@@ -109,7 +109,7 @@ def is_elected(ply: int, number: int, state: IterativeState) -> bool:
 
 @kernel("void(int64, IterativeState)")
 def clean_up_ply(ply: int, state: IterativeState) -> None:
-    """Keep the last move of each parent that is elected itself or on the path."""
+    """Keep the last move elected in each parent that is itself elected or on the path, and remove all others."""
     kept = 0
     for index in range(state.elected_counts[U(ply)]):
         entry = elected_move_at(elected_address(ply, index, state))

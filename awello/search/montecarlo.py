@@ -16,7 +16,7 @@ from awello.search import ppaf, puct, uct
 from awello.search.puct import BATCH_SIZE, LeafBatch
 from awello.search.uct import TreeNode, TreeState
 
-# half of the √2 in the proof of UCB1, for results from 0 to 1: visits concentrate on fewer moves, which searches deeper
+# half the √2 of UCB1 (for results from 0 to 1): visits concentrate on fewer moves, so the tree grows deeper
 EXPLORATION = 0.7
 SEED_MULTIPLIER = 0x9E3779B97F4A7C15  # 2^64 divided by the golden ratio: maps similar seeds to dissimilar states
 
@@ -28,7 +28,7 @@ class MonteCarloTree:
     max_nodes: int = 1 << 19
     exploration: float = EXPLORATION
     rounds_per_check: ClassVar[int] = 128
-    """Rounds between two checks of the clock, a few milliseconds at most."""
+    """Simulations between two checks of the clock, a few milliseconds at most."""
 
     def __post_init__(self) -> None:
         self.nodes = TreeNode.new_array(self.max_nodes)
@@ -44,7 +44,7 @@ class MonteCarloTree:
         return int(self.state.node_count)
 
     def analyse(self, position: Position, seconds: float, playouts: int | None, seed: int) -> Analysis:
-        """Search a position within a time and a number of rounds."""
+        """Search a position for at most `seconds` and `playouts` simulations."""
         started, done = time.perf_counter(), 0
         self.reset(position)
         self.state.random_state = U((2 * seed + 1) * SEED_MULTIPLIER % (1 << 64))
@@ -62,7 +62,7 @@ class MonteCarloTree:
         uct.expand(self.nodes, self.state, 0)
 
     def grow(self, rounds: int) -> None:
-        """Run `rounds` rounds."""
+        """Run `rounds` simulations."""
         uct.grow(self.nodes, self.state, rounds)
 
     def _make_analysis(self, playouts: int, seconds: float) -> Analysis:
@@ -93,7 +93,7 @@ class MonteCarloTree:
 
 @dataclass
 class PpafTree(MonteCarloTree):
-    """A tree whose random games follow a learnt policy, which is kept from one search to the next."""
+    """A tree whose playouts follow a learnt policy, which is kept from one search to the next."""
 
     def _new_state(self) -> TreeState:
         self.policy = ppaf.PpafState.new()
@@ -105,10 +105,10 @@ class PpafTree(MonteCarloTree):
 
 @dataclass
 class PuctTree(MonteCarloTree):
-    """A tree evaluated by a network, without random games."""
+    """A tree evaluated by a network, without playouts."""
 
     def reset(self, position: Position) -> None:
-        """Clear the tree and put a position at its root, which the first round expands."""
+        """Clear the tree and put a position at its root, which the first simulation expands."""
         uct.init_tree(self.nodes, self.state, int(position.game), U(position.own), U(position.opp))
 
     def _preference(self, node: int) -> float:

@@ -1,10 +1,10 @@
-"""PPAF: UCT whose random games follow a policy learnt from earlier games (Cazenave and Diemert 2018).
+"""PPAF: UCT whose playouts follow a policy learnt from earlier playouts (Cazenave and Diemert 2018).
 
-Random games choose moves by learnt weights: the probability of a move is proportional to the exponential of the weight
-of its *category*.  After each game the policy is adapted: the weights of the winner's moves increase, and those of the
+Playouts choose moves by learnt weights: the probability of a move is proportional to the exponential of the weight of
+its *category*.  After each playout the policy is adapted: the weights of the winner's moves increase, and those of the
 other legal moves decrease.  In Awalé, a category consists of the pit, its number of seeds and the number of seeds in
 the pit where the last one lands (as in report 1); in Othello, of the square and the number of discs flipped.  The
-weights are kept from one decision of a game to the next.
+weights are kept from move to move of a game.
 """
 
 from typing import Annotated
@@ -31,14 +31,14 @@ from awello.search.uct import (
 )
 
 CATEGORY_COUNT = 6 * 48 * 49  # Awalé: pits, seeds in the pit (47 also stands for 48), seeds in the last pit
-MAX_FLIPS = 7  # Othello: moves that flip more discs share a category, because few games contain them
+MAX_FLIPS = 7  # Othello: moves that flip more discs share a category, because they are rare
 LEARNING_RATE = 0.32  # the increase of the weight of a winner's move; with a larger rate, recent games count more
 FLOAT_BITS = 53  # bits of a random state that a float holds exactly
 FLOAT_UNIT = 2.0**-FLOAT_BITS  # scales them to the range from 0 to 1
 
 
 class PlayedMove(Layout):
-    """A position of a random game and the move made there."""
+    """A position of a playout and the move made there."""
 
     own: U
     opp: U
@@ -46,14 +46,14 @@ class PlayedMove(Layout):
 
 
 class PpafState(Layout):
-    """The state of the tree, the last random game, and the learnt weights."""
+    """The state of the tree, the last playout, and the learnt weights."""
 
     tree: TreeState
     ply_count: int
     moves: Annotated[list[PlayedMove], MAX_PLAYOUT_PLIES]
     odds: Annotated[list[float], MAX_MOVES]  # of the legal moves of a position, in bit order
     weights: Annotated[list[float], CATEGORY_COUNT]
-    weight_changes: Annotated[list[float], CATEGORY_COUNT]  # pending changes of the last game; zero between games
+    weight_changes: Annotated[list[float], CATEGORY_COUNT]  # pending changes of the last playout; zero between playouts
 
 
 @kernel("int64(int64, uint64, uint64, int64)")
@@ -69,7 +69,7 @@ def category_of(game: int, own: U, opp: U, move: int) -> int:
     return move + 64 * min(flips, MAX_FLIPS)
 
 
-# ---- random games ---------------------------------------------------------------------------------------------------
+# ---- playouts -------------------------------------------------------------------------------------------------------
 @kernel("float64(PpafState, uint64, uint64, uint64)")
 def compute_odds(state: PpafState, own: U, opp: U, moves: U) -> float:
     """Write the odds of each move to the state and return their sum."""
@@ -98,7 +98,7 @@ def sample_move(state: PpafState, own: U, opp: U, moves: U) -> int:
 
 @kernel("int64(PpafState, uint64, uint64)")
 def playout(state: PpafState, own: U, opp: U) -> int:
-    """Play a game with the policy and record it; return the half points of the player to move."""
+    """Play a game by the policy and record it; return the half points of the player to move."""
     game, ply = state.tree.game, 0
     while ply < MAX_PLAYOUT_PLIES:
         moves = legal_moves(game, own, opp)
@@ -157,7 +157,7 @@ def adapt(state: PpafState, winner: int) -> None:
 
 @kernel("void(TreeNode[::1], PpafState, int64)")
 def grow(nodes: Nodes, state: PpafState, rounds: int) -> None:
-    """Run a number of rounds, and adapt the policy after each game."""
+    """Run `rounds` simulations, and adapt the policy after each playout."""
     for _ in range(rounds):
         leaf = select_leaf(nodes, state.tree)
         leaf = expand_visited(nodes, state.tree, leaf)

@@ -1,6 +1,6 @@
-"""PUCT: a tree grown by a network's evaluation instead of random games (Silver and others 2017, AlphaZero).
+"""PUCT: a tree grown by a network's evaluation instead of playouts (Silver et al. 2017, AlphaZero).
 
-A round *selects* a leaf: from the root down, it chooses the child with the best mean value plus a bonus, which is
+A simulation *selects* a leaf: from the root down, it chooses the child with the best mean value plus a bonus, which is
 larger for moves with a higher prior and fewer visits.  It *expands* the leaf, and the network *evaluates* it: the
 priors of its children, and the expected result.  The value of a finished game is its actual result.  The value is
 *backpropagated* to every node on the path.
@@ -25,7 +25,7 @@ BATCH_SIZE = 8
 
 
 class LeafBatch(Layout):
-    """The paths to leaves that wait for evaluation."""
+    """The paths to the leaves of the next evaluation."""
 
     count: int
     paths: Annotated[list[TreePath], BATCH_SIZE]
@@ -34,7 +34,7 @@ class LeafBatch(Layout):
 Reals = npt.NDArray[np.float32]
 
 
-# ---- the steps of a round -------------------------------------------------------------------------------------------
+# ---- the steps of a simulation --------------------------------------------------------------------------------------
 @kernel("int64(TreeNode[::1], TreeNode, float64)", inline=True)
 def select_child(nodes: Nodes, parent: TreeNode, exploration: float) -> int:
     """Return the child to visit; a child without visits gets the value of its parent."""
@@ -121,7 +121,7 @@ def backpropagate(nodes: Nodes, path: TreePath, value: float) -> None:
 
 @kernel("void(TreeNode[::1], TreeState, float32[::1], PerceptronState, int64)")
 def grow(nodes: Nodes, state: TreeState, weights: Reals, perceptron: PerceptronState, rounds: int) -> None:
-    """Run a number of rounds with evaluations by a perceptron."""
+    """Run `rounds` simulations with evaluations by a perceptron."""
     for _ in range(rounds):
         leaf = select_leaf(nodes, state.path, state.exploration)
         leaf = expand_leaf(nodes, state, leaf)
@@ -161,9 +161,9 @@ def is_in_batch(batch: LeafBatch, leaf: int) -> bool:
 
 @kernel("int64(TreeNode[::1], TreeState, LeafBatch, int64)")
 def collect_leaves(nodes: Nodes, state: TreeState, batch: LeafBatch, rounds: int) -> int:
-    """Select leaves for evaluation by a network; return the number of rounds, fewer if a leaf is selected twice.
+    """Select leaves for evaluation by a network; return the simulations started, fewer if a leaf is selected twice.
 
-    The result of a finished game is backpropagated immediately and counts as a round.
+    The result of a finished game is backpropagated immediately and counts as a simulation.
     """
     batch.count = 0
     for done in range(rounds):

@@ -1,7 +1,7 @@
 """The root of the textbook searches: it searches each move, keeps all best moves, and counts nodes.
 
 The window starts one below the best value so far, so that equally good moves are found and one of them can be chosen at
-random.  It ends at the value of a complete win, because no value exceeds it.
+random.  Its upper end is the value of a complete win, which no value exceeds.
 """
 
 import time
@@ -37,14 +37,14 @@ class AlphaBetaEvaluator(Evaluator):
 
 
 TEXTBOOK_ALGORITHMS = ("minimax", "alphabeta", "negamax", "negamax-alphabeta")
-# Each search has two names.
+# Minimax and negamax are two names of the same search, with and without alpha-beta.
 MINIMAX_ALGORITHMS = TEXTBOOK_ALGORITHMS[::2]
 ALPHABETA_ALGORITHMS = TEXTBOOK_ALGORITHMS[1::2]
 ALGORITHMS = dict.fromkeys(TEXTBOOK_ALGORITHMS, negamax.search_at) | {"alphabeta_tt": alphabeta_tt.search_at}
 
 
 def analyse(position: Position, algorithm: str, depth: int, evaluator: Evaluator) -> Analysis:
-    """Search a position with a legal move to a depth in plies; `alphabeta_tt` needs an `AlphaBetaEvaluator`."""
+    """Search to a depth; the mover must have a legal move, and `alphabeta_tt` needs an `AlphaBetaEvaluator`."""
     started = time.perf_counter()
     evaluator.prepare(position, depth)
     evaluator.state_array["inner_nodes"] = 1

@@ -50,7 +50,7 @@ class ListSource:
         return number if self.maximising else -number
 
     def peek_value(self) -> float | None:
-        """Return the value of a leaf if it is known without evaluation, for its mover."""
+        """Return the value of a leaf for its mover if it is known without evaluation, otherwise None."""
         return None if isinstance(self.content, list) else self.value()
 
 
@@ -105,7 +105,7 @@ def parse_lists(text: str) -> ListSource:
 
 
 def _check_part(part: Any, path: tuple[int, ...]) -> Any:
-    """Check a part of nested lists and convert whole numbers to integers; `path` has the indices of the part from 1."""
+    """Check a part of nested lists and convert whole numbers to integers; `path` has its indices, counted from 1."""
     where = f"part {'.'.join(map(str, path))}" if path else "the tree"
     if isinstance(part, list):
         if not part:

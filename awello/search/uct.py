@@ -1,8 +1,8 @@
-"""UCT: a tree of visit counts, grown by random games played to the end (Kocsis and Szepesvári 2006).
+"""UCT: a tree of visit counts, grown by *playouts*, random games played to the end (Kocsis and Szepesvári 2006).
 
-A round has four steps.  *Select*: from the root down, choose the child with the best upper confidence bound, its mean
-result plus a bonus that is larger for children with fewer visits, until a leaf is reached.  *Expand*: if the leaf has
-been visited before, add all its children and continue with the first of them.  *Simulate*: play a random game from
+A simulation has four steps.  *Select*: from the root down, choose the child with the best upper confidence bound, its
+mean result plus a bonus that is larger for children with fewer visits, until a leaf is reached.  *Expand*: if the leaf
+has been visited before, add all its children and continue with the first of them.  *Simulate*: run a playout from
 there.  *Backpropagate*: add the result to every node on the path.
 
 A tree is an array of nodes.  The root is node 0, and the children of a node are contiguous.
@@ -32,7 +32,7 @@ NTH_BIT = np.array(
 class TreeNode(Layout):
     """A position, and the results of the move that led to it from the view of the player who made it.
 
-    For random games, a layout without the fields of networks would save a third of these 48 bytes, but no time.
+    UCT does not use the fields of networks; a layout without them would save a third of these 48 bytes, but no time.
     """
 
     own: U
@@ -41,7 +41,7 @@ class TreeNode(Layout):
     child_count: Int16  # 0 in a leaf
     move: Int16
     visits: Int32
-    half_points: Int32  # the sum of the results of random games
+    half_points: Int32  # the sum of the results of playouts
     total_value: float  # the sum of network values, from -1 for a loss to 1 for a win
     prior: float  # the share of the parent's visits that a network expects for this node
 
@@ -66,7 +66,7 @@ class TreeState(Layout):
 Nodes = npt.NDArray[Any]  # an array of TreeNode
 
 
-# ---- random games ---------------------------------------------------------------------------------------------------
+# ---- playouts -------------------------------------------------------------------------------------------------------
 @kernel("uint64(uint64)", inline=True)
 def xorshift(state: U) -> U:
     """Return the next state of a xorshift generator, which visits every state except zero (Marsaglia 2003)."""
@@ -155,7 +155,7 @@ def append_node(path: TreePath, node: int) -> int:
     return node
 
 
-# ---- the steps of a round -------------------------------------------------------------------------------------------
+# ---- the steps of a simulation --------------------------------------------------------------------------------------
 @kernel("int64(TreeNode[::1], TreeNode, float64)", inline=True)
 def select_child(nodes: Nodes, parent: TreeNode, exploration: float) -> int:
     """Return the child to visit: one without visits, else the one with the best upper confidence bound."""
@@ -193,7 +193,7 @@ def expand_visited(nodes: Nodes, state: TreeState, leaf: int) -> int:
 
 @kernel("int64(TreeState, TreeNode)")
 def simulate(state: TreeState, node: TreeNode) -> int:
-    """Step 3, simulate: play a random game from a node; return the half points of the player to move."""
+    """Step 3, simulate: run a playout from a node; return the half points of the player to move."""
     result, state.random_state = playout(state.game, node.own, node.opp, state.random_state)
     return result
 
@@ -210,7 +210,7 @@ def backpropagate(nodes: Nodes, path: TreePath, result: int) -> None:
 
 @kernel("void(TreeNode[::1], TreeState, int64)")
 def grow(nodes: Nodes, state: TreeState, rounds: int) -> None:
-    """Run a number of rounds."""
+    """Run `rounds` simulations."""
     for _ in range(rounds):
         leaf = select_leaf(nodes, state)
         leaf = expand_visited(nodes, state, leaf)

@@ -38,7 +38,7 @@ def parse_address(location: str, application: str) -> URL:
         raise invalid_address_error(application)
     if address.drivername not in ("postgres", "postgresql", POSTGRESQL_DRIVER):
         raise ConfigError(
-            f"the {application} cannot be at an address that begins with {address.drivername}://: "
+            f"{address.drivername}:// is not a supported address for the {application}: "
             "give a file, or postgresql://USER@HOST/NAME"
         )
     return address.set(drivername=POSTGRESQL_DRIVER)

@@ -136,7 +136,7 @@ def lock_exclusively(engine: Engine) -> sqlite3.Connection | Connection | None:
 
 def _lock_file(file: str) -> sqlite3.Connection | None:
     """Lock an empty file through SQLite, which works on every system and leaves the database readable."""
-    with suppress(OSError):  # the next line raises a clearer error
+    with suppress(OSError):  # connecting raises a clearer error
         Path(file).touch(mode=PRIVATE_FILE_MODE)
     lock = sqlite3.connect(file, timeout=0, isolation_level=None, check_same_thread=False)
     try:
@@ -150,7 +150,7 @@ def _lock_file(file: str) -> sqlite3.Connection | None:
 
 
 def _lock_server(engine: Engine) -> Connection | None:
-    """Take an advisory lock of PostgreSQL, which also ends when the connection is lost."""
+    """Take an advisory lock of PostgreSQL, which is released when the connection is lost."""
     lock = engine.connect().execution_options(isolation_level="AUTOCOMMIT")
     lock.detach()  # `close` closes it instead of returning it to the pool
     for setting in (

@@ -133,7 +133,7 @@ async def show_session(club: RequiredClub, request: Request) -> Any:
 
 
 def _session_response(request: Request, origin: Origin, name: str, secret: str) -> Response:
-    """A response with cookies that scripts cannot read and other sites cannot send."""
+    """A response that sets cookies which scripts cannot read and other sites' requests do not carry."""
     answer, secure = JSONResponse({"name": name, "bot": False}), request.url.scheme == "https"
     cookies = [
         (SESSION_COOKIE, secret, accounts.SESSION_SECONDS),
@@ -183,7 +183,7 @@ async def _find_own_bot(club: Any, request: Request, name: str) -> tuple[Any, An
     """The logged-in user, and the user's bot with this name."""
     owner, found = await _require_user(club, request), await club.read(partial(accounts.find_account, name=name))
     if found is None or found.owner != owner.number:
-        raise ApiError(404, "unknown_bot", f"you have no bot named {name}", name=name)
+        raise ApiError(404, "unknown_bot", f"you have no bot named {name}: check the name", name=name)
     return owner, found
 
 

@@ -42,13 +42,13 @@ class PlayedGameRequest(MovesRequest):
     seconds: Annotated[list[Annotated[float, Field(ge=0, le=86400)] | None], Field(max_length=MAX_GAME_MOVES)] = Field(
         default=[], description="The time of each move, null if unknown; empty if no times are known"
     )
-    result: LossJson | None = Field(default=None, description="Leave out if the board decided the game")
+    result: LossJson | None = Field(default=None, description="Leave out if the board decides the result")
 
     def to_record(self) -> Record:
         """The record of the game; equal requests give equal records."""
         record = super().to_record()
         if self.result and record.final.over:
-            raise AwelloError("the result is already on the board: leave 'result' out", "result_on_board")
+            raise AwelloError("the board already decides the result: leave 'result' out", "result_on_board")
         if self.seconds and len(self.seconds) != len(record.moves):
             times, moves = len(self.seconds), len(record.moves)
             message = f"seconds: {times} times for {moves} moves: give one time per move"
@@ -102,7 +102,7 @@ class GameFilterRequest(Message):
         """The filter for the archive."""
         game = None if self.game is None else Game[self.game.upper()]
         if self.through and game is None:
-            raise AwelloError("through: give the game of the position too", "position_without_game")
+            raise AwelloError("'through' needs the game of the position: add 'game'", "position_without_game")
         through = parse_position(self.through, game) if self.through and game is not None else None
         games = () if through or game is None else (game,)
         return GameFilter(games, self.player, "", parse_years(self.year), self.opening, self.result, through)

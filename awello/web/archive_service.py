@@ -18,7 +18,7 @@ from awello.errors import AwelloError, StorageError
 from awello.web.errors import ApiError
 from awello.web.rate_limits import RateLimit, RateLimits
 
-DOWNLOAD_LIMIT = (5, 1 / 30)  # of files, per network: burst, and per second
+DOWNLOAD_LIMIT = (5, 1 / 30)  # downloads of files per network: burst, and per second
 MAX_CONCURRENT_QUERIES = 4  # further queries wait, without blocking the server
 RETRY_DELAY = 10.0  # seconds before an archive that could not be opened is opened again
 MAX_SAVES_PER_MINUTE = 20  # by one network
@@ -33,7 +33,7 @@ class ArchiveService:
     def __init__(self, location: str | None = "", public: bool = False) -> None:
         self.location = location
         self.public = public  # whether other machines can reach the server
-        self.importing, self.exporting = Lock(), Lock()  # locks: one import and one export at a time
+        self.importing, self.exporting = Lock(), Lock()  # one import and one export at a time
         self.downloads = RateLimits(*DOWNLOAD_LIMIT)
         self._archive: Archive | None = None
         self._failed_at = -RETRY_DELAY
@@ -51,7 +51,7 @@ class ArchiveService:
         return await to_thread.run_sync(self._run, query, limiter=self._limiter)
 
     def check_save_limits(self, network: str) -> None:
-        """Count a game that a network saves; refuse it beyond the limits."""
+        """Count a game that a network saves; raises `ApiError` above the limits."""
         if not self.network_saves.take(network):
             message = f"more than {MAX_SAVES_PER_MINUTE} games in a minute: wait a minute and try again"
             raise ApiError(429, "save_rate_limit", message, limit=MAX_SAVES_PER_MINUTE)

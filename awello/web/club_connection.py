@@ -71,7 +71,7 @@ class ClubConnection(MessageConnection):
             self.post({"id": request_id, "type": "done", **result})
 
     def on_receive(self, event: Mapping[str, Any]) -> None:
-        """Record when a message arrived: a move is charged by that time."""
+        """Record when a message arrived: a move stops the player's clock at that time."""
         self.last_received, self.client.received_at = monotonic(), event.get("received")
 
     def is_exempt(self, fields: Fields) -> bool:
@@ -108,7 +108,7 @@ async def serve_club(socket: WebSocket, club: ClubService, budgets: RateLimits) 
     """Authenticate a connection and serve it until it ends."""
     network = network_of_client(socket)
     if not club.connection_limits.take(network):
-        await socket.close(TRY_AGAIN)  # without a reason, which would cost more
+        await socket.close(TRY_AGAIN)  # without accepting it to give a reason, which would cost more
         return
     try:
         account = await club.authenticate(socket.headers, socket.cookies)

@@ -41,7 +41,7 @@ class ClubService:
 
     def __init__(self, database: str | None, archive_service: ArchiveService) -> None:
         self.database, self.archive_service = database, archive_service
-        self.open_connections = ConcurrencyLimit()  # by network, by account, without an account, and in total
+        self.open_connections = ConcurrencyLimit()  # per network and account, without an account, and in total
         self.connections_by_digest: dict[bytes, set[Callable[[str], None]]] = {}  # functions that close them
         self.login_limits, self.signup_limits = LoginLimits(), RateLimits(*SIGNUP_RATE)
         self.download_limits = RateLimits(*DOWNLOAD_LIMIT)

@@ -176,7 +176,7 @@ _worker_slots: dict[str, WorkerSlot] = {}
 async def open_slot(token: str, version: str, players: tuple[str, bytes] | None) -> None:
     """Start an engine process for a server with the same version of Awello."""
     check_fingerprint("a worker", fingerprint(), version)
-    multiprocessing.current_process().daemon = False  # daemons cannot start processes
+    multiprocessing.current_process().daemon = False  # daemonic processes cannot start others
     _worker_slots[token] = WorkerSlot(players)
     _renew_lease(token)
 

@@ -33,7 +33,7 @@ Outgoing = Mapping[str, Any]
 
 
 class InvalidMessageError(AwelloError):
-    """A message that is not a request."""
+    """Raised for a message that is not a request."""
 
 
 class MessageConnection:

@@ -139,7 +139,7 @@ class StoredContest(BaseModel):
 
 
 class Contest:
-    """A contest, running or not."""
+    """A contest, whether or not it is running."""
 
     def __init__(self, folder: Path, stored: StoredContest, network: str = "") -> None:
         self.folder, self.stored, self.network = folder, stored, network
@@ -267,11 +267,11 @@ class ContestRunner:
 
     def __init__(self, folder: Path | None = None, public: bool = False) -> None:
         self.folder, self.public = folder or user_data_folder() / "contests", public
-        self._recent: dict[str, Contest] = {}  # those started by this server
+        self._recent: dict[str, Contest] = {}  # started or resumed since this server started
         self._lock = threading.Lock()
 
     def start(self, config: ContestConfig, network: str = "") -> tuple[str, str]:
-        """Start a contest; its id, and the key that allows to stop, resume or delete it."""
+        """Start a contest; return its id, and the key needed to stop, resume or delete it."""
         with self._lock:
             self._check_running(network)
             config = config.model_copy(update={"players": list(config.tournament().specs)})
@@ -293,7 +293,7 @@ class ContestRunner:
             self._run(Contest.load(contest.folder, network))
 
     def may_change(self, name: str, key: str) -> bool:
-        """Whether a key allows to stop, resume or delete a contest; damaged contests need no key."""
+        """Whether a key permits stopping, resuming and deleting a contest; damaged contests need no key."""
         if not self.public:
             return True
         try:

@@ -47,7 +47,7 @@ class TreePictureJson(BaseModel):
     minimax_counts: tuple[int, int] | None = Field(description="Nodes and leaves of minimax without cuts, if known")
     pv: list[str] = Field(description="The principal variation")
     mover_view: bool = Field(description="Whether the values are from the view of the side to move at each node")
-    lines: list[str] = Field(description="The same as text in English")
+    lines: list[str] = Field(description="The tree as text in English")
 
 
 def _contest_runner(request: Request) -> ContestRunner:
@@ -56,7 +56,7 @@ def _contest_runner(request: Request) -> ContestRunner:
 
 
 def _check_owner(name: str, request: Request, x_contest_key: Annotated[str, Header(max_length=100)] = "") -> str:
-    """The id of a contest that the client may change: a local client, or one with its key."""
+    """The id of a contest, if the client may change it: a client on this machine, or one with its key."""
     if address_of(request) not in LOCAL_HOSTS and not _contest_runner(request).may_change(name, x_contest_key):
         message = "only the browser that started this contest can stop, resume or delete it"
         raise ApiError(403, "contest_not_yours", message)
@@ -76,8 +76,8 @@ def list_contests(request: Request) -> list[ContestSummary]:
 def start_contest(config: ContestConfig, request: Request) -> NewContestJson:
     """Play matches between all pairs of bots.
 
-    One contest can run at a time, else the status is 409.  On a public server, each network can run one contest, for at
-    most ten minutes.
+    Only one contest can run at a time; otherwise the status is 409.  On a public server, each network can run one
+    contest, for at most ten minutes.
     """
     name, key = _contest_runner(request).start(config, network_of_client(request))
     return NewContestJson(id=name, key=key)

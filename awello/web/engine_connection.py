@@ -1,6 +1,6 @@
 """Searches over a WebSocket: analyses, moves and reviews, with intermediate results.
 
-A connection can have several open requests.  A request with an id in use replaces the earlier one, `stop` ends it, and
+A connection can have several open requests.  A new request replaces an open one with the same id, `stop` ends it, and
 all searches are cancelled when the client disconnects.
 """
 

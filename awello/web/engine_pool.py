@@ -6,6 +6,7 @@ defines where a process runs, on this machine or on a worker of a cluster.
 The scheduler first serves the network that has used the least time recently, and limits the waiting tasks of each
 network.  The choice of a move is urgent: it has a head start and preempts analyses and reviews, because a player is
 waiting for it.
+
 Within a network, the task that has waited longest is served first; a review waits longer than an analysis, and a
 process prefers tasks it has worked on before, because their positions are in its transposition table.  While others
 wait, analyses and reviews get time slices, and a long choice of a move is interrupted.
@@ -37,16 +38,16 @@ from awello.web.engine_tasks import (
 from awello.web.messages import MAX_SEARCH_SECONDS
 from awello.web.rate_limits import RecentUsage
 
-MAX_WAITING_JOBS, MAX_NETWORK_WAITING_JOBS = 500, 96  # of urgent tasks, and of other tasks
+MAX_WAITING_JOBS, MAX_NETWORK_WAITING_JOBS = 500, 96  # urgent tasks and others are counted separately
 URGENT_HEAD_START = 4.0  # seconds of usage by which an urgent task precedes others
 TIME_SLICE = 0.7  # seconds after which an analysis or a review can be preempted
 SCHEDULE_INTERVAL = 0.1  # seconds between scheduler runs while tasks wait
 REVIEW_DELAY = 3.0  # seconds by which a review waits longer than an analysis
-OTHER_PROCESS_DELAY = 2 * TIME_SLICE  # seconds by which a task waits longer for a process that has not worked on it
+OTHER_PROCESS_DELAY = 2 * TIME_SLICE  # seconds that a task waits longer for a process other than its last one
 MAX_URGENT_SLICE = 5.0  # seconds after which an urgent task is interrupted for one of another network
 KILL_CHARGE = 3.0  # seconds that a network is charged for a killed process
 ANALYSIS_INTERVAL = 0.125  # seconds between two analyses sent to a client
-CANCEL_TIMEOUT, PAUSE_TIMEOUT = 0.5, 5.0  # seconds for a process to stop a task for good, or to resume it later
+CANCEL_TIMEOUT, PAUSE_TIMEOUT = 0.5, 5.0  # seconds for a process to stop a task for good, or to pause it
 RESTART_DELAY = 1.0  # seconds before the next attempt to start a process
 MAX_FAILED_STARTS = (
     2  # in a row, before waiting tasks are refused; a single start can fail because a worker was just lost

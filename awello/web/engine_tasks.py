@@ -105,7 +105,7 @@ class TaskStopped(Exception):
 
 # --- answers ----------------------------------------------------------------------------------------------------------
 def error_answer(code: str, message: str, **params: Any) -> Answer:
-    """The answer for a task that failed."""
+    """The last answer to a task that failed."""
     return {"type": "error", **error_fields(code, message, params), "params": {}}
 
 
@@ -171,7 +171,7 @@ class TaskRunner:
         return self.engines[game]
 
     def analyse(self, position: Position, limit: Limit, best: int = 1) -> Iterator[Analysis]:
-        """The result of a search for a review; positions searched before a pause are not searched again."""
+        """Yield the final result of a search for a review; positions searched before a pause are not searched again."""
         for _ in self._search(position, limit, best):
             pass
         answer = self.progress.searches[position, limit.depth].analysis

@@ -98,7 +98,7 @@ async def import_files(
     again.  Damaged games are reported, and the others are imported.
     """
     if service.public:
-        async for _ in request.stream():  # else browsers do not read the response
+        async for _ in request.stream():  # browsers read the response only after sending the body
             pass
         raise ApiError(403, "import_disabled", IMPORT_DISABLED)
     files = _split(await request.body(), name, size)

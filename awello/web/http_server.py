@@ -29,7 +29,7 @@ RESERVED_FILES = 256  # open files that the server needs besides its connections
 HEADER_TIMEOUT = 10.0  # seconds within which the headers of a request must arrive
 MAX_UNREAD_BYTES = 1 << 20  # buffered for the client of one WebSocket
 MAX_NETWORK_UNREAD_BYTES = 1 << 24  # buffered for all clients of a network
-IGNORED_UNREAD_BYTES = 1 << 14  # can stay buffered forever
+IGNORED_UNREAD_BYTES = 1 << 14  # may stay buffered without a time limit
 CHECK_INTERVAL = 1.0  # seconds between checks for unread responses
 READ_TIMEOUT, MIN_READ_BYTES = 10.0, 1 << 12  # seconds within which a client must read this many bytes
 MAX_HEADER_BYTES = 1 << 15
@@ -248,7 +248,7 @@ class _Server(uvicorn.Server):
         """Start to listen."""
         await super().startup(sockets)
         gc.collect()
-        gc.freeze()  # else each full collection visits 200,000 objects and blocks the server for 70 ms
+        gc.freeze()  # otherwise each full collection visits 200,000 objects and blocks the server for 70 ms
         self.on_ready()
 
 

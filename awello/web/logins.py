@@ -21,7 +21,7 @@ NETWORK_RATE, NAME_RATE, UNKNOWN_ORIGIN_RATE = (40, 1 / 3), (50, 1 / 2), (100, 5
 
 @dataclass(frozen=True)
 class Origin:
-    """The origin of a request."""
+    """Where a request comes from."""
 
     address: str
     network: str
@@ -38,7 +38,7 @@ def read_origin(request: HTTPConnection) -> Origin:
 
 
 class LoginLimits:
-    """Rate limits of login attempts."""
+    """The rate limits of login attempts by account, network and device."""
 
     def __init__(self) -> None:
         self.pair_limits, self.network_limits = RateLimits(*PAIR_RATE), RateLimits(*NETWORK_RATE)

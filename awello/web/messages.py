@@ -19,7 +19,7 @@ from awello.web.client_players import validate_spec
 from awello.web.engine_tasks import AnalyseTask, ChooseTask, ReviewTask
 
 MAX_GAME_MOVES = 2000
-INVALID_MOVE = 64  # not a move of any game
+INVALID_MOVE = 64  # a number that is not a move in any game
 MAX_TEXT_CHARS = 1 << 16  # of a pasted text
 MAX_SEARCH_SECONDS = 60.0  # of one choice or analysis
 

@@ -56,7 +56,7 @@ def teach_players(record: Record, learners: list[tuple[str, int]]) -> None:
 
 
 def write_record(record: Record, format: str) -> dict[str, bytes]:
-    """A game in a format: contents by file extension."""
+    """Format a game: file contents by extension."""
     return find_format(format).write([record])
 
 
@@ -78,5 +78,5 @@ def draw_search(spec: PlayerSpec, position: Position, most_plies: int) -> bytes:
 
 
 def _count_nodes(node: SearchNode, plies: int) -> int:
-    """The number of nodes down to a ply."""
+    """The number of nodes of a tree down to `plies` plies."""
     return 1 + (sum(_count_nodes(child, plies - 1) for child in node.children) if plies else 0)

@@ -21,7 +21,7 @@ class RateLimit:
         return self.reserve(count, 0.0) is not None
 
     def reserve(self, cost: float, max_wait: float) -> float | None:
-        """Count an action and return the seconds to wait before it; not counted if above `max_wait`: None."""
+        """Count an action and return the seconds to wait before it; None, without counting it, above `max_wait`."""
         now = monotonic()
         self.tokens = min(self.burst, self.tokens + (now - self.updated) * self.rate)
         self.updated = now

@@ -31,7 +31,7 @@ BODY_TIMEOUT = 60.0  # seconds within which a body must arrive
 NETWORK_BUDGET = (500.0, 150.0)  # milliseconds of the event loop per network: burst, and per second
 MAX_DELAY = 6.0  # seconds; requests that would be delayed for longer are refused
 MAX_OPEN_REQUESTS = 256  # of one network
-FILE_COST, API_COST = 0.25, 1.5  # milliseconds for a file of the page, and for a request to the API
+FILE_COST, API_COST = 0.25, 1.5  # milliseconds per file of the page, and per request to the API
 PATH_COSTS = {  # for requests to these paths of the API
     "/api/contests": 8.0,
     "/api/games": 8.0,
@@ -93,7 +93,7 @@ class RequestGuard:
 
         async def receive_counted() -> Message:
             event = await receive()
-            if "content-length" not in headers:  # else the length was charged in advance
+            if "content-length" not in headers:  # otherwise the length has been charged in advance
                 budget.spend(len(event.get("body", b"")) / BYTES_READ_PER_MS)
             return event
 
