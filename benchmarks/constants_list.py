@@ -100,7 +100,7 @@ AREAS: dict[str, tuple[Constant, ...]] = {
             TWO_PHASES,
             "0 costs 3 % in the hardest problems; otherwise no effect",
         ),
-        Constant("KEY_PER_DISC", OTHELLO, ("6", "8", "14", "20"), TWO_PHASES, "higher values save 1 % at most"),
+        Constant("KEY_PER_DISC", OTHELLO, ("6", "8", "14", "20"), TWO_PHASES, "higher values save up to 2 % of nodes"),
         Constant("KEY_PER_DISC_NEAR_END", OTHELLO, ("2", "3", "6", "10"), TWO_PHASES, "the best value for solving"),
         Constant(
             "NEAR_END_EMPTIES", OTHELLO, ("26", "34"), TWO_PHASES, "34 costs nodes; 26 has no effect on these positions"
@@ -141,7 +141,7 @@ AREAS: dict[str, tuple[Constant, ...]] = {
             MIDGAME,
             ("1", "2", "5", "99"),
             TWO_PHASES_AND_DUEL,
-            "lower values save nodes to a depth, but lose slightly in games at equal nodes",
+            "lower values save nodes to a depth, but score slightly less in games at equal nodes (not significant)",
         ),
         Constant(
             "DEEP_PLIES_PER_2_SHALLOW",
@@ -233,7 +233,7 @@ AREAS: dict[str, tuple[Constant, ...]] = {
             AWALE,
             ("1", "3", "4"),
             ("awale", "awale-duel"),
-            "higher values lose at equal nodes; 1 saves nodes to a depth and gains nothing in games",
+            "higher values cost nodes and gain nothing in games; 1 saves nodes to a depth and gains nothing in games",
         ),
         Constant("HISTORY_DECAY_SHIFT", AWALE_SEARCH, ("0", "1", "5", "62"), ("awale-game",), "no effect"),
         Constant(
