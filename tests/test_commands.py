@@ -100,7 +100,7 @@ def test_run_uses_every_key(tmp_path: Path) -> None:
     shown = awello("run", str(file)).stdout
     assert shown.count("a b c d e f g h") > 100  # two games, with the board at every move
     assert shown.count("moves: f5f6e6f4") == 2
-    settings = "table: 2, thresholds: [20, 50], options: {move_ordering: false}"
+    settings = "table: 2, thresholds: [20, 50], settings: {move_ordering: false}"
     mixed = f"{{player: alphabeta, heuristic: mixed, limit: 2, {settings}}}"
     file.write_text(f"players: [{mixed}, random]\ndisplay: false\n")
     assert read("run", str(file), "--json")["first"] == "alphabeta:mixed@2,table=2,thresholds=20-50,move_ordering=False"

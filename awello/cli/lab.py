@@ -41,7 +41,7 @@ def lab(
 
     Can be interrupted; run the same command again to resume. Experiments:
 
-    * complexity: time and nodes of minimax and alpha-beta, with and without options.
+    * complexity: time and nodes of minimax and alpha-beta, and what each setting saves.
     * championship: round robin between heuristics and tables at equal depth.
     * benchmark: each heuristic against random.
     * ordering: nodes saved by move ordering, learnt before or during the search (Awalé).

@@ -54,7 +54,7 @@ def tree(
 
 def search_lists(spec: PlayerSpec, text: str) -> SearchTree:
     """Search nested lists with the algorithm named by a spec."""
-    if spec.heuristic or spec.limit or spec.options:
+    if spec.heuristic or spec.limit or spec.settings:
         raise SpecError(f"with --leaves, --search must be a name without settings: write {spec.name}")
     return search_tree(spec.name, parse_lists(text))
 

@@ -1,6 +1,6 @@
 """The base class of players, and the registry of players by name.
 
-A player is a dataclass.  Its fields are its settings: a spec sets `heuristic`, `limit` and options by name.  Other
+A player is a dataclass.  Its fields are its settings: a spec sets `heuristic`, `limit` and the others by name.  Other
 packages and users add players with `register`:
 
     @register("mine", "the first legal move")
@@ -183,7 +183,7 @@ def make_player(spec: PlayerSpec | str) -> Player:
     """Make a player from a spec, or raise `SpecError` if a part of the spec is invalid."""
     spec = parse_spec(spec) if isinstance(spec, str) else spec
     player_class = find_player(spec.name).player_class
-    settings: dict[str, Any] = dict(spec.options)
+    settings: dict[str, Any] = dict(spec.settings)
     settings |= {"heuristic": spec.heuristic} if spec.heuristic else {}
     settings |= {"limit": spec.limit} if spec.limit else {}
     names = [setting.name for setting in fields(player_class)]  # type: ignore[arg-type]

@@ -18,7 +18,7 @@ SETTINGS = ("table", "thresholds", "corners")
 def build_search_tree(spec: PlayerSpec, position: Position) -> SearchTree:
     """Search a position with the settings of a spec, and return the tree."""
     check_algorithm(spec.name)
-    for key in spec.options:
+    for key in spec.settings:
         if key not in SETTINGS:
             raise SpecError(f"{key} cannot be set for a search tree: choose from {', '.join(SETTINGS)}")
     heuristic = spec.heuristic or heuristics_for(position.game)[0]
