@@ -79,11 +79,11 @@ def test_records_are_stored_completely(archive: Archive) -> None:
     records += [full_record(), Record(start), Record(start, (start.legal_moves()[0],))]
     numbers = [archive.add(record) for record in records]
     assert numbers == list(range(1, len(records) + 1))
-    assert list(archive.records(numbers)) == records
+    assert list(archive.load_records(numbers)) == records
     assert [archive.add(record) for record in reversed(records)] == numbers[::-1], "no game is stored twice"
-    assert list(archive.records([3, 1, 99, 2])) == [records[2], records[0], records[1]]
+    assert list(archive.load_records([3, 1, 99, 2])) == [records[2], records[0], records[1]]
     with pytest.raises(ConfigError, match="the archive has no game 99"):
-        archive.find(99)
+        archive.load_record(99)
 
 
 def test_a_repeated_import_changes_nothing(archive: Archive) -> None:
@@ -93,15 +93,15 @@ def test_a_repeated_import_changes_nothing(archive: Archive) -> None:
     first = source("first", *records[:20], wrong, unfinished, records[3])
     second = source("second", *records[10:])
     reports = import_sources(archive, first, second)
-    assert [(r.games, r.repeated, r.unfinished, r.before, r.damage) for r in reports] == [
+    assert [(r.games, r.repeated, r.unfinished, r.imported_before, r.errors) for r in reports] == [
         (22, 1, 1, 0, [wrong]),
         (20, 10, 0, 0, []),
     ]
     before = contents(archive)
     again = import_sources(archive, first, second)
-    assert [(r.games, r.repeated, r.unfinished, r.before) for r in again] == [(22, 1, 1, 22), (20, 10, 0, 20)]
+    assert [(r.games, r.repeated, r.unfinished, r.imported_before) for r in again] == [(22, 1, 1, 22), (20, 10, 0, 20)]
     assert contents(archive) == before
-    assert len(archive.numbers(GameFilter())) == 31
+    assert len(archive.find_numbers(GameFilter())) == 31
 
 
 def test_an_interrupted_import_resumes(archive: Archive, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -154,7 +154,7 @@ def test_symmetric_games_are_one(archive: Archive) -> None:
         for position, move in zip(record.positions(), record.moves, strict=False):
             (branch,) = explore(archive, position).moves
             assert branch.games == 4 and position.after(branch.move).canonical() == position.after(move).canonical()
-    assert archive.numbers(GameFilter(through=turned[2].final)) == [1, 2, 3, 4]
+    assert archive.find_numbers(GameFilter(through=turned[2].final)) == [1, 2, 3, 4]
 
 
 def turn(move: int, symmetry: int) -> int:
@@ -170,7 +170,7 @@ def test_filters(archive: Archive) -> None:
     numbers = {archive.add(each): each for each in (record, cup, awale, small, full_record())}
 
     def found(**wanted: object) -> list[int]:
-        return archive.numbers(GameFilter(**wanted))  # type: ignore[arg-type]
+        return archive.find_numbers(GameFilter(**wanted))  # type: ignore[arg-type]
 
     assert found() == sorted(numbers) == [1, 2, 3, 4, 5]
     assert found(player="TAMENORI") == [1, 2] and found(player="100%") == [2] and found(player="_") == []
@@ -182,7 +182,7 @@ def test_filters(archive: Archive) -> None:
     assert found(through=through) == [1, 2, 5] and found(through=through, player="ann") == [5]
     assert explore(archive, through, GameFilter(player="tamenori")).games == 2
     with pytest.raises(ConfigError):
-        archive.find(0)
+        archive.load_record(0)
 
 
 @pytest.mark.parametrize(
@@ -214,7 +214,7 @@ def test_an_older_archive_runs_the_missing_migrations(archive: Archive, monkeypa
         newer = Archive(archive.location)
         with newer.engine.connect() as connection:
             assert connection.execute(text("SELECT mood, reason FROM games")).all() == [(None, "ran out of time")]
-        assert newer.find(1) == full_record()
+        assert newer.load_record(1) == full_record()
         newer.close()
     monkeypatch.undo()
     with pytest.raises(ConfigError, match="newer version of Awello"):
@@ -235,7 +235,7 @@ def test_two_processes_can_write_concurrently(archive: Archive) -> None:
         writer.start()
     for writer in writers:
         writer.join()
-    assert len(archive.numbers(GameFilter())) == 40
+    assert len(archive.find_numbers(GameFilter())) == 40
     assert explore(archive, Position.start()).games == 40
 
 
@@ -259,7 +259,7 @@ def test_an_archive_that_cannot_be_written_can_be_read(tmp_path: Path, monkeypat
     archive.close()
     monkeypatch.setattr(os, "access", lambda file, mode: mode != os.W_OK)
     archive = Archive(tmp_path / "a name with %.sqlite")
-    assert archive.numbers(GameFilter()) == [1] and explore(archive, Position.start()).games == 1
+    assert archive.find_numbers(GameFilter()) == [1] and explore(archive, Position.start()).games == 1
     with pytest.raises(StorageError, match="readonly"):
         archive.add(Record(Position.start(), (19,)))
     archive.close()

@@ -184,7 +184,7 @@ def test_two_schemas_of_one_database_hold_both(folder: str) -> None:
         store = ClubStore(f"{place}&options=-csearch_path%3Dclub")
         archive = Archive(f"{place}&options=-csearch_path%3Darchive")
         store.acquire()
-        assert archive.empty
+        assert archive.is_empty
         store.close()
         archive.close()
 
@@ -193,7 +193,7 @@ def test_an_old_archive_that_cannot_be_written_is_still_read(tmp_path: Path, mon
     place = restore(DATABASES / "archive-0.1.0.sql", tmp_path)
     monkeypatch.setattr(os, "access", lambda *_: False)  # root may write everything
     archive = Archive(place)
-    records = list(archive.records(archive.numbers(GameFilter())))
+    records = list(archive.load_records(archive.find_numbers(GameFilter())))
     assert len(records) == 3 and explore(archive, records[0].start).games == 2 and not list_imported_files(archive)
     archive.close()
     with sqlite3.connect(place) as connection:
@@ -218,5 +218,5 @@ def test_an_interrupted_upgrade_changes_nothing(
         with pytest.raises(KeyboardInterrupt):
             Archive(place)
     again = Archive(place)
-    assert not inspect(again.engine).has_table("half") and again.empty
+    assert not inspect(again.engine).has_table("half") and again.is_empty
     again.close()

@@ -101,7 +101,7 @@ def test_lost_games_and_strong_opponents_enter_the_book(tmp_path: Path) -> None:
     assert kept == lost
     assert all(loser.learn(record, 1 - first_side(number))["kept"] for number, record in enumerate(records))
     with closing(Archive(tmp_path / GAMES_FILE)) as archive:
-        assert archive.numbers(GameFilter(player="random", event=LEARNING_EVENT))
+        assert archive.find_numbers(GameFilter(player="random", event=LEARNING_EVENT))
 
 
 def test_games_from_other_positions_are_not_learnt_from(tmp_path: Path) -> None:
@@ -139,7 +139,7 @@ def play_until(folder: Path, games: int, stop: int = 1 << 20, plan: AutoplayPlan
 def read_folder(folder: Path) -> tuple[list[tuple[int, ...]], str]:
     """The games in order, and the memory file."""
     with closing(Archive(folder / GAMES_FILE)) as archive:
-        records = list(archive.records(archive.numbers(GameFilter(event=AUTOPLAY_EVENT))))
+        records = list(archive.load_records(archive.find_numbers(GameFilter(event=AUTOPLAY_EVENT))))
     ordered = sorted(records, key=lambda record: int(record.tags["Round"]))
     assert [int(record.tags["Round"]) for record in ordered] == list(range(1, len(records) + 1))
     return [record.moves for record in ordered], (folder / MEMORY_FILE).read_text()

@@ -39,7 +39,7 @@ def explore(
     if json:
         print_json(ExplorationJson.of(exploration).model_dump())
     else:
-        print(EMPTY) if archive.empty else print_exploration(exploration)
+        print(EMPTY) if archive.is_empty else print_exploration(exploration)
 
 
 def print_exploration(exploration: Exploration) -> None:

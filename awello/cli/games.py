@@ -20,7 +20,7 @@ from awello.archive.files import (
     write_files,
     write_games,
 )
-from awello.archive.game_rows import record_of
+from awello.archive.game_rows import row_to_record
 from awello.archive.importer import ImportReport, import_games
 from awello.archive.statistics import ArchiveStatistics, compute_statistics
 from awello.cli.app import ArchiveOption, Json, app, print_json, print_result, progress
@@ -59,7 +59,7 @@ def import_files(
         print_json({"files": [ImportJson.of(report).model_dump() for report in reports]})
     else:
         print_reports(reports)
-    if any(report.damage for report in reports):
+    if any(report.errors for report in reports):
         raise typer.Exit(1)
 
 
@@ -67,19 +67,21 @@ def print_reports(reports: Sequence[ImportReport]) -> None:
     """Print one row per file, and the errors found in them."""
 
     console = Console(highlight=False, markup=False)
-    shown = [report for report in reports if report.games or report.damage]
+    shown = [report for report in reports if report.games or report.errors]
     table = Table("file", "games", "new", "same moves as another", "unfinished", "damaged")
-    rows = [(r.source.name, r.games, r.games - r.before, r.repeated, r.unfinished, len(r.damage)) for r in shown]
+    rows = [
+        (r.source.name, r.games, r.games - r.imported_before, r.repeated, r.unfinished, len(r.errors)) for r in shown
+    ]
     totals = [sum(column) for column in zip(*(row[1:] for row in rows), strict=True)]
     for row in [*rows, *([(f"{len(rows)} files", *totals)] if len(rows) > 1 else [])]:
         table.add_row(str(row[0]), *(f"{count:,d}" if count else "" for count in row[1:]))
     if rows:
         print_table(console, table, ("file", "same moves as another", "unfinished", "damaged"))
     for report in shown:
-        for error in report.damage[:MAX_ROWS]:
+        for error in report.errors[:MAX_ROWS]:
             print(f"{report.source.name}, {error}")
-        if len(report.damage) > MAX_ROWS:
-            print(f"{report.source.name}: {len(report.damage) - MAX_ROWS} more (--json lists all)")
+        if len(report.errors) > MAX_ROWS:
+            print(f"{report.source.name}: {len(report.errors) - MAX_ROWS} more (--json lists all)")
 
 
 @games.command()
@@ -106,7 +108,7 @@ def export(
             raise ConfigError("--source exports a file unchanged: omit --format and the options that select games")
         count, contents = restore_file(archive, source)
     else:
-        format, numbers = choose_format(out, format_name), archive.numbers(options.game_filter(moves))
+        format, numbers = choose_format(out, format_name), archive.find_numbers(options.game_filter(moves))
         if not numbers:
             raise ConfigError("no game matches these options: nothing was written")
         count, contents = len(numbers), write_games(archive, numbers, format)
@@ -140,7 +142,7 @@ def files(database: ArchiveOption = None, json: Json = False) -> None:
         print_json({"files": [{"name": row.name, "format": row.format, "games": row.games} for row in statistics]})
         return
     if not statistics:
-        print(EMPTY if archive.empty else "no files were imported; all games were saved individually")
+        print(EMPTY if archive.is_empty else "no files were imported; all games were saved individually")
         return
 
     table = Table("file", "format", "games")
@@ -160,7 +162,7 @@ def show(
 ) -> None:
     """Show a game: players, moves and final position."""
 
-    record = open_archive(database).find(number)
+    record = open_archive(database).load_record(number)
     if format_name is not None:
         print_content(find_format(format_name).write([record]))
         return
@@ -185,7 +187,7 @@ def list_games(
 
     game_filter, archive = options.game_filter(moves), open_archive(database)
     count, statistics = archive.find_latest(game_filter, last)
-    rows = [GameRowJson.of(row, record_of(row)) for row in statistics]
+    rows = [GameRowJson.of(row, row_to_record(row)) for row in statistics]
     if json:
         print_json(GameListJson(total=count, games=rows).model_dump())
         return
@@ -198,7 +200,7 @@ def list_games(
             table.add_row(*as_cells(row))
         print_table(console, table, ("first", "second", "event", "opening"), ("opening", "event", "game", "date"))
     shown = f", the latest {len(rows)} shown: --last N shows more" if len(rows) < count else ""
-    console.print(EMPTY if archive.empty else f"{count:,d} games{shown}")
+    console.print(EMPTY if archive.is_empty else f"{count:,d} games{shown}")
 
 
 def as_cells(row: GameRowJson) -> list[str]:
@@ -221,7 +223,7 @@ def stats(options: GameOptions, moves: MovesOption = "", database: ArchiveOption
     if json:
         print_json(asdict(statistics) | {"by_game": [(str(game), count) for game, count in statistics.by_game]})
     else:
-        print(EMPTY) if archive.empty else print_statistics(statistics)
+        print(EMPTY) if archive.is_empty else print_statistics(statistics)
 
 
 def print_statistics(statistics: ArchiveStatistics) -> None:

@@ -124,10 +124,12 @@ def autoplay(
     memory = OtageMemory.load(folder / MEMORY_FILE)
     own_games = _read_own_games(folder, replace(plan, games=memory.autoplay_games))
     with closing(Archive(archive_location or folder / GAMES_FILE)) as archive, open_workers(jobs) as workers:
-        if len(archive.numbers(GameFilter(event=AUTOPLAY_EVENT))) < len(own_games):  # not the archive of the last call
+        if len(archive.find_numbers(GameFilter(event=AUTOPLAY_EVENT))) < len(
+            own_games
+        ):  # not the archive of the last call
             for record in own_games:
                 archive.add(record)
-        archived = archive.records(archive.numbers(GameFilter()))
+        archived = archive.load_records(archive.find_numbers(GameFilter()))
         records = [*(record for record in archived if record.tags.get("Event") != AUTOPLAY_EVENT), *own_games]
         while memory.autoplay_games < plan.games:
             first, end = memory.autoplay_games, min(plan.games, memory.autoplay_games + ROUND_GAMES)
