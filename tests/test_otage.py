@@ -286,7 +286,7 @@ def test_it_ponders() -> None:
         wait_until(
             lambda: len(player.ponder_iterations) > 3 or not (player.ponder_thread and player.ponder_thread.is_alive())
         )
-        expected = player.expected
+        expected = player.expected_position
         answer = next((move for move in position.legal_moves() if position.after(move) == expected), None)
         position = position.play(position.legal_moves()[0] if answer is None else answer)
         guessed += position == expected and len(player.ponder_iterations) > 3

@@ -38,7 +38,7 @@ def _register_bots(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def without_measures(result: TournamentResult) -> list[GameResult]:
-    """The results without measured fields, which must be repeatable."""
+    """The results without measured fields, which must be reproducible."""
     return [replace(game, seconds=(), usage=None) for game in result.results]
 
 

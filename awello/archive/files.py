@@ -13,7 +13,7 @@ from awello.archive.importer import ImportSource
 from awello.archive.schema import source_games, sources
 from awello.errors import ConfigError, NotationError
 from awello.formats.registry import FORMATS, Format, decompress, detect_format, find_format, read_games
-from awello.formats.wthor import GAME, HEADER, WthorNames, parse_header, parse_names, write_wthor
+from awello.formats.wthor import GAME_STRUCT, HEADER_STRUCT, WthorNames, parse_header, parse_names, write_wthor
 
 NAMES_SUFFIXES = (".jou", ".trn")  # WTHOR's players and events
 GAME_MARKERS = {"ggf": b"(;", "ogn": b"[South "}  # bytes that occur once per game; in other formats a line break
@@ -56,7 +56,7 @@ def read_source(name: str, content: bytes, names: Sequence[WthorNames] = ()) -> 
         format = "unknown"
     header, estimated_games = b"", inside.count(GAME_MARKERS.get(format, b"\n"))
     if format == "wthor":
-        header, estimated_games = inside[: HEADER.size], len(inside) // GAME.size
+        header, estimated_games = inside[: HEADER_STRUCT.size], len(inside) // GAME_STRUCT.size
     return ImportSource(name, format, digest, header, read_games(content, name, names), len(content), estimated_games)
 
 

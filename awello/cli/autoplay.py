@@ -13,8 +13,8 @@ from awello.evaluate.otage_memory import MEMORY_FILE, TERMS, OtageMemory
 from awello.learn.autoplay import AutoplayPlan
 from awello.learn.autoplay import autoplay as play
 from awello.limits import Clock, parse_clock, parse_limit
-from awello.players.otage import GAMES_FILE, load_game_tree
-from awello.players.otage_learning import Lesson
+from awello.players.otage import ARCHIVE_FILE, load_game_tree
+from awello.players.otage_learning import LearningResult
 from awello.record import Record
 
 
@@ -32,7 +32,9 @@ def autoplay(
         int, typer.Option(min=0, max=8, help="First play all openings of N plies; 0: none", metavar="N")
     ] = 6,
     repeats: Annotated[int, typer.Option(min=1, help="Games per opening", metavar="N")] = 1,
-    seed: Annotated[int, typer.Option(help="Random seed; games are repeatable without a time limit", metavar="S")] = 0,
+    seed: Annotated[
+        int, typer.Option(help="Random seed; games are reproducible without a time limit", metavar="S")
+    ] = 0,
     jobs: Annotated[
         int | None, typer.Option(min=1, help="Worker processes; default: one per core", metavar="N")
     ] = None,
@@ -64,26 +66,28 @@ def autoplay(
 
         learnt = list(play(folder, plan, workers, database or "", show))
     new = counts[-1] - counts[0] if counts else 0
-    report(folder, database or str(folder / GAMES_FILE), learnt, new, json)
+    print_report(folder, database or str(folder / ARCHIVE_FILE), learnt, new, json)
 
 
-def report(folder: Path, database: str, learnt: list[tuple[Record, Lesson]], new: int, json: bool) -> None:
+def print_report(
+    folder: Path, database: str, learnt: list[tuple[Record, LearningResult]], new: int, json: bool
+) -> None:
     """Print statistics of the games and of learning from them."""
     memory, positions = OtageMemory.load(folder / MEMORY_FILE), len(load_game_tree(database))
-    lost = [lesson for record, lesson in learnt if record.winner is not None]
-    changed = sum(lesson.ply is not None for lesson in lost)
-    lesson_count = sum(lesson.repeats for lesson in lost)
+    lost = [result for record, result in learnt if record.winner is not None]
+    changed = sum(result.changed_ply is not None for result in lost)
+    repeats = sum(result.repeats for result in lost)
     factors = dict(zip(TERMS, (round(factor, 3) for factor in memory.factors), strict=True))
     if json:
-        lessons = {"lost": len(lost), "changed": changed, "repeats": lesson_count, "factors": factors}
+        lessons = {"lost": len(lost), "changed": changed, "repeats": repeats, "factors": factors}
         print_json(
             {"games": memory.autoplay_games, "new": new, "positions": positions, **lessons, "folder": str(folder)}
         )
         return
     print(f"games: {memory.autoplay_games:,d}, {new:,d} of them new; {positions:,d} positions in the book")
     if lost:
-        mean = f"{lesson_count / len(lost):.1f} lessons per game"
+        mean = f"{repeats / len(lost):.1f} lessons per game"
         print(f"decided games: {len(lost):,d}, {mean}; Otage would now play {changed:,d} of the losses differently")
     print("factors: " + ", ".join(f"{term} {factor:g}" for term, factor in factors.items()))
-    elsewhere = "" if database == str(folder / GAMES_FILE) else ",archive=" + hide_password(database)
+    elsewhere = "" if database == str(folder / ARCHIVE_FILE) else ",archive=" + hide_password(database)
     print(f"play with it: otage,memory={folder}{elsewhere}")

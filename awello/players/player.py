@@ -135,10 +135,10 @@ def import_players(file: str) -> None:
     try:
         module.loader.exec_module(module_from_spec(module))
     except Exception as error:
-        raise SpecError(_locate(error, file)) from error
+        raise SpecError(_format_import_error(error, file)) from error
 
 
-def _locate(error: Exception, file: str) -> str:
+def _format_import_error(error: Exception, file: str) -> str:
     """Format an error in a players file in one line, with its line number in the file."""
     lines = [frame.lineno for frame in extract_tb(error.__traceback__) if frame.filename == file]
     where, line, message = file, lines[-1] if lines else 0, str(error)
