@@ -38,7 +38,7 @@ from stress_positions import damaged_text, invalid_position, random_limit, rando
 
 from awello import PASS, Clock, Game, Position, parse_position
 from awello.analysis import Analysis
-from awello.cli.app import progress
+from awello.cli.progress import show_step_progress
 from awello.engine.engine import Engine
 from awello.errors import AwelloError
 from awello.limits import Limit
@@ -316,7 +316,7 @@ def main() -> None:
     options = parser.parse_args()
     numbers = range(options.analyses) if options.only is None else range(options.only, options.only + 1)
     tally, resources, started = Tally(), list[Any](), time.perf_counter()
-    with suppress(KeyboardInterrupt), progress("analyses", len(numbers)) as step:
+    with suppress(KeyboardInterrupt), show_step_progress("analyses", len(numbers)) as step:
         resources = supervise(options.seed, numbers, tally, step)
     for failure in tally.failures:
         print(failure)

@@ -5,7 +5,7 @@ import reference_rules
 from conftest import reference_start
 
 from awello import Game, Position
-from awello.cli.perft import count
+from awello.cli.perft import count_interruptibly
 from awello.kernel import U
 from awello.rules.game import perft
 
@@ -41,7 +41,7 @@ def test_all_games_of_the_smallest_board() -> None:
 
 def test_counting_in_parts_gives_the_same_result(game: Game) -> None:
     for depth in (0, 1, 8, 9):
-        assert count(Position.start(game), depth)[0] == leaves(game, depth)
+        assert count_interruptibly(Position.start(game), depth)[0] == leaves(game, depth)
 
 
 @pytest.mark.parametrize("variant", [Game.ABAPA, Game.TOURNAMENT, Game.ROMEIN])

@@ -17,6 +17,7 @@ from awello.archive.archive import Archive
 from awello.arena.duel import Duel
 from awello.arena.tournament import Tournament
 from awello.cli import app, perft
+from awello.cli.output import print_json
 from awello.cli.streams import to_ascii
 from awello.engine import tablebase
 from awello.engine.engine import Engine
@@ -115,7 +116,7 @@ def test_characters_are_replaced_by_similar_ones() -> None:
 def test_json_keeps_every_character_in_any_encoding(monkeypatch: pytest.MonkeyPatch) -> None:
     output = io.TextIOWrapper(io.BytesIO(), "ascii", write_through=True)
     monkeypatch.setattr(sys, "stdout", output)
-    app.print_json({"name": "Awalé 犬"})
+    print_json({"name": "Awalé 犬"})
     assert isinstance(output.buffer, io.BytesIO)
     assert json.loads(output.buffer.getvalue()) == {"name": "Awalé 犬"}
 
@@ -129,14 +130,14 @@ def test_perft_shows_each_depth() -> None:
 
 
 def test_an_interrupted_perft_keeps_its_results(monkeypatch: pytest.MonkeyPatch) -> None:
-    count = perft.count
+    count = perft.count_interruptibly
 
     def interrupt_at_three(start: Position, depth: int) -> tuple[int, float]:
         if depth == 3:
             raise KeyboardInterrupt
         return count(start, depth)
 
-    monkeypatch.setattr(perft, "count", interrupt_at_three)
+    monkeypatch.setattr(perft, "count_interruptibly", interrupt_at_three)
     done = awello("perft", "othello", "20")
     assert (done.returncode, len(done.stdout.splitlines()), done.stderr) == (130, 2, "awello: interrupted\n")
     found = json.loads(awello("perft", "othello", "20", "--json").stdout)

@@ -373,7 +373,7 @@ def test_invalid_input_gives_a_one_line_error(words: tuple[str, ...], part: str)
 
 
 def test_a_picture_is_written_atomically(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    from awello.cli.tree import write_file
+    from awello.cli.output import write_file
 
     file = tmp_path / "tree.svg"
     file.write_text("old")
@@ -389,7 +389,7 @@ def test_a_picture_is_written_atomically(tmp_path: Path, monkeypatch: pytest.Mon
 
 
 def test_a_picture_does_not_replace_a_symbolic_link(tmp_path: Path) -> None:
-    from awello.cli.tree import write_file
+    from awello.cli.output import write_file
 
     link = tmp_path / "stdout"
     link.symlink_to(tmp_path / "elsewhere")

@@ -6,8 +6,10 @@ from typing import Annotated
 
 import typer
 
-from awello.cli.app import Cluster, Json, app, hide_password, print_json, resolve_jobs
-from awello.cli.running import resumable, show_progress
+from awello.cli.app import app
+from awello.cli.options import Cluster, Json, resolve_jobs
+from awello.cli.output import hide_password, print_json
+from awello.cli.progress import resumable, show_job_progress
 from awello.errors import ConfigError
 from awello.evaluate.otage_memory import MEMORY_FILE, TERMS, OtageMemory
 from awello.learn.autoplay import AutoplayPlan
@@ -20,20 +22,23 @@ from awello.record import Record
 
 @app.command()
 def autoplay(
-    folder: Annotated[Path, typer.Argument(help="Memory folder for weights and games, new or to resume from")],
+    folder: Annotated[
+        Path, typer.Argument(help="Memory folder for weights and games, new or to resume from", metavar="FOLDER")
+    ],
     games: Annotated[int, typer.Option(min=1, help="Total number of games", metavar="N")] = 2050,
     limit: Annotated[
-        str | None, typer.Option(help="Per move: 20ms (default), 20000n (nodes), 4 (plies)", metavar="L")
+        str | None, typer.Option(help="Per move: 20ms, 20000n (nodes), 4 (plies); default: 20ms", metavar="LIMIT")
     ] = None,
     clock: Annotated[
-        str | None, typer.Option(help="Time for each side, such as 3m, instead of --limit", metavar="T")
+        str | None,
+        typer.Option(help="Time for each player, such as 3m, instead of --limit; default: none", metavar="TIME"),
     ] = None,
     opening_plies: Annotated[
         int, typer.Option(min=0, max=8, help="First play all openings of N plies; 0: none", metavar="N")
     ] = 6,
     repeats: Annotated[int, typer.Option(min=1, help="Games per opening", metavar="N")] = 1,
     seed: Annotated[
-        int, typer.Option(help="Random seed; games are reproducible without a time limit", metavar="S")
+        int, typer.Option(help="Random seed; games are reproducible without a time limit", metavar="SEED")
     ] = 0,
     jobs: Annotated[
         int | None, typer.Option(min=1, help="Worker processes; default: one per core", metavar="N")
@@ -58,7 +63,7 @@ def autoplay(
     time = parse_clock(clock) if clock else Clock()
     plan = AutoplayPlan(parsed, time, seed, opening_plies, repeats, games)
     workers, counts = resolve_jobs(jobs, cluster, os.cpu_count() or 1), list[int]()
-    with resumable(folder), show_progress("autoplay", games) as update:
+    with resumable(folder), show_job_progress("autoplay", games) as update:
 
         def show(played: int) -> None:
             counts.append(played)

@@ -5,8 +5,10 @@ from typing import Annotated
 
 import typer
 
-from awello.cli.app import Hash, Json, Variant, app, print_result, progress
-from awello.cli.tree import write_file
+from awello.cli.app import app
+from awello.cli.options import Hash, Json, Variant
+from awello.cli.output import print_result, write_file
+from awello.cli.progress import show_step_progress
 from awello.engine.book import OpeningBook, format_book, load_book, shipped_book
 from awello.engine.engine import Engine
 from awello.errors import ConfigError
@@ -26,7 +28,9 @@ def expand(
     game: BookGame,
     variant: Variant = None,
     positions: Annotated[int, typer.Option(min=1, help="Number of positions to expand", metavar="N")] = 100,
-    limit: Annotated[str, typer.Option(help="Per position: 14 (plies), 500ms, 450000n (nodes)", metavar="L")] = "14",
+    limit: Annotated[
+        str, typer.Option(help="Per position: 14 (plies), 500ms, 450000n (nodes)", metavar="LIMIT")
+    ] = "14",
     out: Annotated[Path | None, typer.Option(help="Book to grow; default: VARIANT.book", metavar="FILE")] = None,
     hash: Hash = 64,
     json: Json = False,
@@ -41,7 +45,7 @@ def expand(
     file = out or Path(f"{chosen}.book")
     opening_book: OpeningBook = load_book(file, chosen)
     done = 0
-    with Engine(chosen, hash=hash) as engine, progress(f"book {chosen}", positions) as step:
+    with Engine(chosen, hash=hash) as engine, show_step_progress(f"book {chosen}", positions) as step:
 
         def evaluate(position: Position) -> float:
             *_, last = engine.analyse(position, search_limit)
@@ -62,7 +66,7 @@ def expand(
 @book.command()
 def show(
     game: BookGame,
-    moves: Annotated[str, typer.Argument(metavar="[MOVES]", help="Moves so far, such as FbE")] = "",
+    moves: Annotated[str, typer.Argument(metavar="MOVES", help="Moves so far, such as FbE")] = "",
     variant: Variant = None,
     book: Annotated[
         Path | None, typer.Option("--book", help="Book to query; default: the shipped book", metavar="FILE")

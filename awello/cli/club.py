@@ -12,7 +12,9 @@ from typing import Annotated, Any
 import typer
 from sqlalchemy import Connection, Select, select
 
-from awello.cli.app import Json, app, print_json, print_result
+from awello.cli.app import app
+from awello.cli.options import Json
+from awello.cli.output import print_json, print_result
 from awello.club import schema
 from awello.club.accounts import (
     Account,
@@ -164,14 +166,15 @@ def audit(database: Database, last: Last = 50, json: Json = False) -> None:
 
     def line(row: dict[str, Any]) -> str:
         moment = datetime.fromtimestamp(row["time"], UTC).isoformat(" ", "seconds")
-        return f"{moment}  {row['address'] or '-':15s}  {row['account'] or '-':>5}  {printable(row['event'])}"
+        event = escape_control_characters(row["event"])
+        return f"{moment}  {row['address'] or '-':15s}  {row['account'] or '-':>5}  {event}"
 
     newest = select(schema.audit.c.id).order_by(schema.audit.c.id.desc()).limit(last)
     query = select(schema.audit).where(schema.audit.c.id.in_(newest)).order_by(schema.audit.c.id)
     print_rows(database, "audit", query, json, line)
 
 
-def printable(text: str) -> str:
+def escape_control_characters(text: str) -> str:
     """Replace control characters, because names in the log may come from attackers."""
     return "".join(letter if letter.isprintable() else "?" for letter in text)
 

@@ -23,9 +23,11 @@ from awello.archive.files import (
 from awello.archive.game_rows import row_to_record
 from awello.archive.importer import ImportReport, import_games
 from awello.archive.statistics import ArchiveStatistics, compute_statistics
-from awello.cli.app import ArchiveOption, Json, app, print_json, print_result, progress
-from awello.cli.archive_options import EMPTY, GameOptions, MovesOption, open_archive, selects_games
-from awello.cli.running import resumable
+from awello.cli.app import app
+from awello.cli.archive_options import EMPTY_ARCHIVE_MESSAGE, GameOptions, MovesOption, open_archive, selects_games
+from awello.cli.options import ArchiveOption, Json
+from awello.cli.output import print_json, print_result
+from awello.cli.progress import resumable, show_step_progress
 from awello.cli.tables import print_table
 from awello.errors import ConfigError
 from awello.formats.registry import find_format
@@ -36,12 +38,12 @@ from awello.schemas import GameJson, GameListJson, GameRowJson, ImportJson
 games = typer.Typer(help="Manage the game archive: import, list, export, count.", no_args_is_help=True)
 app.add_typer(games, name="games")
 
-MAX_ROWS = 10  # in tables and error lists
+MAX_SHOWN_ROWS = 10  # in tables and error lists
 
 
 @games.command("import")
 def import_files(
-    paths: Annotated[list[Path], typer.Argument(help="Files or folders", metavar="PATH...")],
+    paths: Annotated[list[Path], typer.Argument(help="Files or folders", metavar="PATH")],
     database: ArchiveOption = None,
     json: Json = False,
 ) -> None:
@@ -53,7 +55,7 @@ def import_files(
 
     files = find_files(paths)
     archive, total = open_archive(database, create=True), sum(file.stat().st_size for file in files)
-    with resumable("the archive"), progress("import", total) as step:
+    with resumable("the archive"), show_step_progress("import", total) as step:
         reports = import_games(archive, read_sources(files), step)
     if json:
         print_json({"files": [ImportJson.of(report).model_dump() for report in reports]})
@@ -78,10 +80,10 @@ def print_reports(reports: Sequence[ImportReport]) -> None:
     if rows:
         print_table(console, table, ("file", "same moves as another", "unfinished", "damaged"))
     for report in shown:
-        for error in report.errors[:MAX_ROWS]:
+        for error in report.errors[:MAX_SHOWN_ROWS]:
             print(f"{report.source.name}, {error}")
-        if len(report.errors) > MAX_ROWS:
-            print(f"{report.source.name}: {len(report.errors) - MAX_ROWS} more (--json lists all)")
+        if len(report.errors) > MAX_SHOWN_ROWS:
+            print(f"{report.source.name}: {len(report.errors) - MAX_SHOWN_ROWS} more (--json lists all)")
 
 
 @games.command()
@@ -90,9 +92,12 @@ def export(
     options: GameOptions,
     out: Annotated[Path, typer.Option(help="File to write; its extension sets the format; -: stdout", metavar="FILE")],
     format_name: Annotated[
-        str | None, typer.Option("--format", help="Format such as ggf; default: from the file extension", metavar="F")
+        str | None,
+        typer.Option("--format", help="Format such as ggf; default: from the file extension", metavar="FORMAT"),
     ] = None,
-    source: Annotated[str | None, typer.Option(help="Export this imported file unchanged", metavar="NAME")] = None,
+    source: Annotated[
+        str | None, typer.Option(help="Export this imported file unchanged; default: none", metavar="NAME")
+    ] = None,
     moves: MovesOption = "",
     database: ArchiveOption = None,
     json: Json = False,
@@ -142,7 +147,9 @@ def files(database: ArchiveOption = None, json: Json = False) -> None:
         print_json({"files": [{"name": row.name, "format": row.format, "games": row.games} for row in statistics]})
         return
     if not statistics:
-        print(EMPTY if archive.is_empty else "no files were imported; all games were saved individually")
+        print(
+            EMPTY_ARCHIVE_MESSAGE if archive.is_empty else "no files were imported; all games were saved individually"
+        )
         return
 
     table = Table("file", "format", "games")
@@ -155,7 +162,8 @@ def files(database: ArchiveOption = None, json: Json = False) -> None:
 def show(
     number: Annotated[int, typer.Argument(min=1, max=2**31 - 1, help="Number shown by `games list`", metavar="NUMBER")],
     format_name: Annotated[
-        str | None, typer.Option("--format", help="Print the game in a format such as ggf", metavar="F")
+        str | None,
+        typer.Option("--format", help="Print the game in a format such as ggf; default: as text", metavar="FORMAT"),
     ] = None,
     database: ArchiveOption = None,
     json: Json = False,
@@ -197,13 +205,13 @@ def list_games(
     if rows:
         table = Table("number", *titles)
         for row in rows:
-            table.add_row(*as_cells(row))
+            table.add_row(*format_cells(row))
         print_table(console, table, ("first", "second", "event", "opening"), ("opening", "event", "game", "date"))
     shown = f", the latest {len(rows)} shown: --last N shows more" if len(rows) < count else ""
-    console.print(EMPTY if archive.is_empty else f"{count:,d} games{shown}")
+    console.print(EMPTY_ARCHIVE_MESSAGE if archive.is_empty else f"{count:,d} games{shown}")
 
 
-def as_cells(row: GameRowJson) -> list[str]:
+def format_cells(row: GameRowJson) -> list[str]:
     """The table row of a game."""
 
     score = "{}-{}".format(*row.score) if row.score else ""
@@ -223,7 +231,7 @@ def stats(options: GameOptions, moves: MovesOption = "", database: ArchiveOption
     if json:
         print_json(asdict(statistics) | {"by_game": [(str(game), count) for game, count in statistics.by_game]})
     else:
-        print(EMPTY) if archive.is_empty else print_statistics(statistics)
+        print(EMPTY_ARCHIVE_MESSAGE) if archive.is_empty else print_statistics(statistics)
 
 
 def print_statistics(statistics: ArchiveStatistics) -> None:
@@ -249,7 +257,10 @@ def print_statistics(statistics: ArchiveStatistics) -> None:
         console.print(f"from {statistics.years[0][0]} to {statistics.years[-1][0]}")
     table = Table("player", "games", "event", "games", "opening", "games")
     for row in zip_longest(
-        statistics.players[:MAX_ROWS], statistics.events[:MAX_ROWS], statistics.openings[:MAX_ROWS], fillvalue=("", 0)
+        statistics.players[:MAX_SHOWN_ROWS],
+        statistics.events[:MAX_SHOWN_ROWS],
+        statistics.openings[:MAX_SHOWN_ROWS],
+        fillvalue=("", 0),
     ):
         table.add_row(*(cell for name, count in row for cell in (name, f"{count:,d}" if name else "")))
     print_table(console, table, ("player", "event", "opening"))

@@ -12,7 +12,8 @@ from typing import Annotated
 
 import typer
 
-from awello.cli.app import ArchiveOption, Cluster, app
+from awello.cli.app import app
+from awello.cli.options import ArchiveOption, Cluster
 from awello.errors import AwelloError, ConfigError
 from awello.kernel import LAZY_VARIABLE, find_cached
 from awello.kernel_compiler import KernelCompiler, kernels_are_missing
@@ -25,10 +26,12 @@ TCP_TIMEOUT_MS = 30_000  # connections that do not acknowledge data for this lon
 
 @app.command()
 def serve(
-    host: Annotated[str, typer.Option(help="Address to listen on; 0.0.0.0: all interfaces", metavar="H")] = "127.0.0.1",
+    host: Annotated[
+        str, typer.Option(help="Address to listen on; 0.0.0.0: all interfaces", metavar="HOST")
+    ] = "127.0.0.1",
     port: Annotated[
         int | None,
-        typer.Option(min=0, max=65535, help="Port; default: 8421 or the next free port; 0: any", metavar="P"),
+        typer.Option(min=0, max=65535, help="Port; default: 8421 or the next free port; 0: any", metavar="PORT"),
     ] = None,
     jobs: Annotated[
         int | None, typer.Option(min=1, max=256, help="Engine processes; default: one per core, up to 4", metavar="N")
@@ -43,7 +46,8 @@ def serve(
         ),
     ] = None,
     hostname: Annotated[
-        list[str] | None, typer.Option(help="Public host name behind a proxy; repeatable", metavar="NAME")
+        list[str] | None,
+        typer.Option(help="Public host name behind a proxy; can be repeated; default: none", metavar="NAME"),
     ] = None,
     browser: Annotated[bool, typer.Option(help="Open the page in your browser")] = True,
 ) -> None:
@@ -55,7 +59,7 @@ def serve(
         check_hostname(name)
     parse_niceness(0)  # checks AWELLO_NICE before processes start
     listener = listen(host, port)
-    address = url(host, listener.getsockname()[1])
+    address = make_url(host, listener.getsockname()[1])
     with compile_kernels() as kernels:
         # imported only now, because these modules load kernels
         from awello.web.app import create_app
@@ -146,7 +150,7 @@ def listen(host: str, port: int | None) -> socket.socket:
     raise ConfigError(f"cannot listen on {host}, {where}: {problem}; choose another --host or --port")
 
 
-def url(host: str, port: int) -> str:
+def make_url(host: str, port: int) -> str:
     """Return the URL for a browser on this machine."""
     local = {"0.0.0.0": "127.0.0.1", "::": "[::1]"}  # nosec # noqa: S104 - not bound here
     name = local.get(host, f"[{host}]" if ":" in host else host)

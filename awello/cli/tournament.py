@@ -13,28 +13,30 @@ from rich.text import Text
 from awello.arena.sandbox import ResourceLimits
 from awello.arena.tournament import BotStanding, Tournament, TournamentResult, play_tournament
 from awello.arena.workers import Jobs
-from awello.cli.app import Cluster, GameName, JobsOption, Json, Size, Variant, app, print_json, resolve_jobs
-from awello.cli.running import Seed, exit_interrupted, show_progress
+from awello.cli.app import app
+from awello.cli.options import Cluster, GameName, JobsOption, Json, Seed, Size, Variant, resolve_jobs
+from awello.cli.output import print_json
+from awello.cli.progress import exit_interrupted, show_job_progress
 from awello.limits import parse_duration
 from awello.rules.game import find_game
 
-FILE_WIDTH = 240  # characters per line, if the output is not a terminal
+FILE_LINE_CHARS = 240  # characters per line, if the output is not a terminal
 
 
 @app.command()
 def tournament(
     game: GameName,
-    bots: Annotated[list[str], typer.Argument(metavar="A B ...", help="Players; 'awello players' lists them")],
+    bots: Annotated[list[str], typer.Argument(metavar="BOT", help="Players; 'awello players' lists them")],
     rounds: Annotated[int, typer.Option(min=1, help="Rounds per pair of bots, two games each", metavar="N")] = 100,
     move_time: Annotated[
-        str | None, typer.Option(help="Time per move, such as 100ms; default: unlimited", metavar="T")
+        str | None, typer.Option(help="Time per move, such as 100ms; default: unlimited", metavar="TIME")
     ] = None,
-    tolerance: Annotated[str, typer.Option(help="Tolerance per move, for overhead", metavar="T")] = "10ms",
+    tolerance: Annotated[str, typer.Option(help="Tolerance per move, for overhead", metavar="TIME")] = "10ms",
     max_memory: Annotated[
         float | None, typer.Option(help="Memory per bot in MiB; default: unlimited", metavar="MIB")
     ] = None,
     learning_time: Annotated[
-        str | None, typer.Option(help="Preparation time per bot, such as 1h; default: unlimited", metavar="T")
+        str | None, typer.Option(help="Preparation time per bot, such as 1h; default: unlimited", metavar="TIME")
     ] = None,
     max_threads: Annotated[int | None, typer.Option(help="Threads per bot; default: unlimited", metavar="N")] = None,
     opening_plies: Annotated[
@@ -76,7 +78,7 @@ def play_and_report(tournament: Tournament, folder: Path, jobs: Jobs, json: bool
     def draw() -> list[RenderableType]:
         return _standings(latest, Console(stderr=True)) if latest.played else []
 
-    with show_progress(f"{label}: bots are preparing", tournament.total, draw) as update:
+    with show_job_progress(f"{label}: bots are preparing", tournament.total, draw) as update:
 
         def report(result: TournamentResult) -> None:
             nonlocal latest
@@ -98,7 +100,7 @@ def print_report(results: TournamentResult) -> None:
     """Print the standings, resource usage, results of each pair, and errors."""
     console = Console(highlight=False, markup=False)
     if not console.is_terminal and "COLUMNS" not in os.environ:
-        console = Console(highlight=False, markup=False, width=FILE_WIDTH)
+        console = Console(highlight=False, markup=False, width=FILE_LINE_CHARS)
     standings = results.standings()
     tables = _standings(results, console)
     narrow = len(tables) > 1
@@ -112,7 +114,10 @@ def print_report(results: TournamentResult) -> None:
 def _standings(results: TournamentResult, console: Console) -> list[RenderableType]:
     """Format the standings; on a narrow terminal, list the bots and then their results."""
     standings = results.standings()
-    wide, unlimited = _standings_table(results, standings, narrow=False), console.options.update_width(10 * FILE_WIDTH)
+    wide, unlimited = (
+        _standings_table(results, standings, narrow=False),
+        console.options.update_width(10 * FILE_LINE_CHARS),
+    )
     tables = wide, _usage_table(standings, narrow=False)
     if all(console.measure(table, options=unlimited).maximum <= console.width for table in tables):
         return [wide]
