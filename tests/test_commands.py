@@ -148,8 +148,8 @@ def test_leaving_a_game_is_not_an_error() -> None:
 
 def test_user_players(tmp_path: Path) -> None:
     words = ("match", "othello", "corners", "random", "--games", "4", "--json")
-    one = json.loads(fresh_awello("--import", "examples/bot.py", *words).stdout)
-    two = json.loads(fresh_awello("--import", "examples/bot.py", *words, "--jobs", "2").stdout)
+    one = json.loads(fresh_awello("--import", "examples/player.py", *words).stdout)
+    two = json.loads(fresh_awello("--import", "examples/player.py", *words, "--jobs", "2").stdout)
     assert one["wins"] == two["wins"]
     assert one["first"] == "corners"
     assert "'missing.py' is not a Python file" in fresh_awello(*words, AWELLO_PLAYERS="missing.py").stderr

@@ -403,7 +403,17 @@ def test_invalid_weights_are_an_illegal_answer(answer: str, part: str) -> None:
 
 # --- the command ------------------------------------------------------------------------------------------------------
 def test_the_command_prints_text_or_json(tmp_path: Path) -> None:
-    words = ["--import", "examples/weights.py", "tournament", "awale", "right", "greedy", "random", "--rounds", "2"]
+    words = [
+        "--import",
+        "examples/weights_player.py",
+        "tournament",
+        "awale",
+        "right",
+        "greedy",
+        "random",
+        "--rounds",
+        "2",
+    ]
     words += ["--variant", "tournament", "--out", str(tmp_path / "out"), "--jobs", "2"]
     done = fresh_awello(*words, "--json")
     assert done.returncode == 0, done.stderr
