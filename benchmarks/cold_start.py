@@ -67,7 +67,7 @@ def measure(cache: Path) -> None:
 
     try:
         assert server.stdout
-        address = server.stdout.readline().split()[3]
+        address = server.stdout.readline().split()[4]
         with urlopen(address) as page:  # noqa: S310 - our own server
             page.read()
         report("page served")
