@@ -24,7 +24,7 @@ from awello.errors import AwelloError, ConfigError
 from awello.storage.addresses import is_address
 
 SECRET = "s3cr3t"
-WRONG = [
+INVALID_ADDRESSES = [
     "postgresql+psycog://user:s3cr3t@127.0.0.1:1/db",
     "postgresql+asyncpg://user:s3cr3t@127.0.0.1:1/db",
     "postgressql://user:s3cr3t@127.0.0.1:1/db",
@@ -60,7 +60,7 @@ WRONG = [
     " postgresql://user:s3cr3t@127.0.0.1:1/db",
     "host=127.0.0.1 port=1 user=user password=s3cr3t",
 ]
-ONE = "postgresql+psycog://user:s3cr3t@127.0.0.1:1/db"
+UNREACHABLE_ADDRESS = "postgresql+psycog://user:s3cr3t@127.0.0.1:1/db"
 COMMANDS = [
     ["games", "list", "--archive", "PLACE"],
     ["games", "import", "README.md", "--archive", "PLACE"],
@@ -87,7 +87,7 @@ COMMANDS = [
 ]
 
 
-def refuses(command: list[str], place: str, folder: Path) -> None:
+def check_refusal(command: list[str], place: str, folder: Path) -> None:
     """A command ends in one line that does not hold the password."""
     words = [word.replace("PLACE", place).replace("FOLDER", str(folder)) for word in command]
     done = awello(*words, stdin="correct horse\n")
@@ -95,12 +95,12 @@ def refuses(command: list[str], place: str, folder: Path) -> None:
     assert SECRET not in done.stdout + done.stderr
 
 
-@pytest.mark.parametrize("place", WRONG)
+@pytest.mark.parametrize("place", INVALID_ADDRESSES)
 @pytest.mark.parametrize("command", [COMMANDS[0], ["club", "accounts", "PLACE"]], ids=["archive", "club"])
 def test_a_wrong_address_does_not_show_its_password(
     place: str, command: list[str], tmp_path: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
-    refuses(command, place, tmp_path)
+    check_refusal(command, place, tmp_path)
     assert SECRET not in caplog.text
 
 
@@ -108,11 +108,11 @@ def test_a_wrong_address_does_not_show_its_password(
 def test_no_command_shows_the_password_of_an_address(
     command: list[str], tmp_path: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
-    refuses(command, ONE, tmp_path)
+    check_refusal(command, UNREACHABLE_ADDRESS, tmp_path)
     assert SECRET not in caplog.text
 
 
-@pytest.mark.parametrize("place", WRONG)
+@pytest.mark.parametrize("place", INVALID_ADDRESSES)
 def test_no_error_holds_the_password(place: str) -> None:
     """Neither its text, nor what it was raised from, as a log shows them."""
     for make in (Archive, ClubStore):

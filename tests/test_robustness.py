@@ -145,17 +145,17 @@ def test_an_interrupted_perft_keeps_its_results(monkeypatch: pytest.MonkeyPatch)
 
 
 # ---- invalid values --------------------------------------------------------------------------------------------------
-BOT = ("bot", "random", "--token", "t", "--server")
-WRONG = [
+BOT_COMMAND = ("bot", "random", "--token", "t", "--server")
+INVALID_COMMANDS = [
     (("perft", "othello", "1000"), "less than or equal to 120"),
-    ((*BOT, "banana"), "--server 'banana' is not a club address: write https://HOST or http://HOST:PORT"),
-    ((*BOT, "ftp://127.0.0.1"), "is not a club address"),
-    ((*BOT, "http://"), "is not a club address"),
-    ((*BOT, "http://127.0.0.1:http"), "is not a club address"),
-    ((*BOT, "http://a..b"), "--server 'http://a..b' is not a club address"),
-    ((*BOT, "http://127.0.0.1:1", "--token", "a\nb"), "the token is not valid"),
+    ((*BOT_COMMAND, "banana"), "--server 'banana' is not a club address: write https://HOST or http://HOST:PORT"),
+    ((*BOT_COMMAND, "ftp://127.0.0.1"), "is not a club address"),
+    ((*BOT_COMMAND, "http://"), "is not a club address"),
+    ((*BOT_COMMAND, "http://127.0.0.1:http"), "is not a club address"),
+    ((*BOT_COMMAND, "http://a..b"), "--server 'http://a..b' is not a club address"),
+    ((*BOT_COMMAND, "http://127.0.0.1:1", "--token", "a\nb"), "the token is not valid"),
     (("serve", "--host", "é" * 70, "--port", "0"), "not a valid host name; choose another --host"),
-    ((*BOT, "http://127.0.0.1:1", "--seek", "othello 0s"), "the clock '0s' has no main time"),
+    ((*BOT_COMMAND, "http://127.0.0.1:1", "--seek", "othello 0s"), "the clock '0s' has no main time"),
     (("play", "othello", "--clock", "0s"), "the clock '0s' has no main time"),
     (("match", "othello", "random", "random", "--clock", "0s"), "the clock '0s' has no main time"),
     (("analyse", "f5d6c3", "--limit", "@soon"), "'soon' is not a limit: write 6 (plies), 100ms"),
@@ -168,7 +168,7 @@ WRONG = [
 ]
 
 
-@pytest.mark.parametrize(("words", "part"), WRONG, ids=[" ".join(words) for words, _ in WRONG])
+@pytest.mark.parametrize(("words", "part"), INVALID_COMMANDS, ids=[" ".join(words) for words, _ in INVALID_COMMANDS])
 def test_an_invalid_value_is_a_one_line_error(words: tuple[str, ...], part: str) -> None:
     done = fresh_awello(*words) if "--seek" in words else awello(*words)
     assert (done.returncode, done.stdout, done.stderr.count("\n")) == (2, "", 1)

@@ -37,7 +37,7 @@ from awello.search.root import ALGORITHMS, AlphaBetaEvaluator, analyse
 ENDGAME = GAMES[0][: 2 * 53]  # seven squares are empty
 
 
-def trace(number: int, own: U, opp: U, games: int, chance: random.Random) -> None:
+def trace(number: int, own: U, opp: U, games: int, rng: random.Random) -> None:
     """Play random games and print the results of the rules for each position."""
     for _ in range(games):
         pair = own, opp
@@ -53,7 +53,7 @@ def trace(number: int, own: U, opp: U, games: int, chance: random.Random) -> Non
             if over:
                 break
             choices = [move for move in range(64) if moves >> move & 1]
-            pair = kernels.play(number, *pair, chance.choice(choices)) if choices else (pair[1], pair[0])
+            pair = kernels.play(number, *pair, rng.choice(choices)) if choices else (pair[1], pair[0])
 
 
 def trace_searches() -> None:
@@ -149,11 +149,11 @@ def trace_networks() -> None:
 
 def main() -> None:
     """Print the traces of all games."""
-    chance = random.Random(8)
+    rng = random.Random(8)
     for number in range(3):
-        trace(number, U(othello.BLACK_START), U(othello.WHITE_START), 4, chance)
+        trace(number, U(othello.BLACK_START), U(othello.WHITE_START), 4, rng)
     for number in range(3, 6):
-        trace(number, U(awale.START), U(awale.START), 4, chance)
+        trace(number, U(awale.START), U(awale.START), 4, rng)
         print(int(kernels.perft(number, U(awale.START), U(awale.START), 3)))
     print(int(kernels.perft(0, U(othello.BLACK_START), U(othello.WHITE_START), 4)))
     trace_searches()
