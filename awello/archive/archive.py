@@ -115,10 +115,12 @@ class Archive:
         with self.engine.connect() as connection:
             return [row.id for row in game_filter.select_rows(connection)]
 
-    def find_latest(self, game_filter: GameFilter, count: int, before: int | None = None) -> tuple[int, list[Any]]:
-        """Count the matching games, and load the rows of the last `count`, or of those numbered below `before`."""
+    def find_latest(
+        self, game_filter: GameFilter, count: int, before_number: int | None = None
+    ) -> tuple[int, list[Any]]:
+        """Count the matching games, and load the rows of the last `count`, or the last below `before_number`."""
         with self.engine.connect() as connection:
-            counted, numbers = _find_latest(connection, game_filter, count, before)
+            counted, numbers = _find_latest(connection, game_filter, count, before_number)
         return counted, list(self.load_rows(numbers))
 
     def load_record(self, number: int) -> Record:
@@ -158,19 +160,19 @@ class Archive:
 
 
 def _find_latest(
-    connection: Connection, game_filter: GameFilter, count: int, before: int | None
+    connection: Connection, game_filter: GameFilter, count: int, before_number: int | None
 ) -> tuple[int, list[int]]:
     """Count the matching games, and find the numbers of the last ones; reads only the necessary rows."""
     number, conditions = games.c.id, list(game_filter.build_conditions())
     if game_filter.through is None:
         counted: int = connection.execute(select(func.count(number)).where(*conditions)).scalar_one()
-        below = [] if before is None else [number < before]
+        below = [] if before_number is None else [number < before_number]
         query = select(number).where(*conditions, *below).order_by(number.desc()).limit(count)
         return counted, list(connection.execute(query).scalars())
     passing = np.unique(find_entries(connection, game_filter.through)["record"])
     if conditions:
         passing = np.intersect1d(passing, list(connection.execute(select(number).where(*conditions)).scalars()))
-    end = len(passing) if before is None else np.searchsorted(passing, before)
+    end = len(passing) if before_number is None else np.searchsorted(passing, before_number)
     return len(passing), passing[max(0, end - count) : end][::-1].tolist()
 
 

@@ -65,27 +65,27 @@ class GameOptions:
         ),
     ] = ""
 
-    def rules(self) -> Game | None:
+    def parse_game(self) -> Game | None:
         """Return the game named by the first three options, if any."""
         if not (self.game or self.size or self.variant):
             return None
         return find_game(self.game or ("awale" if self.variant else "othello"), self.size, self.variant)
 
-    def game_filter(self, moves: str = "") -> GameFilter:
+    def make_filter(self, moves: str = "") -> GameFilter:
         """Build the filter; a game without size or variant selects all games of its family."""
         if self.result and self.result not in RESULT_BY_OPTION:
             raise ConfigError(f"{self.result!r} is not a result: choose {', '.join(RESULT_BY_OPTION)}")
         games: tuple[Game, ...] = ()
-        if (rules := self.rules()) is not None:
-            family = tuple(game for game in Game if game.family == rules.family)
-            games = (rules,) if self.size or self.variant else family
+        if (chosen := self.parse_game()) is not None:
+            family = tuple(game for game in Game if game.family == chosen.family)
+            games = (chosen,) if self.size or self.variant else family
         through = self.find_position(moves) if moves else None
         years, result = parse_years(self.year), RESULT_BY_OPTION.get(self.result, "")
         return GameFilter(games, self.player, self.event, years, self.opening, result, through)
 
     def find_position(self, moves: str) -> Position:
         """Return the position after moves; without a game option, their notation determines the game."""
-        game = self.rules()
+        game = self.parse_game()
         if game is None:
             pits, rest = split_transcript(moves, Game.ABAPA)
             game = Game.ABAPA if pits and not rest else Game.OTHELLO

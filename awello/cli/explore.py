@@ -35,7 +35,7 @@ def explore(
     """
 
     position = options.find_position(moves)
-    game_filter = replace(options, game=None, size=None, variant=None).game_filter()
+    game_filter = replace(options, game=None, size=None, variant=None).make_filter()
     archive = open_archive(database)
     exploration = explore_archive(archive, position, None if game_filter == GameFilter() else game_filter)
     if json:

@@ -113,7 +113,7 @@ def export(
             raise ConfigError("--source exports a file unchanged: omit --format and the options that select games")
         count, contents = restore_file(archive, source)
     else:
-        format, numbers = choose_format(out, format_name), archive.find_numbers(options.game_filter(moves))
+        format, numbers = choose_format(out, format_name), archive.find_numbers(options.make_filter(moves))
         if not numbers:
             raise ConfigError("no game matches these options: nothing was written")
         count, contents = len(numbers), write_games(archive, numbers, format)
@@ -193,7 +193,7 @@ def list_games(
 ) -> None:
     """List games: players, date, event, opening and result."""
 
-    game_filter, archive = options.game_filter(moves), open_archive(database)
+    game_filter, archive = options.make_filter(moves), open_archive(database)
     count, statistics = archive.find_latest(game_filter, last)
     rows = [GameRowJson.of(row, row_to_record(row)) for row in statistics]
     if json:
@@ -226,7 +226,7 @@ def format_cells(row: GameRowJson) -> list[str]:
 def stats(options: GameOptions, moves: MovesOption = "", database: ArchiveOption = None, json: Json = False) -> None:
     """Count games by result, player, event, opening and year."""
 
-    game_filter, archive = options.game_filter(moves), open_archive(database)
+    game_filter, archive = options.make_filter(moves), open_archive(database)
     statistics = compute_statistics(archive, game_filter)
     if json:
         print_json(asdict(statistics) | {"by_game": [(str(game), count) for game, count in statistics.by_game]})

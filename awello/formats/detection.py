@@ -132,12 +132,12 @@ def _parse_awale_diagram(diagram: str, text: str, game: Game | None) -> Position
     return parse_position(diagram, game)
 
 
-def _check_family(game: Game | None, found: Game) -> None:
+def _check_family(game: Game | None, found_game: Game) -> None:
     """Raise `NotationError` if the game does not belong to the family of the position."""
-    if game is not None and game.family != found.family:
-        titles = found.adapter.title, game.adapter.title
+    if game is not None and game.family != found_game.family:
+        titles = found_game.adapter.title, game.adapter.title
         message = "this is a position of {}, not of {}: choose the other game".format(*titles)
-        raise NotationError(message, "other_game", found=str(found), chosen=str(game))
+        raise NotationError(message, "other_game", found=str(found_game), chosen=str(game))
 
 
 def _find_board_rows(text: str, game: Game | None) -> FoundPosition | None:

@@ -97,7 +97,7 @@ def _parse_fields(text: str, line: int) -> tuple[dict[str, str], list[tuple[str,
     return fields, moves
 
 
-def _build_record(fields: dict[str, str], given: list[tuple[str, str, int]]) -> Record:
+def _build_record(fields: dict[str, str], given_moves: list[tuple[str, str, int]]) -> Record:
     """Build a record from the tags and moves of a game."""
     if fields.pop("GM", "Othello").strip().lower() != "othello":
         raise NotationError("expected GM[Othello], found another game")
@@ -105,7 +105,7 @@ def _build_record(fields: dict[str, str], given: list[tuple[str, str, int]]) -> 
     size = str(start.game.size)
     if fields.get("TY") == size:
         del fields["TY"]
-    moves = _restore_passes(start, [_parse_move(side, text, size, line) for side, text, line in given])
+    moves = _restore_passes(start, [_parse_move(side, text, size, line) for side, text, line in given_moves])
     result, lost = fields.pop("RE", ""), fields.pop("Lost", None)
     loser, reason = _parse_result_loss(result) if lost is None else parse_loss(lost, start.game)
     tags = {TAG_NAMES.get(tag, tag): value for tag, value in fields.items()}
@@ -156,15 +156,15 @@ def _parse_move(side: str, text: str, size: str, line: int) -> GgfMove:
     return "BW".index(side), move, value, seconds
 
 
-def _restore_passes(start: Position, given: list[GgfMove]) -> list[GgfMove]:
+def _restore_passes(start: Position, given_moves: list[GgfMove]) -> list[GgfMove]:
     """Insert missing passes; raises an error if a move is illegal or by the wrong side."""
-    moves, sides = tuple(move for _, move, _, _ in given), [side for side, _, _, _ in given]
+    moves, sides = tuple(move for _, move, _, _ in given_moves), [side for side, _, _, _ in given_moves]
     with suppress(AwelloError):  # fast path for regular games
         found = restore_passes(start, [move for move in moves if move != PASS])
         if found == moves and sides == [(start.side + ply) % 2 for ply in range(len(moves))]:
-            return given
+            return given_moves
     played, position = list[GgfMove](), start
-    for ggf_move in given:
+    for ggf_move in given_moves:
         side, move, _, _ = ggf_move
         if position.over and move == PASS:
             break  # some programs write passes after the end of the game
