@@ -86,7 +86,7 @@ def print_rows(database: str, key: str, query: Select[Any], json: bool, line: Ca
 
 # ---- accounts --------------------------------------------------------------------------------------------------------
 @club.command("create-account")
-def create(database: Database, name: Name) -> None:
+def create_account_command(database: Database, name: Name) -> None:
     """Create an account.
 
     The password is requested in the terminal, or read from standard input.
@@ -100,7 +100,7 @@ def create(database: Database, name: Name) -> None:
 
 
 @club.command("set-password")
-def password(database: Database, name: Name) -> None:
+def set_password_command(database: Database, name: Name) -> None:
     """Change the password of an account.
 
     The password is requested in the terminal, or read from standard input. The user must log in again.
@@ -127,7 +127,7 @@ def ask_password() -> str:
 
 
 @club.command("create-bot")
-def bot(database: Database, owner: Owner, name: Name) -> None:
+def create_bot_command(database: Database, owner: Owner, name: Name) -> None:
     """Create a bot account for an owner and print its token."""
 
     with change_account(database, owner, f"bot {name} created") as (connection, account):
@@ -136,7 +136,7 @@ def bot(database: Database, owner: Owner, name: Name) -> None:
 
 
 @club.command("close-account")
-def close(database: Database, name: Name) -> None:
+def close_account_command(database: Database, name: Name) -> None:
     """Close an account and its bots.
 
     They can no longer log in; their games are kept.
@@ -147,8 +147,8 @@ def close(database: Database, name: Name) -> None:
     print(f"{account.name} is closed; its connections end within seconds, and its games in progress are lost on time")
 
 
-@club.command()
-def accounts(database: Database, json: Json = False) -> None:
+@club.command("accounts")
+def list_accounts(database: Database, json: Json = False) -> None:
     """List the accounts."""
 
     def line(row: dict[str, Any]) -> str:
@@ -160,8 +160,8 @@ def accounts(database: Database, json: Json = False) -> None:
     print_rows(database, "accounts", query, json, line)
 
 
-@club.command()
-def audit(database: Database, last: Last = 50, json: Json = False) -> None:
+@club.command("audit")
+def show_audit_log(database: Database, last: Last = 50, json: Json = False) -> None:
     """Show the audit log: logins, tokens and accounts."""
 
     def line(row: dict[str, Any]) -> str:
@@ -181,7 +181,7 @@ def escape_control_characters(text: str) -> str:
 
 # ---- tournaments -----------------------------------------------------------------------------------------------------
 @club.command("create-tournament")
-def tournament(
+def create_tournament_command(
     database: Database,
     name: Annotated[str, typer.Argument(help="Name of the tournament", metavar="NAME")],
     start: Annotated[
@@ -238,8 +238,8 @@ def format_time(seconds: float) -> str:
     return datetime.fromtimestamp(seconds).astimezone().strftime("%Y-%m-%d %H:%M:%S %Z")
 
 
-@club.command()
-def tournaments(database: Database, last: Last = 10, json: Json = False) -> None:
+@club.command("tournaments")
+def list_tournaments(database: Database, last: Last = 10, json: Json = False) -> None:
     """List the latest tournaments with their standings."""
 
     with open_club(database) as connection:
@@ -258,7 +258,7 @@ def tournaments(database: Database, last: Last = 10, json: Json = False) -> None
 
 
 @club.command("cancel-tournament")
-def cancel(
+def cancel_tournament(
     database: Database, number: Annotated[int, typer.Argument(help="Number shown by `tournaments`", metavar="NUMBER")]
 ) -> None:
     """Cancel a tournament; games in progress continue."""

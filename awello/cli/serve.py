@@ -19,7 +19,7 @@ from awello.kernel import LAZY_VARIABLE, find_cached
 from awello.kernel_compiler import KernelCompiler, kernels_are_missing
 from awello.web.process import ENGINE_KERNELS, SERVER_KERNELS, parse_niceness
 
-DEFAULT_PORT, PORTS_TRIED = 8421, 20
+DEFAULT_PORT, MAX_PORTS_TRIED = 8421, 20
 DEFAULT_MAX_ENGINES = 4
 TCP_TIMEOUT_MS = 30_000  # connections that do not acknowledge data for this long are closed
 
@@ -134,7 +134,7 @@ def report_compilation(kernels: KernelCompiler) -> None:
 def listen(host: str, port: int | None) -> socket.socket:
     """Open a listening socket on the given port; by default, on the default port or the next free one."""
     family = socket.AF_INET6 if ":" in host else socket.AF_INET
-    for candidate in range(DEFAULT_PORT, DEFAULT_PORT + PORTS_TRIED) if port is None else [port]:
+    for candidate in range(DEFAULT_PORT, DEFAULT_PORT + MAX_PORTS_TRIED) if port is None else [port]:
         listener = socket.socket(family)
         listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         if hasattr(socket, "TCP_USER_TIMEOUT"):  # connections inherit it
@@ -146,7 +146,7 @@ def listen(host: str, port: int | None) -> socket.socket:
         except (OSError, TypeError, UnicodeError) as error:  # the last two mean an invalid host name
             listener.close()
             problem = error.strerror if isinstance(error, OSError) else "not a valid host name"
-    where = f"port {port}" if port is not None else f"ports {DEFAULT_PORT} to {DEFAULT_PORT + PORTS_TRIED - 1}"
+    where = f"port {port}" if port is not None else f"ports {DEFAULT_PORT} to {DEFAULT_PORT + MAX_PORTS_TRIED - 1}"
     raise ConfigError(f"cannot listen on {host}, {where}: {problem}; choose another --host or --port")
 
 
