@@ -70,7 +70,7 @@ app = typer.Typer(
 )
 
 
-def _version(show: bool) -> None:
+def _print_version(show: bool) -> None:
     if show:
         print(f"awello {__version__}")
         raise typer.Exit
@@ -79,7 +79,7 @@ def _version(show: bool) -> None:
 @app.callback()
 def root(
     version: Annotated[
-        bool, typer.Option("--version", help="Show the version and exit", callback=_version, is_eager=True)
+        bool, typer.Option("--version", help="Show the version and exit", callback=_print_version, is_eager=True)
     ] = False,
     plugin: Annotated[
         Path | None, typer.Option("--import", help="Python file that registers your own players", metavar="FILE")

@@ -41,7 +41,7 @@ def expand(
     again to resume.
     """
 
-    chosen, search_limit = _awale(game, variant), parse_limit(limit)
+    chosen, search_limit = _find_awale_variant(game, variant), parse_limit(limit)
     file = out or Path(f"{chosen}.book")
     opening_book: OpeningBook = load_book(file, chosen)
     done = 0
@@ -75,7 +75,7 @@ def show(
 ) -> None:
     """Show the book value of each move in a position."""
 
-    chosen = _awale(game, variant)
+    chosen = _find_awale_variant(game, variant)
     if book is not None and not book.exists():
         raise ConfigError(f"book {str(book)!r} does not exist: grow one with 'awello book expand awale'")
     opening_book = shipped_book(chosen) if book is None else load_book(book, chosen)
@@ -87,7 +87,7 @@ def show(
     print_result({"moves": moves, "values": dict(rows)}, text, json)
 
 
-def _awale(game: str, variant: str | None) -> Game:
+def _find_awale_variant(game: str, variant: str | None) -> Game:
     """Return the variant of Awalé; Othello has no books."""
 
     if game != "awale":

@@ -54,26 +54,26 @@ def perft(
 def count_interruptibly(start: Position, depth: int) -> tuple[int, float]:
     """Count the leaves below a position in short kernel calls, so that Ctrl-C works; return leaves and seconds."""
     game, upper, leaves = int(start.game), max(0, depth - KERNEL_DEPTH), 0
-    branches = list(_descend(game, U(start.own), U(start.opp), min(upper, PROGRESS_DEPTH)))
+    branches = list(_generate_descendants(game, U(start.own), U(start.opp), min(upper, PROGRESS_DEPTH)))
     with show_step_progress(f"perft {depth}", len(branches)) as step:
         started = time.perf_counter()
         for branch in branches:
-            for own, opp in _descend(game, *branch, upper - min(upper, PROGRESS_DEPTH)):
+            for own, opp in _generate_descendants(game, *branch, upper - min(upper, PROGRESS_DEPTH)):
                 leaves += count_leaves(game, own, opp, depth - upper)
             step()
         return leaves, time.perf_counter() - started
 
 
-def _descend(game: int, own: U, opp: U, plies: int) -> Iterator[tuple[U, U]]:
+def _generate_descendants(game: int, own: U, opp: U, plies: int) -> Iterator[tuple[U, U]]:
     """Yield the positions reached after a number of plies."""
     if plies == 0:
         yield own, opp
     else:
-        for child in _children(game, own, opp):
-            yield from _descend(game, *child, plies - 1)
+        for child in _list_children(game, own, opp):
+            yield from _generate_descendants(game, *child, plies - 1)
 
 
-def _children(game: int, own: U, opp: U) -> list[tuple[U, U]]:
+def _list_children(game: int, own: U, opp: U) -> list[tuple[U, U]]:
     """Return the positions after each move or pass; a finished game is its own child."""
     moves = int(legal_moves(game, own, opp))
     if not moves:

@@ -54,22 +54,22 @@ def parse_ggf(text: str) -> Record:
 
 def read_ggf(content: str) -> ReadResults:
     """Read the games of a text; the two games of a synchro pair follow each other."""
-    line, counted_to, half = 1, 0, 0
+    line, counted_to, game_of_pair = 1, 0, 0
     starts = [match.start() for match in GAME_START_PATTERN.finditer(content)]
     for start, end in pairwise([*starts, len(content)]):
         line, counted_to = line + content.count("\n", counted_to, start), start
         if number := PAIR_NUMBER_PATTERN.search(content[max(0, start - 12) : start]):
-            half = 1 if number[1] == "2" else 0
-        yield _read_game(content[start : min(end, start + MAX_GAME_CHARS)], line, half)
-        half = 2 if half == 1 else 0
+            game_of_pair = 1 if number[1] == "2" else 0
+        yield _read_game(content[start : min(end, start + MAX_GAME_CHARS)], line, game_of_pair)
+        game_of_pair = 2 if game_of_pair == 1 else 0
 
 
-def _read_game(text: str, line: int, half: int) -> Record | NotationError:
+def _read_game(text: str, line: int, game_of_pair: int) -> Record | NotationError:
     """Read the game at the beginning of a text."""
     try:
         fields, moves = _parse_fields(text, line)
-        if half:
-            fields[PAIR_TAG] = str(half)
+        if game_of_pair:
+            fields[PAIR_TAG] = str(game_of_pair)
         return _build_record(fields, moves)
     except DamagedFileError as error:
         return error
@@ -202,14 +202,14 @@ def write_ggf(records: Iterable[Record]) -> Iterator[str]:
     """Format games, one per line; a synchro pair is on one line."""
     first = ""
     for record in records:
-        half, text = record.tags.get(PAIR_TAG), format_ggf(record)
-        if first and half == "2":
+        game_of_pair, text = record.tags.get(PAIR_TAG), format_ggf(record)
+        if first and game_of_pair == "2":
             yield f"2 {first}{text}\n"
             first = ""
             continue
         if first:
             yield f"1 {first}\n"
-        first = text if half == "1" else ""
+        first = text if game_of_pair == "1" else ""
         if not first:
             yield f"1 {text}\n"
     if first:

@@ -107,7 +107,9 @@ def _read_tags(text: str, line: int) -> tuple[dict[str, str], int]:
         at = match.end()
     end = _skip_space(text, at)
     if text[end : end + 1] == "[":
-        raise make_damage_error(_locate(text, end, line), 'a tag such as [South "Ann"]', text[end:].partition("\n")[0])
+        raise make_damage_error(
+            _format_line_number(text, end, line), 'a tag such as [South "Ann"]', text[end:].partition("\n")[0]
+        )
     return tags, at
 
 
@@ -127,16 +129,18 @@ def _read_moves(text: str, at: int, line: int, start: Position) -> tuple[Record,
         token = TOKEN_PATTERN.match(text, at)
         if result or not token:
             expected = "the end of the game" if result else "a move such as C or d+3, or a result"
-            raise make_damage_error(_locate(text, at, line), expected, text[at:])
+            raise make_damage_error(_format_line_number(text, at, line), expected, text[at:])
         if token["move"] and position.over:
             extra_moves = extra_moves or DamagedFileError(
-                f"{_locate(text, at, line)}: {describe_extra_moves(Record(start, tuple(moves)))}"
+                f"{_format_line_number(text, at, line)}: {describe_extra_moves(Record(start, tuple(moves)))}"
             )
         elif token["move"]:
             try:
                 move = _parse_move(token, position)
             except AwelloError as error:
-                raise DamagedFileError(f"{_locate(text, at, line)}: move {len(moves) + 1}: {error}") from None
+                raise DamagedFileError(
+                    f"{_format_line_number(text, at, line)}: move {len(moves) + 1}: {error}"
+                ) from None
             position = position.after(move)
             moves.append(move)
             for kept in numbers.values():
@@ -153,7 +157,7 @@ def _read_moves(text: str, at: int, line: int, start: Position) -> tuple[Record,
     )
 
 
-def _locate(text: str, at: int, first: int) -> str:
+def _format_line_number(text: str, at: int, first: int) -> str:
     """Format the line of an offset; `first` is the line at which the text begins."""
     return f"line {first + text.count(chr(10), 0, at)}"
 
@@ -187,7 +191,7 @@ def _find_variation_end(text: str, at: int, line: int) -> int:
         depth += {"(": 1, ")": -1}.get(bracket[0], 0)
         if not depth:
             return bracket.end()
-    raise make_damage_error(_locate(text, at, line), "a ) after the variation", "")
+    raise make_damage_error(_format_line_number(text, at, line), "a ) after the variation", "")
 
 
 # ---- writing --------------------------------------------------------------------------------------------------------

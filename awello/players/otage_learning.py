@@ -74,9 +74,9 @@ def parse_depths(record: Record) -> dict[int, int]:
 
 
 # ---- after a game ----------------------------------------------------------------------------------------------------
-def should_keep(record: Record, side: int, strong: bool) -> bool:
+def should_keep(record: Record, side: int, strong_opponent: bool) -> bool:
     """Whether to add a game to the book."""
-    if strong or record.winner == 1 - side:
+    if strong_opponent or record.winner == 1 - side:
         return True
     with Engine(hash=1) as engine:
         return was_lost(engine, record, side)
