@@ -5,7 +5,7 @@ import random
 import tracemalloc
 
 import pytest
-from games import damage, damaged_files, play_random_moves
+from random_games import damage_content, generate_damaged_files, play_random_moves
 
 from awello import Game, Position, Record, parse_transcript
 from awello.errors import NotationError
@@ -125,7 +125,7 @@ def make_file_of_short_games(name: str) -> bytes:
 def check_damaged(name: str, count: int, seed: int) -> tuple[int, int]:
     """Check that damaged files give only games and one-line errors; return their numbers."""
     games = errors = 0
-    for content in damaged_files(make_file_of_short_games(name), count, seed):
+    for content in generate_damaged_files(make_file_of_short_games(name), count, seed):
         for found in FORMATS[name].read(content):
             if isinstance(found, Record):
                 assert len(found.moves) < 500
@@ -147,7 +147,7 @@ def test_damaged_files_give_games_and_errors(name: str) -> None:
 
 @pytest.mark.parametrize("name", FORMATS)
 def test_games_from_damaged_files_can_be_written(name: str) -> None:
-    for content in damaged_files(make_file_of_short_games(name), 40, seed=2):
+    for content in generate_damaged_files(make_file_of_short_games(name), 40, seed=2):
         games = [game for game in FORMATS[name].read(content) if isinstance(game, Record)]
         for game in games:
             try:
@@ -199,7 +199,7 @@ def test_hostile_files_are_read_with_little_time_and_memory(name: str) -> None:
         for before in ("", "(;GM[Othello]", '[Variant "Abapa"]\n\n'):
             for _ in FORMATS[name].read((before + piece * (10_000 // len(piece))).encode()):
                 pass
-    for _ in FORMATS[name].read(damage(random.Random(1).randbytes(100_000), random.Random(2))):
+    for _ in FORMATS[name].read(damage_content(random.Random(1).randbytes(100_000), random.Random(2))):
         pass
     peak = tracemalloc.get_traced_memory()[1]
     tracemalloc.stop()

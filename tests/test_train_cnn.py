@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 import pytest
 from conftest import awello, run
-from games import play_random_moves
+from random_games import play_random_moves
 
 from awello import Game, Position, Record
 from awello.cli.train_cnn import BATCH_SIZES, describe_training, draw_curves, format_report

@@ -4,9 +4,9 @@ import gzip
 
 import pytest
 from conftest import ROOT
-from games import SLOW_EXAMPLES, play_random_moves, records
 from hypothesis import given
 from hypothesis import strategies as st
+from random_games import SLOW_EXAMPLES, play_random_moves, records
 
 from awello import PASS, Game, Position, Record, format_transcript, parse_position, parse_transcript
 from awello.errors import NotationError

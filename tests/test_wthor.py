@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 from conftest import ROOT
-from games import play_random_moves
+from random_games import play_random_moves
 
 from awello import PASS, Game, Position, Record, format_transcript, parse_transcript
 from awello.errors import NotationError

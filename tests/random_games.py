@@ -38,7 +38,7 @@ def records(draw: st.DrawFn, *games: Game, tags: tuple[str, ...] = ()) -> Record
     return Record(start, record.moves, kept[0], kept[1], known, loser, "" if loser is None else draw(REASONS))
 
 
-def damage(content: bytes, rng: random.Random) -> bytes:
+def damage_content(content: bytes, rng: random.Random) -> bytes:
     """Return a file with some of its bytes changed, deleted, repeated or inserted."""
     found = bytearray(content)
     for _ in range(rng.choice((1, 1, 1, 2, 5))):
@@ -64,7 +64,7 @@ def damage(content: bytes, rng: random.Random) -> bytes:
     return bytes(found)
 
 
-def damaged_files(content: bytes, count: int, seed: int = 0) -> Iterator[bytes]:
+def generate_damaged_files(content: bytes, count: int, seed: int = 0) -> Iterator[bytes]:
     """Generate damaged copies of a file."""
     rng = random.Random(seed)
-    return (damage(content, rng) for _ in range(count))
+    return (damage_content(content, rng) for _ in range(count))
