@@ -31,7 +31,9 @@ def autoplay(
     ] = None,
     clock: Annotated[
         str | None,
-        typer.Option(help="Time for each player, such as 3m, instead of --limit; default: none", metavar="TIME"),
+        typer.Option(
+            help="Time for each player, such as 5m or 30s+500ms, instead of --limit; default: none", metavar="TIME"
+        ),
     ] = None,
     opening_plies: Annotated[
         int, typer.Option(min=0, max=8, help="First play all openings of N plies; 0: none", metavar="N")

@@ -46,10 +46,10 @@ Owner = Annotated[str, typer.Argument(help="Account that owns the bot", metavar=
 Last = Annotated[int, typer.Option(min=1, help="Number of latest entries to show", metavar="N")]
 
 
-def open_club(database: str, write: bool = False, new: bool = False) -> AbstractContextManager[Connection]:
-    """Start a transaction in a club's database; create a missing file only if `new` is set."""
+def open_club(database: str, write: bool = False, create: bool = False) -> AbstractContextManager[Connection]:
+    """Start a transaction in a club's database; create a missing file only if `create` is set."""
 
-    if not new and not may_exist(database):
+    if not create and not may_exist(database):
         raise ConfigError(f"club {database!r} does not exist: create it with 'awello serve --club {database}'")
     return transaction(database, write)
 
@@ -93,7 +93,7 @@ def create_account_command(database: Database, name: Name) -> None:
     """
 
     hashed = ask_password()
-    with open_club(database, write=True, new=True) as connection:
+    with open_club(database, write=True, create=True) as connection:
         account = create_account(connection, name, hashed)
         log_event(connection, "account opened", "console", account.number)
     print(f"{account.name} can log in now")
@@ -189,7 +189,7 @@ def create_tournament_command(
     ],
     system: Annotated[str, typer.Option(help="swiss, round-robin or double-round-robin", metavar="SYSTEM")] = "swiss",
     game: Annotated[str, typer.Option(help="Rules, such as othello or abapa", metavar="GAME")] = "othello",
-    clock: Annotated[str, typer.Option(help="Time for each player, such as 5m or 3m+2s", metavar="TIME")] = "5m",
+    clock: Annotated[str, typer.Option(help="Time for each player, such as 5m or 30s+500ms", metavar="TIME")] = "5m",
     rounds: Annotated[
         int | None, typer.Option(min=1, help="Rounds of a Swiss tournament; default: 5", metavar="N")
     ] = None,

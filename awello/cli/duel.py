@@ -45,7 +45,8 @@ def duel(
     seed: Seed = 0,
     openings: Openings = None,
     opening_plies: Annotated[
-        int, typer.Option(min=0, help="Random moves per balanced opening, unless --openings is given", metavar="N")
+        int,
+        typer.Option(min=0, help="Number of random moves of the balanced openings, without --openings", metavar="N"),
     ] = 8,
     jobs: JobsOption = None,
     cluster: Cluster = None,

@@ -37,7 +37,10 @@ def lab(
         Path | None,
         typer.Option(help="Only for learning: folder of a training to include; default: none", metavar="FOLDER"),
     ] = None,
-    out: Annotated[Path | None, typer.Option(help="Output folder; default: lab-NAME-GAME", metavar="FOLDER")] = None,
+    out: Annotated[
+        Path | None,
+        typer.Option(help="Folder to write to, or to resume from; default: lab-NAME-GAME", metavar="FOLDER"),
+    ] = None,
     json: Json = False,
 ) -> None:
     """Run an experiment and write its tables and plots.

@@ -43,7 +43,8 @@ def match(
     seed: Seed = 0,
     openings: Openings = None,
     clock: Annotated[
-        str | None, typer.Option(help="Time for each player: 5m or 30s+500ms; default: unlimited", metavar="TIME")
+        str | None,
+        typer.Option(help="Time for each player, such as 5m or 30s+500ms; default: unlimited", metavar="TIME"),
     ] = None,
     jobs: JobsOption = None,
     cluster: Cluster = None,

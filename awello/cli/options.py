@@ -34,7 +34,7 @@ Openings = Annotated[
     Path | None, typer.Option(help="File of openings, one transcript per line; default: none", metavar="FILE")
 ]
 Out = Annotated[
-    Path | None, typer.Option(help="Folder to write the games to, or to resume from; default: none", metavar="FOLDER")
+    Path | None, typer.Option(help="Folder to write to, or to resume from; default: none", metavar="FOLDER")
 ]
 
 

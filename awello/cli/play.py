@@ -29,7 +29,8 @@ def play(
     variant: Variant = None,
     position: PositionOption = None,
     clock: Annotated[
-        str | None, typer.Option(help="Time for each player, such as 5m; default: unlimited", metavar="TIME")
+        str | None,
+        typer.Option(help="Time for each player, such as 5m or 30s+500ms; default: unlimited", metavar="TIME"),
     ] = None,
     seed: Annotated[int | None, typer.Option(help="Random seed; default: random", metavar="SEED")] = None,
 ) -> None:

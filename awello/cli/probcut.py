@@ -17,7 +17,7 @@ from awello.lab.report import require_matplotlib
 def probcut(
     positions: Annotated[int, typer.Option(min=2, help="Positions per number of empty squares", metavar="N")] = 60,
     seed: Annotated[int, typer.Option(help="Random seed of the positions", metavar="SEED")] = 0,
-    out: Annotated[Path, typer.Option(help="Output folder", metavar="FOLDER")] = Path("lab-probcut"),
+    out: Annotated[Path, typer.Option(help="Folder to write to", metavar="FOLDER")] = Path("lab-probcut"),
     json: Json = False,
 ) -> None:
     """Measure the error of shallow searches for ProbCut.

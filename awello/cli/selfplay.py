@@ -22,8 +22,8 @@ from awello.rules.game import find_game
 @app.command()
 def selfplay(
     game: GameName,
-    limit: Annotated[str, typer.Option(help="Level of the champion, level=0 to level=30", metavar="LIMIT")],
-    out: Annotated[Path, typer.Option(help="Folder to write the games to, or to resume from", metavar="FOLDER")],
+    limit: Annotated[str, typer.Option(help="Per move: level=0 to level=30", metavar="LIMIT")],
+    out: Annotated[Path, typer.Option(help="Folder to write to, or to resume from", metavar="FOLDER")],
     games: Annotated[int, typer.Option(min=1, help="Total number of games", metavar="N")] = 1000,
     openings: Openings = None,
     opening_plies: Annotated[

@@ -49,7 +49,10 @@ def solve(
     threads: Threads = 1,
     hash: Hash = 64,
     limit: Annotated[
-        str, typer.Option(help="Awalé: search limit for positions not in the tablebase", metavar="LIMIT")
+        str,
+        typer.Option(
+            help="Awalé, per position not in the tablebase: 14 (plies), 500ms, 450000n (nodes)", metavar="LIMIT"
+        ),
     ] = "1s",
     json: Annotated[bool, typer.Option("--json", help="Print one JSON object per position")] = False,
 ) -> None:

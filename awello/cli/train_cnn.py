@@ -33,7 +33,7 @@ TEST_SET_LABELS = {
 def cnn(
     paths: Annotated[list[Path], typer.Argument(metavar="PATH", help="WTHOR files, folders, archives or games.npz")],
     duration: DurationOption = "5m",
-    out: Annotated[Path, typer.Option(help="Folder to write, or to resume from", metavar="FOLDER")] = Path("cnn"),
+    out: Annotated[Path, typer.Option(help="Folder to write to, or to resume from", metavar="FOLDER")] = Path("cnn"),
     network: Annotated[
         Literal["residual", "report"], typer.Option(help="Residual network, or the network of report 0")
     ] = "residual",
