@@ -7,7 +7,7 @@ from conftest import random_record
 
 from awello import Game, Position, Record, parse_position, parse_transcript
 from awello.archive.game_tree import GameTree
-from awello.archive.index import build_entries
+from awello.archive.position_index import build_entries
 from awello.archive.position_keys import END_OF_GAME, position_key
 from awello.engine.awale_search import AwaleWorker
 from awello.engine.awale_state import INFINITY

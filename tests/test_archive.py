@@ -18,7 +18,7 @@ from sqlalchemy import Connection, select, text
 
 from awello import PASS, Game, Position, Record, parse_position, parse_transcript
 from awello.archive import archive as archives
-from awello.archive import importer, index, schema
+from awello.archive import importer, position_index, schema
 from awello.archive.archive import Archive, GameFilter
 from awello.archive.explorer import explore
 from awello.archive.game_rows import parse_date
@@ -106,7 +106,7 @@ def test_a_repeated_import_changes_nothing(archive: Archive) -> None:
 
 def test_an_interrupted_import_resumes(archive: Archive, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(importer, "BATCH_GAMES", 7)
-    monkeypatch.setattr(index, "PAGE_ENTRIES", 3)
+    monkeypatch.setattr(position_index, "PAGE_ENTRIES", 3)
     records = [random_record(GAMES[seed % 3], seed) for seed in range(40)]
 
     def cut(after: int) -> Iterator[Record]:
@@ -269,7 +269,7 @@ def test_an_archive_that_cannot_be_written_can_be_read(tmp_path: Path, monkeypat
 
 
 def test_pages_are_filled_before_new_ones_start(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(index, "PAGE_ENTRIES", 4)
+    monkeypatch.setattr(position_index, "PAGE_ENTRIES", 4)
     archive = Archive(tmp_path / "archive.sqlite")
     rng = random.Random(1)
     for seed in range(9):

@@ -13,7 +13,7 @@ from awello.archive import explorer
 from awello.archive.archive import Archive, GameFilter
 from awello.archive.explorer import explore
 from awello.archive.game_tree import Advice, GameTree
-from awello.archive.nodes import node_key
+from awello.archive.game_tree_kernels import node_key
 from awello.errors import ConfigError
 from awello.kernel import U
 from awello.rules.othello import apply_symmetry

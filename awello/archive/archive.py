@@ -15,7 +15,7 @@ import numpy as np
 from sqlalchemy import ColumnElement, Connection, Select, func, select
 
 from awello.archive.game_rows import WINNER_DRAW, parse_start, row_to_record, store_records
-from awello.archive.index import find_entries
+from awello.archive.position_index import find_entries
 from awello.archive.schema import ARCHIVE, events, games, players
 from awello.errors import ConfigError
 from awello.folders import user_data_folder

@@ -8,7 +8,7 @@ import numpy.typing as npt
 
 from awello.archive.archive import Archive, GameFilter
 from awello.archive.game_tree import GameTree
-from awello.archive.index import OFF_BOARD_WIN_SCORE, Entries, canonical_move, find_entries
+from awello.archive.position_index import OFF_BOARD_WIN_SCORE, Entries, canonical_move, find_entries
 from awello.archive.position_keys import UNKNOWN_SCORE
 from awello.formats.openings import Opening, find_opening_at
 from awello.position import Position

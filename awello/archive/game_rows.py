@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 from sqlalchemy import Connection, Row, Table, select
 
-from awello.archive.index import Entries, add_entries, build_entries
+from awello.archive.position_index import Entries, add_entries, build_entries
 from awello.archive.position_keys import position_key
 from awello.archive.schema import events, games, players
 from awello.formats.openings import load_opening_names

@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from awello.archive.archive import Archive, GameFilter
-from awello.archive.nodes import minimax, node_key, write_keys
+from awello.archive.game_tree_kernels import minimax, node_key, write_keys
 from awello.errors import ConfigError
 from awello.kernel import U
 from awello.position import Position

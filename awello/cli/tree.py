@@ -13,7 +13,7 @@ from awello.cli.output import print_json, write_file
 from awello.errors import ConfigError, SpecError
 from awello.lab.tree_drawing import draw_tree, draw_tree_svg
 from awello.players.spec import PlayerSpec, parse_spec
-from awello.players.tree import build_search_tree
+from awello.players.textbook_tree import build_search_tree
 from awello.rules.game import find_game
 from awello.search.search_tree import SearchTree, parse_lists, search_tree
 
