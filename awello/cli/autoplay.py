@@ -86,14 +86,14 @@ def print_report(
     repeats = sum(result.repeats for result in lost)
     factors = dict(zip(TERMS, (round(factor, 3) for factor in memory.factors), strict=True))
     if json:
-        lessons = {"lost": len(lost), "changed": changed, "repeats": repeats, "factors": factors}
+        learning = {"lost": len(lost), "changed": changed, "repeats": repeats, "factors": factors}
         print_json(
-            {"games": memory.autoplay_games, "new": new, "positions": positions, **lessons, "folder": str(folder)}
+            {"games": memory.autoplay_games, "new": new, "positions": positions, **learning, "folder": str(folder)}
         )
         return
     print(f"games: {memory.autoplay_games:,d}, {new:,d} of them new; {positions:,d} positions in the book")
     if lost:
-        mean = f"{repeats / len(lost):.1f} lessons per game"
+        mean = f"each learnt {repeats / len(lost):.1f} times on average"
         print(f"decided games: {len(lost):,d}, {mean}; Otage would now play {changed:,d} of the losses differently")
     print("factors: " + ", ".join(f"{term} {factor:g}" for term, factor in factors.items()))
     elsewhere = "" if database == str(folder / ARCHIVE_FILE) else ",archive=" + hide_password(database)
