@@ -164,8 +164,8 @@ def test_errors_explain_the_likely_mistake(text: str, game: Game | None, part: s
     assert len(str(caught.value)) < 200
 
 
-LETTERS = "abcdefghABCDEFXOxow*.-+|=_;:%#0123456789 \n\r\t'()[]SNpas٣²ſé"
-VALID = [
+INPUT_CHARACTERS = "abcdefghABCDEFXOxow*.-+|=_;:%#0123456789 \n\r\t'()[]SNpas٣²ſé"
+VALID_TEXTS = [
     *(text for game in (Game.OTHELLO4, Game.ABAPA) for text in format_variants(random_record(game, 1)).values()),
     *(repr(Position.start(game)) for game in Game),
     *(str(Position.start(game)) for game in Game),
@@ -176,17 +176,20 @@ VALID = [
 
 
 @st.composite
-def mutated(draw: st.DrawFn) -> str:
+def mutated_texts(draw: st.DrawFn) -> str:
     """Generate valid texts with a few pieces deleted, inserted or repeated."""
-    text = draw(st.sampled_from(VALID))
+    text = draw(st.sampled_from(VALID_TEXTS))
     for _ in range(draw(st.integers(1, 4))):
         begin, end = sorted((draw(st.integers(0, len(text))), draw(st.integers(0, len(text)))))
-        piece = draw(st.text(LETTERS, max_size=6) | st.just(text[begin:end]) | st.sampled_from(VALID))
+        piece = draw(st.text(INPUT_CHARACTERS, max_size=6) | st.just(text[begin:end]) | st.sampled_from(VALID_TEXTS))
         text = text[:begin] + piece + text[draw(st.sampled_from([begin, min(begin + 2, end), end])) :]
     return text
 
 
-@given(st.text(LETTERS, max_size=120) | st.text(max_size=60) | mutated(), st.none() | st.sampled_from(list(Game)))
+@given(
+    st.text(INPUT_CHARACTERS, max_size=120) | st.text(max_size=60) | mutated_texts(),
+    st.none() | st.sampled_from(list(Game)),
+)
 def test_any_text_is_understood_or_refused_in_one_line(text: str, game: Game | None) -> None:
     try:
         record = detect_game(text, game).record
