@@ -50,11 +50,11 @@ test-slow: .venv/developer ## Run the tests that take minutes
 	$(BIN)/pytest -q -m slow
 
 bench: .venv/installed ## Measure the speed and write benchmarks/results.json
-	$(BIN)/python benchmarks/run.py
+	$(BIN)/python benchmarks/speed.py
 
 pictures: .venv/developer ## Draw the pictures and screenshots of the docs again
-	$(BIN)/python docs/draw.py
-	$(BIN)/python docs/photograph.py
+	$(BIN)/python docs/draw_tree.py
+	$(BIN)/python docs/take_screenshots.py
 
 notebooks: .venv/notebooks ## Run the notebooks again and save their output
 	$(BIN)/python docs/notebooks/execute.py

@@ -359,8 +359,12 @@ class ImportJson(BaseModel):
     @classmethod
     def of(cls, report: "ImportReport", max_damage: int | None = None) -> "ImportJson":
         """Describe a report, with at most `max_damage` error messages."""
-        damage = [" ".join(str(error).split()) for error in report.damage]
-        fields = {"name": report.source.name, "format": report.source.format, "new": report.games - report.before}
+        damage = [" ".join(str(error).split()) for error in report.errors]
+        fields = {
+            "name": report.source.name,
+            "format": report.source.format,
+            "new": report.games - report.imported_before,
+        }
         return cls.model_validate(vars(report) | fields | {"damaged": len(damage), "damage": damage[:max_damage]})
 
 

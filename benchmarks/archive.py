@@ -30,9 +30,9 @@ def main() -> None:
         started = perf_counter()
         reports = import_games(archive, read_sources(find_files([options.folder])), lambda progress: None)
         print(f"{sum(report.games for report in reports):,d} games imported in {perf_counter() - started:.1f} s")
-        numbers = random.Random(1).sample(archive.numbers(GameFilter()), SAMPLED_GAMES)
+        numbers = random.Random(1).sample(archive.find_numbers(GameFilter()), SAMPLED_GAMES)
         times = [time_lookup(archive, Position.start())]
-        for record in archive.records(numbers):
+        for record in archive.load_records(numbers):
             times += [time_lookup(archive, position) for position in record.positions()]
         mean, slowest = 1000 * statistics.fmean(times), 1000 * max(times)
         percentile = 1000 * statistics.quantiles(times, n=1000)[-1]

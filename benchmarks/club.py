@@ -2,7 +2,7 @@
 
     python benchmarks/club.py [--games 200] [--minutes 10] [--pause 1.0] [--club postgresql://USER@HOST/NAME]
 
-At the end, every acknowledged move must be in the database.  `benchmarks/club_trouble.py` kills the server or its
+At the end, every acknowledged move must be in the database.  `benchmarks/club_failures.py` kills the server or its
 database, or fills its disk.
 """
 
@@ -42,7 +42,7 @@ class BenchmarkBot:
 
     def __init__(self, name: str, token: str, pause: float, seed: int) -> None:
         self.name, self.token, self.pause, self.rng = name, token, pause, random.Random(seed)
-        self.waits: list[float] = []
+        self.response_times: list[float] = []
         self.acknowledged: dict[int, int] = {}  # plies by game
         self.sent: dict[int, tuple[float, int]] = {}
         self.refusals: Counter[str] = Counter()
@@ -87,7 +87,7 @@ class BenchmarkBot:
         elif message.get("id") in self.sent:
             sent_at, game = self.sent.pop(message["id"])
             if message["type"] == "done":
-                self.waits.append(time.perf_counter() - sent_at)
+                self.response_times.append(time.perf_counter() - sent_at)
                 self.acknowledged[game] = max(self.acknowledged.get(game, 0), message["ply"])
             else:
                 self.refusals[message["code"]] += 1
@@ -158,31 +158,31 @@ async def play(bots: list[BenchmarkBot], address: str, options: argparse.Namespa
     tasks = await start_bots(bots, address, options.games)
     started, counted = time.monotonic(), [0] * len(bots)
     for bot in bots:
-        bot.waits.clear()  # discard the times while games were starting
+        bot.response_times.clear()  # discard the times while games were starting
     while time.monotonic() - started < 60 * options.minutes:
         await asyncio.sleep(min(30.0, 60 * options.minutes / 4))
-        waits = [wait for bot, count in zip(bots, counted, strict=True) for wait in bot.waits[count:]]
-        counted = [len(bot.waits) for bot in bots]
+        waits = [wait for bot, count in zip(bots, counted, strict=True) for wait in bot.response_times[count:]]
+        counted = [len(bot.response_times) for bot in bots]
         playing = sum(len(bot.playing) for bot in bots) // 2
         refusals = sum((bot.refusals for bot in bots), Counter[str]())
         p95 = statistics.quantiles(waits, n=20)[-1] if len(waits) > 20 else 0.0
-        moves = sum(len(bot.waits) for bot in bots)
+        moves = sum(len(bot.response_times) for bot in bots)
         print(
             f"{time.monotonic() - started:5.0f} s: {playing} games, {moves:,d} moves, p95 {1000 * p95:.0f} ms, "
-            f"{memory(server):.0f} MiB, {cpu_seconds(server):.0f} s CPU "
+            f"{measure_memory_mib(server):.0f} MiB, {measure_cpu_seconds(server):.0f} s CPU "
             f"(bots: {time.process_time():.0f} s), {dict(refusals)}",
             flush=True,
         )
     await stop_bots(bots, tasks)
 
 
-def memory(process: int) -> float:
+def measure_memory_mib(process: int) -> float:
     """Return the resident memory of a process in MiB."""
     status = Path(f"/proc/{process}/status").read_text()
     return int(status.split("VmRSS:")[1].split()[0]) / 1024
 
 
-def cpu_seconds(process: int) -> float:
+def measure_cpu_seconds(process: int) -> float:
     """Return the CPU time of a process in seconds."""
     fields = Path(f"/proc/{process}/stat").read_text().rsplit(")", 1)[1].split()
     return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
@@ -250,7 +250,7 @@ def create_bots(database: str, pause: float, count: int = MIN_BOTS) -> list[Benc
 def report(states: dict[int, GameState], bots: list[BenchmarkBot]) -> None:
     """Compare the acknowledged moves with the stored ones."""
     lost = sum(len(states[game].moves) < ply for bot in bots for game, ply in bot.acknowledged.items())
-    waits = [wait for bot in bots for wait in bot.waits]
+    waits = [wait for bot in bots for wait in bot.response_times]
     p95 = statistics.quantiles(waits, n=100)[94]
     print(f"{len(states):,d} games, {len(waits):,d} moves acknowledged, {lost} games with lost moves")
     times = (

@@ -19,14 +19,14 @@ from urllib.request import urlopen
 
 from websockets.asyncio.client import connect
 
-GAMES = {"Othello": ("othello", ["f5"]), "Awalé": ("abapa", ["C"])}
-PLAYER = "champion@level=4"
+FIRST_MOVES = {"Othello": ("othello", ["f5"]), "Awalé": ("abapa", ["C"])}
+PLAYER_SPEC = "champion@level=4"
 POLL_SECONDS = 0.1  # interval of cache checks
-TICKS = os.sysconf("SC_CLK_TCK")
-KERNEL = re.compile(r"^@kernel\(", re.M)
+CLOCK_TICKS_PER_SECOND = os.sysconf("SC_CLK_TCK")
+KERNEL_PATTERN = re.compile(r"^@kernel\(", re.M)
 
 
-def cpu_seconds_of_session(session: int) -> float:
+def measure_session_cpu_seconds(session: int) -> float:
     """Return the CPU time of all processes of a session and their finished children."""
     used = 0
     for file in Path("/proc").glob("[0-9]*/stat"):
@@ -36,19 +36,19 @@ def cpu_seconds_of_session(session: int) -> float:
             continue
         if int(fields[3]) == session:
             used += sum(map(int, fields[11:15]))
-    return used / TICKS
+    return used / CLOCK_TICKS_PER_SECOND
 
 
 def count_kernels() -> int:
     """Count the kernels in the source files."""
     package = Path(__file__).parent.parent / "awello"
-    return sum(len(KERNEL.findall(file.read_text("utf-8"))) for file in package.rglob("*.py"))
+    return sum(len(KERNEL_PATTERN.findall(file.read_text("utf-8"))) for file in package.rglob("*.py"))
 
 
 async def wait_for_choice(address: str, game: str, moves: list[str]) -> None:
     """Wait for the engine's reply to a move."""
     async with connect(address.replace("http", "ws") + "api/live") as channel:
-        await channel.send(json.dumps({"id": 1, "type": "choose", "game": game, "moves": moves, "player": PLAYER}))
+        await channel.send(json.dumps({"id": 1, "type": "choose", "game": game, "moves": moves, "player": PLAYER_SPEC}))
         while (message := json.loads(await channel.recv()))["type"] != "choice":
             if message["type"] == "error":
                 raise SystemExit(f"{game}: {message['message']}")
@@ -62,16 +62,16 @@ def measure(cache: Path) -> None:
     server = subprocess.Popen(command, env=environment, stdout=subprocess.PIPE, text=True, start_new_session=True)
 
     def report(step: str) -> None:
-        used = cpu_seconds_of_session(server.pid)
+        used = measure_session_cpu_seconds(server.pid)
         print(f"{step:<32}{time.perf_counter() - started:6.1f} s {used:6.1f} s CPU", flush=True)
 
     try:
         assert server.stdout
-        address = server.stdout.readline().split()[3]
+        address = server.stdout.readline().split()[4]
         with urlopen(address) as page:  # noqa: S310 - our own server
             page.read()
         report("page served")
-        for name, (game, moves) in GAMES.items():
+        for name, (game, moves) in FIRST_MOVES.items():
             asyncio.run(wait_for_choice(address, game, moves))
             report(f"first reply in {name}")
         total = count_kernels()

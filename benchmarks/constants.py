@@ -32,7 +32,7 @@ from constants_list import ALL, MATCHES, Constant
 from constants_tables import Results, print_tables
 
 ROOT = Path(__file__).resolve().parent.parent
-MEASURES = Path(__file__).with_name("constants_measures.py")
+MEASURE_SCRIPT = Path(__file__).with_name("constants_measures.py")
 
 
 # ---- one value in a source text -------------------------------------------------------------------------------------
@@ -46,15 +46,15 @@ def find_value(source: str, name: str) -> tuple[int, int]:
         if source.count(name) != 1:
             raise ValueError(f"{name!r} occurs {source.count(name)} times in the source: it must occur once")
         return source.index(name), source.index(name) + len(name)
-    found = [value for node in ast.walk(ast.parse(source)) for value in _values_of(node, name)]
+    found = [value for node in ast.walk(ast.parse(source)) for value in _find_values(node, name)]
     if len(found) != 1:
         raise ValueError(f"{name} is assigned {len(found)} times: it must be assigned once")
     value = found[0]
-    begin, text = _offset(source, value.lineno, value.col_offset), ast.get_source_segment(source, value)
+    begin, text = _find_offset(source, value.lineno, value.col_offset), ast.get_source_segment(source, value)
     return begin, begin + len(text or "")
 
 
-def _values_of(node: ast.AST, name: str) -> Iterable[ast.expr]:
+def _find_values(node: ast.AST, name: str) -> Iterable[ast.expr]:
     """Yield the values that an assignment gives to a name."""
     if isinstance(node, ast.Assign):
         for target in node.targets:
@@ -64,13 +64,13 @@ def _values_of(node: ast.AST, name: str) -> Iterable[ast.expr]:
             yield from (value for variable, value in pairs if isinstance(variable, ast.Name) and variable.id == name)
 
 
-def _offset(source: str, line: int, column: int) -> int:
+def _find_offset(source: str, line: int, column: int) -> int:
     """Return the index of a character of the source; `ast` counts columns in bytes."""
     lines = source.splitlines(keepends=True)
     return sum(map(len, lines[: line - 1])) + len(lines[line - 1].encode()[:column].decode())
 
 
-def value_in(source: str, name: str) -> str:
+def read_value(source: str, name: str) -> str:
     """Return the value of a constant as source text."""
     begin, end = find_value(source, name)
     return source[begin:end]
@@ -82,7 +82,7 @@ def replace_value(source: str, name: str, value: str) -> str:
     return source[:begin] + value + source[end:]
 
 
-def source_of(constant: Constant) -> str:
+def read_source(constant: Constant) -> str:
     """Read the source file of a constant."""
     return (ROOT / "awello" / constant.file).read_text("utf-8")
 
@@ -157,11 +157,11 @@ class Job:
     value: str
 
 
-def jobs_of(constants: Iterable[Constant], only: Iterable[str], alternatives: Iterable[str] = ()) -> list[list[Job]]:
+def list_jobs(constants: Iterable[Constant], only: Iterable[str], alternatives: Iterable[str] = ()) -> list[list[Job]]:
     """Return the jobs of each constant, the present value first; in matches it is the opponent of the others."""
     groups = []
     for constant in constants:
-        present = value_in(source_of(constant), constant.name)
+        present = read_value(read_source(constant), constant.name)
         measures = [measure for measure in constant.measures if not only or measure in only]
         values = [value for value in constant.alternatives if not alternatives or value in alternatives]
         jobs = [Job(constant, measure, value) for value in (present, *values) for measure in measures]
@@ -220,7 +220,7 @@ class Sweep:
         args = self.args
         options = {"--data": args.data, "--base": base.folder, "--pairs": args.pairs, "--runs": args.runs}
         words = [str(word) for option in options.items() for word in option]
-        return [sys.executable, str(MEASURES), job.measure, *words, *["--quick"] * args.quick]
+        return [sys.executable, str(MEASURE_SCRIPT), job.measure, *words, *["--quick"] * args.quick]
 
     def report_progress(self, job: Job) -> None:
         """Print on stderr what was measured and the estimated time left."""
@@ -248,13 +248,15 @@ def main() -> None:
         parser.error(f"unknown constants: {', '.join(sorted(unknown))}; see benchmarks/constants_list.py")
     chosen = [constant for constant in ALL if not args.names or constant.name in args.names]
     if args.tables:
-        print_tables(Results(args.out), {constant: value_in(source_of(constant), constant.name) for constant in chosen})
+        print_tables(
+            Results(args.out), {constant: read_value(read_source(constant), constant.name) for constant in chosen}
+        )
         return
     for number in (signal.SIGINT, signal.SIGTERM):
         signal.signal(number, signal.default_int_handler)  # also in the background, where Ctrl-C is ignored
     with tempfile.TemporaryDirectory(prefix="awello-constants-") as folder:
         try:
-            Sweep(args, jobs_of(chosen, args.only, args.values), Path(folder)).run()
+            Sweep(args, list_jobs(chosen, args.only, args.values), Path(folder)).run()
         except (KeyboardInterrupt, InterruptedError):
             sys.exit(f"interrupted: run the same command again to resume; results so far are in {args.out}")
 

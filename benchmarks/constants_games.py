@@ -30,8 +30,8 @@ from awello.limits import Clock, Limit
 NODES_PER_SECOND = 50_000  # on a simulated clock
 NODES_PER_MOVE = 30_000  # in a duel
 OPENING_PLIES = {Game.OTHELLO: 8, Game.ABAPA: 6}  # of random openings
-LONG_OPPONENT = re.compile(r"@\d+s$")  # an opponent of the page with a time limit in seconds
-QUICK_LIMIT, LONG_PAIRS = "@300ms", 10  # replaces that limit; openings of such a match
+TIMED_OPPONENT_PATTERN = re.compile(r"@\d+s$")  # an opponent of the page with a time limit in seconds
+QUICK_LIMIT, TIMED_OPPONENT_PAIRS = "@300ms", 10  # replaces that limit; openings of such a match
 
 Result = dict[str, Any]
 
@@ -173,8 +173,8 @@ def measure_levels(args: argparse.Namespace) -> Result:
     for game in (Game.OTHELLO, Game.ABAPA):
         steps = OPPONENTS[game.family]
         for weaker, stronger in pairwise(steps):
-            pairs = LONG_PAIRS if LONG_OPPONENT.search(stronger) else args.pairs
-            played = LONG_OPPONENT.sub(QUICK_LIMIT, stronger)
+            pairs = TIMED_OPPONENT_PAIRS if TIMED_OPPONENT_PATTERN.search(stronger) else args.pairs
+            played = TIMED_OPPONENT_PATTERN.sub(QUICK_LIMIT, stronger)
             openings = tuple(random_opening(game, OPENING_PLIES[game], str(number)) for number in range(pairs))
             result = play_match(Match(game, played, weaker, 2 * pairs, 1, openings))
             step = {"game": str(game), "weaker": weaker, "stronger": played, "games": result.games}

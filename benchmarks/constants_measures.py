@@ -32,7 +32,7 @@ WTHOR_FILES, OTHER_WTHOR_FILES = ("WTH_2023.wtb", "WTH_2024.wtb"), ("WTH_2015.wt
 MIDGAME_EMPTIES, MIDGAME_DEPTHS = (44, 34, 24), {44: 14, 34: 14, 24: 14}  # plies by empty squares
 ENDGAME_EMPTIES = (12, 14, 16, 18)  # of the measure solve-few
 SEARCHED_PLIES = range(4, 45, 5)  # of Awalé games
-MIN_SEEDS = 20  # on the board, so that searches do not reach the tablebase
+MIN_BOARD_SEEDS = 20  # on the board, so that searches do not reach the tablebase
 AWALE_DEPTH = 19
 
 Result = dict[str, Any]
@@ -55,7 +55,7 @@ def find_position(record: Record, empties: int) -> Position | None:
     return next((position for position in found if len(position.legal_moves()) > 1), None)
 
 
-def exact_score(record: Record, position: Position) -> int:
+def compute_exact_score(record: Record, position: Position) -> int:
     """Return WTHOR's exact score of a position with 24 empty squares, from the mover's view."""
     score = 2 * int(record.tags["Theoretical"]) - 64
     return -score if position.side else score
@@ -67,7 +67,7 @@ def load_awale_positions(data: Path, count: int) -> list[Position]:
     lines = [line.split() for line in file.read_text("utf-8").splitlines()] if file.exists() else []
     games = [list(play_names(moves, Position.start(Game.ABAPA))[0].positions()) for _, moves in lines]
     chosen = [game[ply] for game in games or [play_awale_game()] for ply in SEARCHED_PLIES if ply < len(game) - 1]
-    return [position for position in chosen if seeds_on_board(position) >= MIN_SEEDS][:count]
+    return [position for position in chosen if seeds_on_board(position) >= MIN_BOARD_SEEDS][:count]
 
 
 def play_awale_game() -> list[Position]:
@@ -149,7 +149,7 @@ def measure_midgame(args: argparse.Namespace) -> Result:
             if position := find_position(record, empties):
                 tasks.append((position, Limit(depth=MIDGAME_DEPTHS[empties])))
                 known = empties == 24 and "Theoretical" in record.tags
-                exact.append(exact_score(record, position) if known else None)
+                exact.append(compute_exact_score(record, position) if known else None)
     with Engine(hash=HASH_MIB) as engine:
         result, values = search_all(engine, tasks, args.runs)
     errors = [abs(score - value) for score, value in zip(exact, values, strict=True) if score is not None]
@@ -199,7 +199,7 @@ def measure_awale_threads(args: argparse.Namespace) -> Result:
         return search_all(engine, tasks, args.runs)[0]
 
 
-SEARCHES: dict[str, Callable[[argparse.Namespace], Result]] = {
+SEARCH_MEASURES: dict[str, Callable[[argparse.Namespace], Result]] = {
     "solve": measure_solve,
     "solve-more": measure_solve_more,
     "solve-few": measure_solve_few,
@@ -214,14 +214,14 @@ SEARCHES: dict[str, Callable[[argparse.Namespace], Result]] = {
 def main() -> None:
     """Take the measure and print the result."""
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
-    parser.add_argument("measure", choices=[*SEARCHES, *MATCH_MEASURES])
+    parser.add_argument("measure", choices=[*SEARCH_MEASURES, *MATCH_MEASURES])
     parser.add_argument("--data", type=Path, default=Path("../shared/data"), help="games, problems and openings")
     parser.add_argument("--base", type=Path, default=Path(), help="folder of the package to play against")
     parser.add_argument("--pairs", type=int, default=100, help="openings of a match, each played twice")
     parser.add_argument("--runs", type=int, default=2, help="searches per position; the fastest counts")
     parser.add_argument("--quick", action="store_true", help="fewer positions")
     args = parser.parse_args()
-    print(json.dumps((SEARCHES | MATCH_MEASURES)[args.measure](args)))
+    print(json.dumps((SEARCH_MEASURES | MATCH_MEASURES)[args.measure](args)))
 
 
 if __name__ == "__main__":

@@ -9,7 +9,7 @@ from typing import Any
 
 from constants_list import AREAS, MATCHES, Constant
 
-DEVIATIONS = 1.96  # half the width of a 95 % interval
+INTERVAL_DEVIATIONS = 1.96  # standard errors in half the width of a 95 % interval
 
 
 class Results:
@@ -33,19 +33,19 @@ class Results:
             file.write(json.dumps(entry) + "\n")
 
 
-def interval(values: list[float]) -> float:
+def compute_interval(values: list[float]) -> float:
     """Return half the width of the 95 % interval of a mean."""
-    return DEVIATIONS * stdev(values) / math.sqrt(len(values)) if len(values) > 1 else math.inf
+    return INTERVAL_DEVIATIONS * stdev(values) / math.sqrt(len(values)) if len(values) > 1 else math.inf
 
 
-def signed(number: float, digits: int = 2) -> str:
+def format_signed(number: float, digits: int = 2) -> str:
     """Format a number with its sign."""
     return f"{number:+.{digits}f}".replace("-", "−")
 
 
-def percent(share: float) -> str:
+def format_percent(share: float) -> str:
     """Format a relative change, such as `+1.5 %`."""
-    return f"{signed(100 * share, 1)} %"
+    return f"{format_signed(100 * share, 1)} %"
 
 
 def compare_searches(changed: dict[str, Any], present: dict[str, Any]) -> str:
@@ -53,12 +53,13 @@ def compare_searches(changed: dict[str, Any], present: dict[str, Any]) -> str:
     logs = [math.log(more / less) for more, less in zip(changed["nodes"], present["nodes"], strict=True)]
     nodes, total = math.exp(fmean(logs)) - 1, sum(changed["nodes"]) / sum(present["nodes"]) - 1
     seconds = sum(changed["seconds"]) / sum(present["seconds"]) - 1
-    text = f"nodes {percent(nodes)} ± {100 * interval(logs):.1f}, total {percent(total)}, time {percent(seconds)}"
+    text = f"nodes {format_percent(nodes)} ± {100 * compute_interval(logs):.1f}, total {format_percent(total)}"
+    text += f", time {format_percent(seconds)}"
     change = [
         error - before for error, before in zip(changed.get("errors", ()), present.get("errors", ()), strict=True)
     ]
     if any(change):
-        text += f", error {signed(fmean(change))} ± {interval(change):.2f}"
+        text += f", error {format_signed(fmean(change))} ± {compute_interval(change):.2f}"
     return text + (f", {changed['wrong']} wrong" if changed.get("wrong") else "")
 
 
@@ -67,15 +68,15 @@ def compare_times(changed: dict[str, Any], present: dict[str, Any]) -> str:
     text = []
     for name, kind in (("work", "seconds"), ("time", "passed")):
         logs = [math.log(more / less) for more, less in zip(changed[kind], present[kind], strict=True)]
-        text.append(f"{name} {percent(math.exp(fmean(logs)) - 1)} ± {100 * interval(logs):.1f}")
+        text.append(f"{name} {format_percent(math.exp(fmean(logs)) - 1)} ± {100 * compute_interval(logs):.1f}")
     return ", ".join(text)
 
 
 def describe_match(result: dict[str, Any]) -> str:
     """Describe a match: the score in percent with its 95 % interval, the mean margin, and the losses on time."""
     shares = [points / 2 for points in result["points"]]
-    text = f"{100 * fmean(shares):.1f} % ± {100 * interval(shares):.1f} of {2 * len(shares)} games"
-    text += f", margin {signed(fmean(result['margins']) / 2)}"
+    text = f"{100 * fmean(shares):.1f} % ± {100 * compute_interval(shares):.1f} of {2 * len(shares)} games"
+    text += f", margin {format_signed(fmean(result['margins']) / 2)}"
     timeouts = result["flags"]
     return text + (f", time lost {timeouts[0]} : {timeouts[1]}" if any(timeouts) else "")
 

@@ -16,7 +16,7 @@ from awello.formats.obf import parse_obf
 from awello.kernel import U
 from awello.rules.game import perft
 
-REFERENCE_SPEED = 168e6  # perft leaves per second
+REFERENCE_LEAVES_PER_SECOND = 168e6  # perft leaves per second
 PERFT_DEPTH = 10
 
 
@@ -48,7 +48,7 @@ def main() -> None:
             *_, analysis = engine.solve(problem.position)
             after = measure_perft_speed()
             speed, before = (before + after) / 2, after
-            scaled = analysis.seconds * speed / REFERENCE_SPEED
+            scaled = analysis.seconds * speed / REFERENCE_LEAVES_PER_SECOND
             results = analysis.seconds, analysis.nodes, scaled
             totals = [total + result for total, result in zip(totals, results, strict=True)]
             correct = analysis.value == problem.best_score and analysis.move in problem.best_moves

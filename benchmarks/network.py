@@ -11,7 +11,7 @@ from time import perf_counter
 import numpy as np
 import numpy.typing as npt
 
-from awello.cli.app import progress
+from awello.cli.progress import show_step_progress
 from awello.evaluate.cnn import SYMMETRY_SQUARES, load_cnn, softmax
 from awello.kernel import U
 from awello.learn.cnn_games import read_records
@@ -40,7 +40,7 @@ def main() -> None:
     rows = np.array([row for record in records for row in encode_record(record)], object)
     words, labels = rows[:, :2].astype(np.uint64), rows[:, 2:].astype(np.int64)
     network, seconds, results = load_cnn(Game.OTHELLO, options.weights, THREADS), 0.0, []
-    with progress("network", len(words)) as step:
+    with show_step_progress("network", len(words)) as step:
         for start in range(0, len(words), BATCH_SIZE):
             batch, started = words[start : start + BATCH_SIZE], perf_counter()
             probabilities, values = np.zeros((len(batch), 64), np.float32), np.zeros(len(batch), np.float32)

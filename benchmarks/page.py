@@ -76,19 +76,19 @@ def measure_page(address: str) -> None:
             page.close()
 
 
-async def play_games(address: str, number: int, until: float, moves: list[int]) -> None:
+async def play_games(address: str, number: int, deadline: float, moves: list[int]) -> None:
     """Play games against the champion while an analysis runs; count the moves."""
     game = ("othello", "abapa")[number % 2]
     async with connect(address.replace("http", "ws") + "api/live") as socket:
-        while time.perf_counter() < until:
+        while time.perf_counter() < deadline:
             played: list[str] = []
-            while time.perf_counter() < until:
+            while time.perf_counter() < deadline:
                 position = {"game": game, "moves": played}
                 await socket.send(json.dumps({"id": "analysis", "type": "analyse", **position, "seconds": 10}))
                 choice = {"id": "move", "type": "choose", **position, "player": "champion@level=3"}
                 await socket.send(json.dumps(choice))
                 while (response := json.loads(await socket.recv())).get("type") != "choice":
-                    if time.perf_counter() > until:
+                    if time.perf_counter() > deadline:
                         return
                 played.append(response["move"])
                 moves[number] += 1
@@ -96,9 +96,11 @@ async def play_games(address: str, number: int, until: float, moves: list[int]) 
                     break
 
 
-async def measure_requests(action: Callable[[], Awaitable[httpx.Response]], until: float, times: list[float]) -> None:
+async def measure_requests(
+    action: Callable[[], Awaitable[httpx.Response]], deadline: float, times: list[float]
+) -> None:
     """Send about ten requests per second and record their times."""
-    while time.perf_counter() < until:
+    while time.perf_counter() < deadline:
         started = time.perf_counter()
         response = await action()
         response.raise_for_status()
@@ -108,7 +110,7 @@ async def measure_requests(action: Callable[[], Awaitable[httpx.Response]], unti
 
 async def measure_load(address: str, games: int, seconds: float) -> None:
     """Play many games at the same time, and measure other requests meanwhile."""
-    until = time.perf_counter() + seconds
+    deadline = time.perf_counter() + seconds
     moves = [0] * games
     times: dict[str, list[float]] = {"/": [], "/api/positions": [], "/api/players": [], "/static/js/app.js": []}
     port = address.rstrip("/").rsplit(":", 1)[1]
@@ -117,7 +119,7 @@ async def measure_load(address: str, games: int, seconds: float) -> None:
     async def count() -> None:
         nonlocal peak
         server = find_server(port)
-        while time.perf_counter() < until:
+        while time.perf_counter() < deadline:
             peak = max(peak, count_processes(server))
             await asyncio.sleep(0.25)
 
@@ -126,8 +128,8 @@ async def measure_load(address: str, games: int, seconds: float) -> None:
         def request(path: str) -> Awaitable[httpx.Response]:
             return client.post(path, json={"moves": OPENING}) if path == "/api/positions" else client.get(path)
 
-        work = [play_games(address, number, until, moves) for number in range(games)]
-        work += [measure_requests(partial(request, path), until, durations) for path, durations in times.items()]
+        work = [play_games(address, number, deadline, moves) for number in range(games)]
+        work += [measure_requests(partial(request, path), deadline, durations) for path, durations in times.items()]
         await asyncio.gather(count(), *work)
     print(f"{games} simultaneous games for {seconds:g} s: {sum(moves)} moves, {min(moves)} in the slowest game")
     print("child processes of the server: at most {}, with {} running threads".format(*peak))

@@ -3,12 +3,12 @@
 python benchmarks/stress.py [--analyses 10000] [--seed 1]
 python benchmarks/stress.py --seed 1 --only 4711
 
-Positions come from play, are random, invalid, unreachable (`stress_odd.py`), or constructed to collide in a hash table
-(`stress_collisions.py`).  Limits are of every kind.  Searches are stopped from other threads, abandoned, and disturbed
-by other searches, with up to three engines at the same time.  As on a server, their hash functions are secret.  Invalid
-positions and limits must be refused with a one-line message; exact values are checked (`stress_checks.py`).  The
-analyses run in a separate process, so that the test counts crashes and continues.  `--only` repeats one analysis; its
-timing may differ.  Needs Linux to read the memory use of a process.
+Positions come from play, are random, invalid, unreachable (`stress_unreachable.py`), or constructed to collide in a
+hash table (`stress_collisions.py`).  Limits are of every kind.  Searches are stopped from other threads, abandoned, and
+disturbed by other searches, with up to three engines at the same time.  As on a server, their hash functions are
+secret.  Invalid positions and limits must be refused with a one-line message; exact values are checked
+(`stress_checks.py`).  The analyses run in a separate process, so that the test counts crashes and continues.  `--only`
+repeats one analysis; its timing may differ.  Needs Linux to read the memory use of a process.
 """
 
 import argparse
@@ -33,12 +33,12 @@ from pathlib import Path
 from typing import Any
 
 from stress_checks import AnalysisChecker, load_endgames
-from stress_collisions import constructed_positions
-from stress_positions import damaged_text, invalid_position, random_limit, random_position
+from stress_collisions import make_colliding_positions
+from stress_positions import make_damaged_text, make_invalid_position, make_random_limit, make_random_position
 
 from awello import PASS, Clock, Game, Position, parse_position
 from awello.analysis import Analysis
-from awello.cli.app import progress
+from awello.cli.progress import show_step_progress
 from awello.engine.engine import Engine
 from awello.errors import AwelloError
 from awello.limits import Limit
@@ -116,7 +116,7 @@ class StressTest:
 
     def analyse_random(self, engine: Engine, rng: random.Random) -> None:
         """Analyse a random position; the game may be over."""
-        position = random_position(engine.game, rng)
+        position = make_random_position(engine.game, rng)
         if position.over:
             with self.expect_refusal():
                 list(engine.analyse(position, Limit(depth=3)))
@@ -125,14 +125,18 @@ class StressTest:
 
     def solve_constructed(self, engine: Engine, rng: random.Random) -> None:
         """Solve boards that were constructed to collide in a hash table."""
-        for position in constructed_positions(rng) if engine.game == Game.OTHELLO else ():
+        for position in make_colliding_positions(rng) if engine.game == Game.OTHELLO else ():
             *_, last = engine.solve(position)
             counts = AnalysisChecker(position, set(position.legal_moves()), 1, False).check(last)
             self.tally.counts.update(counts, constructed=1)
 
     def analyse_invalid(self, engine: Engine, rng: random.Random) -> None:
         """Try invalid positions, limits and settings."""
-        position, invalid, case = Position.start(engine.game), invalid_position(engine.game, rng), rng.randrange(10)
+        position, invalid, case = (
+            Position.start(engine.game),
+            make_invalid_position(engine.game, rng),
+            rng.randrange(10),
+        )
         methods: list[Callable[[Position, Limit], object]] = [
             lambda position, limit: list(engine.analyse(position, limit)),
             lambda position, limit: engine.choose(position, Clock(), limit),
@@ -153,7 +157,7 @@ class StressTest:
     def parse_damaged(self, engine: Engine, rng: random.Random) -> None:
         """Parse a damaged text: the result must be a valid position or an error."""
         try:
-            position = parse_position(damaged_text(engine.game, rng), rng.choice((engine.game, None)))
+            position = parse_position(make_damaged_text(engine.game, rng), rng.choice((engine.game, None)))
         except AwelloError as error:
             with self.expect_refusal():
                 raise error
@@ -164,10 +168,10 @@ class StressTest:
 
     def search(self, engine: Engine, position: Position, rng: random.Random) -> None:
         """Search by a random method, while other threads stop it and perhaps call another method."""
-        limit, multipv, finished = random_limit(rng), rng.choice((1, 1, 2, 40)), threading.Event()
+        limit, multipv, finished = make_random_limit(rng), rng.choice((1, 1, 2, 40)), threading.Event()
         stop_after = rng.choice((0.0, rng.uniform(0, 0.05), 0.2, 0.2))
         stop_interval = rng.choice((0.0005, 0.02))  # a stop before the start of the search has no effect
-        other, delay = random_position(position.game, rng), rng.uniform(0, 0.03)
+        other, delay = make_random_position(position.game, rng), rng.uniform(0, 0.03)
         legal = position.legal_moves()
         excluded = rng.sample([*legal, PASS, 99], 1) if rng.random() < 0.3 else []
         clock = rng.choice((Clock(), Clock(rng.uniform(-1, 3)), Clock(0.0), Clock(math.nan)))
@@ -316,7 +320,7 @@ def main() -> None:
     options = parser.parse_args()
     numbers = range(options.analyses) if options.only is None else range(options.only, options.only + 1)
     tally, resources, started = Tally(), list[Any](), time.perf_counter()
-    with suppress(KeyboardInterrupt), progress("analyses", len(numbers)) as step:
+    with suppress(KeyboardInterrupt), show_step_progress("analyses", len(numbers)) as step:
         resources = supervise(options.seed, numbers, tally, step)
     for failure in tally.failures:
         print(failure)

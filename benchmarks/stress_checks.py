@@ -27,21 +27,21 @@ sys.path.append(str(Path(__file__).parent.parent / "tests"))
 from reference_rules import BLACK, EMPTY, WHITE, ReferenceOthello
 
 MAX_SEARCH_EMPTIES, MAX_REFERENCE_EMPTIES = 13, 3  # empty squares up to which search and reference rules solve
-EXTRA_SEEDS = 2  # of these tablebases, beyond the engine's
+EXTRA_TABLEBASE_SEEDS = 2  # of these tablebases, beyond the engine's
 
 
 @cache
 def load_endgames(game: Game) -> Tablebase:
     """Build a tablebase with more seeds than the engine's, in memory."""
     base = load_or_build(game)
-    table = np.zeros(LEVEL_OFFSETS[base.seeds + EXTRA_SEEDS + 1], np.uint8)
+    table = np.zeros(LEVEL_OFFSETS[base.seeds + EXTRA_TABLEBASE_SEEDS + 1], np.uint8)
     table[: len(base.table)] = base.table
-    for level in range(base.seeds + 1, base.seeds + EXTRA_SEEDS + 1):
+    for level in range(base.seeds + 1, base.seeds + EXTRA_TABLEBASE_SEEDS + 1):
         solve_level(game, table, level, 1, lambda passes: None)
-    return Tablebase(game, base.seeds + EXTRA_SEEDS, table)
+    return Tablebase(game, base.seeds + EXTRA_TABLEBASE_SEEDS, table)
 
 
-def to_reference(position: Position) -> ReferenceOthello:
+def convert_to_reference(position: Position) -> ReferenceOthello:
     """Convert a position to the reference rules."""
     colours = ((EMPTY, BLACK, WHITE)[(position.first >> s & 1) + 2 * (position.second >> s & 1)] for s in range(64))
     return ReferenceOthello(position.game.size, tuple(colours), position.side)
@@ -56,7 +56,7 @@ def solve_by_minimax(reference: ReferenceOthello) -> int:
 
 
 @lru_cache(10_000)
-def exact_value(position: Position) -> int | None:
+def compute_exact_value(position: Position) -> int | None:
     """Return the value with best play (Awalé: of the seeds on the board), or None if it takes too long to compute."""
     if position.game.family == "awale":
         base = load_endgames(position.game)
@@ -64,7 +64,7 @@ def exact_value(position: Position) -> int | None:
     if (empties := position.empties) > MAX_SEARCH_EMPTIES:
         return None
     if empties <= MAX_REFERENCE_EMPTIES:
-        return solve_by_minimax(to_reference(position))
+        return solve_by_minimax(convert_to_reference(position))
     evaluator = AlphaBetaEvaluator(position.game, Heuristic("mobility"), 0, True, False)
     bound = EXACT_SCALE * position.game.points
     words = U(position.own), U(position.opp)
@@ -72,10 +72,10 @@ def exact_value(position: Position) -> int | None:
     return int(value) // EXACT_SCALE
 
 
-def exact_move_value(position: Position, move: int) -> int | None:
+def compute_exact_move_value(position: Position, move: int) -> int | None:
     """Return the exact value of a move, ignoring repetitions of earlier positions."""
     after = replace(position.after(move), past=frozenset())
-    value = exact_value(after)
+    value = compute_exact_value(after)
     gain = seeds_on_board(position) - seeds_on_board(after) if position.game.family == "awale" else 0
     return None if value is None else gain - value
 
@@ -113,7 +113,7 @@ class AnalysisChecker:
         """Raise `AssertionError` if an exact value is wrong; count the comparisons."""
         counts, move_values = (
             Counter[str](),
-            {move: exact_move_value(self.position, move) for move in self.allowed_moves},
+            {move: compute_exact_move_value(self.position, move) for move in self.allowed_moves},
         )
         for move, value in analysis.candidates:
             value_of_move = move_values[move]

@@ -19,7 +19,7 @@ OWN_FACTOR, OPP_FACTOR = 0x9E3779B97F4A7C15, 0xC2B2AE3D27D4EB4F  # XORed with th
 HASH_MODULUS = 1 << 128
 MULTIPLIERS = PUBLIC_MULTIPLIERS[1] << 64 | PUBLIC_MULTIPLIERS[0], PUBLIC_MULTIPLIERS[3] << 64 | PUBLIC_MULTIPLIERS[2]
 
-EXTREMES = (  # boards whose hash by the public multipliers is 0 or all ones
+EXTREME_HASH_BOARDS = (  # boards whose hash by the public multipliers is 0 or all ones
     (0x6983820390018, 0x126C45FC6B8A1),
     (0x2B1BA90B441B, 0x2400400109184),
     (0x4885808658D4, 0x1262840080321),
@@ -32,20 +32,20 @@ Pair = tuple[Position, Position]
 Vector = list[int]
 
 
-def product_hash(own: int, opp: int) -> int:
+def compute_product_hash(own: int, opp: int) -> int:
     """Return the old hash, which multiplied both words."""
     product = (own ^ OWN_FACTOR) * (opp ^ OPP_FACTOR)
     mixed = (product & WORD_MASK ^ product >> 64) * 0xBF58476D1CE4E5B9 & WORD_MASK
     return mixed ^ mixed >> 29
 
 
-def public_hash(own: int, opp: int) -> int:
+def compute_public_hash(own: int, opp: int) -> int:
     """Return the hash of `engine.transposition_table` with its public multipliers."""
     return (own * MULTIPLIERS[0] + opp * MULTIPLIERS[1]) % HASH_MODULUS >> 64
 
 
 # ---- weak boards ----------------------------------------------------------------------------------------------------
-def weak_boards(empties: int, rng: random.Random) -> Iterator[Position]:
+def make_weak_boards(empties: int, rng: random.Random) -> Iterator[Position]:
     """Yield boards with a word that is a constant of the old hash, its complement, or a symmetric image of these."""
     for constant in (OWN_FACTOR, OPP_FACTOR):
         for word in (constant, ~constant & WORD_MASK):
@@ -63,7 +63,7 @@ def clear_random_bits(word: int, count: int, rng: random.Random) -> int:
 
 
 # ---- equal products: x * y = y * x ----------------------------------------------------------------------------------
-def product_pair(empties: int, rng: random.Random) -> Pair:
+def make_product_collision(empties: int, rng: random.Random) -> Pair:
     """Make two boards with the same old hash by exchanging their factors."""
     words, free = [0, 0, 0, 0], []
     for square in range(64):
@@ -105,7 +105,7 @@ def squared_length(vector: Vector) -> int:
     return inner_product(vector, vector)
 
 
-SHORT = reduce_lattice([[1, 0, MULTIPLIERS[0]], [0, 1, MULTIPLIERS[1]], [0, 0, HASH_MODULUS]])
+SHORT_VECTORS = reduce_lattice([[1, 0, MULTIPLIERS[0]], [0, 1, MULTIPLIERS[1]], [0, 0, HASH_MODULUS]])
 
 
 def to_signed_digits(first: int, second: int, rng: random.Random) -> list[tuple[int, int]] | None:
@@ -119,14 +119,14 @@ def to_signed_digits(first: int, second: int, rng: random.Random) -> list[tuple[
     return digits if first == second == 0 else None
 
 
-def public_pair(empties: int, rng: random.Random) -> Pair:
+def make_public_collision(empties: int, rng: random.Random) -> Pair:
     """Make two boards with the same number of empty squares and the same hash under the public multipliers."""
     while True:
-        times = [rng.randint(-3, 3) for _ in SHORT]
-        first, second, _ = (sum(map(mul, times, part)) for part in zip(*SHORT, strict=True))
+        times = [rng.randint(-3, 3) for _ in SHORT_VECTORS]
+        first, second, _ = (sum(map(mul, times, part)) for part in zip(*SHORT_VECTORS, strict=True))
         digits = to_signed_digits(first, second, rng) if first or second else None
         found = _fill(digits, empties, rng) if digits else None
-        if found and public_hash(found[0].own, found[0].opp) == public_hash(found[1].own, found[1].opp):
+        if found and compute_public_hash(found[0].own, found[0].opp) == compute_public_hash(found[1].own, found[1].opp):
             return found
 
 
@@ -161,16 +161,16 @@ def find_predecessor(position: Position, rng: random.Random) -> Position | None:
     return None
 
 
-def constructed_positions(rng: random.Random) -> list[Position]:
+def make_colliding_positions(rng: random.Random) -> list[Position]:
     """Construct positions whose successors collide; search them one after the other."""
     empties = rng.choice((6, 8, 10, 12))
     kind = rng.randrange(4)
     if kind == 0:
-        boards = rng.sample(list(weak_boards(empties, rng)), 4)
+        boards = rng.sample(list(make_weak_boards(empties, rng)), 4)
     elif kind == 1:
         word = rng.choice((OWN_FACTOR, ~OWN_FACTOR & WORD_MASK))
         boards = [Position(Game.OTHELLO, word, clear_random_bits(~word & WORD_MASK, empties, rng)) for _ in range(4)]
     else:
-        boards = list(product_pair(empties, rng) if kind == 2 else public_pair(12, rng))
+        boards = list(make_product_collision(empties, rng) if kind == 2 else make_public_collision(12, rng))
     found = (find_predecessor(board, rng) for board in boards)
     return [position for position in found if position is not None and not position.over]

@@ -5,7 +5,7 @@ import random
 from dataclasses import replace
 from typing import Any
 
-from stress_odd import odd_position
+from stress_unreachable import make_unreachable_position
 
 from awello import Game, Position, format_position, parse_position
 from awello.engine.tablebase import seeds_on_board, split_captures_evenly
@@ -13,22 +13,22 @@ from awello.limits import Limit
 from awello.rules.awale import TOTAL_SEEDS
 from awello.rules.othello import BOARD_SQUARES
 
-LETTERS = "XO-xo.* 0123456789-SN;\n\t\0é٣sſ"
+DAMAGING_CHARACTERS = "XO-xo.* 0123456789-SN;\n\t\0é٣sſ"
 
 
-def random_position(game: Game, rng: random.Random) -> Position:
+def make_random_position(game: Game, rng: random.Random) -> Position:
     """Return a position from play or an artificial one, at any stage, rarely of a finished game."""
     for _ in range(5):
         remaining = rng.choice((rng.randint(1, 13), rng.randint(1, 13), rng.randrange(game.points + 1)))
-        position = (played_position if rng.random() < 0.6 else artificial_position)(game, remaining, rng)
+        position = (make_played_position if rng.random() < 0.6 else make_artificial_position)(game, remaining, rng)
         if rng.random() < 0.1:
-            position = odd_position(game, rng)
+            position = make_unreachable_position(game, rng)
         if not position.over or rng.random() < 0.1:
             break
     return position
 
 
-def played_position(game: Game, remaining: int, rng: random.Random) -> Position:
+def make_played_position(game: Game, remaining: int, rng: random.Random) -> Position:
     """Play a random game until at most `remaining` squares are empty or seeds are on the board."""
 
     def count_remaining(position: Position) -> int:
@@ -40,7 +40,7 @@ def played_position(game: Game, remaining: int, rng: random.Random) -> Position:
     return position
 
 
-def artificial_position(game: Game, remaining: int, rng: random.Random) -> Position:
+def make_artificial_position(game: Game, remaining: int, rng: random.Random) -> Position:
     """Place discs or seeds at random."""
     seeds, side = [0] * 14, rng.randrange(2)
     if game.family == "othello":
@@ -55,9 +55,9 @@ def artificial_position(game: Game, remaining: int, rng: random.Random) -> Posit
     return split_captures_evenly(position) if rng.random() < 0.7 else position
 
 
-def invalid_position(game: Game, rng: random.Random) -> Position:
+def make_invalid_position(game: Game, rng: random.Random) -> Position:
     """Return an invalid position of a game."""
-    position, word = random_position(game, rng), 1 << rng.randrange(64)
+    position, word = make_random_position(game, rng), 1 << rng.randrange(64)
     changes: list[dict[str, Any]] = [{"side": rng.choice((-1, 2, 10**20))}]
     changes += [{"own": value} for value in (-1, -word, 1 << 64 | word, 10**40)]
     if game.family == "othello":
@@ -69,16 +69,16 @@ def invalid_position(game: Game, rng: random.Random) -> Position:
     return replace(position, **rng.choice(changes))
 
 
-def damaged_text(game: Game, rng: random.Random) -> str:
+def make_damaged_text(game: Game, rng: random.Random) -> str:
     """Return the text of a position with some characters removed, changed or added."""
-    text = list(format_position(random_position(game, rng)))
+    text = list(format_position(make_random_position(game, rng)))
     for _ in range(rng.randint(1, 4)):
         start = rng.randrange(len(text) + 1)
-        text[start : start + rng.choice((0, 1, 1, 40))] = rng.choices(LETTERS, k=rng.choice((0, 1, 1, 9)))
+        text[start : start + rng.choice((0, 1, 1, 40))] = rng.choices(DAMAGING_CHARACTERS, k=rng.choice((0, 1, 1, 9)))
     return "".join(text)
 
 
-def random_limit(rng: random.Random) -> Limit:
+def make_random_limit(rng: random.Random) -> Limit:
     """Return a limit with any combination of depth, time, nodes and level."""
     limits: dict[str, Any] = {
         "depth": rng.choice((1, 2, rng.randint(1, 12), rng.randint(1, 60), 10**9 - 1)),

@@ -1,4 +1,4 @@
-"""Visitors of the page for `benchmarks/club_hostile.py`: ordinary ones, and attacks that need no account.
+"""Visitors of the page for `benchmarks/club_attacks.py`: ordinary ones, and attacks that need no account.
 
 Each visitor has its own address on this machine; attackers share one.
 """
@@ -31,22 +31,22 @@ CONNECTION_ERRORS = (OSError, ConnectionClosed, InvalidHandshake, TimeoutError, 
 Attack = Callable[[str, float], Coroutine[Any, Any, str]]
 
 
-def host_and_port(address: str) -> tuple[str, int]:
+def split_address(address: str) -> tuple[str, int]:
     """Return the host and port of a URL."""
     parts = urlsplit(address)
     return parts.hostname or "", parts.port or 0
 
 
-def http_client(address: str, source: str) -> httpx.AsyncClient:
+def make_http_client(address: str, source: str) -> httpx.AsyncClient:
     """Create an HTTP client with a source address."""
-    host, port = host_and_port(address)
+    host, port = split_address(address)
     transport = httpx.AsyncHTTPTransport(local_address=source, limits=httpx.Limits(max_connections=None))
     return httpx.AsyncClient(base_url=f"http://{host}:{port}", transport=transport, timeout=60)
 
 
 def open_websocket(address: str, source: str, **headers: str) -> Any:
     """Open a WebSocket connection with a source address."""
-    host, port = host_and_port(address)
+    host, port = split_address(address)
     url = f"ws://{host}:{port}/api/live"
     return connect(url, local_addr=(source, 0), additional_headers=headers, ping_interval=None)
 
@@ -91,13 +91,13 @@ class SimulatedVisitor:
 
     def __init__(self, address: str, source: str = ORDINARY, seed: int = 0) -> None:
         self.address, self.source, self.rng = address, source, random.Random(seed)
-        self.waits: dict[str, list[float]] = defaultdict(list)
-        self.refused: Counter[str] = Counter()
+        self.response_times: dict[str, list[float]] = defaultdict(list)
+        self.refusals: Counter[str] = Counter()
 
     async def run(self) -> None:
         """Use the page until cancelled."""
         await asyncio.sleep(ROUND_SECONDS * self.rng.random())
-        async with http_client(self.address, self.source) as client:
+        async with make_http_client(self.address, self.source) as client:
             while True:
                 for kind, act in (
                     ("page", self._load_page),
@@ -109,8 +109,8 @@ class SimulatedVisitor:
                     try:
                         await (act(client) if act else self._request(kind))
                     except CONNECTION_ERRORS as error:
-                        self.refused[f"{kind}: {type(error).__name__}"] += 1
-                    self.waits[kind].append(time.perf_counter() - started)
+                        self.refusals[f"{kind}: {type(error).__name__}"] += 1
+                    self.response_times[kind].append(time.perf_counter() - started)
                     await asyncio.sleep(ROUND_SECONDS * self.rng.uniform(0.5, 1.5) / 4)
 
     async def _load_page(self, client: httpx.AsyncClient) -> None:
@@ -124,7 +124,7 @@ class SimulatedVisitor:
 
     def _record_status(self, kind: str, status: int) -> None:
         if status != 200:
-            self.refused[f"{kind}: {status}"] += 1
+            self.refusals[f"{kind}: {status}"] += 1
 
     async def _request(self, kind: str) -> None:
         fields = {"player": "champion@level=4"} if kind == "choose" else {"seconds": 0.3}
@@ -132,15 +132,19 @@ class SimulatedVisitor:
             await live.send(json.dumps({"id": 1, "type": kind, **MIDGAME, **fields}))
             while (response := json.loads(await asyncio.wait_for(live.recv(), 60)))["type"] != "done":
                 if response["type"] == "error":
-                    self.refused[f"{kind}: {response['code']}"] += 1
+                    self.refusals[f"{kind}: {response['code']}"] += 1
                     return
 
     def report(self) -> str:
         """Describe the median and longest response time per action and the refusals, and reset them."""
-        waits = [f"{kind} {statistics.median(each):.2f}/{max(each):.2f} s" for kind, each in self.waits.items() if each]
-        summary = f"{', '.join(waits)}, refused {dict(self.refused) or 0}"
-        self.waits.clear()
-        self.refused.clear()
+        waits = [
+            f"{kind} {statistics.median(each):.2f}/{max(each):.2f} s"
+            for kind, each in self.response_times.items()
+            if each
+        ]
+        summary = f"{', '.join(waits)}, refused {dict(self.refusals) or 0}"
+        self.response_times.clear()
+        self.refusals.clear()
         return summary
 
 
@@ -150,9 +154,9 @@ async def school_class(address: str, seconds: float) -> str:
     await run_for([person.run() for person in people], seconds)
     total = SimulatedVisitor(address)
     for person in people:
-        total.refused.update(person.refused)
-        for kind, waits in person.waits.items():
-            total.waits[kind] += waits
+        total.refusals.update(person.refusals)
+        for kind, waits in person.response_times.items():
+            total.response_times[kind] += waits
     return f"thirty people: {total.report()}"
 
 
@@ -178,7 +182,7 @@ async def queue_reviews(address: str, seconds: float) -> str:
     return f"{dict(codes)}"
 
 
-def _post(path: str, fields: dict[str, Any]) -> bytes:
+def _format_post(path: str, fields: dict[str, Any]) -> bytes:
     body = json.dumps(fields).encode()
     head = f"POST {path} HTTP/1.1\r\nHost: 127.0.0.1\r\nContent-Type: application/json\r\nContent-Length: {len(body)}"
     return head.encode() + b"\r\n\r\n" + body
@@ -186,10 +190,10 @@ def _post(path: str, fields: dict[str, Any]) -> bytes:
 
 async def close_reviews(address: str, seconds: float) -> str:
     """Reviews whose clients disconnect immediately."""
-    sent, request = count(), _post("/api/review", {"seconds": 10, **make_long_game()})
+    sent, request = count(), _format_post("/api/review", {"seconds": 10, **make_long_game()})
 
     async def attack_once() -> None:
-        _, writer = await asyncio.open_connection(*host_and_port(address), local_addr=(HOSTILE, 0))
+        _, writer = await asyncio.open_connection(*split_address(address), local_addr=(HOSTILE, 0))
         writer.write(request)
         await writer.drain()
         writer.close()
@@ -207,7 +211,7 @@ def flood_with(
     async def attack(address: str, seconds: float) -> str:
         statuses: Counter[int] = Counter()
         body = fields() if fields else None
-        async with http_client(address, HOSTILE) as client:
+        async with make_http_client(address, HOSTILE) as client:
 
             async def attack_once() -> None:
                 while True:
@@ -244,15 +248,15 @@ async def _drain(live: Any) -> None:
             pass
 
 
-def _contest() -> dict[str, Any]:
+def _make_contest() -> dict[str, Any]:
     players = [f"alphabeta@{depth}" for depth in range(3, 11)]
     return {"game": "othello", "players": players, "rounds": 50, "move_time": 5}
 
 
 async def never_read(address: str, seconds: float) -> str:
     """60 connections that request large responses and read none, and reconnect when cut off."""
-    cut_off, requests = count(), _post("/api/tree", {**MIDGAME, "search": "minimax@4"})
-    requests += _post("/api/positions", make_long_game()) * 5
+    cut_off, requests = count(), _format_post("/api/tree", {**MIDGAME, "search": "minimax@4"})
+    requests += _format_post("/api/positions", make_long_game()) * 5
 
     async def attack_once() -> None:
         connection = socket.socket()
@@ -261,7 +265,7 @@ async def never_read(address: str, seconds: float) -> str:
         connection.setblocking(False)
         loop = asyncio.get_running_loop()
         try:
-            await loop.sock_connect(connection, host_and_port(address))
+            await loop.sock_connect(connection, split_address(address))
             while True:
                 await loop.sock_sendall(connection, requests)
                 await asyncio.sleep(0.5)
@@ -300,7 +304,7 @@ ATTACKS: dict[str, Attack] = {
     "trees": flood_with("POST", "/api/tree", lambda: {**MIDGAME, "search": "minimax@4"}),
     "the page": flood_with("GET", "/"),
     "long analyses": analyse_long_games,
-    "contests": flood_with("POST", "/api/contests", _contest, connections=4),
+    "contests": flood_with("POST", "/api/contests", _make_contest, connections=4),
     "unread responses": never_read,
     "WebSockets of a /64": open_many_websockets,
 }

@@ -69,7 +69,7 @@ def answer_gtp(command: str, *words: str) -> str:
             return "? unknown command"
         case "boardsize" if wrong == "plays draughts":
             return "? unacceptable size"
-        case "play" if words[1] == "pass" and wrong == "rejects passes":
+        case "play" if words[1] == "pass" and wrong == "refuses passes":
             return "? syntax error"
         case "play" if wrong == "refuses":
             return "? illegal move"

@@ -18,7 +18,7 @@ from sqlalchemy import Connection, select, text
 
 from awello import PASS, Game, Position, Record, parse_position, parse_transcript
 from awello.archive import archive as archives
-from awello.archive import importer, index, schema
+from awello.archive import importer, position_index, schema
 from awello.archive.archive import Archive, GameFilter
 from awello.archive.explorer import explore
 from awello.archive.game_rows import parse_date
@@ -51,7 +51,7 @@ def archive(request: pytest.FixtureRequest, server: str | None, tmp_path: Path) 
     archive.close()
 
 
-def source(name: str, *records: Record | NotationError) -> ImportSource:
+def make_source(name: str, *records: Record | NotationError) -> ImportSource:
     return ImportSource(name, "test", name.encode(), b"head", records)
 
 
@@ -59,7 +59,7 @@ def import_sources(archive: Archive, *sources: ImportSource) -> list[ImportRepor
     return import_games(archive, sources, lambda looked_at: None)
 
 
-def contents(archive: Archive) -> dict[str, list[str]]:
+def read_tables(archive: Archive) -> dict[str, list[str]]:
     """The contents of all tables of an archive, for comparison."""
     with archive.engine.connect() as connection:
         tables = schema.metadata.sorted_tables
@@ -79,34 +79,34 @@ def test_records_are_stored_completely(archive: Archive) -> None:
     records += [full_record(), Record(start), Record(start, (start.legal_moves()[0],))]
     numbers = [archive.add(record) for record in records]
     assert numbers == list(range(1, len(records) + 1))
-    assert list(archive.records(numbers)) == records
+    assert list(archive.load_records(numbers)) == records
     assert [archive.add(record) for record in reversed(records)] == numbers[::-1], "no game is stored twice"
-    assert list(archive.records([3, 1, 99, 2])) == [records[2], records[0], records[1]]
+    assert list(archive.load_records([3, 1, 99, 2])) == [records[2], records[0], records[1]]
     with pytest.raises(ConfigError, match="the archive has no game 99"):
-        archive.find(99)
+        archive.load_record(99)
 
 
 def test_a_repeated_import_changes_nothing(archive: Archive) -> None:
     records = [random_record(Game.OTHELLO, seed) for seed in range(30)]
     unfinished = Record(records[0].start, records[0].moves[:20])
     wrong = NotationError("line 3: no game")
-    first = source("first", *records[:20], wrong, unfinished, records[3])
-    second = source("second", *records[10:])
+    first = make_source("first", *records[:20], wrong, unfinished, records[3])
+    second = make_source("second", *records[10:])
     reports = import_sources(archive, first, second)
-    assert [(r.games, r.repeated, r.unfinished, r.before, r.damage) for r in reports] == [
+    assert [(r.games, r.repeated, r.unfinished, r.imported_before, r.errors) for r in reports] == [
         (22, 1, 1, 0, [wrong]),
         (20, 10, 0, 0, []),
     ]
-    before = contents(archive)
+    before = read_tables(archive)
     again = import_sources(archive, first, second)
-    assert [(r.games, r.repeated, r.unfinished, r.before) for r in again] == [(22, 1, 1, 22), (20, 10, 0, 20)]
-    assert contents(archive) == before
-    assert len(archive.numbers(GameFilter())) == 31
+    assert [(r.games, r.repeated, r.unfinished, r.imported_before) for r in again] == [(22, 1, 1, 22), (20, 10, 0, 20)]
+    assert read_tables(archive) == before
+    assert len(archive.find_numbers(GameFilter())) == 31
 
 
 def test_an_interrupted_import_resumes(archive: Archive, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(importer, "BATCH_GAMES", 7)
-    monkeypatch.setattr(index, "PAGE_ENTRIES", 3)
+    monkeypatch.setattr(position_index, "PAGE_ENTRIES", 3)
     records = [random_record(GAMES[seed % 3], seed) for seed in range(40)]
 
     def cut(after: int) -> Iterator[Record]:
@@ -119,14 +119,14 @@ def test_an_interrupted_import_resumes(archive: Archive, tmp_path: Path, monkeyp
     import_sources(archive, ImportSource("games", "test", b"games", b"", records))
     other = Archive(tmp_path / "other.sqlite")
     import_sources(other, ImportSource("games", "test", b"games", b"", records))
-    assert contents(other) == contents(archive)
+    assert read_tables(other) == read_tables(archive)
     other.close()
 
 
 def test_the_explorer_counts_what_was_played(archive: Archive) -> None:
     records = [random_record(game, seed) for game in (Game.OTHELLO, Game.OTHELLO4, Game.ABAPA) for seed in range(60)]
     resigned = Record(Position.start(), parse_transcript("f5f6").moves, loser=0, reason="resigned")
-    import_sources(archive, source("games", *records, resigned))
+    import_sources(archive, make_source("games", *records, resigned))
     seen: dict[tuple[Game, tuple[int, int]], Counter[tuple[int, int]]] = defaultdict(Counter)
     for record in (*records, resigned):
         for position, move in zip(record.positions(), record.moves, strict=False):
@@ -145,19 +145,22 @@ def test_the_explorer_counts_what_was_played(archive: Archive) -> None:
 
 def test_symmetric_games_are_one(archive: Archive) -> None:
     played = random_record(Game.OTHELLO, 5)
-    turned = [Record(played.start, tuple(turn(move, symmetry) for move in played.moves)) for symmetry in (0, 3, 4, 7)]
+    turned = [
+        Record(played.start, tuple(transform_move(move, symmetry) for move in played.moves))
+        for symmetry in (0, 3, 4, 7)
+    ]
     assert len({record.moves for record in turned}) == 4
-    import_sources(archive, source("games", *turned))
+    import_sources(archive, make_source("games", *turned))
     (start,) = explore(archive, Position.start()).moves
     assert (Position.start().format_move(start.move), start.games) == ("f5", 4)
     for record in turned:
         for position, move in zip(record.positions(), record.moves, strict=False):
             (branch,) = explore(archive, position).moves
             assert branch.games == 4 and position.after(branch.move).canonical() == position.after(move).canonical()
-    assert archive.numbers(GameFilter(through=turned[2].final)) == [1, 2, 3, 4]
+    assert archive.find_numbers(GameFilter(through=turned[2].final)) == [1, 2, 3, 4]
 
 
-def turn(move: int, symmetry: int) -> int:
+def transform_move(move: int, symmetry: int) -> int:
     return move if move == PASS else int(apply_symmetry(U(1 << move), symmetry)).bit_length() - 1
 
 
@@ -170,7 +173,7 @@ def test_filters(archive: Archive) -> None:
     numbers = {archive.add(each): each for each in (record, cup, awale, small, full_record())}
 
     def found(**wanted: object) -> list[int]:
-        return archive.numbers(GameFilter(**wanted))  # type: ignore[arg-type]
+        return archive.find_numbers(GameFilter(**wanted))  # type: ignore[arg-type]
 
     assert found() == sorted(numbers) == [1, 2, 3, 4, 5]
     assert found(player="TAMENORI") == [1, 2] and found(player="100%") == [2] and found(player="_") == []
@@ -182,7 +185,7 @@ def test_filters(archive: Archive) -> None:
     assert found(through=through) == [1, 2, 5] and found(through=through, player="ann") == [5]
     assert explore(archive, through, GameFilter(player="tamenori")).games == 2
     with pytest.raises(ConfigError):
-        archive.find(0)
+        archive.load_record(0)
 
 
 @pytest.mark.parametrize(
@@ -214,7 +217,7 @@ def test_an_older_archive_runs_the_missing_migrations(archive: Archive, monkeypa
         newer = Archive(archive.location)
         with newer.engine.connect() as connection:
             assert connection.execute(text("SELECT mood, reason FROM games")).all() == [(None, "ran out of time")]
-        assert newer.find(1) == full_record()
+        assert newer.load_record(1) == full_record()
         newer.close()
     monkeypatch.undo()
     with pytest.raises(ConfigError, match="newer version of Awello"):
@@ -235,7 +238,7 @@ def test_two_processes_can_write_concurrently(archive: Archive) -> None:
         writer.start()
     for writer in writers:
         writer.join()
-    assert len(archive.numbers(GameFilter())) == 40
+    assert len(archive.find_numbers(GameFilter())) == 40
     assert explore(archive, Position.start()).games == 40
 
 
@@ -259,18 +262,18 @@ def test_an_archive_that_cannot_be_written_can_be_read(tmp_path: Path, monkeypat
     archive.close()
     monkeypatch.setattr(os, "access", lambda file, mode: mode != os.W_OK)
     archive = Archive(tmp_path / "a name with %.sqlite")
-    assert archive.numbers(GameFilter()) == [1] and explore(archive, Position.start()).games == 1
+    assert archive.find_numbers(GameFilter()) == [1] and explore(archive, Position.start()).games == 1
     with pytest.raises(StorageError, match="readonly"):
         archive.add(Record(Position.start(), (19,)))
     archive.close()
 
 
 def test_pages_are_filled_before_new_ones_start(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(index, "PAGE_ENTRIES", 4)
+    monkeypatch.setattr(position_index, "PAGE_ENTRIES", 4)
     archive = Archive(tmp_path / "archive.sqlite")
-    chance = random.Random(1)
+    rng = random.Random(1)
     for seed in range(9):
-        archive.add(Record(Position.start(), (chance.choice(Position.start().legal_moves()),), tags={"n": str(seed)}))
+        archive.add(Record(Position.start(), (rng.choice(Position.start().legal_moves()),), tags={"n": str(seed)}))
     connection = sqlite3.connect(tmp_path / "archive.sqlite")
     sizes = [
         size // 14 for (size,) in connection.execute("SELECT length(entries) FROM index_pages ORDER BY bucket, page")

@@ -217,7 +217,7 @@ def test_a_bot_sends_a_refused_move_again(monkeypatch: pytest.MonkeyPatch) -> No
 
 
 def test_the_example_client_sends_a_refused_move_again() -> None:
-    spec = importlib.util.spec_from_file_location("club_client", ROOT / "examples" / "club_client.py")
+    spec = importlib.util.spec_from_file_location("club_bot", ROOT / "examples" / "club_bot.py")
     assert spec and spec.loader
     client = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(client)

@@ -499,7 +499,7 @@ def test_a_server_that_is_killed_resumes_in_the_middle_of_a_round(tmp_path: Path
         words = ["--port", str(port), "--club", str(file)]
         server = subprocess.Popen([*command, *words], cwd=ROOT, stdout=subprocess.PIPE, text=True)
         assert server.stdout
-        return server, server.stdout.readline().split()[3]
+        return server, server.stdout.readline().split()[4]
 
     club = ClubHarness(file)
     club.store = store

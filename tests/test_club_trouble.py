@@ -138,7 +138,7 @@ def test_archives_of_every_version_are_read(file: Path, tmp_path: Path) -> None:
     assert columns(inspect(archive.engine)) == {
         table.name: set(table.columns.keys()) for table in (STATE_TABLE, *ARCHIVE.tables.sorted_tables)
     }, "changed tables need a migration in archive/schema.py"
-    records = list(archive.records(archive.numbers(GameFilter())))
+    records = list(archive.load_records(archive.find_numbers(GameFilter())))
     assert [record.start.game for record in records].count(Game.OTHELLO4) == 2 and len(records) == 3
     assert all(record.final.over for record in records)
     assert archive.add(records[0]) == 1, "the game is already in the archive"
@@ -147,13 +147,13 @@ def test_archives_of_every_version_are_read(file: Path, tmp_path: Path) -> None:
 
 def test_an_archive_of_an_older_version_keeps_its_files_and_tags(tmp_path: Path) -> None:
     archive = Archive(str(restore(DATABASES / "imports-0.1.0.sql", tmp_path)))
-    record = archive.find(1)
+    record = archive.load_record(1)
     assert record.tags["Event"] == "Cup" and record.tags["Site"] == "Paris" and record.seconds == (1.5,) * 7
     assert [(file.name, file.games) for file in list_imported_files(archive)] == [("games.txt", 3)]
     assert restore_file(archive, "games.txt") == (3, {".txt": b"f5d6c3d3c4f4f6\nf5d6c5\nf5d6c5\n"})
     assert [move.games for move in explore(archive, record.start).moves] == [3], "positions are found"
     (report,) = import_games(archive, [read_source("games.txt", b"f5d6c3d3c4f4f6\nf5d6c5\nf5d6c5\n")], lambda _: None)
-    assert (report.before, report.games) == (3, 3), "the file has already been imported"
+    assert (report.imported_before, report.games) == (3, 3), "the file has already been imported"
     indexes = inspect(archive.engine).get_indexes("source_games")
     assert [index["name"] for index in indexes] == ["ix_source_games_game"]
     archive.close()

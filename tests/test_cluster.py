@@ -229,7 +229,7 @@ def test_otage_learns_the_same_although_a_worker_is_killed(address: str, tmp_pat
             list(autoplay(there, plan, address, database, kill))
         list(autoplay(here, plan))
         with closing(Archive(database)) as archive, closing(Archive(here / "games.sqlite")) as local:
-            games = [list(each.records(each.numbers(GameFilter()))) for each in (archive, local)]
+            games = [list(each.load_records(each.find_numbers(GameFilter()))) for each in (archive, local)]
         rounds = [[int(record.tags["Round"]) for record in each] for each in games]
         assert rounds == [list(range(1, 13))] * 2
         assert [record.moves for record in games[0]] == [record.moves for record in games[1]]

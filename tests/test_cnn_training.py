@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import pytest
 from conftest import run as run_python
-from games import play_random_moves
+from random_games import play_random_moves
 
 from awello import PASS, Game, Position, Record
 from awello.errors import ConfigError

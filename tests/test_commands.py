@@ -11,10 +11,10 @@ from conftest import awello, fresh_awello, run
 
 from awello.cli.app import COMMANDS
 
-BOARD63 = "-" * 63 + " X"
+BOARD_WITH_63_SQUARES = "-" * 63 + " X"
 
 
-def read(*words: str, command: Callable[..., Any] = awello) -> Any:
+def run_json(*words: str, command: Callable[..., Any] = awello) -> Any:
     done = command(*words)
     assert done.returncode == 0, done.stderr
     return json.loads(done.stdout)
@@ -22,19 +22,19 @@ def read(*words: str, command: Callable[..., Any] = awello) -> Any:
 
 def test_perft_prints_text_or_json() -> None:
     assert "390,216 leaves" in awello("perft", "othello", "8").stdout
-    found = read("perft", "awale", "6", "--variant", "romein", "--json", command=fresh_awello)
+    found = run_json("perft", "awale", "6", "--variant", "romein", "--json", command=fresh_awello)
     assert found.keys() == {"game", "variant", "depth", "leaves", "seconds"}
     assert (found["game"], found["depth"], found["leaves"]) == ("awale", 6, 27332)
 
 
 def test_perft_from_a_position() -> None:
     words = ("perft", "awale", "3", "--position", "0-0-0-0-0-1-0-0-0-0-0-0-24-23-S", "--json")
-    assert read(*words)["leaves"] == 1
+    assert run_json(*words)["leaves"] == 1
 
 
 def test_match_gives_the_same_results_twice() -> None:
     words = ("match", "othello", "random", "random", "--games", "40", "--seed", "7", "--json", "--records")
-    one, two = read(*words), read(*words, command=fresh_awello)
+    one, two = run_json(*words), run_json(*words, command=fresh_awello)
     for timing in ("mean_ms", "worst_ms"):
         assert one.pop(timing).keys() == two.pop(timing).keys() == {"first", "second"}
     assert one == two
@@ -49,7 +49,7 @@ def test_match_prints_a_summary() -> None:
 
 
 def test_players_and_version_and_help() -> None:
-    assert {player["name"] for player in read("players", "--json")["players"]} >= {"random", "greedy", "human"}
+    assert {player["name"] for player in run_json("players", "--json")["players"]} >= {"random", "greedy", "human"}
     assert "a random legal move" in awello("players").stdout
     assert fresh_awello("--version").stdout.startswith("awello 0.")
     assert "perft" in fresh_awello().stdout
@@ -70,9 +70,9 @@ def test_match_uses_openings_and_clock(tmp_path: Path) -> None:
     file = tmp_path / "openings.txt"
     file.write_text("f5f6e6f4\n")
     words = ("match", "othello", "random", "random", "--games", "2", "--json", "--records")
-    found = read(*words, "--openings", str(file))
+    found = run_json(*words, "--openings", str(file))
     assert all(record.startswith("f5f6e6f4") for record in found["records"])
-    assert sum(read(*words, "--clock", "0.000001ms")["forfeits"].values()) == 2
+    assert sum(run_json(*words, "--clock", "0.000001ms")["forfeits"].values()) == 2
 
 
 def test_the_summary_has_a_column_per_player() -> None:
@@ -91,25 +91,28 @@ def test_run_uses_every_key(tmp_path: Path) -> None:
     results = {}
     for seed in (1, 2):
         file.write_text(base + f"seed: {seed}\n")
-        results[seed] = read("run", str(file), "--json", "--records")["records"]
+        results[seed] = run_json("run", str(file), "--json", "--records")["records"]
         assert all(record.startswith("f5f6e6f4") for record in results[seed])
     assert results[1] != results[2]
     file.write_text(base + "clock: 0.000001ms\n")
-    assert sum(read("run", str(file), "--json")["forfeits"].values()) == 2
+    assert sum(run_json("run", str(file), "--json")["forfeits"].values()) == 2
     file.write_text(base)
     shown = awello("run", str(file)).stdout
     assert shown.count("a b c d e f g h") > 100  # two games, with the board at every move
     assert shown.count("moves: f5f6e6f4") == 2
-    settings = "table: 2, thresholds: [20, 50], options: {move_ordering: false}"
+    settings = "table: 2, thresholds: [20, 50], settings: {move_ordering: false}"
     mixed = f"{{player: alphabeta, heuristic: mixed, limit: 2, {settings}}}"
     file.write_text(f"players: [{mixed}, random]\ndisplay: false\n")
-    assert read("run", str(file), "--json")["first"] == "alphabeta:mixed@2,table=2,thresholds=20-50,move_ordering=False"
+    assert (
+        run_json("run", str(file), "--json")["first"]
+        == "alphabeta:mixed@2,table=2,thresholds=20-50,move_ordering=False"
+    )
 
 
 def test_run_plays_the_game_of_a_file(tmp_path: Path) -> None:
     file = tmp_path / "run.yaml"
     file.write_text("players: [greedy, {player: random}]\ngame: awale\nvariant: romein\ngames: 3\ndisplay: false\n")
-    found = read("run", str(file), "--json")
+    found = run_json("run", str(file), "--json")
     assert (found["first"], found["second"], found["variant"], found["games"]) == ("greedy", "random", "romein", 3)
     file.write_text("players: [greedy, random]\nsize: 4\n")
     assert "wins" in awello("run", str(file)).stdout
@@ -148,8 +151,8 @@ def test_leaving_a_game_is_not_an_error() -> None:
 
 def test_user_players(tmp_path: Path) -> None:
     words = ("match", "othello", "corners", "random", "--games", "4", "--json")
-    one = json.loads(fresh_awello("--import", "examples/bot.py", *words).stdout)
-    two = json.loads(fresh_awello("--import", "examples/bot.py", *words, "--jobs", "2").stdout)
+    one = json.loads(fresh_awello("--import", "examples/player.py", *words).stdout)
+    two = json.loads(fresh_awello("--import", "examples/player.py", *words, "--jobs", "2").stdout)
     assert one["wins"] == two["wins"]
     assert one["first"] == "corners"
     assert "'missing.py' is not a Python file" in fresh_awello(*words, AWELLO_PLAYERS="missing.py").stderr
@@ -161,21 +164,21 @@ def test_an_error_is_one_line_and_an_exit_status() -> None:
     assert done.stderr == "awello: unknown game 'chess': choose othello or awale\n"
 
 
-BAD = [
+INVALID_COMMANDS = [
     (("match", "othello", "random", "missing"), "unknown player 'missing'"),
     (("match", "othello", "random", "random:mixed"), "'random' has no setting 'heuristic'"),
     (("match", "chess", "random", "random"), "unknown game 'chess': choose othello or awale"),
     (("match", "othello", "random", "random", "--openings", "missing.txt"), "missing.txt"),
     (("match", "othello", "random", "random", "--games", "0"), "games"),
     (("match", "othello", "random", "random", "--clock", "soon"), "'soon' is not a duration"),
-    (("perft", "othello", "3", "--position", BOARD63), "the board has 63 squares"),
-    (("perft", "othello", "three"), "depth"),
+    (("perft", "othello", "3", "--position", BOARD_WITH_63_SQUARES), "the board has 63 squares"),
+    (("perft", "othello", "three"), "DEPTH"),
     (("perft", "othello", "3", "--size", "5"), "size 5: choose 4, 6 or 8"),
     (("perft", "awale", "3", "--variant", "ouri"), "unknown variant 'ouri'"),
     (("match", "othello", "human", "random"), "awello play"),
     (("match", "othello", "minimax@100ms", "random"), "needs a depth"),
     (("match", "othello", "random", "random", "--records"), "--json"),
-    (("perft", "awale", "3", "--position", BOARD63), "the diagram has"),
+    (("perft", "awale", "3", "--position", BOARD_WITH_63_SQUARES), "the diagram has"),
     (("run", "missing.yaml"), "missing.yaml"),
     (("nonsense",), "nonsense"),
     (("match", "othello", "random", "random", "--nonsense"), "--nonsense"),
@@ -197,14 +200,14 @@ def test_a_server_that_cannot_start_prints_the_reason(tmp_path: Path) -> None:
         assert "is not a host name" in awello("serve", "--hostname", name).stderr
 
 
-@pytest.mark.parametrize(("words", "part"), BAD, ids=[part for _, part in BAD])
+@pytest.mark.parametrize(("words", "part"), INVALID_COMMANDS, ids=[part for _, part in INVALID_COMMANDS])
 def test_invalid_input_is_a_one_line_error(words: tuple[str, ...], part: str) -> None:
     done = awello(*words)
-    complaints = [line for line in done.stderr.splitlines() if "compiling" not in line]
+    errors = [line for line in done.stderr.splitlines() if "compiling" not in line]
     assert done.returncode == 2
     assert done.stdout == ""
-    assert len(complaints) == 1
-    assert part in complaints[0]
+    assert len(errors) == 1
+    assert part in errors[0]
 
 
 @pytest.mark.parametrize(

@@ -24,7 +24,7 @@ from awello.errors import AwelloError, ConfigError
 from awello.storage.addresses import is_address
 
 SECRET = "s3cr3t"
-WRONG = [
+INVALID_ADDRESSES = [
     "postgresql+psycog://user:s3cr3t@127.0.0.1:1/db",
     "postgresql+asyncpg://user:s3cr3t@127.0.0.1:1/db",
     "postgressql://user:s3cr3t@127.0.0.1:1/db",
@@ -60,7 +60,7 @@ WRONG = [
     " postgresql://user:s3cr3t@127.0.0.1:1/db",
     "host=127.0.0.1 port=1 user=user password=s3cr3t",
 ]
-ONE = "postgresql+psycog://user:s3cr3t@127.0.0.1:1/db"
+UNREACHABLE_ADDRESS = "postgresql+psycog://user:s3cr3t@127.0.0.1:1/db"
 COMMANDS = [
     ["games", "list", "--archive", "PLACE"],
     ["games", "import", "README.md", "--archive", "PLACE"],
@@ -87,7 +87,7 @@ COMMANDS = [
 ]
 
 
-def refuses(command: list[str], place: str, folder: Path) -> None:
+def check_refusal(command: list[str], place: str, folder: Path) -> None:
     """A command ends in one line that does not hold the password."""
     words = [word.replace("PLACE", place).replace("FOLDER", str(folder)) for word in command]
     done = awello(*words, stdin="correct horse\n")
@@ -95,12 +95,12 @@ def refuses(command: list[str], place: str, folder: Path) -> None:
     assert SECRET not in done.stdout + done.stderr
 
 
-@pytest.mark.parametrize("place", WRONG)
+@pytest.mark.parametrize("place", INVALID_ADDRESSES)
 @pytest.mark.parametrize("command", [COMMANDS[0], ["club", "accounts", "PLACE"]], ids=["archive", "club"])
 def test_a_wrong_address_does_not_show_its_password(
     place: str, command: list[str], tmp_path: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
-    refuses(command, place, tmp_path)
+    check_refusal(command, place, tmp_path)
     assert SECRET not in caplog.text
 
 
@@ -108,11 +108,11 @@ def test_a_wrong_address_does_not_show_its_password(
 def test_no_command_shows_the_password_of_an_address(
     command: list[str], tmp_path: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
-    refuses(command, ONE, tmp_path)
+    check_refusal(command, UNREACHABLE_ADDRESS, tmp_path)
     assert SECRET not in caplog.text
 
 
-@pytest.mark.parametrize("place", WRONG)
+@pytest.mark.parametrize("place", INVALID_ADDRESSES)
 def test_no_error_holds_the_password(place: str) -> None:
     """Neither its text, nor what it was raised from, as a log shows them."""
     for make in (Archive, ClubStore):
@@ -184,7 +184,7 @@ def test_two_schemas_of_one_database_hold_both(folder: str) -> None:
         store = ClubStore(f"{place}&options=-csearch_path%3Dclub")
         archive = Archive(f"{place}&options=-csearch_path%3Darchive")
         store.acquire()
-        assert archive.empty
+        assert archive.is_empty
         store.close()
         archive.close()
 
@@ -193,7 +193,7 @@ def test_an_old_archive_that_cannot_be_written_is_still_read(tmp_path: Path, mon
     place = restore(DATABASES / "archive-0.1.0.sql", tmp_path)
     monkeypatch.setattr(os, "access", lambda *_: False)  # root may write everything
     archive = Archive(place)
-    records = list(archive.records(archive.numbers(GameFilter())))
+    records = list(archive.load_records(archive.find_numbers(GameFilter())))
     assert len(records) == 3 and explore(archive, records[0].start).games == 2 and not list_imported_files(archive)
     archive.close()
     with sqlite3.connect(place) as connection:
@@ -218,5 +218,5 @@ def test_an_interrupted_upgrade_changes_nothing(
         with pytest.raises(KeyboardInterrupt):
             Archive(place)
     again = Archive(place)
-    assert not inspect(again.engine).has_table("half") and again.empty
+    assert not inspect(again.engine).has_table("half") and again.is_empty
     again.close()

@@ -13,7 +13,9 @@ from awello.formats.detection import MAX_TEXT_CHARS, DetectedGame, detect_game
 from awello.formats.obf import Problem, format_obf
 
 OTHELLO = (Game.OTHELLO, Game.OTHELLO6, Game.OTHELLO4)
-WEB = "Black: Ann (1810)  White: Bob B4\nParis 2024-05-01\n1. f5 d6 2. c3 d3 {tiger} 3. c4\nBlack to move, 12:30 left"
+WEB_PAGE_TEXT = (
+    "Black: Ann (1810)  White: Bob B4\nParis 2024-05-01\n1. f5 d6 2. c3 d3 {tiger} 3. c4\nBlack to move, 12:30 left"
+)
 GGF = "(;GM[Othello]PB[a]PW[b]BO[8 {} O]W[d6/1.5/0.2]B[c3//];)".format("-" * 27 + "O*------***" + "-" * 26)
 
 
@@ -64,7 +66,7 @@ def test_positions_in_every_form(game: Game) -> None:
 
 
 BOARD = "---------------------------OX------XXX--------------------------"
-AFTER = parse_transcript("f5").final
+POSITION_AFTER_F5 = parse_transcript("f5").final
 
 
 @pytest.mark.parametrize(
@@ -86,7 +88,7 @@ AFTER = parse_transcript("f5").final
 )
 def test_boards_in_any_letters(text: str) -> None:
     found = detect_game(text)
-    assert (found.record.start, found.record.moves) == (AFTER, ())
+    assert (found.record.start, found.record.moves) == (POSITION_AFTER_F5, ())
     assert found.kind == ("obf" if ";" in text else "board")
 
 
@@ -97,11 +99,11 @@ def test_the_side_to_move_is_the_one_that_can() -> None:
 
 
 def test_moves_in_a_page_and_after_a_position() -> None:
-    assert format_transcript(detect_game(WEB).record) == "f5d6c3d3c4"
+    assert format_transcript(detect_game(WEB_PAGE_TEXT).record) == "f5d6c3d3c4"
     assert format_transcript(detect_game("https://example.org/board?size=8#f5d6c3").record) == "f5d6c3"
     assert format_transcript(detect_game("f 5, d 6, c 3").record) == "f5d6c3"
     ggf = detect_game(GGF)
-    assert (ggf.kind, ggf.record.start, format_transcript(ggf.record)) == ("ggf", AFTER, "d6c3")
+    assert (ggf.kind, ggf.record.start, format_transcript(ggf.record)) == ("ggf", POSITION_AFTER_F5, "d6c3")
     diagram = detect_game("The start 4-4-4-4-4-4-4-4-4-4-4-4-0-0-S: 1. F f 2. B", Game.ROMEIN)
     assert (diagram.kind, format_transcript(diagram.record)) == ("diagram", "FfB")
     assert diagram.record.start.game is Game.ROMEIN
@@ -162,29 +164,32 @@ def test_errors_explain_the_likely_mistake(text: str, game: Game | None, part: s
     assert len(str(caught.value)) < 200
 
 
-LETTERS = "abcdefghABCDEFXOxow*.-+|=_;:%#0123456789 \n\r\t'()[]SNpas٣²ſé"
-VALID = [
+INPUT_CHARACTERS = "abcdefghABCDEFXOxow*.-+|=_;:%#0123456789 \n\r\t'()[]SNpas٣²ſé"
+VALID_TEXTS = [
     *(text for game in (Game.OTHELLO4, Game.ABAPA) for text in format_variants(random_record(game, 1)).values()),
     *(repr(Position.start(game)) for game in Game),
     *(str(Position.start(game)) for game in Game),
-    format_obf(Problem(AFTER)),
-    WEB,
+    format_obf(Problem(POSITION_AFTER_F5)),
+    WEB_PAGE_TEXT,
     GGF,
 ]
 
 
 @st.composite
-def mutated(draw: st.DrawFn) -> str:
+def mutated_texts(draw: st.DrawFn) -> str:
     """Generate valid texts with a few pieces deleted, inserted or repeated."""
-    text = draw(st.sampled_from(VALID))
+    text = draw(st.sampled_from(VALID_TEXTS))
     for _ in range(draw(st.integers(1, 4))):
         begin, end = sorted((draw(st.integers(0, len(text))), draw(st.integers(0, len(text)))))
-        piece = draw(st.text(LETTERS, max_size=6) | st.just(text[begin:end]) | st.sampled_from(VALID))
+        piece = draw(st.text(INPUT_CHARACTERS, max_size=6) | st.just(text[begin:end]) | st.sampled_from(VALID_TEXTS))
         text = text[:begin] + piece + text[draw(st.sampled_from([begin, min(begin + 2, end), end])) :]
     return text
 
 
-@given(st.text(LETTERS, max_size=120) | st.text(max_size=60) | mutated(), st.none() | st.sampled_from(list(Game)))
+@given(
+    st.text(INPUT_CHARACTERS, max_size=120) | st.text(max_size=60) | mutated_texts(),
+    st.none() | st.sampled_from(list(Game)),
+)
 def test_any_text_is_understood_or_refused_in_one_line(text: str, game: Game | None) -> None:
     try:
         record = detect_game(text, game).record

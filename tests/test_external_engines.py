@@ -69,7 +69,7 @@ def choose_move(player: Any, record: Record, clock: Clock | None = None) -> Choi
 # ---- games ----------------------------------------------------------------------------------------------------------
 @pytest.mark.parametrize(
     ("name", "habit"),
-    [("gtp", "is old"), ("gtp", "rejects passes"), ("nboard", "is Edax"), ("nboard", "greets"), ("uci", "greets")],
+    [("gtp", "is old"), ("gtp", "refuses passes"), ("nboard", "is Edax"), ("nboard", "greets"), ("uci", "greets")],
 )
 def test_it_plays_whole_games_with_openings_and_passes(log: Path, name: str, habit: str) -> None:
     game = GAMES[name]

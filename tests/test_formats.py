@@ -5,7 +5,7 @@ import random
 import tracemalloc
 
 import pytest
-from games import damage, damaged_files, play_random_moves
+from random_games import damage_content, generate_damaged_files, play_random_moves
 
 from awello import Game, Position, Record, parse_transcript
 from awello.errors import NotationError
@@ -31,28 +31,28 @@ AWALE = [
         play_random_moves(game, seed, 200) for seed, game in enumerate((Game.ABAPA, Game.ROMEIN, Game.TOURNAMENT))
     )
 ]
-SMALL = [
+SMALL_BOARDS = [
     Record(record.start, record.moves, (0.5,) * len(record.moves), (), {"Synchro": half})
     for record, half in ((play_random_moves(Game.OTHELLO6, 1, 99), "1"), (play_random_moves(Game.OTHELLO4, 2, 99), "2"))
 ]
 GAMES = {
     "wthor": OTHELLO,
-    "ggf": OTHELLO + SMALL,
+    "ggf": OTHELLO + SMALL_BOARDS,
     "ogn": AWALE,
-    "jsonl": OTHELLO + SMALL + AWALE,
+    "jsonl": OTHELLO + SMALL_BOARDS + AWALE,
     "logbook": OTHELLO,
-    "transcripts": OTHELLO + SMALL + AWALE,
+    "transcripts": OTHELLO + SMALL_BOARDS + AWALE,
 }
 
 
-def small_file(name: str) -> bytes:
+def make_small_file(name: str) -> bytes:
     """Return a small file in a format."""
     return next(iter(FORMATS[name].write(GAMES[name]).values()))
 
 
 @pytest.mark.parametrize("name", FORMATS)
 def test_every_format_is_detected_and_reads_back(name: str) -> None:
-    content = small_file(name)
+    content = make_small_file(name)
     suffix = FORMATS[name].suffixes[0]
     found = list(read_games(content))
     assert [game.moves for game in found if isinstance(game, Record)] == [game.moves for game in GAMES[name]]
@@ -114,7 +114,7 @@ def test_the_intact_part_of_a_compressed_file_is_read(monkeypatch: pytest.Monkey
 
 
 # ---- damaged files --------------------------------------------------------------------------------------------------
-def file_of_short_games(name: str) -> bytes:
+def make_file_of_short_games(name: str) -> bytes:
     """Return a small file of short games, for fast tests of many damaged copies."""
     games = [
         Record(game.start, game.moves[:24], game.seconds[:24], game.values[:24], game.tags) for game in GAMES[name]
@@ -125,7 +125,7 @@ def file_of_short_games(name: str) -> bytes:
 def check_damaged(name: str, count: int, seed: int) -> tuple[int, int]:
     """Check that damaged files give only games and one-line errors; return their numbers."""
     games = errors = 0
-    for content in damaged_files(file_of_short_games(name), count, seed):
+    for content in generate_damaged_files(make_file_of_short_games(name), count, seed):
         for found in FORMATS[name].read(content):
             if isinstance(found, Record):
                 assert len(found.moves) < 500
@@ -147,7 +147,7 @@ def test_damaged_files_give_games_and_errors(name: str) -> None:
 
 @pytest.mark.parametrize("name", FORMATS)
 def test_games_from_damaged_files_can_be_written(name: str) -> None:
-    for content in damaged_files(file_of_short_games(name), 40, seed=2):
+    for content in generate_damaged_files(make_file_of_short_games(name), 40, seed=2):
         games = [game for game in FORMATS[name].read(content) if isinstance(game, Record)]
         for game in games:
             try:
@@ -167,7 +167,7 @@ def test_many_damaged_files(name: str) -> None:
     assert errors > 30_000
 
 
-HOSTILE = [
+HOSTILE_FILES = [
     "(;",
     "(;A[",
     "B[f5]",
@@ -195,11 +195,11 @@ HOSTILE = [
 @pytest.mark.parametrize("name", FORMATS)
 def test_hostile_files_are_read_with_little_time_and_memory(name: str) -> None:
     tracemalloc.start()
-    for piece in HOSTILE:
+    for piece in HOSTILE_FILES:
         for before in ("", "(;GM[Othello]", '[Variant "Abapa"]\n\n'):
             for _ in FORMATS[name].read((before + piece * (10_000 // len(piece))).encode()):
                 pass
-    for _ in FORMATS[name].read(damage(random.Random(1).randbytes(100_000), random.Random(2))):
+    for _ in FORMATS[name].read(damage_content(random.Random(1).randbytes(100_000), random.Random(2))):
         pass
     peak = tracemalloc.get_traced_memory()[1]
     tracemalloc.stop()

@@ -13,7 +13,7 @@ from awello.archive import explorer
 from awello.archive.archive import Archive, GameFilter
 from awello.archive.explorer import explore
 from awello.archive.game_tree import Advice, GameTree
-from awello.archive.nodes import node_key
+from awello.archive.game_tree_kernels import node_key
 from awello.errors import ConfigError
 from awello.kernel import U
 from awello.rules.othello import apply_symmetry
@@ -21,7 +21,7 @@ from awello.rules.othello import apply_symmetry
 BOARDS = [Game.OTHELLO, Game.OTHELLO6, Game.OTHELLO4]
 
 
-class PlainTree:
+class ReferenceGameTree:
     """A simple tree of games, evaluated by recursion over positions."""
 
     def __init__(self, records: Sequence[Record]) -> None:
@@ -40,7 +40,7 @@ class PlainTree:
         return max(self.move_values(position).values())
 
 
-def transform(record: Record, symmetry: int) -> Record:
+def transform_record(record: Record, symmetry: int) -> Record:
     """The same game on a rotated or mirrored board, from the transformed start."""
     start = record.start
     own, opp = (int(apply_symmetry(U(word), symmetry)) for word in (start.own, start.opp))
@@ -50,22 +50,22 @@ def transform(record: Record, symmetry: int) -> Record:
     return Record(Position(start.game, own, opp, start.side), tuple(squares))
 
 
-def branch_off(record: Record, count: int, chance: random.Random) -> Iterator[Record]:
+def branch_off(record: Record, count: int, rng: random.Random) -> Iterator[Record]:
     """Games that share their first moves with another."""
     for _ in range(count):
-        moves = list(record.moves[: chance.randrange(len(record.moves))])
+        moves = list(record.moves[: rng.randrange(len(record.moves))])
         position = Record(record.start, tuple(moves)).final
         while legal := position.legal_moves():
-            moves.append(chance.choice(legal))
+            moves.append(rng.choice(legal))
             position = position.after(moves[-1])
         yield Record(record.start, tuple(moves))
 
 
-def some_games(game: Game, seed: int, count: int = 9) -> list[Record]:
+def make_games(game: Game, seed: int, count: int = 9) -> list[Record]:
     """Games with common positions, some of them transformed, and one unfinished."""
-    chance = random.Random(seed)
-    found = list(branch_off(random_record(game, seed), count, chance))
-    found += [transform(record, chance.randrange(8)) for record in found[::3]] + [random_record(game, seed + 1)]
+    rng = random.Random(seed)
+    found = list(branch_off(random_record(game, seed), count, rng))
+    found += [transform_record(record, rng.randrange(8)) for record in found[::3]] + [random_record(game, seed + 1)]
     unfinished = random_record(game, seed + 2)
     return [
         *found,
@@ -74,9 +74,9 @@ def some_games(game: Game, seed: int, count: int = 9) -> list[Record]:
     ]
 
 
-def compare(tree: GameTree, records: Sequence[Record]) -> None:
+def check_values(tree: GameTree, records: Sequence[Record]) -> None:
     """Compare the values of all positions of the games and of their neighbours with the simple tree."""
-    plain = PlainTree(records)
+    plain = ReferenceGameTree(records)
     assert len(tree) == len(plain.known) and tree.games == sum(record.final.over for record in records)
     for record in records:
         for position in record.positions():
@@ -88,8 +88,8 @@ def compare(tree: GameTree, records: Sequence[Record]) -> None:
 @pytest.mark.parametrize("game", BOARDS)
 @pytest.mark.parametrize("seed", range(3))
 def test_values_are_those_of_a_plain_tree(game: Game, seed: int) -> None:
-    records = some_games(game, seed)
-    compare(GameTree(records), records)
+    records = make_games(game, seed)
+    check_values(GameTree(records), records)
 
 
 def test_symmetric_positions_have_the_same_key() -> None:
@@ -108,7 +108,7 @@ def test_small_boards_have_passes_and_transpositions() -> None:
         for ply, position in enumerate(record.positions())
     }
     assert len(ways) > len({canonical for canonical, _ in ways})
-    compare(GameTree(records), records)
+    check_values(GameTree(records), records)
 
 
 def test_a_transposition_is_known() -> None:
@@ -131,15 +131,15 @@ def test_a_transposition_is_known() -> None:
 
 
 def test_games_can_be_added() -> None:
-    records = [*some_games(Game.OTHELLO6, 5), *some_games(Game.OTHELLO4, 6), *some_games(Game.OTHELLO, 7)]
+    records = [*make_games(Game.OTHELLO6, 5), *make_games(Game.OTHELLO4, 6), *make_games(Game.OTHELLO, 7)]
     random.Random(1).shuffle(records)
     tree = GameTree()
     assert len(tree) == 0 and tree.value(Position.start()) is None and tree.advise(Position.start()) is None
     for at in range(0, len(records), 40):
         tree.add(iter(records[at : at + 40]))
-        compare(tree, records[: at + 40])
+        check_values(tree, records[: at + 40])
     count, games = len(tree), tree.games
-    tree.add([transform(record, 3) for record in records])
+    tree.add([transform_record(record, 3) for record in records])
     assert len(tree) == count and tree.games == 2 * games, "the same games again, mirrored"
 
 
@@ -158,7 +158,7 @@ def test_awale_is_refused() -> None:
 
 
 # ---- advice ---------------------------------------------------------------------------------------------------------
-def endings(position: Position) -> dict[int, list[Record]]:
+def list_continuations(position: Position) -> dict[int, list[Record]]:
     """All possible games from a position to its end, by first move."""
     if position.over:
         return {}
@@ -175,12 +175,12 @@ def endings(position: Position) -> dict[int, list[Record]]:
     }
 
 
-def find_position(good: int, bad: int) -> tuple[Position, list[tuple[int, list[Record]]]]:
+def find_late_position(good: int, bad: int) -> tuple[Position, list[tuple[int, list[Record]]]]:
     """A position near the end with `good` winning and `bad` losing moves, and its games by move."""
     for seed in range(3000):
         record = random_record(Game.OTHELLO4, seed)
         for position in list(record.positions())[5:]:
-            ways = endings(position)
+            ways = list_continuations(position)
             if len(ways) == good + bad and PASS not in ways:
                 truth = GameTree([line for lines in ways.values() for line in lines]).move_values(position)
                 if sum(value > 0 for value in truth.values()) == good and len(set(truth.values())) == len(truth):
@@ -188,23 +188,23 @@ def find_position(good: int, bad: int) -> tuple[Position, list[tuple[int, list[R
     raise AssertionError("no such position")
 
 
-def grow(*ways: tuple[int, list[Record]]) -> GameTree:
+def build_tree(*ways: tuple[int, list[Record]]) -> GameTree:
     return GameTree(line for _, lines in ways for line in lines)
 
 
 def test_a_known_move_that_wins_is_played() -> None:
-    position, (worst, better, best) = find_position(2, 1)
+    position, (worst, better, best) = find_late_position(2, 1)
     assert GameTree().advise(position) is None
     for known in ([better], [worst, better]):
-        tree = grow(*known)
+        tree = build_tree(*known)
         assert tree.advise(position) == Advice(better[0], tree.move_values(position)[better[0]])
-    tree = grow(worst, better, best)
+    tree = build_tree(worst, better, best)
     assert tree.advise(position) == Advice(best[0], tree.move_values(position)[best[0]])
 
 
 def test_losing_moves_are_excluded_while_others_are_unknown() -> None:
-    position, (worst, better, best) = find_position(0, 3)
-    tree = grow(worst, better)
+    position, (worst, better, best) = find_late_position(0, 3)
+    tree = build_tree(worst, better)
     advice, value = tree.advise(position), tree.move_values(position)[better[0]]
     assert advice == Advice(None, value, tuple(sorted((worst[0], better[0])))) and value <= 0
     tree.add(best[1])
@@ -243,15 +243,15 @@ def test_ties_passes_and_the_end() -> None:
 # ---- the archive ----------------------------------------------------------------------------------------------------
 def test_the_tree_of_some_games(tmp_path: Path) -> None:
     archive = Archive(tmp_path / "archive.sqlite")
-    games = some_games(Game.OTHELLO6, 3)
+    games = make_games(Game.OTHELLO6, 3)
     for at, record in enumerate(games):
         archive.add(Record(record.start, record.moves, tags={"Black": "Ann" if at % 2 else "Bob"}, loser=record.loser))
     archive.add(random_record(Game.ABAPA, 1))
-    compare(GameTree.of(archive, GameFilter()), games)
-    compare(GameTree.of(archive, GameFilter(player="ann")), games[1::2])
+    check_values(GameTree.of(archive, GameFilter()), games)
+    check_values(GameTree.of(archive, GameFilter(player="ann")), games[1::2])
     through = list(games[0].positions())[6]
     mine = [game for game in games if through.canonical() in {each.canonical() for each in game.positions()}]
-    compare(GameTree.of(archive, GameFilter(through=through)), mine)
+    check_values(GameTree.of(archive, GameFilter(through=through)), mine)
     assert len(GameTree.of(archive, GameFilter(player="nobody"))) == 0
     with pytest.raises(ConfigError, match="Awalé"):
         GameTree.of(archive, GameFilter(games=(Game.ABAPA,)))
@@ -259,13 +259,13 @@ def test_the_tree_of_some_games(tmp_path: Path) -> None:
 
 def test_the_explorer_gives_values(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     archive = Archive(tmp_path / "archive.sqlite")
-    games = some_games(Game.OTHELLO4, 4, 30)
+    games = make_games(Game.OTHELLO4, 4, 30)
     for at, record in enumerate(games):
         archive.add(Record(record.start, record.moves, tags={"Black": "Ann" if at % 2 else "Bob"}, loser=record.loser))
     for game_filter, mine in ((None, games), (GameFilter(player="ann"), games[1::2])):
         for position in games[1].positions():
             through = [each for each in mine if position.canonical() in {here.canonical() for here in each.positions()}]
-            found, plain = explore(archive, position, game_filter), PlainTree(through)
+            found, plain = explore(archive, position, game_filter), ReferenceGameTree(through)
             assert found.value == plain.value(position)
             values = {branch.move: branch.value for branch in found.moves}
             assert values == {move: plain.move_values(position).get(move) for move in values}

@@ -1,9 +1,9 @@
 """GGF: round trips, synchro pairs, tolerant reading, precise errors."""
 
 import pytest
-from games import SLOW_EXAMPLES, play_random_moves, records
 from hypothesis import given
 from hypothesis import strategies as st
+from random_games import SLOW_EXAMPLES, play_random_moves, records
 
 from awello import PASS, Game, Position, Record, format_transcript, parse_transcript
 from awello.errors import NotationError

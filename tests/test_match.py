@@ -1,4 +1,4 @@
-"""Matches: repeatability, clocks, openings, forfeits and results."""
+"""Matches: reproducibility, clocks, openings, forfeits and results."""
 
 import os
 import signal

@@ -1,9 +1,9 @@
 """OGN: round trips, comments and variations, checked captures, precise errors."""
 
 import pytest
-from games import SLOW_EXAMPLES, play_random_moves, records
 from hypothesis import given
 from hypothesis import strategies as st
+from random_games import SLOW_EXAMPLES, play_random_moves, records
 
 from awello import Game, Position, Record, format_transcript, parse_position, parse_transcript
 from awello.errors import NotationError

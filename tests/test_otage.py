@@ -46,11 +46,11 @@ def board(position: Position) -> list[list[int]]:
 
 def random_memory(seed: int = 1) -> OtageMemory:
     """Return a memory with random contents."""
-    chance, memory = np.random.default_rng(seed), OtageMemory(factors=(7.0, 2.0, 1.5, 3.0))
+    rng, memory = np.random.default_rng(seed), OtageMemory(factors=(7.0, 2.0, 1.5, 3.0))
     for patterns in (memory.edges, memory.corners):
         classes = np.unique(patterns.kind.canonical_indices)
-        patterns.games[classes] = chance.integers(0, 9, len(classes))
-        patterns.balance[classes] = chance.integers(-patterns.games[classes], patterns.games[classes] + 1)
+        patterns.games[classes] = rng.integers(0, 9, len(classes))
+        patterns.balance[classes] = rng.integers(-patterns.games[classes], patterns.games[classes] + 1)
     return memory
 
 
@@ -286,7 +286,7 @@ def test_it_ponders() -> None:
         wait_until(
             lambda: len(player.ponder_iterations) > 3 or not (player.ponder_thread and player.ponder_thread.is_alive())
         )
-        expected = player.expected
+        expected = player.expected_position
         answer = next((move for move in position.legal_moves() if position.after(move) == expected), None)
         position = position.play(position.legal_moves()[0] if answer is None else answer)
         guessed += position == expected and len(player.ponder_iterations) > 3

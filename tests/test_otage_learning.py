@@ -16,14 +16,13 @@ from awello.engine.engine import Engine
 from awello.evaluate.otage_memory import MEMORY_FILE, OtageMemory
 from awello.learn.autoplay import AUTOPLAY_EVENT, ROUND_GAMES, AutoplayPlan, autoplay, list_openings
 from awello.limits import Clock, Limit
-from awello.players.otage import EVENT as LEARNING_EVENT
-from awello.players.otage import GAMES_FILE, OtagePlayer, load_game_tree
+from awello.players.otage import ARCHIVE_FILE, LEARNING_EVENT, OtagePlayer, load_game_tree
 from awello.players.otage_learning import (
-    MAX_REPEATS,
-    default_depths,
+    MAX_LEARNING_REPEATS,
     find_first_change,
     learn_game,
-    read_depths,
+    make_default_depths,
+    parse_depths,
     was_lost,
 )
 from awello.players.player import make_player
@@ -40,12 +39,12 @@ def lost_games(opponent: str, count: int) -> Iterator[tuple[Record, int]]:
 # ---- one game -------------------------------------------------------------------------------------------------------
 def test_a_lost_game_is_learnt_until_a_move_changes() -> None:
     for record, side in lost_games("champion@level=2", 3):
-        memory, depths = OtageMemory(), default_depths(record)
-        lesson = learn_game(memory, record, side)
-        assert 1 <= lesson.repeats <= MAX_REPEATS and memory.games == 1
-        assert lesson.ply == find_first_change(memory, record, side, depths)
-        if lesson.ply is not None:
-            assert list(record.positions())[lesson.ply].side == side
+        memory, depths = OtageMemory(), make_default_depths(record)
+        result = learn_game(memory, record, side)
+        assert 1 <= result.repeats <= MAX_LEARNING_REPEATS and memory.games == 1
+        assert result.changed_ply == find_first_change(memory, record, side, depths)
+        if result.changed_ply is not None:
+            assert list(record.positions())[result.changed_ply].side == side
 
 
 def test_a_won_game_is_learnt_once() -> None:
@@ -56,7 +55,7 @@ def test_a_won_game_is_learnt_once() -> None:
 
 def test_the_depths_of_a_game_are_in_its_tags(tmp_path: Path) -> None:
     ((record, _),) = autoplay(tmp_path, replace(PLAN, games=1))
-    depths = read_depths(record)
+    depths = parse_depths(record)
     assert set(depths.values()) <= {0, 2} and any(depths.values()) and len(depths) == len(record.moves)
     assert depths[len(record.moves) - 1] == 0, "the end was solved"
 
@@ -100,8 +99,8 @@ def test_lost_games_and_strong_opponents_enter_the_book(tmp_path: Path) -> None:
     kept = [winner.learn(record, first_side(number))["kept"] for number, record in enumerate(records)]
     assert kept == lost
     assert all(loser.learn(record, 1 - first_side(number))["kept"] for number, record in enumerate(records))
-    with closing(Archive(tmp_path / GAMES_FILE)) as archive:
-        assert archive.numbers(GameFilter(player="random", event=LEARNING_EVENT))
+    with closing(Archive(tmp_path / ARCHIVE_FILE)) as archive:
+        assert archive.find_numbers(GameFilter(player="random", event=LEARNING_EVENT))
 
 
 def test_games_from_other_positions_are_not_learnt_from(tmp_path: Path) -> None:
@@ -138,8 +137,8 @@ def play_until(folder: Path, games: int, stop: int = 1 << 20, plan: AutoplayPlan
 
 def read_folder(folder: Path) -> tuple[list[tuple[int, ...]], str]:
     """The games in order, and the memory file."""
-    with closing(Archive(folder / GAMES_FILE)) as archive:
-        records = list(archive.records(archive.numbers(GameFilter(event=AUTOPLAY_EVENT))))
+    with closing(Archive(folder / ARCHIVE_FILE)) as archive:
+        records = list(archive.load_records(archive.find_numbers(GameFilter(event=AUTOPLAY_EVENT))))
     ordered = sorted(records, key=lambda record: int(record.tags["Round"]))
     assert [int(record.tags["Round"]) for record in ordered] == list(range(1, len(records) + 1))
     return [record.moves for record in ordered], (folder / MEMORY_FILE).read_text()
@@ -151,7 +150,7 @@ def test_interrupted_selfplay_resumes(tmp_path: Path) -> None:
     for stop in (3, 9, ROUND_GAMES + 2, 1 << 20):
         play_until(parts, ROUND_GAMES + 5, stop, plan)
     assert read_folder(parts) == read_folder(whole)
-    assert len(load_game_tree(str(whole / GAMES_FILE))) > 500
+    assert len(load_game_tree(str(whole / ARCHIVE_FILE))) > 500
 
 
 @pytest.mark.slow
@@ -169,7 +168,7 @@ def test_openings_come_first(tmp_path: Path) -> None:
 
 def test_the_book_grows_and_is_used(tmp_path: Path) -> None:
     assert len(list(autoplay(tmp_path, replace(PLAN, games=3)))) == 3
-    tree = load_game_tree(str(tmp_path / GAMES_FILE))
+    tree = load_game_tree(str(tmp_path / ARCHIVE_FILE))
     assert tree.games == 3
     value = tree.value(Position.start())
     player = make_player(f"otage@2,memory={tmp_path}")

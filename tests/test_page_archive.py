@@ -63,7 +63,7 @@ def address(location: str) -> Iterator[str]:
 def numbers(location: str) -> list[int]:
     archive = Archive(location)
     try:
-        return archive.numbers(GameFilter())
+        return archive.find_numbers(GameFilter())
     finally:
         archive.close()
 
@@ -153,7 +153,7 @@ def test_a_finished_game_is_saved_once(visitor: Visitor, location: str) -> None:
     number = saved_number(page)
     before = numbers(location)
     assert number == before[-1]
-    kept = Archive(location).find(number)
+    kept = Archive(location).load_record(number)
     assert kept.moves == record.moves and len(kept.seconds) == len(kept.moves)
     assert (kept.tags["Black"], kept.tags["White"], kept.tags["Site"]) == ("Ann O’Nym", "greedy", "Awello page")
     page.reload()
@@ -188,12 +188,12 @@ def test_resigned_and_out_of_time(visitor: Visitor, location: str) -> None:
     click(page, "f5")
     answered(page, 2)
     page.click("#resign")
-    kept = Archive(location).find(saved_number(page))
+    kept = Archive(location).load_record(saved_number(page))
     assert (kept.loser, kept.reason, len(kept.moves)) == (0, "resigned", 2)
     assert (kept.tags["Black"], kept.tags["White"]) == ("guest", "greedy")
     page = visitor.open("#othello?clock=0.5")
     click(page, "f5")
-    kept = Archive(location).find(saved_number(page))
+    kept = Archive(location).load_record(saved_number(page))
     assert (kept.loser, kept.reason) == (1, "ran out of time")
 
 

@@ -77,9 +77,9 @@ class ScriptedEngine:
 def random_game(seed: int, start: Position | None = None) -> Record:
     """Play random moves, by default on 4x4; the game of seed 7 has passes and ends with an empty square."""
     start = start or Position.start(Game.OTHELLO4)
-    chance, position, moves = random.Random(seed), start, []
+    rng, position, moves = random.Random(seed), start, []
     while not position.over:
-        moves.append(chance.choice(position.legal_moves()))
+        moves.append(rng.choice(position.legal_moves()))
         position = position.after(moves[-1])
     return Record(start, tuple(moves))
 
@@ -143,7 +143,7 @@ def test_a_move_has_the_negated_value_of_the_next_position() -> None:
     assert (found[2].value, found[2].best_value, found[2].loss) == (-8, 1, 9)
     assert (found[1].value, found[1].best_value, found[1].loss) == (-1, 2.5, 3.5)
     assert found[1].position.format_move(found[1].best_move) == "d3"
-    assert [found[ply].first_value for ply in (1, 2)] == [-1, 8]
+    assert [found[ply].first_player_value for ply in (1, 2)] == [-1, 8]
     assert not found[1].exact
 
 
@@ -208,7 +208,7 @@ def test_the_value_of_a_move_includes_its_capture() -> None:
     record = awale_game("4-0-0-0-0-2-1-1-0-0-0-3-20-17-S", "F")  # takes 4: a lead of 3 becomes one of 7
     (review,) = review_game(record, ScriptedEngine(record, {1: ("A", 4.0, False), 2: ("f", 1.0, False)}), LIMIT)
     assert (review.value, review.best_value, review.loss, review.mark) == (6, 7, 1, "?!")
-    assert review.first_value == 6
+    assert review.first_player_value == 6
     (review,) = review_game(record, ScriptedEngine(record, {1: ("A", 2.0, True), 2: ("f", 1.0, True)}), LIMIT)
     assert (review.value, review.best_value, review.loss) == (6, 6, 0)
 

@@ -17,6 +17,7 @@ from awello.archive.archive import Archive
 from awello.arena.duel import Duel
 from awello.arena.tournament import Tournament
 from awello.cli import app, perft
+from awello.cli.output import print_json
 from awello.cli.streams import to_ascii
 from awello.engine import tablebase
 from awello.engine.engine import Engine
@@ -115,7 +116,7 @@ def test_characters_are_replaced_by_similar_ones() -> None:
 def test_json_keeps_every_character_in_any_encoding(monkeypatch: pytest.MonkeyPatch) -> None:
     output = io.TextIOWrapper(io.BytesIO(), "ascii", write_through=True)
     monkeypatch.setattr(sys, "stdout", output)
-    app.print_json({"name": "Awalé 犬"})
+    print_json({"name": "Awalé 犬"})
     assert isinstance(output.buffer, io.BytesIO)
     assert json.loads(output.buffer.getvalue()) == {"name": "Awalé 犬"}
 
@@ -129,14 +130,14 @@ def test_perft_shows_each_depth() -> None:
 
 
 def test_an_interrupted_perft_keeps_its_results(monkeypatch: pytest.MonkeyPatch) -> None:
-    count = perft.count
+    count = perft.count_interruptibly
 
     def interrupt_at_three(start: Position, depth: int) -> tuple[int, float]:
         if depth == 3:
             raise KeyboardInterrupt
         return count(start, depth)
 
-    monkeypatch.setattr(perft, "count", interrupt_at_three)
+    monkeypatch.setattr(perft, "count_interruptibly", interrupt_at_three)
     done = awello("perft", "othello", "20")
     assert (done.returncode, len(done.stdout.splitlines()), done.stderr) == (130, 2, "awello: interrupted\n")
     found = json.loads(awello("perft", "othello", "20", "--json").stdout)
@@ -144,17 +145,17 @@ def test_an_interrupted_perft_keeps_its_results(monkeypatch: pytest.MonkeyPatch)
 
 
 # ---- invalid values --------------------------------------------------------------------------------------------------
-BOT = ("bot", "random", "--token", "t", "--server")
-WRONG = [
+BOT_COMMAND = ("bot", "random", "--token", "t", "--server")
+INVALID_COMMANDS = [
     (("perft", "othello", "1000"), "less than or equal to 120"),
-    ((*BOT, "banana"), "--server 'banana' is not a club address: write https://HOST or http://HOST:PORT"),
-    ((*BOT, "ftp://127.0.0.1"), "is not a club address"),
-    ((*BOT, "http://"), "is not a club address"),
-    ((*BOT, "http://127.0.0.1:http"), "is not a club address"),
-    ((*BOT, "http://a..b"), "--server 'http://a..b' is not a club address"),
-    ((*BOT, "http://127.0.0.1:1", "--token", "a\nb"), "the token is not valid"),
+    ((*BOT_COMMAND, "banana"), "--server 'banana' is not a club address: write https://HOST or http://HOST:PORT"),
+    ((*BOT_COMMAND, "ftp://127.0.0.1"), "is not a club address"),
+    ((*BOT_COMMAND, "http://"), "is not a club address"),
+    ((*BOT_COMMAND, "http://127.0.0.1:http"), "is not a club address"),
+    ((*BOT_COMMAND, "http://a..b"), "--server 'http://a..b' is not a club address"),
+    ((*BOT_COMMAND, "http://127.0.0.1:1", "--token", "a\nb"), "the token is not valid"),
     (("serve", "--host", "é" * 70, "--port", "0"), "not a valid host name; choose another --host"),
-    ((*BOT, "http://127.0.0.1:1", "--seek", "othello 0s"), "the clock '0s' has no main time"),
+    ((*BOT_COMMAND, "http://127.0.0.1:1", "--seek", "othello 0s"), "the clock '0s' has no main time"),
     (("play", "othello", "--clock", "0s"), "the clock '0s' has no main time"),
     (("match", "othello", "random", "random", "--clock", "0s"), "the clock '0s' has no main time"),
     (("analyse", "f5d6c3", "--limit", "@soon"), "'soon' is not a limit: write 6 (plies), 100ms"),
@@ -167,7 +168,7 @@ WRONG = [
 ]
 
 
-@pytest.mark.parametrize(("words", "part"), WRONG, ids=[" ".join(words) for words, _ in WRONG])
+@pytest.mark.parametrize(("words", "part"), INVALID_COMMANDS, ids=[" ".join(words) for words, _ in INVALID_COMMANDS])
 def test_an_invalid_value_is_a_one_line_error(words: tuple[str, ...], part: str) -> None:
     done = fresh_awello(*words) if "--seek" in words else awello(*words)
     assert (done.returncode, done.stdout, done.stderr.count("\n")) == (2, "", 1)

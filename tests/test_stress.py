@@ -37,7 +37,7 @@ class RecordingChannel:
 @pytest.fixture(autouse=True)
 def small_tables(monkeypatch: pytest.MonkeyPatch) -> None:
     """Use tablebases of only one seed more than the engine's, which are quick to build."""
-    monkeypatch.setattr(stress_checks, "EXTRA_SEEDS", 1)
+    monkeypatch.setattr(stress_checks, "EXTRA_TABLEBASE_SEEDS", 1)
 
 
 def run_analyses(numbers: range) -> stress.Tally:

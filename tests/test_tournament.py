@@ -38,7 +38,7 @@ def _register_bots(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def without_measures(result: TournamentResult) -> list[GameResult]:
-    """The results without measured fields, which must be repeatable."""
+    """The results without measured fields, which must be reproducible."""
     return [replace(game, seconds=(), usage=None) for game in result.results]
 
 
@@ -403,7 +403,17 @@ def test_invalid_weights_are_an_illegal_answer(answer: str, part: str) -> None:
 
 # --- the command ------------------------------------------------------------------------------------------------------
 def test_the_command_prints_text_or_json(tmp_path: Path) -> None:
-    words = ["--import", "examples/weights.py", "tournament", "awale", "right", "greedy", "random", "--rounds", "2"]
+    words = [
+        "--import",
+        "examples/weights_player.py",
+        "tournament",
+        "awale",
+        "right",
+        "greedy",
+        "random",
+        "--rounds",
+        "2",
+    ]
     words += ["--variant", "tournament", "--out", str(tmp_path / "out"), "--jobs", "2"]
     done = fresh_awello(*words, "--json")
     assert done.returncode == 0, done.stderr

@@ -57,7 +57,7 @@ def test_the_report_is_wide_where_no_terminal_shows_it(
 
 
 # --- Ctrl-C -----------------------------------------------------------------------------------------------------------
-MARK = "AWELLO_TEST_MARK"
+MARK_VARIABLE = "AWELLO_TEST_MARK"
 
 
 def find_marked(mark: str) -> list[str]:
@@ -65,7 +65,7 @@ def find_marked(mark: str) -> list[str]:
     found = []
     for folder in Path("/proc").glob("[0-9]*"):
         try:
-            if f"{MARK}={mark}".encode() in (folder / "environ").read_bytes().split(b"\0"):
+            if f"{MARK_VARIABLE}={mark}".encode() in (folder / "environ").read_bytes().split(b"\0"):
                 found.append((folder / "cmdline").read_text().replace("\0", " "))
         except OSError:
             pass
@@ -78,7 +78,7 @@ def start_marked(mark: str, *words: str) -> "subprocess.Popen[str]":
     return subprocess.Popen(
         [sys.executable, "-m", "awello", *words],
         cwd=ROOT,
-        env=os.environ | {MARK: mark},
+        env=os.environ | {MARK_VARIABLE: mark},
         preexec_fn=restore_interrupts,
         start_new_session=True,
         stdout=pipe,

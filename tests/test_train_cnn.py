@@ -11,10 +11,10 @@ from typing import Any
 import numpy as np
 import pytest
 from conftest import awello, run
-from games import play_random_moves
+from random_games import play_random_moves
 
 from awello import Game, Position, Record
-from awello.cli.train_cnn import BATCH_SIZES, describe, draw_curves, format_report
+from awello.cli.train_cnn import BATCH_SIZES, describe_training, draw_curves, format_report
 from awello.errors import ConfigError
 from awello.learn.cnn_config import CnnConfig, rename_former_settings
 from awello.learn.cnn_games import pack_games
@@ -99,9 +99,9 @@ def test_the_report_is_a_table() -> None:
     assert [line.split()[0] for line in lines[6:9]] == ["0", "10", "50"]
     assert lines[-1].startswith("the value favours the winner in 62.5%")
     assert len({len(line) for line in (*lines[:5], *lines[6:9])}) == 1
-    assert describe(REPORT, Path("mine"))[-1] == f"play with it: cnn,weights={Path('mine', 'network.onnx')}"
+    assert describe_training(REPORT, Path("mine"))[-1] == f"play with it: cnn,weights={Path('mine', 'network.onnx')}"
     other = REPORT | {"plan": REPORT["plan"] | {"network": "report", "view": "one"}}  # type: ignore[operator]
-    assert "no player" in describe(other, Path("mine"))[-1] and "value" not in format_report(other)[-1]
+    assert "no player" in describe_training(other, Path("mine"))[-1] and "value" not in format_report(other)[-1]
 
 
 def test_the_curves_are_drawn() -> None:

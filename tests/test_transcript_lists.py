@@ -4,9 +4,9 @@ import gzip
 
 import pytest
 from conftest import ROOT
-from games import SLOW_EXAMPLES, play_random_moves, records
 from hypothesis import given
 from hypothesis import strategies as st
+from random_games import SLOW_EXAMPLES, play_random_moves, records
 
 from awello import PASS, Game, Position, Record, format_transcript, parse_position, parse_transcript
 from awello.errors import NotationError
@@ -15,11 +15,11 @@ from awello.formats.transcript_lists import read_transcripts, write_transcripts
 
 DATA = ROOT.parent / "shared" / "data"
 NOTES = st.sampled_from(["Ann - Bob", "10", "f5", "é # no", "FfB x", " x", "", "a\nb", "x  y", "+3 discs"])
-LINE = "+d3-c3+c4-e3: -04 10"
+GAME_LINE = "+d3-c3+c4-e3: -04 10"
 
 
 @st.composite
-def listed(draw: st.DrawFn) -> Record:
+def listable_records(draw: st.DrawFn) -> Record:
     """Generate records with moves and, optionally, a difference and a note."""
     record = draw(records(*Game))
     tags = {}
@@ -31,17 +31,17 @@ def listed(draw: st.DrawFn) -> Record:
 
 
 @SLOW_EXAMPLES
-@given(st.lists(listed(), max_size=4))
+@given(st.lists(listable_records(), max_size=4))
 def test_lists_read_back(games: list[Record]) -> None:
-    held = []
+    kept = []
     for game in games:
         try:
             list(write_transcripts([game]))
         except NotationError:
             assert game.tags  # only differences and notes can be invalid
         else:
-            held.append(game)
-    assert list(read_transcripts("".join(write_transcripts(held)))) == held
+            kept.append(game)
+    assert list(read_transcripts("".join(write_transcripts(kept)))) == kept
 
 
 def test_moves_after_the_end_are_ignored() -> None:
@@ -122,26 +122,30 @@ def test_logbooks_read_back() -> None:
         for game in games
     ]
     assert "".join(write_logbook(plain)) == text
-    assert "".join(write_logbook(r for r in read_logbook(f"# games\n\n{LINE}") if isinstance(r, Record))) == f"{LINE}\n"
+    assert (
+        "".join(write_logbook(r for r in read_logbook(f"# games\n\n{GAME_LINE}") if isinstance(r, Record)))
+        == f"{GAME_LINE}\n"
+    )
 
 
 @pytest.mark.parametrize(
     ("line", "message"),
     [
-        (LINE.replace("+c4", "+a1"), "line 2: move 3: a1 is not a legal move: Black can play c4, d6, f4... "),
-        (LINE.replace("-c3", "+c3"), "line 2: move 2: expected - for White, found +"),
+        (GAME_LINE.replace("+c4", "+a1"), "line 2: move 3: a1 is not a legal move: Black can play c4, d6, f4... "),
+        (GAME_LINE.replace("-c3", "+c3"), "line 2: move 2: expected - for White, found +"),
         (
-            LINE.replace(":", ""),
+            GAME_LINE.replace(":", ""),
             "line 2: expected moves and a difference of discs such as +d3-c3: -04, found '+d3-c3+c4-e3 -04 10'",
         ),
         (
-            LINE.replace("d3", "d9"),
-            f"line 2: expected moves and a difference of discs such as +d3-c3: -04, found '{LINE.replace('d3', 'd9')}'",
+            GAME_LINE.replace("d3", "d9"),
+            "line 2: expected moves and a difference of discs such as +d3-c3: -04, "
+            f"found '{GAME_LINE.replace('d3', 'd9')}'",
         ),
     ],
 )
 def test_damaged_logbooks(line: str, message: str) -> None:
-    first, wrong, last = read_logbook(f"{LINE}\n{line}\n{LINE}\n")
+    first, wrong, last = read_logbook(f"{GAME_LINE}\n{line}\n{GAME_LINE}\n")
     assert first == last
     assert isinstance(first, Record)
     assert str(wrong).startswith(message.split("Black can play")[0])

@@ -128,7 +128,7 @@ def test_a_game_is_saved_once(client: TestClient, location: str, game: Game) -> 
     assert client.post("/api/games", json=params).json() == {"number": 1}
     assert client.post("/api/games", json=params).json() == {"number": 1}, "the same game again"
     assert client.post("/api/games", json=params | {"started": params["started"] + 1}).json() == {"number": 2}
-    record = Archive(location).find(1)
+    record = Archive(location).load_record(1)
     assert (names_of(record), set(record.seconds)) == (params["moves"], {0.5})
     assert [record.tags[side] for side in game.sides] == ["Ann", "greedy"]
     assert record.tags["Site"] == "Awello page" and record.tags["Date"].startswith("2025-11-1")
@@ -140,7 +140,7 @@ def test_resigned_games(client: TestClient, location: str) -> None:
     for number, (reason, result) in enumerate([("resigned", "resigned"), ("time", "ran out of time")], 1):
         params = finished_game(Game.OTHELLO, moves=moves, seconds=[], result={"loser": 1, "reason": reason})
         assert client.post("/api/games", json=params).json() == {"number": number}
-        record = Archive(location).find(number)
+        record = Archive(location).load_record(number)
         assert (record.loser, record.reason, record.seconds) == (1, result, ())
         assert client.get(f"/api/games/{number}").json()["result"] == {"loser": 1, "reason": reason}
 
@@ -174,7 +174,7 @@ def test_invalid_games_are_refused(
     answer = client.post("/api/games", json=finished_game(**changes))
     assert answer.status_code == status, answer.text
     assert words in answer.json()["message"] and "\n" not in answer.json()["message"]
-    assert Archive(location).numbers(GameFilter()) == []
+    assert Archive(location).find_numbers(GameFilter()) == []
 
 
 def test_clients_cannot_fill_the_disk(client: TestClient, location: str, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -192,7 +192,7 @@ def test_clients_cannot_fill_the_disk(client: TestClient, location: str, monkeyp
     assert (answer.status_code, keep(5)) == (200, 429)
     now[0] += 86400
     assert keep(6) == 200
-    assert len(Archive(location).numbers(GameFilter())) == 4
+    assert len(Archive(location).find_numbers(GameFilter())) == 4
 
 
 # ---- games that are found again -------------------------------------------------------------------------------------
@@ -327,7 +327,7 @@ def test_files_of_every_format(client: TestClient, location: str, format_name: s
     assert result[0] == {"name": files[0][0], "format": format_name, "new": len(records), **expected}
     assert [one["format"] for one in result[1:]] == ["names"] * (len(files) - 1)
     assert send(client, *files)[0] == result[0] | {"new": 0}
-    kept = list(Archive(location).records(range(1, 100)))
+    kept = list(Archive(location).load_records(range(1, 100)))
     assert [(one.start, one.moves) for one in kept] == [(one.start, one.moves) for one in records]
     assert [*map(without_numbers, kept)] == [*map(without_numbers, records)]
 

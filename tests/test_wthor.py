@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 from conftest import ROOT
-from games import play_random_moves
+from random_games import play_random_moves
 
 from awello import PASS, Game, Position, Record, format_transcript, parse_transcript
 from awello.errors import NotationError
@@ -30,7 +30,7 @@ PASSING = next(
 )
 
 
-def small_file() -> bytes:
+def make_small_file() -> bytes:
     """Return a file with three games of 1999, the second with a pass, the last unfinished."""
     rows = [(5, 1, 2, 40, 33), (5, 2, 1, 0, 64), (65535, 0, 7, 255, 0)]
     games = [play_random_moves(Game.OTHELLO, 1, 99).moves, PASSING.moves, parse_transcript("f5d6c3").moves]
@@ -55,7 +55,7 @@ def read_intact(content: bytes) -> list[Record]:
 
 
 def test_files_are_reproduced_byte_for_byte() -> None:
-    content = small_file()
+    content = make_small_file()
     games = read_intact(content)
     assert games[1].moves == PASSING.moves
     assert format_transcript(games[2]) == "f5d6c3"
@@ -64,7 +64,7 @@ def test_files_are_reproduced_byte_for_byte() -> None:
 
 
 def test_names_and_numbers_are_tags() -> None:
-    first, second, third = read_intact(small_file())
+    first, second, third = read_intact(make_small_file())
     assert first.tags == {
         "EventNumber": "5",
         "BlackNumber": "1",
@@ -161,7 +161,7 @@ def test_games_that_wthor_cannot_store_are_rejected() -> None:
 
 
 def change_bytes(at: int, *values: int) -> bytes:
-    content = bytearray(small_file())
+    content = bytearray(make_small_file())
     content[at : at + len(values)] = values
     return bytes(content)
 
@@ -170,9 +170,9 @@ def change_bytes(at: int, *values: int) -> bytes:
     ("content", "games", "message"),
     [
         (b"", 0, "byte 0: expected a header of 16 bytes, found 0"),
-        (small_file()[:15], 0, "byte 0: expected a header of 16 bytes, found 15"),
-        (small_file()[:-1], 2, "byte 4: expected 3 games according to the header, found 2 and 67 bytes"),
-        (small_file()[:84], 1, "byte 4: expected 3 games according to the header, found 1"),
+        (make_small_file()[:15], 0, "byte 0: expected a header of 16 bytes, found 15"),
+        (make_small_file()[:-1], 2, "byte 4: expected 3 games according to the header, found 2 and 67 bytes"),
+        (make_small_file()[:84], 1, "byte 4: expected 3 games according to the header, found 1"),
         (change_bytes(4, 2), 3, "byte 4: expected 2 games according to the header, found 3"),
         (change_bytes(12, 10), 0, "byte 12: expected a board of size 8, found size 10"),
         (change_bytes(92, 99), 2, "byte 84: expected a row and a column of 1 to 8 as move 1, found 99"),

@@ -14,8 +14,8 @@ from typing import Any
 import numpy as np
 from sqlalchemy import ColumnElement, Connection, Select, func, select
 
-from awello.archive.game_rows import DRAW, record_of, start_of, store_records
-from awello.archive.index import find_entries
+from awello.archive.game_rows import WINNER_DRAW, parse_start, row_to_record, store_records
+from awello.archive.position_index import find_entries
 from awello.archive.schema import ARCHIVE, events, games, players
 from awello.errors import ConfigError
 from awello.folders import user_data_folder
@@ -25,12 +25,12 @@ from awello.record import Record
 from awello.rules.game import Game
 from awello.storage.database import MAX_QUERY_VALUES, open_database, select_among, write_transaction
 
-RESULTS = {"first": 0, "second": 1, "draw": DRAW, "open": None}
+WINNER_BY_RESULT = {"first": 0, "second": 1, "draw": WINNER_DRAW, "open": None}  # as stored in the column `winner`
 second_players = players.alias()
 
 
-def default_location() -> str:
-    """The file or address in `AWELLO_ARCHIVE`, else a file in the user's data folder."""
+def find_default_location() -> str:
+    """Return the file or address in `AWELLO_ARCHIVE`, else a file in the user's data folder."""
     if named := os.environ.get("AWELLO_ARCHIVE"):
         return named
     folder = user_data_folder()
@@ -64,12 +64,12 @@ class GameFilter:
     opening: str = ""
     """Part of the English or French name."""
     result: str = ""
-    """One of `RESULTS`."""
+    """One of `WINNER_BY_RESULT`."""
     through: Position | None = None
     """Only games through this position or a symmetric one."""
 
-    def conditions(self) -> Iterator[ColumnElement[bool]]:
-        """The conditions of the query, except for the position."""
+    def build_conditions(self) -> Iterator[ColumnElement[bool]]:
+        """Yield the conditions of the query, except for the position."""
         if self.games:
             yield games.c.game.in_([int(game) for game in self.games])
         if self.player:
@@ -84,12 +84,12 @@ class GameFilter:
             names = {each.en for each in load_opening_names().values() if text in f"{each.en}\n{each.fr}".casefold()}
             yield games.c.opening.in_(sorted(names))
         if self.result:
-            winner = RESULTS[self.result]
+            winner = WINNER_BY_RESULT[self.result]
             yield games.c.winner.is_(None) if winner is None else games.c.winner == winner
 
-    def rows(self, connection: Connection, *columns: ColumnElement[Any]) -> list[Any]:
-        """The `id` and other columns of the matching games, in order."""
-        query = select(games.c.id, *columns).where(*self.conditions()).order_by(games.c.id)
+    def select_rows(self, connection: Connection, *columns: ColumnElement[Any]) -> list[Any]:
+        """Select the `id` and other columns of the matching games, in order."""
+        query = select(games.c.id, *columns).where(*self.build_conditions()).order_by(games.c.id)
         if self.through is None:
             return list(connection.execute(query))
         passing = {int(number) for number in find_entries(connection, self.through)["record"]}
@@ -102,7 +102,7 @@ class Archive:
     """An open archive: a file, or a PostgreSQL database."""
 
     def __init__(self, location: str | Path | None = None) -> None:
-        self.location = str(location or default_location())
+        self.location = str(location or find_default_location())
         self.engine = open_database(self.location, ARCHIVE)
 
     def add(self, record: Record) -> int:
@@ -110,44 +110,46 @@ class Archive:
         with write_transaction(self.engine) as connection:
             return store_records(connection, [record])[0]
 
-    def numbers(self, game_filter: GameFilter) -> list[int]:
-        """The numbers of the matching games, in order."""
+    def find_numbers(self, game_filter: GameFilter) -> list[int]:
+        """Find the numbers of the matching games, in order."""
         with self.engine.connect() as connection:
-            return [row.id for row in game_filter.rows(connection)]
+            return [row.id for row in game_filter.select_rows(connection)]
 
-    def find_latest(self, game_filter: GameFilter, count: int, before: int | None = None) -> tuple[int, list[Any]]:
-        """How many games match, and the rows of the last `count` of them, or of those numbered below `before`."""
+    def find_latest(
+        self, game_filter: GameFilter, count: int, before_number: int | None = None
+    ) -> tuple[int, list[Any]]:
+        """Count the matching games, and load the rows of the last `count`, or the last below `before_number`."""
         with self.engine.connect() as connection:
-            counted, numbers = _find_latest(connection, game_filter, count, before)
-        return counted, list(self.rows(numbers))
+            counted, numbers = _find_latest(connection, game_filter, count, before_number)
+        return counted, list(self.load_rows(numbers))
 
-    def find(self, number: int) -> Record:
-        """The game with a number."""
-        for record in self.records([number]):
+    def load_record(self, number: int) -> Record:
+        """Load the game with a number."""
+        for record in self.load_records([number]):
             return record
         raise ConfigError(f"the archive has no game {number}: 'awello games list' lists its games")
 
-    def records(self, numbers: Sequence[int]) -> Iterator[Record]:
-        """The games with these numbers, in the given order."""
-        return map(record_of, self.rows(numbers))
+    def load_records(self, numbers: Sequence[int]) -> Iterator[Record]:
+        """Load the games with these numbers, in the given order."""
+        return map(row_to_record, self.load_rows(numbers))
 
-    def rows(self, numbers: Sequence[int]) -> Iterator[Any]:
-        """The rows of the games with these numbers, in the given order, with names of players and events."""
+    def load_rows(self, numbers: Sequence[int]) -> Iterator[Any]:
+        """Load the rows of the games with these numbers, in the given order, with names of players and events."""
         with self.engine.connect() as connection:
             for at in range(0, len(numbers), MAX_QUERY_VALUES):
                 part = numbers[at : at + MAX_QUERY_VALUES]
                 rows = {row.id: row for row in select_among(connection, _select_with_names(), games.c.id, part)}
                 yield from (rows[number] for number in part if number in rows)
 
-    def bare_records(self, numbers: Sequence[int]) -> Iterator[Record]:
-        """The games with these numbers in any order, with only their moves; faster than `records`."""
+    def load_bare_records(self, numbers: Sequence[int]) -> Iterator[Record]:
+        """Load the games with these numbers in any order, with only their moves; faster than `load_records`."""
         with self.engine.connect() as connection:
             query = select(games.c.game, games.c.start, games.c.moves)
             for row in select_among(connection, query, games.c.id, numbers):
-                yield Record(start_of(row), tuple(np.frombuffer(row.moves, np.int8).tolist()))
+                yield Record(parse_start(row), tuple(np.frombuffer(row.moves, np.int8).tolist()))
 
     @property
-    def empty(self) -> bool:
+    def is_empty(self) -> bool:
         """Whether the archive has no games."""
         with self.engine.connect() as connection:
             return connection.execute(select(games.c.id).limit(1)).first() is None
@@ -158,24 +160,24 @@ class Archive:
 
 
 def _find_latest(
-    connection: Connection, game_filter: GameFilter, count: int, before: int | None
+    connection: Connection, game_filter: GameFilter, count: int, before_number: int | None
 ) -> tuple[int, list[int]]:
-    """How many games match, and the numbers of the last ones; reads only the necessary rows."""
-    number, conditions = games.c.id, list(game_filter.conditions())
+    """Count the matching games, and find the numbers of the last ones; reads only the necessary rows."""
+    number, conditions = games.c.id, list(game_filter.build_conditions())
     if game_filter.through is None:
         counted: int = connection.execute(select(func.count(number)).where(*conditions)).scalar_one()
-        below = [] if before is None else [number < before]
+        below = [] if before_number is None else [number < before_number]
         query = select(number).where(*conditions, *below).order_by(number.desc()).limit(count)
         return counted, list(connection.execute(query).scalars())
     passing = np.unique(find_entries(connection, game_filter.through)["record"])
     if conditions:
         passing = np.intersect1d(passing, list(connection.execute(select(number).where(*conditions)).scalars()))
-    end = len(passing) if before is None else np.searchsorted(passing, before)
+    end = len(passing) if before_number is None else np.searchsorted(passing, before_number)
     return len(passing), passing[max(0, end - count) : end][::-1].tolist()
 
 
 def _select_with_names() -> Select[Any]:
-    """A query for games with the names of their players and events."""
+    """Build a query for games with the names of their players and events."""
     joined = games.outerjoin(players, games.c.first == players.c.id)
     joined = joined.outerjoin(second_players, games.c.second == second_players.c.id)
     names = (

@@ -8,7 +8,7 @@ import numpy.typing as npt
 
 from awello.archive.archive import Archive, GameFilter
 from awello.archive.game_tree import GameTree
-from awello.archive.index import OFF_BOARD_WIN, Entries, canonical_move, find_entries
+from awello.archive.position_index import OFF_BOARD_WIN_SCORE, Entries, canonical_move, find_entries
 from awello.archive.position_keys import UNKNOWN_SCORE
 from awello.formats.openings import Opening, find_opening_at
 from awello.position import Position
@@ -46,38 +46,38 @@ class Exploration:
 
 
 def explore(archive: Archive, position: Position, game_filter: GameFilter | None = None) -> Exploration:
-    """The statistics of a position in all games of an archive, or in those that match a filter."""
+    """Compute the statistics of a position in all games of an archive, or in those that match a filter."""
     with archive.engine.connect() as connection:
         entries = find_entries(connection, position)
         if game_filter is not None:
-            entries = entries[np.isin(entries["record"], [row.id for row in game_filter.rows(connection)])]
+            entries = entries[np.isin(entries["record"], [row.id for row in game_filter.select_rows(connection)])]
     tree = _build_tree(archive, position, entries)
     values = tree.move_values(position)
     names, scores = entries["move"].copy(), entries["score"].copy()  # contiguous copies are compared much faster
     moves = [
         _count_results(position, move, scores[names == name], values.get(move))
-        for name, move in _canonical_moves(position).items()
+        for name, move in _group_symmetric_moves(position).items()
     ]
     played = sorted((branch for branch in moves if branch.games), key=lambda branch: -branch.games)
     return Exploration(position, len(entries), tree.value(position), played)
 
 
 def _build_tree(archive: Archive, position: Position, entries: Entries) -> GameTree:
-    """The tree of the games through a position; empty if there are too many, or for Awalé."""
+    """Build the tree of the games through a position; empty if there are too many, or for Awalé."""
     if position.game.family != "othello" or len(entries) > MAX_VALUED_GAMES:
         return GameTree()
-    return GameTree(archive.bare_records(np.unique(entries["record"]).tolist()))
+    return GameTree(archive.load_bare_records(np.unique(entries["record"]).tolist()))
 
 
 def _count_results(position: Position, move: int, scores: npt.NDArray[np.int8], value: int | None) -> MoveStatistics:
     known = scores[scores != UNKNOWN_SCORE]
     wins, draws, losses = (int(np.count_nonzero(outcome)) for outcome in (known > 0, known == 0, known < 0))
-    margins = known[abs(known) != OFF_BOARD_WIN]
+    margins = known[abs(known) != OFF_BOARD_WIN_SCORE]
     mean = float(margins.mean()) if len(margins) else None
     return MoveStatistics(move, len(scores), wins, draws, losses, mean, value, find_opening_at(position.after(move)))
 
 
-def _canonical_moves(position: Position) -> dict[int, int]:
-    """One legal move of each set of symmetric moves, by canonical move."""
+def _group_symmetric_moves(position: Position) -> dict[int, int]:
+    """Choose one legal move of each set of symmetric moves; return them by canonical move."""
     moves = sorted(position.legal_moves(), key=lambda move: position.format_move(move) != PREFERRED_FIRST_MOVE)
     return {canonical_move(position, move): move for move in reversed(moves)}

@@ -13,22 +13,22 @@ from awello.archive.importer import ImportSource
 from awello.archive.schema import source_games, sources
 from awello.errors import ConfigError, NotationError
 from awello.formats.registry import FORMATS, Format, decompress, detect_format, find_format, read_games
-from awello.formats.wthor import GAME, HEADER, WthorNames, parse_header, parse_names, write_wthor
+from awello.formats.wthor import GAME_STRUCT, HEADER_STRUCT, WthorNames, parse_header, parse_names, write_wthor
 
 NAMES_SUFFIXES = (".jou", ".trn")  # WTHOR's players and events
 GAME_MARKERS = {"ggf": b"(;", "ogn": b"[South "}  # bytes that occur once per game; in other formats a line break
 
 
 def find_files(paths: Iterable[Path]) -> list[Path]:
-    """The given files, and all files of games in the given folders."""
+    """Find the given files, and all files of games in the given folders."""
     files = []
     for path in paths:
         if path.is_dir():
-            endings = (*(suffix for format in FORMATS.values() for suffix in format.suffixes), *NAMES_SUFFIXES)
+            suffixes = (*(suffix for format in FORMATS.values() for suffix in format.suffixes), *NAMES_SUFFIXES)
             inside = sorted(file for file in path.rglob("*") if file.is_file())
-            games = [file for file in inside if file.name.lower().removesuffix(".gz").endswith(endings)]
+            games = [file for file in inside if file.name.lower().removesuffix(".gz").endswith(suffixes)]
             if not games:
-                raise ConfigError(f"no games in {str(path)!r}: expected files that end with {', '.join(endings)}")
+                raise ConfigError(f"no games in {str(path)!r}: expected files that end with {', '.join(suffixes)}")
             files += games
         elif path.is_file():
             files.append(path)
@@ -41,7 +41,7 @@ def read_sources(files: Iterable[Path]) -> Iterator[ImportSource]:
     """Read files to import."""
     for file in files:
         content = file.read_bytes()
-        yield read_source(file.name, content, _names_in_folder(file.parent))
+        yield read_source(file.name, content, _read_names_in_folder(file.parent))
 
 
 def read_source(name: str, content: bytes, names: Sequence[WthorNames] = ()) -> ImportSource:
@@ -54,21 +54,21 @@ def read_source(name: str, content: bytes, names: Sequence[WthorNames] = ()) -> 
         format = detect_format(inside, name).name
     except NotationError:
         format = "unknown"
-    header, expected = b"", inside.count(GAME_MARKERS.get(format, b"\n"))
+    header, estimated_games = b"", inside.count(GAME_MARKERS.get(format, b"\n"))
     if format == "wthor":
-        header, expected = inside[: HEADER.size], len(inside) // GAME.size
-    return ImportSource(name, format, digest, header, read_games(content, name, names), len(content), expected)
+        header, estimated_games = inside[: HEADER_STRUCT.size], len(inside) // GAME_STRUCT.size
+    return ImportSource(name, format, digest, header, read_games(content, name, names), len(content), estimated_games)
 
 
 @cache
-def _names_in_folder(folder: Path) -> tuple[WthorNames, ...]:
-    """WTHOR's names of players and events in a folder."""
+def _read_names_in_folder(folder: Path) -> tuple[WthorNames, ...]:
+    """Read WTHOR's names of players and events in a folder."""
     files = [file for file in sorted(folder.iterdir()) if file.name.lower().endswith(NAMES_SUFFIXES)]
     return tuple(parse_names(file.read_bytes()) for file in files)
 
 
 def list_imported_files(archive: Archive) -> list[Any]:
-    """The imported files in order, with `name`, `format` and number of `games`."""
+    """List the imported files in order, with `name`, `format` and number of `games`."""
     joined = sources.outerjoin(source_games, source_games.c.source == sources.c.id)
     count = func.count(source_games.c.number).label("games")
     query = select(sources.c.id, sources.c.name, sources.c.format, count).select_from(joined)
@@ -78,7 +78,7 @@ def list_imported_files(archive: Archive) -> list[Any]:
 
 
 def restore_file(archive: Archive, name: str) -> tuple[int, dict[str, bytes]]:
-    """The number of games in an imported file, and its restored contents; WTHOR files equal the originals."""
+    """Restore an imported file; return its number of games and its contents.  WTHOR files equal the originals."""
     with archive.engine.connect() as connection:
         query = select(sources).where(sources.c.name == name).order_by(sources.c.id.desc())
         source = connection.execute(query).first()
@@ -89,25 +89,25 @@ def restore_file(archive: Archive, name: str) -> tuple[int, dict[str, bytes]]:
     if source.format == "names":
         return 0, {".names": bytes(source.header)}
     if source.format == "wthor":
-        return len(numbers), {".wtb": b"".join(write_wthor(archive.records(numbers), parse_header(source.header)))}
-    return len(numbers), find_format(source.format).write(archive.records(numbers))
+        return len(numbers), {".wtb": b"".join(write_wthor(archive.load_records(numbers), parse_header(source.header)))}
+    return len(numbers), find_format(source.format).write(archive.load_records(numbers))
 
 
 def choose_format(out: Path, name: str | None = None) -> Format:
-    """The format with the given name or, without one, that of the file extension."""
-    endings = {suffix: format for format in FORMATS.values() for suffix in format.suffixes}
-    format = find_format(name) if name else endings.get(out.suffix.lower())
+    """Choose the format with the given name or, without one, that of the file extension."""
+    formats_by_suffix = {suffix: format for format in FORMATS.values() for suffix in format.suffixes}
+    format = find_format(name) if name else formats_by_suffix.get(out.suffix.lower())
     if format is None:
-        raise ConfigError(f"{out.name!r} has no known extension: use {', '.join(endings)}, or give --format")
+        raise ConfigError(f"{out.name!r} has no known extension: use {', '.join(formats_by_suffix)}, or give --format")
     return format
 
 
 def write_games(archive: Archive, numbers: Sequence[int], format: Format) -> dict[str, bytes]:
     """Format games: file contents by extension.  An error names the first game that the format cannot store."""
     try:
-        return format.write(archive.records(numbers))
+        return format.write(archive.load_records(numbers))
     except NotationError as error:
-        for number, record in zip(numbers, archive.records(numbers), strict=True):
+        for number, record in zip(numbers, archive.load_records(numbers), strict=True):
             try:
                 format.write([record])
             except NotationError as wrong:

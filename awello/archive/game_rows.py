@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 from sqlalchemy import Connection, Row, Table, select
 
-from awello.archive.index import Entries, add_entries, build_entries
+from awello.archive.position_index import Entries, add_entries, build_entries
 from awello.archive.position_keys import position_key
 from awello.archive.schema import events, games, players
 from awello.formats.openings import load_opening_names
@@ -22,14 +22,14 @@ from awello.record import Record
 from awello.rules.game import PASS, Game
 from awello.storage.database import next_id, select_among
 
-Values = dict[str, Any]
+RowValues = dict[str, Any]
 
-DRAW = 2  # as `winner`
+WINNER_DRAW = 2  # as `winner`, whose other values are the sides 0 and 1
 
 
 # ---- a record and its row -------------------------------------------------------------------------------------------
-def row_of(record: Record) -> Values:
-    """The row of a record without columns derived from its moves, and with names instead of their numbers."""
+def record_to_row(record: Record) -> RowValues:
+    """Convert a record to a row without columns derived from its moves, and with names instead of their numbers."""
     tags, start = dict(record.tags), record.start
     first, second = start.game.sides
     names = {"first": tags.pop(first, None), "second": tags.pop(second, None), "event": tags.pop("Event", None)}
@@ -47,9 +47,9 @@ def row_of(record: Record) -> Values:
     return row | {"digest": digest, "date": parse_date(tags.get("Date", ""))}
 
 
-def record_of(row: Row[Any]) -> Record:
-    """The record of a row that has `first_name`, `second_name` and `event_name`."""
-    start, details = start_of(row), json.loads(row.details)
+def row_to_record(row: Row[Any]) -> Record:
+    """Convert a row to a record; the row must have `first_name`, `second_name` and `event_name`."""
+    start, details = parse_start(row), json.loads(row.details)
     moves = tuple(np.frombuffer(row.moves, np.int8).tolist())
     named = zip((*start.game.sides, "Event"), (row.first_name, row.second_name, row.event_name), strict=True)
     tags = {tag: name for tag, name in named if name is not None} | details.get("tags", {})
@@ -57,14 +57,14 @@ def record_of(row: Row[Any]) -> Record:
     return Record(start, moves, seconds, values, tags, row.loser, row.reason)
 
 
-def start_of(row: Any) -> Position:
-    """The start position of a row's game."""
+def parse_start(row: Any) -> Position:
+    """Parse the start position of a row's game."""
     game = Game(row.game)
     return Position.start(game) if row.start is None else parse_position(row.start, game)
 
 
 def parse_date(text: str) -> str | None:
-    """The date at the start of a text, such as `1996`, `1996-05` or `1996-05-07`; None if there is none."""
+    """Parse the date at the start of a text, such as `1996`, `1996-05` or `1996-05-07`; None if there is none."""
     if re.fullmatch(r"[0-9]{9,10}", text):  # seconds since 1970
         return datetime.fromtimestamp(int(text), UTC).date().isoformat()
     match = re.match(r"\s*([0-9]{4})(?:[-./]([0-9]{2})(?:[-./]([0-9]{2}))?)?", text)
@@ -74,11 +74,11 @@ def parse_date(text: str) -> str | None:
 # ---- many records ---------------------------------------------------------------------------------------------------
 def store_records(connection: Connection, records: Sequence[Record]) -> list[int]:
     """Store the records that are not in the archive, in a write transaction; return the numbers of all records."""
-    rows = [row_of(record) for record in records]
+    rows = [record_to_row(record) for record in records]
     query = select(games.c.digest, games.c.id)
     stored = select_among(connection, query, games.c.digest, [row["digest"] for row in rows])
     ids: dict[bytes, int] = {row.digest: row.id for row in stored}
-    first, new_games = next_id(connection, games), list[tuple[Record, Values]]()
+    first, new_games = next_id(connection, games), list[tuple[Record, RowValues]]()
     for record, row in zip(records, rows, strict=True):
         if row["digest"] not in ids:
             ids[row["digest"]] = row["id"] = first + len(new_games)
@@ -92,28 +92,28 @@ def store_records(connection: Connection, records: Sequence[Record]) -> list[int
     return [ids[row["digest"]] for row in rows]
 
 
-def _index_records(connection: Connection, game: Game, new_games: Sequence[tuple[Record, Values]]) -> None:
+def _index_records(connection: Connection, game: Game, new_games: Sequence[tuple[Record, RowValues]]) -> None:
     """Add new games to the position index, and set their results and openings."""
     entries, margins = build_entries(game, [record for record, _ in new_games], [row["id"] for _, row in new_games])
     add_entries(connection, game, entries)
-    names = _openings_of(entries) if game is Game.OTHELLO else {}
+    names = _find_openings(entries) if game is Game.OTHELLO else {}
     for (record, row), margin in zip(new_games, margins, strict=True):
-        board = None if margin is None else DRAW if margin == 0 else int(margin < 0)
+        board = None if margin is None else WINNER_DRAW if margin == 0 else int(margin < 0)
         row["score"], row["winner"] = margin, board if record.loser is None else 1 - record.loser
         row["opening"] = names.get(row["id"])
 
 
-def _openings_of(entries: Entries) -> dict[int, str]:
-    """The opening of each game by number: that of its last named position."""
-    keys, names = _named_keys()
+def _find_openings(entries: Entries) -> dict[int, str]:
+    """Find the opening of each game by number: that of its last named position."""
+    keys, names = _load_named_keys()
     named = np.flatnonzero(np.isin(entries["key"], keys))
     at = np.searchsorted(keys, entries["key"][named])
     return {int(number): names[name] for number, name in zip(entries["record"][named], at, strict=True)}
 
 
 @cache
-def _named_keys() -> tuple[Words, list[str]]:
-    """The keys of named positions in ascending order, and their English names."""
+def _load_named_keys() -> tuple[Words, list[str]]:
+    """Load the keys of named positions in ascending order, and their English names."""
     named = {
         int(position_key(0, U(own), U(opp), PASS)[0]): opening.en
         for (own, opp), opening in load_opening_names().items()
@@ -121,7 +121,7 @@ def _named_keys() -> tuple[Words, list[str]]:
     return np.array(sorted(named), np.uint64), [named[key] for key in sorted(named)]
 
 
-def _assign_numbers(connection: Connection, table: Table, columns: Iterable[str], rows: Sequence[Values]) -> None:
+def _assign_numbers(connection: Connection, table: Table, columns: Iterable[str], rows: Sequence[RowValues]) -> None:
     """Replace names by their numbers, and add new names to the table."""
     names = sorted({row[column] for row in rows for column in columns} - {None})
     stored = select_among(connection, select(table.c.name, table.c.id), table.c.name, names)

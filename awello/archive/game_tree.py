@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from awello.archive.archive import Archive, GameFilter
-from awello.archive.nodes import minimax, node_key, write_keys
+from awello.archive.game_tree_kernels import minimax, node_key, write_keys
 from awello.errors import ConfigError
 from awello.kernel import U
 from awello.position import Position
@@ -44,10 +44,10 @@ class GameTree:
 
     @classmethod
     def of(cls, archive: Archive, game_filter: GameFilter) -> "GameTree":
-        """The tree of the games that match a filter, of all sizes unless the filter names some."""
+        """Build the tree of the games that match a filter, of all sizes unless the filter names some."""
         if not game_filter.games and game_filter.through is None:
             game_filter = replace(game_filter, games=tuple(GAMES_BY_SIZE.values()))
-        return cls(archive.bare_records(archive.numbers(game_filter)))
+        return cls(archive.load_bare_records(archive.find_numbers(game_filter)))
 
     def add(self, records: Iterable[Record]) -> None:
         """Add games to the tree; games that did not end on the board are ignored."""

@@ -29,9 +29,8 @@ class ImportSource:
     """Of the content."""
     header: bytes
     records: Iterable[Record | NotationError]
-    size: int = 0
-    """In bytes."""
-    expected: int = 1
+    size_bytes: int = 0
+    estimated_games: int = 1
     """An estimate of the number of games, to report progress."""
 
 
@@ -43,9 +42,9 @@ class ImportReport:
     """The result of importing a file."""
 
     source: ImportSource
-    before: int
+    imported_before: int
     """The number of games that an earlier import of the same file added."""
-    damage: list[NotationError] = field(default_factory=list)
+    errors: list[NotationError] = field(default_factory=list)
     games: int = 0
     repeated: int = 0
     """Games with the same moves as an older game in the archive; often it is the same game from another source."""
@@ -56,55 +55,55 @@ def import_games(
     archive: Archive, files: Iterable[ImportSource], on_progress: Callable[[float], object]
 ) -> list[ImportReport]:
     """Import the games of files; `on_progress` is called with the number of bytes read since the previous call."""
-    reports, waiting = [], list[PendingGame]()
+    reports, pending = [], list[PendingGame]()
     for source in files:
         with archive.engine.connect() as connection:
             reports.append(report := ImportReport(source, _count_imported(connection, source)))
-        number, share = 0, source.size / max(1, source.expected)
+        number, share = 0, source.size_bytes / max(1, source.estimated_games)
         for record in source.records:
             if isinstance(record, NotationError):
-                report.damage.append(record)
+                report.errors.append(record)
                 continue
             number += 1
-            on_progress(share if number <= source.expected else 0)
-            if number > report.before:
-                waiting.append((source, number, record))
-            if len(waiting) == BATCH_GAMES:
-                _write(archive, waiting)
-                waiting.clear()
-        on_progress(max(0, source.expected - number) * share)
-        if not (number or report.damage or source.header):
-            report.damage.append(NotationError("expected games, found none"))
-        if source.header and not (number or report.damage):
+            on_progress(share if number <= source.estimated_games else 0)
+            if number > report.imported_before:
+                pending.append((source, number, record))
+            if len(pending) == BATCH_GAMES:
+                _write_batch(archive, pending)
+                pending.clear()
+        on_progress(max(0, source.estimated_games - number) * share)
+        if not (number or report.errors or source.header):
+            report.errors.append(NotationError("expected games, found none"))
+        if source.header and not (number or report.errors):
             with write_transaction(archive.engine) as connection:
-                _source_number(connection, source)
-    _write(archive, waiting)
+                _store_source(connection, source)
+    _write_batch(archive, pending)
     with archive.engine.connect() as connection:
         _complete_reports(connection, reports)
     return reports
 
 
 def _count_imported(connection: Connection, source: ImportSource) -> int:
-    """The number of games of a file that are in the archive."""
+    """Count the games of a file that are in the archive."""
     mine = source_games.join(sources, source_games.c.source == sources.c.id)
     query = select(func.max(source_games.c.number)).select_from(mine).where(sources.c.digest == source.digest)
     return connection.execute(query).scalar() or 0
 
 
-def _write(archive: Archive, waiting: Sequence[PendingGame]) -> None:
+def _write_batch(archive: Archive, pending: Sequence[PendingGame]) -> None:
     """Write a batch of games in one transaction."""
-    if not waiting:
+    if not pending:
         return
     with write_transaction(archive.engine) as connection:
-        numbers = store_records(connection, [record for _, _, record in waiting])
+        numbers = store_records(connection, [record for _, _, record in pending])
         by_digest: dict[bytes, ImportSource] = {}
-        for source, _, _ in waiting:
+        for source, _, _ in pending:
             by_digest.setdefault(source.digest, source)
-        ids = {digest: _source_number(connection, source) for digest, source in by_digest.items()}
+        ids = {digest: _store_source(connection, source) for digest, source in by_digest.items()}
         last = {digest: _count_imported(connection, source) for digest, source in by_digest.items()}
         rows = {  # a file may occur twice in the batch, or may have been imported by another process
             (ids[source.digest], at): number
-            for (source, at, _), number in zip(waiting, numbers, strict=True)
+            for (source, at, _), number in zip(pending, numbers, strict=True)
             if at > last[source.digest]
         }
         if rows:
@@ -112,8 +111,8 @@ def _write(archive: Archive, waiting: Sequence[PendingGame]) -> None:
             connection.execute(source_games.insert(), listed)
 
 
-def _source_number(connection: Connection, source: ImportSource) -> int:
-    """The number of a file in the archive; adds the file if it is new."""
+def _store_source(connection: Connection, source: ImportSource) -> int:
+    """Store a file in the archive if it is new; return its number."""
     existing = connection.execute(select(sources.c.id).where(sources.c.digest == source.digest)).scalar()
     if existing is not None:
         return int(existing)
@@ -138,7 +137,7 @@ def _complete_reports(connection: Connection, reports: Sequence[ImportReport]) -
 
 
 def _find_repeated(connection: Connection) -> set[int | tuple[int, int]]:
-    """Games with the same moves as an older one, and entries (source, number) that list a game again."""
+    """Find games with the same moves as an older one, and entries (source, number) that list a game again."""
     line = games.c.game, func.coalesce(games.c.start, "").label("start"), games.c.moves
     first = select(*line, func.min(games.c.id).label("oldest")).group_by(*line).having(func.count() > 1).subquery()
     same = (games.c.moves == first.c.moves) & (games.c.game == first.c.game)

@@ -54,10 +54,10 @@ def trace_games(
     lengths: npt.NDArray[np.int64],
     moves: npt.NDArray[np.int8],
     keys: Words,
-    names: npt.NDArray[np.int8],
+    canonical_moves: npt.NDArray[np.int8],
     scores: npt.NDArray[np.int64],
 ) -> None:
-    """Write the keys and moves of games, one game after the other, and the final score of each for the side to move.
+    """Write the keys and canonical moves of games, one after the other, and the final scores for the side to move.
 
     A game has one more key than moves, with `END_OF_GAME` as the last move.  The score is `UNKNOWN_SCORE` if the board
     does not end the game.
@@ -67,8 +67,8 @@ def trace_games(
         own, opp = owns[record], opps[record]
         for ply in range(lengths[record] + 1):
             move = END_OF_GAME if ply == lengths[record] else int(moves[at - record])
-            key, name = position_key(game, own, opp, move)
-            keys[at], names[at] = key, name
+            key, canonical_move = position_key(game, own, opp, move)
+            keys[at], canonical_moves[at] = key, canonical_move
             at += 1
             if move == -1:
                 own, opp = opp, own

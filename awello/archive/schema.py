@@ -65,11 +65,11 @@ def rename_tables(connection: Connection) -> None:
         connection.exec_driver_sql(statement)
 
 
-VIEWS = (  # the tables of version 0.1.0 under their current names
+VERSION_0_1_0_VIEWS = (  # the tables of version 0.1.0 under their current names
     "CREATE TEMP VIEW source_games AS SELECT * FROM main.appearances",
     "CREATE TEMP VIEW index_pages AS SELECT game, bucket, part AS page, entries FROM main.pages",
     "CREATE TEMP VIEW sources AS SELECT id, name, format, digest, head AS header FROM main.sources",
     "CREATE TEMP VIEW games AS SELECT id, digest, game, first, second, event, date, start, moves, score, winner, "
     "loser, reason, opening, more AS details FROM main.games",
 )
-ARCHIVE = Schema("archive", metadata, (rename_tables,), views=VIEWS)
+ARCHIVE = Schema("archive", metadata, (rename_tables,), views=VERSION_0_1_0_VIEWS)

@@ -7,7 +7,7 @@ from typing import Any
 from sqlalchemy import select
 
 from awello.archive.archive import Archive, GameFilter
-from awello.archive.game_rows import DRAW
+from awello.archive.game_rows import WINNER_DRAW
 from awello.archive.schema import events, games, players
 from awello.rules.game import Game
 
@@ -35,7 +35,7 @@ def compute_statistics(archive: Archive, game_filter: GameFilter) -> ArchiveStat
     """Compute the statistics of the games that match a filter."""
     columns = ("game", "first", "second", "event", "date", "winner", "score", "opening")
     with archive.engine.connect() as connection:
-        rows = game_filter.rows(connection, *(games.c[name] for name in columns))
+        rows = game_filter.select_rows(connection, *(games.c[name] for name in columns))
         tables = [connection.execute(select(table.c.id, table.c.name)) for table in (players, events)]
         names = [{row.id: row.name for row in table} for table in tables]
     won = Counter(row.winner for row in rows)
@@ -44,7 +44,7 @@ def compute_statistics(archive: Archive, game_filter: GameFilter) -> ArchiveStat
         len(rows),
         won[0],
         won[1],
-        won[DRAW],
+        won[WINNER_DRAW],
         won[None],
         sum(scores) / len(scores) if scores else None,
         [(Game(game), count) for game, count in Counter(row.game for row in rows).most_common()],
@@ -56,5 +56,5 @@ def compute_statistics(archive: Archive, game_filter: GameFilter) -> ArchiveStat
 
 
 def _count_names(numbers: list[Any], names: dict[Any, Any]) -> list[tuple[str, int]]:
-    """The number of occurrences of each name."""
+    """Count the occurrences of each name."""
     return [(names[number], count) for number, count in Counter(numbers).most_common() if number is not None]

@@ -2,7 +2,7 @@
 
 Games depend only on their seeds, so any worker can play them, and the scheduler reassigns the items of a dead worker.
 Cluster workers outlive a job, so every item carries its job: a worker that switches jobs first loads the players of the
-new job and calls its `prepare`.  A worker with a different version of Awello rejects the job.
+new job and calls its `prepare`.  A worker with a different version of Awello refuses the job.
 """
 
 import hashlib

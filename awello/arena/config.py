@@ -21,7 +21,7 @@ class PlayerConfig(BaseModel, extra="forbid"):
     limit: str | int | None = None
     table: int | str | None = None
     thresholds: Annotated[list[int], Field(min_length=2, max_length=2)] | None = None
-    options: dict[str, str | int | float | bool] = {}
+    settings: dict[str, str | int | float | bool] = {}
 
     @model_validator(mode="before")
     @classmethod
@@ -31,13 +31,13 @@ class PlayerConfig(BaseModel, extra="forbid"):
             return value
         spec = parse_spec(value)
         limit = format_limit(spec.limit) if spec.limit else None
-        return {"player": spec.name, "heuristic": spec.heuristic, "limit": limit, "options": dict(spec.options)}
+        return {"player": spec.name, "heuristic": spec.heuristic, "limit": limit, "settings": dict(spec.settings)}
 
     def to_spec(self) -> PlayerSpec:
         """Build the player's spec."""
         thresholds = self.thresholds and "-".join(map(str, self.thresholds))
-        options = {"table": self.table, "thresholds": thresholds, **self.options}
-        texts = {key: str(value) for key, value in options.items() if value is not None}
+        settings = {"table": self.table, "thresholds": thresholds, **self.settings}
+        texts = {key: str(value) for key, value in settings.items() if value is not None}
         return PlayerSpec(
             self.player, self.heuristic, None if self.limit is None else parse_limit(str(self.limit)), texts
         )

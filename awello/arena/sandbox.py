@@ -29,12 +29,12 @@ from awello.kernel import load_kernels
 from awello.limits import Clock, format_duration
 from awello.players.player import Choice, Forfeit, Player, Resignation, make_player
 from awello.players.process_tree import (
-    anonymous_memory_use,
-    cpu_time,
     describe_exit,
     kill_tree,
     list_descendants,
-    memory_use,
+    measure_anonymous_memory,
+    measure_cpu_seconds,
+    measure_memory,
 )
 from awello.players.spec import parse_spec
 from awello.position import Position
@@ -113,7 +113,7 @@ class SandboxedPlayer(Player):
             return
         self._start()
         self._pid = self._call("crash", None, "pid")
-        self._baseline_memory = anonymous_memory_use(self._pid)
+        self._baseline_memory = measure_anonymous_memory(self._pid)
         limits = self.limits
         learning = self._call("learning", limits.learning, "make", str(self.spec), self.game)
         self.usage = replace(self.usage, learning=learning)
@@ -192,8 +192,8 @@ class SandboxedPlayer(Player):
 
     def _measure_memory(self) -> None:
         """Measure the memory of the player and its processes; kill them if it exceeds the limit."""
-        own = max(0, anonymous_memory_use(self._pid) - self._baseline_memory) if self._baseline_memory else 0
-        used_memory = own + memory_use(list_descendants(self._pid))
+        own = max(0, measure_anonymous_memory(self._pid) - self._baseline_memory) if self._baseline_memory else 0
+        used_memory = own + measure_memory(list_descendants(self._pid))
         self.usage = replace(self.usage, memory=max(self.usage.memory, used_memory))
         if self.limits.memory is not None and used_memory > self.limits.memory * MIB:
             kill_tree(self._pid)  # immediately: external engines get no time to exit
@@ -330,7 +330,7 @@ class _PlayerHost:
 def _children_cpu_time() -> float:
     """Return the CPU seconds of all processes that this process has started."""
     ended = os.times()
-    return ended.children_user + ended.children_system + cpu_time(list_descendants(os.getpid()))
+    return ended.children_user + ended.children_system + measure_cpu_seconds(list_descendants(os.getpid()))
 
 
 def _serve_player(connection: Connection) -> None:

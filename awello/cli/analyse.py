@@ -7,8 +7,11 @@ from typing import Annotated
 import typer
 from rich.console import Console
 
-from awello.cli.app import Hash, Json, Size, Threads, Variant, app, print_json, progress
-from awello.cli.positions import is_source, read_source
+from awello.cli.app import app
+from awello.cli.input import is_file_or_stdin, read_text
+from awello.cli.options import Hash, Json, Size, Threads, Variant
+from awello.cli.output import print_json
+from awello.cli.progress import show_step_progress
 from awello.cli.tables import print_table
 from awello.engine.engine import Engine
 from awello.errors import ConfigError, NotationError
@@ -30,12 +33,12 @@ def analyse(
     size: Size = None,
     variant: Variant = None,
     limit: Annotated[
-        str, typer.Option(help="Per position: level=12, 10 (plies), 500ms, 450000n (nodes)", metavar="L")
+        str, typer.Option(help="Per position: level=12, 10 (plies), 500ms, 450000n (nodes)", metavar="LIMIT")
     ] = "level=12",
     threads: Threads = 1,
     hash: Hash = 64,
     plot: Annotated[
-        Path | None, typer.Option(help="Also plot the values to an .svg or .png file", metavar="FILE")
+        Path | None, typer.Option(help="Also plot the values to an .svg or .png file; default: none", metavar="FILE")
     ] = None,
     engine: Annotated[
         str, typer.Option(help="External engine, such as nboard,command=ntest; default: the champion", metavar="SPEC")
@@ -69,8 +72,8 @@ def analyse(
 def read_record(text: str, game: Game | None) -> Record:
     """Read a game from a text, a file or standard input (`-`)."""
 
-    is_file = is_source(text)
-    name, content = read_source(text, "write moves such as f5d6c3") if is_file else ("", text)
+    is_file = is_file_or_stdin(text)
+    name, content = read_text(text, "write moves such as f5d6c3") if is_file else ("", text)
     try:
         record = detect_game(content, game).record
     except NotationError as error:
@@ -92,7 +95,7 @@ def review_moves(
         raise ConfigError(f"player {analyst} is not an external engine: give one such as nboard,command=ntest")
     reviews: list[MoveReview] = []
     interrupted = False
-    with progress("analyse", len(record.moves)) as step, Engine(record.start.game, threads, hash) as engine:
+    with show_step_progress("analyse", len(record.moves)) as step, Engine(record.start.game, threads, hash) as engine:
         try:
             for move_review in review_game(record, analyst or engine, limit):
                 reviews.append(move_review)

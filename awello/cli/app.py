@@ -1,24 +1,18 @@
-"""The command-line application: the list of commands, shared options and error reporting."""
+"""The command-line application: the list of commands and error reporting."""
 
-import json
 import os
-import re
 import sys
-from collections.abc import Iterator
-from contextlib import contextmanager
 from importlib import import_module
 from pathlib import Path
 from typing import Annotated, Any
 
 import typer
-from rich.console import Console
-from rich.progress import BarColumn, MofNCompleteColumn, Progress, ProgressColumn, TextColumn, TimeRemainingColumn
 from typer.core import TyperCommand, TyperGroup
 
 from awello import __version__
+from awello.cli.output import print_error
 from awello.cli.streams import discard_unwritten, prepare_streams
 from awello.errors import AwelloError, ConfigError
-from awello.limits import parse_limit
 
 COMMANDS = {  # name: (help text, modules to import if their names differ from it)
     "serve": ("Serve the web page to play and analyse both games.",),
@@ -40,7 +34,7 @@ COMMANDS = {  # name: (help text, modules to import if their names differ from i
     "lab": ("Run an experiment and write its tables and plots.",),
     "selfplay": ("Generate training games of the champion.",),
     "autoplay": ("Let Otage learn by playing against itself.",),
-    "train": ("Train weights and networks.", "train", "genetic", "train_cnn"),
+    "train": ("Train weights and networks.", "train", "train_genetic", "train_cnn"),
     "probcut": ("Measure the error of shallow searches for ProbCut.",),
     "book": ("Grow and query an opening book of Awalé.",),
     "tablebase": ("Build and list the Awalé tablebases.",),
@@ -75,26 +69,8 @@ app = typer.Typer(
     context_settings={"help_option_names": ["-h", "--help"]},
 )
 
-GameName = Annotated[str, typer.Argument(metavar="GAME", help="othello or awale")]
-Size = Annotated[int | None, typer.Option(help="Othello: board size 4, 6 or 8; default: 8", metavar="N")]
-Variant = Annotated[str | None, typer.Option(help="Awalé: abapa (default), tournament or romein", metavar="V")]
-PositionText = Annotated[
-    str | None, typer.Option("--position", help="OBF board or Awalé diagram; default: start", metavar="P")
-]
-JobsOption = Annotated[int | None, typer.Option("--jobs", min=1, help="Worker processes; default: 1", metavar="N")]
-Threads = Annotated[int, typer.Option("--threads", min=1, help="Search threads", metavar="N")]
-Hash = Annotated[int, typer.Option("--hash", min=1, max=65536, help="Transposition table size in MiB", metavar="MIB")]
-Cluster = Annotated[
-    str | None, typer.Option(help="Scheduler of a dask cluster: tcp://HOST:8786; default: none", metavar="ADDRESS")
-]
-ArchiveOption = Annotated[
-    str | None,
-    typer.Option("--archive", help="File or postgresql://USER@HOST/NAME; default: your archive", metavar="DATABASE"),
-]
-Json = Annotated[bool, typer.Option("--json", help="Print one JSON object")]
 
-
-def _version(show: bool) -> None:
+def _print_version(show: bool) -> None:
     if show:
         print(f"awello {__version__}")
         raise typer.Exit
@@ -103,7 +79,7 @@ def _version(show: bool) -> None:
 @app.callback()
 def root(
     version: Annotated[
-        bool, typer.Option("--version", help="Show the version and exit", callback=_version, is_eager=True)
+        bool, typer.Option("--version", help="Show the version and exit", callback=_print_version, is_eager=True)
     ] = False,
     plugin: Annotated[
         Path | None, typer.Option("--import", help="Python file that registers your own players", metavar="FILE")
@@ -114,73 +90,6 @@ def root(
         if not plugin.is_file():
             raise ConfigError(f"--import {plugin} does not exist: give a Python file that registers players")
         os.environ["AWELLO_PLAYERS"] = str(plugin.resolve())  # also read by worker processes
-
-
-def check_output(file: Path) -> None:
-    """Check that an output file can be written, before long work starts."""
-    if file.is_dir():
-        raise ConfigError(f"cannot write {str(file)!r}: it is a folder; give a file in it")
-    if not file.parent.is_dir():
-        raise ConfigError(f"cannot write {str(file)!r}: there is no folder {str(file.parent)!r}; create it first")
-    if not os.access(file if file.exists() else file.parent, os.W_OK):
-        raise ConfigError(f"cannot write {str(file)!r}: permission denied; give another file")
-
-
-def resolve_jobs(jobs: int | None, cluster: str | None, default: int = 1) -> int | str:
-    """Return the number of local worker processes, or the cluster address."""
-    if jobs and cluster:
-        raise ConfigError("--jobs and --cluster are mutually exclusive, as a cluster uses all its workers: omit one")
-    return cluster or jobs or default
-
-
-def parse_level(limit: str) -> int:
-    """Parse a limit that must be a level of the champion, such as `level=12`."""
-    level = parse_limit(limit).level
-    if level is None:
-        raise ConfigError(f"--limit {limit} is not a level: write --limit level=N, with N from 0 to 30")
-    return level
-
-
-def print_json(content: dict[str, Any]) -> None:
-    """Print one JSON object, with non-ASCII characters escaped if standard output is not Unicode."""
-    print(json.dumps(content, ensure_ascii=not (sys.stdout.encoding or "").lower().startswith("utf")))
-
-
-def print_result(content: dict[str, Any], text: str, json: bool) -> None:
-    """Print the result of a command as JSON or as text."""
-    if json:
-        print_json(content)
-    else:
-        print(text)
-
-
-def progress_bar(*columns: ProgressColumn) -> Progress:
-    """Create a progress bar on standard error, hidden if that is not a terminal.
-
-    Default columns: label, bar, steps and remaining time.
-    """
-    default = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
-    console = Console(stderr=True)
-    return Progress(*(columns or default), console=console, transient=True, disable=not console.is_terminal)
-
-
-@contextmanager
-def progress(label: str, total: float) -> Iterator[Any]:
-    """Show a progress bar; yield a function to call after each step, optionally with a new `description`."""
-    with progress_bar() as bar:
-        task = bar.add_task(label, total=total)
-        yield lambda steps=1, **fields: bar.update(task, advance=steps, **fields)
-
-
-def hide_password(text: str) -> str:
-    """Hide the password of any database address in a text."""
-    return re.sub(r"(\w+:/+[^:/@\s]*):(?!PASSWORD@HOST)\S*@", r"\1:***@", text)
-
-
-def print_error(message: str, status: int = 2) -> int:
-    """Print an error in one line and return the exit status."""
-    print(f"awello: {hide_password(' '.join(message.split()))}", file=sys.stderr)
-    return status
 
 
 def run() -> int:

@@ -9,7 +9,7 @@ from typing import Annotated, Any
 import typer
 
 from awello.archive.archive import Archive, GameFilter, parse_years
-from awello.cli.app import Size, Variant
+from awello.cli.options import Size, Variant
 from awello.errors import ConfigError
 from awello.formats.transcript import parse_transcript, split_transcript
 from awello.position import Position
@@ -17,11 +17,18 @@ from awello.rules.game import Game, find_game
 from awello.storage.addresses import may_exist
 
 MovesOption = Annotated[
-    str, typer.Option("--moves", help="Only games that reach the position after MOVES", metavar="MOVES")
+    str, typer.Option("--moves", help="Only games that reach the position after MOVES; default: all", metavar="MOVES")
 ]
 
-EMPTY = "the archive is empty: import games with 'awello games import FILE'"
-RESULTS = {"black": "first", "south": "first", "white": "second", "north": "second", "draw": "draw", "open": "open"}
+EMPTY_ARCHIVE_MESSAGE = "the archive is empty: import games with 'awello games import FILE'"
+RESULT_BY_OPTION = {
+    "black": "first",
+    "south": "first",
+    "white": "second",
+    "north": "second",
+    "draw": "draw",
+    "open": "open",
+}
 
 
 def open_archive(database: str | None, create: bool = False) -> Archive:
@@ -43,35 +50,42 @@ class GameOptions:
     game: Annotated[str | None, typer.Option(help="othello or awale; default: both", metavar="GAME")] = None
     size: Size = None
     variant: Variant = None
-    player: Annotated[str, typer.Option(help="Part of a player's name", metavar="NAME")] = ""
-    event: Annotated[str, typer.Option(help="Part of an event's name", metavar="NAME")] = ""
-    year: Annotated[str, typer.Option(help="Year or range, such as 1996 or 1990-1999", metavar="Y")] = ""
-    opening: Annotated[str, typer.Option(help="Part of an opening's English or French name", metavar="NAME")] = ""
+    player: Annotated[str, typer.Option(help="Part of a player's name; default: all", metavar="NAME")] = ""
+    event: Annotated[str, typer.Option(help="Part of an event's name; default: all", metavar="NAME")] = ""
+    year: Annotated[
+        str, typer.Option(help="Year or range, such as 1996 or 1990-1999; default: all", metavar="YEARS")
+    ] = ""
+    opening: Annotated[
+        str, typer.Option(help="Part of an opening's English or French name; default: all", metavar="NAME")
+    ] = ""
     result: Annotated[
-        str, typer.Option(help="Winner (black, white, south, north), draw, or open (unfinished)", metavar="R")
+        str,
+        typer.Option(
+            help="Winner (black, white, south, north), draw, or open (unfinished); default: all", metavar="RESULT"
+        ),
     ] = ""
 
-    def rules(self) -> Game | None:
+    def parse_game(self) -> Game | None:
         """Return the game named by the first three options, if any."""
         if not (self.game or self.size or self.variant):
             return None
         return find_game(self.game or ("awale" if self.variant else "othello"), self.size, self.variant)
 
-    def game_filter(self, moves: str = "") -> GameFilter:
+    def make_filter(self, moves: str = "") -> GameFilter:
         """Build the filter; a game without size or variant selects all games of its family."""
-        if self.result and self.result not in RESULTS:
-            raise ConfigError(f"{self.result!r} is not a result: choose {', '.join(RESULTS)}")
+        if self.result and self.result not in RESULT_BY_OPTION:
+            raise ConfigError(f"{self.result!r} is not a result: choose {', '.join(RESULT_BY_OPTION)}")
         games: tuple[Game, ...] = ()
-        if (rules := self.rules()) is not None:
-            family = tuple(game for game in Game if game.family == rules.family)
-            games = (rules,) if self.size or self.variant else family
+        if (chosen := self.parse_game()) is not None:
+            family = tuple(game for game in Game if game.family == chosen.family)
+            games = (chosen,) if self.size or self.variant else family
         through = self.find_position(moves) if moves else None
-        years, result = parse_years(self.year), RESULTS.get(self.result, "")
+        years, result = parse_years(self.year), RESULT_BY_OPTION.get(self.result, "")
         return GameFilter(games, self.player, self.event, years, self.opening, result, through)
 
     def find_position(self, moves: str) -> Position:
         """Return the position after moves; without a game option, their notation determines the game."""
-        game = self.rules()
+        game = self.parse_game()
         if game is None:
             pits, rest = split_transcript(moves, Game.ABAPA)
             game = Game.ABAPA if pits and not rest else Game.OTHELLO

@@ -6,33 +6,42 @@ from typing import Annotated
 
 import typer
 
-from awello.cli.app import Cluster, Json, app, hide_password, print_json, resolve_jobs
-from awello.cli.running import resumable, show_progress
+from awello.cli.app import app
+from awello.cli.options import Cluster, Json, resolve_jobs
+from awello.cli.output import hide_password, print_json
+from awello.cli.progress import resumable, show_job_progress
 from awello.errors import ConfigError
 from awello.evaluate.otage_memory import MEMORY_FILE, TERMS, OtageMemory
 from awello.learn.autoplay import AutoplayPlan
 from awello.learn.autoplay import autoplay as play
 from awello.limits import Clock, parse_clock, parse_limit
-from awello.players.otage import GAMES_FILE, load_game_tree
-from awello.players.otage_learning import Lesson
+from awello.players.otage import ARCHIVE_FILE, load_game_tree
+from awello.players.otage_learning import LearningResult
 from awello.record import Record
 
 
 @app.command()
 def autoplay(
-    folder: Annotated[Path, typer.Argument(help="Memory folder for weights and games, new or to resume from")],
+    folder: Annotated[
+        Path, typer.Argument(help="Memory folder for weights and games, new or to resume from", metavar="FOLDER")
+    ],
     games: Annotated[int, typer.Option(min=1, help="Total number of games", metavar="N")] = 2050,
     limit: Annotated[
-        str | None, typer.Option(help="Per move: 20ms (default), 20000n (nodes), 4 (plies)", metavar="L")
+        str | None, typer.Option(help="Per move: 20ms, 20000n (nodes), 4 (plies); default: 20ms", metavar="LIMIT")
     ] = None,
     clock: Annotated[
-        str | None, typer.Option(help="Time for each side, such as 3m, instead of --limit", metavar="T")
+        str | None,
+        typer.Option(
+            help="Time for each player, such as 5m or 30s+500ms, instead of --limit; default: none", metavar="TIME"
+        ),
     ] = None,
     opening_plies: Annotated[
         int, typer.Option(min=0, max=8, help="First play all openings of N plies; 0: none", metavar="N")
     ] = 6,
     repeats: Annotated[int, typer.Option(min=1, help="Games per opening", metavar="N")] = 1,
-    seed: Annotated[int, typer.Option(help="Random seed; games are repeatable without a time limit", metavar="S")] = 0,
+    seed: Annotated[
+        int, typer.Option(help="Random seed; games are reproducible without a time limit", metavar="SEED")
+    ] = 0,
     jobs: Annotated[
         int | None, typer.Option(min=1, help="Worker processes; default: one per core", metavar="N")
     ] = None,
@@ -56,7 +65,7 @@ def autoplay(
     time = parse_clock(clock) if clock else Clock()
     plan = AutoplayPlan(parsed, time, seed, opening_plies, repeats, games)
     workers, counts = resolve_jobs(jobs, cluster, os.cpu_count() or 1), list[int]()
-    with resumable(folder), show_progress("autoplay", games) as update:
+    with resumable(folder), show_job_progress("autoplay", games) as update:
 
         def show(played: int) -> None:
             counts.append(played)
@@ -64,26 +73,28 @@ def autoplay(
 
         learnt = list(play(folder, plan, workers, database or "", show))
     new = counts[-1] - counts[0] if counts else 0
-    report(folder, database or str(folder / GAMES_FILE), learnt, new, json)
+    print_report(folder, database or str(folder / ARCHIVE_FILE), learnt, new, json)
 
 
-def report(folder: Path, database: str, learnt: list[tuple[Record, Lesson]], new: int, json: bool) -> None:
+def print_report(
+    folder: Path, database: str, learnt: list[tuple[Record, LearningResult]], new: int, json: bool
+) -> None:
     """Print statistics of the games and of learning from them."""
     memory, positions = OtageMemory.load(folder / MEMORY_FILE), len(load_game_tree(database))
-    lost = [lesson for record, lesson in learnt if record.winner is not None]
-    changed = sum(lesson.ply is not None for lesson in lost)
-    lesson_count = sum(lesson.repeats for lesson in lost)
+    lost = [result for record, result in learnt if record.winner is not None]
+    changed = sum(result.changed_ply is not None for result in lost)
+    repeats = sum(result.repeats for result in lost)
     factors = dict(zip(TERMS, (round(factor, 3) for factor in memory.factors), strict=True))
     if json:
-        lessons = {"lost": len(lost), "changed": changed, "repeats": lesson_count, "factors": factors}
+        learning = {"lost": len(lost), "changed": changed, "repeats": repeats, "factors": factors}
         print_json(
-            {"games": memory.autoplay_games, "new": new, "positions": positions, **lessons, "folder": str(folder)}
+            {"games": memory.autoplay_games, "new": new, "positions": positions, **learning, "folder": str(folder)}
         )
         return
     print(f"games: {memory.autoplay_games:,d}, {new:,d} of them new; {positions:,d} positions in the book")
     if lost:
-        mean = f"{lesson_count / len(lost):.1f} lessons per game"
+        mean = f"each learnt {repeats / len(lost):.1f} times on average"
         print(f"decided games: {len(lost):,d}, {mean}; Otage would now play {changed:,d} of the losses differently")
     print("factors: " + ", ".join(f"{term} {factor:g}" for term, factor in factors.items()))
-    elsewhere = "" if database == str(folder / GAMES_FILE) else ",archive=" + hide_password(database)
+    elsewhere = "" if database == str(folder / ARCHIVE_FILE) else ",archive=" + hide_password(database)
     print(f"play with it: otage,memory={folder}{elsewhere}")

@@ -3,7 +3,10 @@
 from rich.console import Console
 from rich.table import Table
 
-from awello.cli.app import Json, Threads, app, print_json, progress
+from awello.cli.app import app
+from awello.cli.options import Json, Threads
+from awello.cli.output import print_json
+from awello.cli.progress import show_step_progress
 from awello.engine.bench import GAMES, run_bench
 
 
@@ -15,7 +18,7 @@ def bench(threads: Threads = 1, json: Json = False) -> None:
     """
 
     rows = []
-    with progress("bench", 3 * len(GAMES)) as step:
+    with show_step_progress("bench", 3 * len(GAMES)) as step:
         for row in run_bench(threads):
             rows.append(row)
             step()

@@ -5,8 +5,10 @@ from typing import Annotated
 
 import typer
 
-from awello.cli.app import Hash, Json, Variant, app, print_result, progress
-from awello.cli.tree import write_file
+from awello.cli.app import app
+from awello.cli.options import Hash, Json, Variant
+from awello.cli.output import print_result, write_file
+from awello.cli.progress import show_step_progress
 from awello.engine.book import OpeningBook, format_book, load_book, shipped_book
 from awello.engine.engine import Engine
 from awello.errors import ConfigError
@@ -26,7 +28,9 @@ def expand(
     game: BookGame,
     variant: Variant = None,
     positions: Annotated[int, typer.Option(min=1, help="Number of positions to expand", metavar="N")] = 100,
-    limit: Annotated[str, typer.Option(help="Per position: 14 (plies), 500ms, 450000n (nodes)", metavar="L")] = "14",
+    limit: Annotated[
+        str, typer.Option(help="Per position: 14 (plies), 500ms, 450000n (nodes)", metavar="LIMIT")
+    ] = "14",
     out: Annotated[Path | None, typer.Option(help="Book to grow; default: VARIANT.book", metavar="FILE")] = None,
     hash: Hash = 64,
     json: Json = False,
@@ -37,11 +41,11 @@ def expand(
     again to resume.
     """
 
-    chosen, search_limit = _awale(game, variant), parse_limit(limit)
+    chosen, search_limit = _find_awale_variant(game, variant), parse_limit(limit)
     file = out or Path(f"{chosen}.book")
     opening_book: OpeningBook = load_book(file, chosen)
     done = 0
-    with Engine(chosen, hash=hash) as engine, progress(f"book {chosen}", positions) as step:
+    with Engine(chosen, hash=hash) as engine, show_step_progress(f"book {chosen}", positions) as step:
 
         def evaluate(position: Position) -> float:
             *_, last = engine.analyse(position, search_limit)
@@ -62,7 +66,7 @@ def expand(
 @book.command()
 def show(
     game: BookGame,
-    moves: Annotated[str, typer.Argument(metavar="[MOVES]", help="Moves so far, such as FbE")] = "",
+    moves: Annotated[str, typer.Argument(metavar="MOVES", help="Moves so far, such as FbE")] = "",
     variant: Variant = None,
     book: Annotated[
         Path | None, typer.Option("--book", help="Book to query; default: the shipped book", metavar="FILE")
@@ -71,7 +75,7 @@ def show(
 ) -> None:
     """Show the book value of each move in a position."""
 
-    chosen = _awale(game, variant)
+    chosen = _find_awale_variant(game, variant)
     if book is not None and not book.exists():
         raise ConfigError(f"book {str(book)!r} does not exist: grow one with 'awello book expand awale'")
     opening_book = shipped_book(chosen) if book is None else load_book(book, chosen)
@@ -83,7 +87,7 @@ def show(
     print_result({"moves": moves, "values": dict(rows)}, text, json)
 
 
-def _awale(game: str, variant: str | None) -> Game:
+def _find_awale_variant(game: str, variant: str | None) -> Game:
     """Return the variant of Awalé; Othello has no books."""
 
     if game != "awale":

@@ -21,15 +21,17 @@ from awello.rules.game import Game
 def bot(  # nosec B107 # the default is no token
     spec: Annotated[str, typer.Argument(help="Player, such as champion@level=6", metavar="SPEC")],
     server: Annotated[str, typer.Option(help="Address of the club, such as https://HOST", metavar="URL")],
-    token: Annotated[str, typer.Option(help="Token of the bot; safer: set AWELLO_TOKEN", metavar="TOKEN")] = "",
+    token: Annotated[
+        str, typer.Option(help="Token of the bot; default: AWELLO_TOKEN, which is safer", metavar="TOKEN")
+    ] = "",
     game: Annotated[
-        list[str] | None, typer.Option(help="Accept only this game; repeatable; default: all", metavar="GAME")
+        list[str] | None, typer.Option(help="Accept only this game; can be repeated; default: all", metavar="GAME")
     ] = None,
     max_games: Annotated[
         int, typer.Option(min=1, max=64, help="Maximum number of simultaneous games", metavar="N")
     ] = 4,
     opponent: Annotated[
-        list[str] | None, typer.Option(help="Accept only this player; repeatable; default: all", metavar="NAME")
+        list[str] | None, typer.Option(help="Accept only this player; can be repeated; default: all", metavar="NAME")
     ] = None,
     seek: Annotated[
         str, typer.Option(help="Game to seek when idle, such as 'othello 5m'; default: none", metavar="GAME TIME")

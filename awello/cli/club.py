@@ -12,7 +12,9 @@ from typing import Annotated, Any
 import typer
 from sqlalchemy import Connection, Select, select
 
-from awello.cli.app import Json, app, print_json, print_result
+from awello.cli.app import app
+from awello.cli.options import Json
+from awello.cli.output import print_json, print_result
 from awello.club import schema
 from awello.club.accounts import (
     Account,
@@ -44,10 +46,10 @@ Owner = Annotated[str, typer.Argument(help="Account that owns the bot", metavar=
 Last = Annotated[int, typer.Option(min=1, help="Number of latest entries to show", metavar="N")]
 
 
-def open_club(database: str, write: bool = False, new: bool = False) -> AbstractContextManager[Connection]:
-    """Start a transaction in a club's database; create a missing file only if `new` is set."""
+def open_club(database: str, write: bool = False, create: bool = False) -> AbstractContextManager[Connection]:
+    """Start a transaction in a club's database; create a missing file only if `create` is set."""
 
-    if not new and not may_exist(database):
+    if not create and not may_exist(database):
         raise ConfigError(f"club {database!r} does not exist: create it with 'awello serve --club {database}'")
     return transaction(database, write)
 
@@ -84,21 +86,21 @@ def print_rows(database: str, key: str, query: Select[Any], json: bool, line: Ca
 
 # ---- accounts --------------------------------------------------------------------------------------------------------
 @club.command("create-account")
-def create(database: Database, name: Name) -> None:
+def create_account_command(database: Database, name: Name) -> None:
     """Create an account.
 
     The password is requested in the terminal, or read from standard input.
     """
 
     hashed = ask_password()
-    with open_club(database, write=True, new=True) as connection:
+    with open_club(database, write=True, create=True) as connection:
         account = create_account(connection, name, hashed)
         log_event(connection, "account opened", "console", account.number)
     print(f"{account.name} can log in now")
 
 
 @club.command("set-password")
-def password(database: Database, name: Name) -> None:
+def set_password_command(database: Database, name: Name) -> None:
     """Change the password of an account.
 
     The password is requested in the terminal, or read from standard input. The user must log in again.
@@ -125,7 +127,7 @@ def ask_password() -> str:
 
 
 @club.command("create-bot")
-def bot(database: Database, owner: Owner, name: Name) -> None:
+def create_bot_command(database: Database, owner: Owner, name: Name) -> None:
     """Create a bot account for an owner and print its token."""
 
     with change_account(database, owner, f"bot {name} created") as (connection, account):
@@ -134,7 +136,7 @@ def bot(database: Database, owner: Owner, name: Name) -> None:
 
 
 @club.command("close-account")
-def close(database: Database, name: Name) -> None:
+def close_account_command(database: Database, name: Name) -> None:
     """Close an account and its bots.
 
     They can no longer log in; their games are kept.
@@ -145,8 +147,8 @@ def close(database: Database, name: Name) -> None:
     print(f"{account.name} is closed; its connections end within seconds, and its games in progress are lost on time")
 
 
-@club.command()
-def accounts(database: Database, json: Json = False) -> None:
+@club.command("accounts")
+def list_accounts(database: Database, json: Json = False) -> None:
     """List the accounts."""
 
     def line(row: dict[str, Any]) -> str:
@@ -158,27 +160,28 @@ def accounts(database: Database, json: Json = False) -> None:
     print_rows(database, "accounts", query, json, line)
 
 
-@club.command()
-def audit(database: Database, last: Last = 50, json: Json = False) -> None:
+@club.command("audit")
+def show_audit_log(database: Database, last: Last = 50, json: Json = False) -> None:
     """Show the audit log: logins, tokens and accounts."""
 
     def line(row: dict[str, Any]) -> str:
         moment = datetime.fromtimestamp(row["time"], UTC).isoformat(" ", "seconds")
-        return f"{moment}  {row['address'] or '-':15s}  {row['account'] or '-':>5}  {printable(row['event'])}"
+        event = escape_control_characters(row["event"])
+        return f"{moment}  {row['address'] or '-':15s}  {row['account'] or '-':>5}  {event}"
 
     newest = select(schema.audit.c.id).order_by(schema.audit.c.id.desc()).limit(last)
     query = select(schema.audit).where(schema.audit.c.id.in_(newest)).order_by(schema.audit.c.id)
     print_rows(database, "audit", query, json, line)
 
 
-def printable(text: str) -> str:
+def escape_control_characters(text: str) -> str:
     """Replace control characters, because names in the log may come from attackers."""
     return "".join(letter if letter.isprintable() else "?" for letter in text)
 
 
 # ---- tournaments -----------------------------------------------------------------------------------------------------
 @club.command("create-tournament")
-def tournament(
+def create_tournament_command(
     database: Database,
     name: Annotated[str, typer.Argument(help="Name of the tournament", metavar="NAME")],
     start: Annotated[
@@ -186,7 +189,7 @@ def tournament(
     ],
     system: Annotated[str, typer.Option(help="swiss, round-robin or double-round-robin", metavar="SYSTEM")] = "swiss",
     game: Annotated[str, typer.Option(help="Rules, such as othello or abapa", metavar="GAME")] = "othello",
-    clock: Annotated[str, typer.Option(help="Time for each player, such as 5m or 3m+2s", metavar="TIME")] = "5m",
+    clock: Annotated[str, typer.Option(help="Time for each player, such as 5m or 30s+500ms", metavar="TIME")] = "5m",
     rounds: Annotated[
         int | None, typer.Option(min=1, help="Rounds of a Swiss tournament; default: 5", metavar="N")
     ] = None,
@@ -235,8 +238,8 @@ def format_time(seconds: float) -> str:
     return datetime.fromtimestamp(seconds).astimezone().strftime("%Y-%m-%d %H:%M:%S %Z")
 
 
-@club.command()
-def tournaments(database: Database, last: Last = 10, json: Json = False) -> None:
+@club.command("tournaments")
+def list_tournaments(database: Database, last: Last = 10, json: Json = False) -> None:
     """List the latest tournaments with their standings."""
 
     with open_club(database) as connection:
@@ -255,7 +258,7 @@ def tournaments(database: Database, last: Last = 10, json: Json = False) -> None
 
 
 @club.command("cancel-tournament")
-def cancel(
+def cancel_tournament(
     database: Database, number: Annotated[int, typer.Argument(help="Number shown by `tournaments`", metavar="NUMBER")]
 ) -> None:
     """Cancel a tournament; games in progress continue."""

@@ -11,8 +11,23 @@ from awello.arena.duel import Duel, DuelResult, play_duel
 from awello.arena.openings import load_openings
 from awello.arena.sprt import Hypotheses, elo_difference, likelihood_of_superiority
 from awello.arena.workers import Jobs
-from awello.cli.app import Cluster, GameName, JobsOption, Json, Size, Variant, app, print_json, resolve_jobs
-from awello.cli.running import FirstSpec, Openings, Out, SecondSpec, Seed, exit_interrupted, show_progress
+from awello.cli.app import app
+from awello.cli.options import (
+    Cluster,
+    FirstSpec,
+    GameName,
+    JobsOption,
+    Json,
+    Openings,
+    Out,
+    SecondSpec,
+    Seed,
+    Size,
+    Variant,
+    resolve_jobs,
+)
+from awello.cli.output import print_json
+from awello.cli.progress import exit_interrupted, show_job_progress
 from awello.rules.game import find_game
 
 
@@ -22,15 +37,16 @@ def duel(
     first: FirstSpec,
     second: SecondSpec,
     games: Annotated[int, typer.Option(min=2, help="Maximum number of games; must be even", metavar="N")] = 1000,
-    elo0: Annotated[float, typer.Option(help="Null hypothesis: advantage of A in Elo", metavar="E")] = 0.0,
-    elo1: Annotated[float, typer.Option(help="Alternative hypothesis: advantage of A in Elo", metavar="E")] = 20.0,
-    alpha: Annotated[float, typer.Option(help="Accepted rate of false positives", metavar="P")] = 0.05,
-    beta: Annotated[float, typer.Option(help="Accepted rate of false negatives", metavar="P")] = 0.05,
+    elo0: Annotated[float, typer.Option(help="Null hypothesis: advantage of A in Elo", metavar="ELO")] = 0.0,
+    elo1: Annotated[float, typer.Option(help="Alternative hypothesis: advantage of A in Elo", metavar="ELO")] = 20.0,
+    alpha: Annotated[float, typer.Option(help="Accepted rate of false positives", metavar="RATE")] = 0.05,
+    beta: Annotated[float, typer.Option(help="Accepted rate of false negatives", metavar="RATE")] = 0.05,
     fixed: Annotated[bool, typer.Option("--fixed", help="Play all games without stopping early")] = False,
     seed: Seed = 0,
     openings: Openings = None,
     opening_plies: Annotated[
-        int, typer.Option(min=0, help="Random moves per balanced opening, unless --openings is given", metavar="N")
+        int,
+        typer.Option(min=0, help="Number of random moves of the balanced openings, without --openings", metavar="N"),
     ] = 8,
     jobs: JobsOption = None,
     cluster: Cluster = None,
@@ -55,7 +71,7 @@ def duel(
 
 def play_and_report(duel: Duel, jobs: Jobs, out: Path | None, json: bool) -> None:
     """Play a duel with a progress bar and print its results."""
-    with show_progress("duel", duel.total) as update:
+    with show_job_progress("duel", duel.total) as update:
 
         def show(result: DuelResult) -> None:
             low, high = duel.hypotheses.bounds

@@ -5,7 +5,8 @@ from typing import Annotated, Literal
 
 import typer
 
-from awello.cli.app import Hash, Threads, app, parse_level
+from awello.cli.app import app
+from awello.cli.options import Hash, Threads, parse_level
 from awello.protocols.gtp import GtpServer
 from awello.protocols.nboard import NBoardServer
 from awello.protocols.uci import UciServer
@@ -14,10 +15,12 @@ from awello.protocols.uci import UciServer
 @app.command()
 def engine(
     protocol: Annotated[
-        Literal["nboard", "gtp", "uci"], typer.Argument(help="Protocol; Othello: nboard or gtp; Awalé: uci")
+        Literal["nboard", "gtp", "uci"],
+        typer.Argument(help="Othello: nboard or gtp; Awalé: uci", metavar="PROTOCOL"),
     ],
     limit: Annotated[
-        str | None, typer.Option(help="level=0 to level=30; default: by the clock, or level=12", metavar="L")
+        str | None,
+        typer.Option(help="Per move: level=0 to level=30; default: by the clock, or level=12", metavar="LIMIT"),
     ] = None,
     threads: Threads = 1,
     hash: Hash = 64,

@@ -10,8 +10,10 @@ from rich.table import Table
 from awello.archive.archive import GameFilter
 from awello.archive.explorer import Exploration, MoveStatistics
 from awello.archive.explorer import explore as explore_archive
-from awello.cli.app import ArchiveOption, Json, app, print_json
-from awello.cli.archive_options import EMPTY, GameOptions, open_archive, selects_games
+from awello.cli.app import app
+from awello.cli.archive_options import EMPTY_ARCHIVE_MESSAGE, GameOptions, open_archive, selects_games
+from awello.cli.options import ArchiveOption, Json
+from awello.cli.output import print_json
 from awello.cli.tables import print_table
 from awello.formats.openings import find_opening_at
 from awello.schemas import ExplorationJson
@@ -23,7 +25,7 @@ BAR_CHARS = 12  # width of the bar for won, drawn and lost games
 @selects_games
 def explore(
     options: GameOptions,
-    moves: Annotated[str, typer.Argument(help="Moves so far, such as f5d6c3 or FfBe", metavar="[MOVES]")] = "",
+    moves: Annotated[str, typer.Argument(help="Moves so far, such as f5d6c3 or FfBe", metavar="MOVES")] = "",
     database: ArchiveOption = None,
     json: Json = False,
 ) -> None:
@@ -33,13 +35,13 @@ def explore(
     """
 
     position = options.find_position(moves)
-    game_filter = replace(options, game=None, size=None, variant=None).game_filter()
+    game_filter = replace(options, game=None, size=None, variant=None).make_filter()
     archive = open_archive(database)
     exploration = explore_archive(archive, position, None if game_filter == GameFilter() else game_filter)
     if json:
         print_json(ExplorationJson.of(exploration).model_dump())
     else:
-        print(EMPTY) if archive.empty else print_exploration(exploration)
+        print(EMPTY_ARCHIVE_MESSAGE) if archive.is_empty else print_exploration(exploration)
 
 
 def print_exploration(exploration: Exploration) -> None:
@@ -61,8 +63,8 @@ def print_exploration(exploration: Exploration) -> None:
             exploration.position.format_move(branch.move),
             f"{branch.games:,d}",
             f"{branch.games / exploration.games:.1%}",
-            bar(branch),
-            " ".join(f"{share:.0%}" for share in shares(branch)),
+            format_bar(branch),
+            " ".join(f"{share:.0%}" for share in compute_shares(branch)),
             "" if branch.score is None else f"{branch.score:+.1f}",
             *("" if branch.value is None else f"{branch.value:+d}" for _ in values),
             branch.opening.en if branch.opening else "",
@@ -70,15 +72,15 @@ def print_exploration(exploration: Exploration) -> None:
     print_table(console, table, ("won, drawn, lost", "opening"), ("", "opening", "value", "mean"))
 
 
-def shares(branch: MoveStatistics) -> tuple[float, float, float]:
+def compute_shares(branch: MoveStatistics) -> tuple[float, float, float]:
     """Return the shares of won, drawn and lost games among finished games."""
     decided = max(1, branch.wins + branch.draws + branch.losses)
     return branch.wins / decided, branch.draws / decided, branch.losses / decided
 
 
-def bar(branch: MoveStatistics) -> str:
+def format_bar(branch: MoveStatistics) -> str:
     """Format the shares as a bar: full for won, half for drawn, light for lost games."""
-    won, drawn, _ = shares(branch)
+    won, drawn, _ = compute_shares(branch)
     first, second = round(BAR_CHARS * won), round(BAR_CHARS * (won + drawn))
     lost = BAR_CHARS - second if branch.wins + branch.draws + branch.losses else 0
     return "█" * first + "▒" * (second - first) + "░" * lost

@@ -20,12 +20,14 @@ from awello.archive.files import (
     write_files,
     write_games,
 )
-from awello.archive.game_rows import record_of
+from awello.archive.game_rows import row_to_record
 from awello.archive.importer import ImportReport, import_games
 from awello.archive.statistics import ArchiveStatistics, compute_statistics
-from awello.cli.app import ArchiveOption, Json, app, print_json, print_result, progress
-from awello.cli.archive_options import EMPTY, GameOptions, MovesOption, open_archive, selects_games
-from awello.cli.running import resumable
+from awello.cli.app import app
+from awello.cli.archive_options import EMPTY_ARCHIVE_MESSAGE, GameOptions, MovesOption, open_archive, selects_games
+from awello.cli.options import ArchiveOption, Json
+from awello.cli.output import print_json, print_result
+from awello.cli.progress import resumable, show_step_progress
 from awello.cli.tables import print_table
 from awello.errors import ConfigError
 from awello.formats.registry import find_format
@@ -36,12 +38,12 @@ from awello.schemas import GameJson, GameListJson, GameRowJson, ImportJson
 games = typer.Typer(help="Manage the game archive: import, list, export, count.", no_args_is_help=True)
 app.add_typer(games, name="games")
 
-MAX_ROWS = 10  # in tables and error lists
+MAX_SHOWN_ROWS = 10  # in tables and error lists
 
 
 @games.command("import")
 def import_files(
-    paths: Annotated[list[Path], typer.Argument(help="Files or folders", metavar="PATH...")],
+    paths: Annotated[list[Path], typer.Argument(help="Files or folders", metavar="PATH")],
     database: ArchiveOption = None,
     json: Json = False,
 ) -> None:
@@ -53,13 +55,13 @@ def import_files(
 
     files = find_files(paths)
     archive, total = open_archive(database, create=True), sum(file.stat().st_size for file in files)
-    with resumable("the archive"), progress("import", total) as step:
+    with resumable("the archive"), show_step_progress("import", total) as step:
         reports = import_games(archive, read_sources(files), step)
     if json:
         print_json({"files": [ImportJson.of(report).model_dump() for report in reports]})
     else:
         print_reports(reports)
-    if any(report.damage for report in reports):
+    if any(report.errors for report in reports):
         raise typer.Exit(1)
 
 
@@ -67,19 +69,21 @@ def print_reports(reports: Sequence[ImportReport]) -> None:
     """Print one row per file, and the errors found in them."""
 
     console = Console(highlight=False, markup=False)
-    shown = [report for report in reports if report.games or report.damage]
+    shown = [report for report in reports if report.games or report.errors]
     table = Table("file", "games", "new", "same moves as another", "unfinished", "damaged")
-    rows = [(r.source.name, r.games, r.games - r.before, r.repeated, r.unfinished, len(r.damage)) for r in shown]
+    rows = [
+        (r.source.name, r.games, r.games - r.imported_before, r.repeated, r.unfinished, len(r.errors)) for r in shown
+    ]
     totals = [sum(column) for column in zip(*(row[1:] for row in rows), strict=True)]
     for row in [*rows, *([(f"{len(rows)} files", *totals)] if len(rows) > 1 else [])]:
         table.add_row(str(row[0]), *(f"{count:,d}" if count else "" for count in row[1:]))
     if rows:
         print_table(console, table, ("file", "same moves as another", "unfinished", "damaged"))
     for report in shown:
-        for error in report.damage[:MAX_ROWS]:
+        for error in report.errors[:MAX_SHOWN_ROWS]:
             print(f"{report.source.name}, {error}")
-        if len(report.damage) > MAX_ROWS:
-            print(f"{report.source.name}: {len(report.damage) - MAX_ROWS} more (--json lists all)")
+        if len(report.errors) > MAX_SHOWN_ROWS:
+            print(f"{report.source.name}: {len(report.errors) - MAX_SHOWN_ROWS} more (--json lists all)")
 
 
 @games.command()
@@ -88,9 +92,12 @@ def export(
     options: GameOptions,
     out: Annotated[Path, typer.Option(help="File to write; its extension sets the format; -: stdout", metavar="FILE")],
     format_name: Annotated[
-        str | None, typer.Option("--format", help="Format such as ggf; default: from the file extension", metavar="F")
+        str | None,
+        typer.Option("--format", help="Format such as ggf; default: from the file extension", metavar="FORMAT"),
     ] = None,
-    source: Annotated[str | None, typer.Option(help="Export this imported file unchanged", metavar="NAME")] = None,
+    source: Annotated[
+        str | None, typer.Option(help="Export this imported file unchanged; default: none", metavar="NAME")
+    ] = None,
     moves: MovesOption = "",
     database: ArchiveOption = None,
     json: Json = False,
@@ -106,7 +113,7 @@ def export(
             raise ConfigError("--source exports a file unchanged: omit --format and the options that select games")
         count, contents = restore_file(archive, source)
     else:
-        format, numbers = choose_format(out, format_name), archive.numbers(options.game_filter(moves))
+        format, numbers = choose_format(out, format_name), archive.find_numbers(options.make_filter(moves))
         if not numbers:
             raise ConfigError("no game matches these options: nothing was written")
         count, contents = len(numbers), write_games(archive, numbers, format)
@@ -140,7 +147,9 @@ def files(database: ArchiveOption = None, json: Json = False) -> None:
         print_json({"files": [{"name": row.name, "format": row.format, "games": row.games} for row in statistics]})
         return
     if not statistics:
-        print(EMPTY if archive.empty else "no files were imported; all games were saved individually")
+        print(
+            EMPTY_ARCHIVE_MESSAGE if archive.is_empty else "no files were imported; all games were saved individually"
+        )
         return
 
     table = Table("file", "format", "games")
@@ -153,14 +162,15 @@ def files(database: ArchiveOption = None, json: Json = False) -> None:
 def show(
     number: Annotated[int, typer.Argument(min=1, max=2**31 - 1, help="Number shown by `games list`", metavar="NUMBER")],
     format_name: Annotated[
-        str | None, typer.Option("--format", help="Print the game in a format such as ggf", metavar="F")
+        str | None,
+        typer.Option("--format", help="Print the game in a format such as ggf; default: as text", metavar="FORMAT"),
     ] = None,
     database: ArchiveOption = None,
     json: Json = False,
 ) -> None:
     """Show a game: players, moves and final position."""
 
-    record = open_archive(database).find(number)
+    record = open_archive(database).load_record(number)
     if format_name is not None:
         print_content(find_format(format_name).write([record]))
         return
@@ -183,9 +193,9 @@ def list_games(
 ) -> None:
     """List games: players, date, event, opening and result."""
 
-    game_filter, archive = options.game_filter(moves), open_archive(database)
+    game_filter, archive = options.make_filter(moves), open_archive(database)
     count, statistics = archive.find_latest(game_filter, last)
-    rows = [GameRowJson.of(row, record_of(row)) for row in statistics]
+    rows = [GameRowJson.of(row, row_to_record(row)) for row in statistics]
     if json:
         print_json(GameListJson(total=count, games=rows).model_dump())
         return
@@ -195,13 +205,13 @@ def list_games(
     if rows:
         table = Table("number", *titles)
         for row in rows:
-            table.add_row(*as_cells(row))
+            table.add_row(*format_cells(row))
         print_table(console, table, ("first", "second", "event", "opening"), ("opening", "event", "game", "date"))
     shown = f", the latest {len(rows)} shown: --last N shows more" if len(rows) < count else ""
-    console.print(EMPTY if archive.empty else f"{count:,d} games{shown}")
+    console.print(EMPTY_ARCHIVE_MESSAGE if archive.is_empty else f"{count:,d} games{shown}")
 
 
-def as_cells(row: GameRowJson) -> list[str]:
+def format_cells(row: GameRowJson) -> list[str]:
     """The table row of a game."""
 
     score = "{}-{}".format(*row.score) if row.score else ""
@@ -216,12 +226,12 @@ def as_cells(row: GameRowJson) -> list[str]:
 def stats(options: GameOptions, moves: MovesOption = "", database: ArchiveOption = None, json: Json = False) -> None:
     """Count games by result, player, event, opening and year."""
 
-    game_filter, archive = options.game_filter(moves), open_archive(database)
+    game_filter, archive = options.make_filter(moves), open_archive(database)
     statistics = compute_statistics(archive, game_filter)
     if json:
         print_json(asdict(statistics) | {"by_game": [(str(game), count) for game, count in statistics.by_game]})
     else:
-        print(EMPTY) if archive.empty else print_statistics(statistics)
+        print(EMPTY_ARCHIVE_MESSAGE) if archive.is_empty else print_statistics(statistics)
 
 
 def print_statistics(statistics: ArchiveStatistics) -> None:
@@ -247,7 +257,10 @@ def print_statistics(statistics: ArchiveStatistics) -> None:
         console.print(f"from {statistics.years[0][0]} to {statistics.years[-1][0]}")
     table = Table("player", "games", "event", "games", "opening", "games")
     for row in zip_longest(
-        statistics.players[:MAX_ROWS], statistics.events[:MAX_ROWS], statistics.openings[:MAX_ROWS], fillvalue=("", 0)
+        statistics.players[:MAX_SHOWN_ROWS],
+        statistics.events[:MAX_SHOWN_ROWS],
+        statistics.openings[:MAX_SHOWN_ROWS],
+        fillvalue=("", 0),
     ):
         table.add_row(*(cell for name, count in row for cell in (name, f"{count:,d}" if name else "")))
     print_table(console, table, ("player", "event", "opening"))

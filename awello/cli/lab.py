@@ -6,8 +6,10 @@ from typing import Annotated, Any
 
 import typer
 
-from awello.cli.app import Cluster, JobsOption, Json, Variant, app, print_result, resolve_jobs
-from awello.cli.running import Seed, resumable, show_progress
+from awello.cli.app import app
+from awello.cli.options import Cluster, JobsOption, Json, Seed, Variant, resolve_jobs
+from awello.cli.output import print_result
+from awello.cli.progress import resumable, show_job_progress
 from awello.errors import ConfigError
 from awello.lab import benchmark, championship, complexity, heuristics, learning, ordering, otage
 from awello.lab.experiment import run_experiment
@@ -32,16 +34,20 @@ def lab(
     jobs: JobsOption = None,
     cluster: Cluster = None,
     training: Annotated[
-        Path | None, typer.Option(help="Only for learning: folder of a training to include", metavar="FOLDER")
+        Path | None,
+        typer.Option(help="Only for learning: folder of a training to include; default: none", metavar="FOLDER"),
     ] = None,
-    out: Annotated[Path | None, typer.Option(help="Output folder; default: lab-NAME-GAME", metavar="FOLDER")] = None,
+    out: Annotated[
+        Path | None,
+        typer.Option(help="Folder to write to, or to resume from; default: lab-NAME-GAME", metavar="FOLDER"),
+    ] = None,
     json: Json = False,
 ) -> None:
     """Run an experiment and write its tables and plots.
 
     Can be interrupted; run the same command again to resume. Experiments:
 
-    * complexity: time and nodes of minimax and alpha-beta, with and without options.
+    * complexity: time and nodes of minimax and alpha-beta, and what each setting saves.
     * championship: round robin between heuristics and tables at equal depth.
     * benchmark: each heuristic against random.
     * ordering: nodes saved by move ordering, learnt before or during the search (Awalé).
@@ -63,7 +69,7 @@ def lab(
     extra = {"training": training} if training else {}
     plan: Any = experiment.make_plan(game, variant, games or experiment.DEFAULT_GAMES, plies, seed, **extra)
     folder = out or Path(f"lab-{name}-{game}")
-    with resumable(folder), show_progress(f"lab {name}", plan.total) as update:
+    with resumable(folder), show_job_progress(f"lab {name}", plan.total) as update:
         done = run_experiment(plan, folder, resolve_jobs(jobs, cluster), update)
     experiment.write_report(plan, done, plies, folder)
     text = f"{len(done)} {plan.unit} done; the report is {folder / 'report.html'} (and report.md)"

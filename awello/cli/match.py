@@ -10,17 +10,23 @@ from rich.table import Table
 from awello.arena.match import Match, MatchResult, play_match
 from awello.arena.openings import load_openings
 from awello.arena.workers import Jobs
-from awello.cli.app import Cluster, GameName, JobsOption, Json, Size, Variant, app, print_json, resolve_jobs
-from awello.cli.running import (
+from awello.cli.app import app
+from awello.cli.options import (
+    Cluster,
     FirstSpec,
+    GameName,
+    JobsOption,
+    Json,
     Openings,
     Out,
     SecondSpec,
     Seed,
-    describe_learnt,
-    exit_interrupted,
-    show_progress,
+    Size,
+    Variant,
+    resolve_jobs,
 )
+from awello.cli.output import describe_learning, print_json
+from awello.cli.progress import exit_interrupted, show_job_progress
 from awello.errors import ConfigError
 from awello.limits import Clock, parse_clock
 from awello.rules.game import find_game
@@ -37,7 +43,8 @@ def match(
     seed: Seed = 0,
     openings: Openings = None,
     clock: Annotated[
-        str | None, typer.Option(help="Time for each player: 5m or 30s+500ms; default: unlimited", metavar="T")
+        str | None,
+        typer.Option(help="Time for each player, such as 5m or 30s+500ms; default: unlimited", metavar="TIME"),
     ] = None,
     jobs: JobsOption = None,
     cluster: Cluster = None,
@@ -62,13 +69,13 @@ def match(
 
 def play_and_report(match: Match, jobs: Jobs, out: Path | None, json: bool, records: bool) -> None:
     """Play a match with a progress bar and print its results."""
-    with show_progress(f"{match.first} - {match.second}", match.games) as update:
+    with show_job_progress(f"{match.first} - {match.second}", match.games) as update:
         result = play_match(match, jobs, out, update)
     if json:
         print_json(result.as_json(records))
     else:
         print_result(result)
-        print("".join(f"{line}\n" for line in describe_learnt(result.learnt)), end="")
+        print("".join(f"{line}\n" for line in describe_learning(result.learnt)), end="")
     if result.interrupted:
         exit_interrupted(out)
 

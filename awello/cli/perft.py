@@ -6,8 +6,11 @@ from typing import Annotated
 
 import typer
 
-from awello.cli.app import GameName, Json, PositionText, Size, Variant, app, print_json, progress
-from awello.cli.positions import start_position
+from awello.cli.app import app
+from awello.cli.input import parse_start_position
+from awello.cli.options import GameName, Json, PositionOption, Size, Variant
+from awello.cli.output import print_json
+from awello.cli.progress import show_step_progress
 from awello.kernel import U
 from awello.position import Position
 from awello.rules.game import find_game, is_over, legal_moves, play
@@ -21,8 +24,10 @@ PROGRESS_DEPTH = 4  # plies; the progress bar counts the positions at this depth
 @app.command()
 def perft(
     game: GameName,
-    depth: Annotated[int, typer.Argument(min=0, max=MAX_DEPTH, help="Depth in plies, counting passes")],
-    position: PositionText = None,
+    depth: Annotated[
+        int, typer.Argument(min=0, max=MAX_DEPTH, help="Depth in plies, counting passes", metavar="DEPTH")
+    ],
+    position: PositionOption = None,
     size: Size = None,
     variant: Variant = None,
     json: Json = False,
@@ -33,10 +38,10 @@ def perft(
     the last one. Ctrl-C keeps the results so far.
     """
     chosen = find_game(game, size, variant)
-    start, done = start_position(chosen, position), dict[str, float]()
+    start, done = parse_start_position(chosen, position), dict[str, float]()
     try:
         for plies in range(min(1, depth), depth + 1):
-            leaves, seconds = count(start, plies)
+            leaves, seconds = count_interruptibly(start, plies)
             done = {"depth": plies, "leaves": leaves, "seconds": seconds}
             if not json:
                 rate = leaves / seconds / 1e6
@@ -46,29 +51,29 @@ def perft(
             print_json({**chosen.options, **done})
 
 
-def count(start: Position, depth: int) -> tuple[int, float]:
+def count_interruptibly(start: Position, depth: int) -> tuple[int, float]:
     """Count the leaves below a position in short kernel calls, so that Ctrl-C works; return leaves and seconds."""
     game, upper, leaves = int(start.game), max(0, depth - KERNEL_DEPTH), 0
-    branches = list(_descend(game, U(start.own), U(start.opp), min(upper, PROGRESS_DEPTH)))
-    with progress(f"perft {depth}", len(branches)) as step:
+    branches = list(_generate_descendants(game, U(start.own), U(start.opp), min(upper, PROGRESS_DEPTH)))
+    with show_step_progress(f"perft {depth}", len(branches)) as step:
         started = time.perf_counter()
         for branch in branches:
-            for own, opp in _descend(game, *branch, upper - min(upper, PROGRESS_DEPTH)):
+            for own, opp in _generate_descendants(game, *branch, upper - min(upper, PROGRESS_DEPTH)):
                 leaves += count_leaves(game, own, opp, depth - upper)
             step()
         return leaves, time.perf_counter() - started
 
 
-def _descend(game: int, own: U, opp: U, plies: int) -> Iterator[tuple[U, U]]:
+def _generate_descendants(game: int, own: U, opp: U, plies: int) -> Iterator[tuple[U, U]]:
     """Yield the positions reached after a number of plies."""
     if plies == 0:
         yield own, opp
     else:
-        for child in _children(game, own, opp):
-            yield from _descend(game, *child, plies - 1)
+        for child in _list_children(game, own, opp):
+            yield from _generate_descendants(game, *child, plies - 1)
 
 
-def _children(game: int, own: U, opp: U) -> list[tuple[U, U]]:
+def _list_children(game: int, own: U, opp: U) -> list[tuple[U, U]]:
     """Return the positions after each move or pass; a finished game is its own child."""
     moves = int(legal_moves(game, own, opp))
     if not moves:

@@ -8,9 +8,10 @@ import typer
 from rich.console import Console
 
 from awello.arena.game import learn_from_game, play_game
-from awello.cli.app import GameName, PositionText, Size, Variant, app
-from awello.cli.positions import start_position
-from awello.cli.running import describe_learnt
+from awello.cli.app import app
+from awello.cli.input import parse_start_position
+from awello.cli.options import GameName, PositionOption, Size, Variant
+from awello.cli.output import describe_learning
 from awello.formats.transcript import format_transcript
 from awello.limits import Clock, parse_clock
 from awello.players.human import HumanPlayer
@@ -26,18 +27,19 @@ def play(
     second: Annotated[str, typer.Option(help="Player of White or North", metavar="SPEC")] = "greedy",
     size: Size = None,
     variant: Variant = None,
-    position: PositionText = None,
+    position: PositionOption = None,
     clock: Annotated[
-        str | None, typer.Option(help="Time for each player, such as 5m; default: unlimited", metavar="T")
+        str | None,
+        typer.Option(help="Time for each player, such as 5m or 30s+500ms; default: unlimited", metavar="TIME"),
     ] = None,
-    seed: Annotated[int | None, typer.Option(help="Random seed; default: random", metavar="S")] = None,
+    seed: Annotated[int | None, typer.Option(help="Random seed; default: random", metavar="SEED")] = None,
 ) -> None:
     """Play a game in the terminal.
 
     Type help when it is your turn.
     """
 
-    start = start_position(find_game(game, size, variant), position)
+    start = parse_start_position(find_game(game, size, variant), position)
     chosen_seed = random.getrandbits(32) if seed is None else seed
     time_control = None if clock is None else parse_clock(clock)
     play_in_terminal([make_player(first), make_player(second)], start, chosen_seed, clock=time_control)
@@ -75,4 +77,4 @@ def play_in_terminal(
     console.print(f"moves: {format_transcript(record)}")
     for player, counts in zip(players, learn_from_game(players, record), strict=True):
         if counts:
-            console.print(*describe_learnt({str(player): {"games": 1, **counts}}))
+            console.print(*describe_learning({str(player): {"games": 1, **counts}}))

@@ -5,7 +5,9 @@ from dataclasses import fields
 from rich.console import Console
 from rich.table import Table
 
-from awello.cli.app import Json, app, print_json
+from awello.cli.app import app
+from awello.cli.options import Json
+from awello.cli.output import print_json
 from awello.players.player import load_registry
 
 

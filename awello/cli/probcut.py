@@ -5,7 +5,10 @@ from typing import Annotated
 
 import typer
 
-from awello.cli.app import Json, app, print_json, progress
+from awello.cli.app import app
+from awello.cli.options import Json
+from awello.cli.output import print_json
+from awello.cli.progress import show_step_progress
 from awello.lab.probcut import EMPTIES, measure_differences, write_report
 from awello.lab.report import require_matplotlib
 
@@ -13,8 +16,8 @@ from awello.lab.report import require_matplotlib
 @app.command()
 def probcut(
     positions: Annotated[int, typer.Option(min=2, help="Positions per number of empty squares", metavar="N")] = 60,
-    seed: Annotated[int, typer.Option(help="Random seed of the positions", metavar="S")] = 0,
-    out: Annotated[Path, typer.Option(help="Output folder", metavar="FOLDER")] = Path("lab-probcut"),
+    seed: Annotated[int, typer.Option(help="Random seed of the positions", metavar="SEED")] = 0,
+    out: Annotated[Path, typer.Option(help="Folder to write to", metavar="FOLDER")] = Path("lab-probcut"),
     json: Json = False,
 ) -> None:
     """Measure the error of shallow searches for ProbCut.
@@ -23,7 +26,7 @@ def probcut(
     """
     require_matplotlib()
     out.mkdir(parents=True, exist_ok=True)
-    with progress("probcut", positions * len(EMPTIES)) as step:
+    with show_step_progress("probcut", positions * len(EMPTIES)) as step:
         differences = measure_differences(positions, seed, step)
     fits = write_report(differences, out)
     if json:

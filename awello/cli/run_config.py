@@ -8,8 +8,9 @@ import typer
 from awello.arena.config import load_config
 from awello.arena.match import Match, first_side
 from awello.arena.openings import load_openings
-from awello.cli.app import Json, app, resolve_jobs
+from awello.cli.app import app
 from awello.cli.match import Records, play_and_report
+from awello.cli.options import Json, resolve_jobs
 from awello.cli.play import play_in_terminal
 from awello.errors import AwelloError, ConfigError
 from awello.players.player import make_player
@@ -18,9 +19,7 @@ from awello.position import Position
 
 @app.command("run")
 def run_config(
-    config: Annotated[
-        Path, typer.Argument(metavar="CONFIG.yaml", help="YAML file; examples/run.yaml contains every key")
-    ],
+    config: Annotated[Path, typer.Argument(metavar="FILE", help="YAML file; examples/run.yaml contains every key")],
     json: Json = False,
     records: Records = False,
 ) -> None:

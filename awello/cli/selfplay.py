@@ -10,8 +10,10 @@ import typer
 
 from awello.arena.openings import load_openings
 from awello.arena.runner import Runner
-from awello.cli.app import Cluster, GameName, Json, Size, Variant, app, parse_level, print_result, resolve_jobs
-from awello.cli.running import Openings, Seed, exit_interrupted, show_progress
+from awello.cli.app import app
+from awello.cli.options import Cluster, GameName, Json, Openings, Seed, Size, Variant, parse_level, resolve_jobs
+from awello.cli.output import print_result
+from awello.cli.progress import exit_interrupted, show_job_progress
 from awello.errors import ConfigError
 from awello.learn.selfplay import SelfplayPlan
 from awello.rules.game import find_game
@@ -20,8 +22,8 @@ from awello.rules.game import find_game
 @app.command()
 def selfplay(
     game: GameName,
-    limit: Annotated[str, typer.Option(help="Level of the champion, level=0 to level=30", metavar="L")],
-    out: Annotated[Path, typer.Option(help="Folder to write the games to, or to resume from", metavar="FOLDER")],
+    limit: Annotated[str, typer.Option(help="Per move: level=0 to level=30", metavar="LIMIT")],
+    out: Annotated[Path, typer.Option(help="Folder to write to, or to resume from", metavar="FOLDER")],
     games: Annotated[int, typer.Option(min=1, help="Total number of games", metavar="N")] = 1000,
     openings: Openings = None,
     opening_plies: Annotated[
@@ -53,7 +55,7 @@ def selfplay(
     started = time.perf_counter()
     with (
         Runner(plan, resolve_jobs(jobs, cluster, os.cpu_count() or 1), out) as runner,
-        show_progress(f"selfplay {chosen} {limit}", games) as update,
+        show_job_progress(f"selfplay {chosen} {limit}", games) as update,
     ):
         before = len(runner.results)
         update(before)

@@ -12,23 +12,26 @@ from typing import Annotated
 
 import typer
 
-from awello.cli.app import ArchiveOption, Cluster, app
+from awello.cli.app import app
+from awello.cli.options import ArchiveOption, Cluster
 from awello.errors import AwelloError, ConfigError
 from awello.kernel import LAZY_VARIABLE, find_cached
 from awello.kernel_compiler import KernelCompiler, kernels_are_missing
 from awello.web.process import ENGINE_KERNELS, SERVER_KERNELS, parse_niceness
 
-DEFAULT_PORT, PORTS_TRIED = 8421, 20
+DEFAULT_PORT, MAX_PORTS_TRIED = 8421, 20
 DEFAULT_MAX_ENGINES = 4
 TCP_TIMEOUT_MS = 30_000  # connections that do not acknowledge data for this long are closed
 
 
 @app.command()
 def serve(
-    host: Annotated[str, typer.Option(help="Address to listen on; 0.0.0.0: all interfaces", metavar="H")] = "127.0.0.1",
+    host: Annotated[
+        str, typer.Option(help="Address to listen on; 0.0.0.0: all interfaces", metavar="HOST")
+    ] = "127.0.0.1",
     port: Annotated[
         int | None,
-        typer.Option(min=0, max=65535, help="Port; default: 8421 or the next free port; 0: any", metavar="P"),
+        typer.Option(min=0, max=65535, help="Port; default: 8421 or the next free port; 0: any", metavar="PORT"),
     ] = None,
     jobs: Annotated[
         int | None, typer.Option(min=1, max=256, help="Engine processes; default: one per core, up to 4", metavar="N")
@@ -43,7 +46,8 @@ def serve(
         ),
     ] = None,
     hostname: Annotated[
-        list[str] | None, typer.Option(help="Public host name behind a proxy; repeatable", metavar="NAME")
+        list[str] | None,
+        typer.Option(help="Public host name behind a proxy; can be repeated; default: none", metavar="NAME"),
     ] = None,
     browser: Annotated[bool, typer.Option(help="Open the page in your browser")] = True,
 ) -> None:
@@ -55,7 +59,7 @@ def serve(
         check_hostname(name)
     parse_niceness(0)  # checks AWELLO_NICE before processes start
     listener = listen(host, port)
-    address = url(host, listener.getsockname()[1])
+    address = make_url(host, listener.getsockname()[1])
     with compile_kernels() as kernels:
         # imported only now, because these modules load kernels
         from awello.web.app import create_app
@@ -130,7 +134,7 @@ def report_compilation(kernels: KernelCompiler) -> None:
 def listen(host: str, port: int | None) -> socket.socket:
     """Open a listening socket on the given port; by default, on the default port or the next free one."""
     family = socket.AF_INET6 if ":" in host else socket.AF_INET
-    for candidate in range(DEFAULT_PORT, DEFAULT_PORT + PORTS_TRIED) if port is None else [port]:
+    for candidate in range(DEFAULT_PORT, DEFAULT_PORT + MAX_PORTS_TRIED) if port is None else [port]:
         listener = socket.socket(family)
         listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         if hasattr(socket, "TCP_USER_TIMEOUT"):  # connections inherit it
@@ -142,11 +146,11 @@ def listen(host: str, port: int | None) -> socket.socket:
         except (OSError, TypeError, UnicodeError) as error:  # the last two mean an invalid host name
             listener.close()
             problem = error.strerror if isinstance(error, OSError) else "not a valid host name"
-    where = f"port {port}" if port is not None else f"ports {DEFAULT_PORT} to {DEFAULT_PORT + PORTS_TRIED - 1}"
+    where = f"port {port}" if port is not None else f"ports {DEFAULT_PORT} to {DEFAULT_PORT + MAX_PORTS_TRIED - 1}"
     raise ConfigError(f"cannot listen on {host}, {where}: {problem}; choose another --host or --port")
 
 
-def url(host: str, port: int) -> str:
+def make_url(host: str, port: int) -> str:
     """Return the URL for a browser on this machine."""
     local = {"0.0.0.0": "127.0.0.1", "::": "[::1]"}  # nosec # noqa: S104 - not bound here
     name = local.get(host, f"[{host}]" if ":" in host else host)

@@ -13,8 +13,11 @@ from rich.console import Console
 from rich.progress import SpinnerColumn, TextColumn, TimeElapsedColumn
 
 from awello.analysis import Analysis
-from awello.cli.app import GameName, Hash, Size, Threads, Variant, app, print_json, progress_bar
-from awello.cli.positions import is_source, read_lines
+from awello.cli.app import app
+from awello.cli.input import is_file_or_stdin, read_lines
+from awello.cli.options import GameName, Hash, Size, Threads, Variant
+from awello.cli.output import print_json
+from awello.cli.progress import make_progress_bar
 from awello.engine.engine import Engine
 from awello.engine.tablebase import seeds_on_board
 from awello.errors import ConfigError
@@ -25,12 +28,14 @@ from awello.position import Position, format_position, parse_position
 from awello.rules.game import PASS, Game, find_game
 from awello.schemas import AnalysisJson
 
-MOVES = re.compile(r"\s*(?:\d+\s*\.+\s*)?[a-hA-H]\s?[1-8]")  # start of a transcript
-BOARD = re.compile(r"\s*[-.*xXoObBwW ]{9}")  # start of a board
+MOVES_PATTERN = re.compile(r"\s*(?:\d+\s*\.+\s*)?[a-hA-H]\s?[1-8]")  # start of a transcript
+BOARD_PATTERN = re.compile(r"\s*[-.*xXoObBwW ]{9}")  # start of a board
 MAX_PV_MOVES = 8
-MARKS = {True: "✓", False: "✗", None: " "}
-OUTCOMES = {1: "win", 0: "draw", -1: "loss"}
-HEADER = f"{'#':>3} {'empties':>7} {'score':>5} {'best':<4}   {'seconds':>9} {'nodes':>10} {'M nodes/s':>9}  best line"
+CORRECTNESS_MARKS = {True: "✓", False: "✗", None: " "}
+OUTCOME_NAMES = {1: "win", 0: "draw", -1: "loss"}
+OTHELLO_HEADER = (
+    f"{'#':>3} {'empties':>7} {'score':>5} {'best':<4}   {'seconds':>9} {'nodes':>10} {'M nodes/s':>9}  best line"
+)
 AWALE_HEADER = f"{'#':>3} {'seeds':>5} {'score':>6} best exact  position"
 
 
@@ -44,7 +49,10 @@ def solve(
     threads: Threads = 1,
     hash: Hash = 64,
     limit: Annotated[
-        str, typer.Option(help="Awalé: search limit for positions not in the tablebase", metavar="L")
+        str,
+        typer.Option(
+            help="Awalé, per position not in the tablebase: 14 (plies), 500ms, 450000n (nodes)", metavar="LIMIT"
+        ),
     ] = "1s",
     json: Annotated[bool, typer.Option("--json", help="Print one JSON object per position")] = False,
 ) -> None:
@@ -66,7 +74,7 @@ def solve(
         if size is not None and problem.position.game != chosen:
             actual = problem.position.game.size
             raise ConfigError(f"position {number} has a board of size {actual}, not {size}: omit --size")
-    report(solve_all(problems, wld, threads, hash), json)
+    print_results(solve_all(problems, wld, threads, hash), json)
 
 
 # ---- input ----------------------------------------------------------------------------------------------------
@@ -75,11 +83,11 @@ def read_problems(source: str, game: Game) -> list[Problem]:
 
     if source == "start":
         return [Problem(Position.start(game))]
-    if is_source(source):
+    if is_file_or_stdin(source):
         return read_lines(source, parse_problem, "board and its side (OBF)")
-    if MOVES.match(source):
+    if MOVES_PATTERN.match(source):
         return [Problem(parse_transcript(source, Position.start(game)).final)]
-    if BOARD.match(source):
+    if BOARD_PATTERN.match(source):
         return [parse_problem(source)]
     raise ConfigError(
         f"{source[:20]!r} is not a file, board or moves: give a file of OBF lines, "
@@ -119,7 +127,7 @@ class SolvedProblem:
 
     def format_score(self) -> str:
         """Format the score; `~` marks an estimate."""
-        score = OUTCOMES[self.score] if self.wld else f"{self.score:+d}" if self.score else "0"
+        score = OUTCOME_NAMES[self.score] if self.wld else f"{self.score:+d}" if self.score else "0"
         return score if self.analysis.exact else f"~{score}"
 
     def _reduce(self, score: int) -> int:
@@ -139,11 +147,11 @@ def solve_one(engine: Engine, problem: Problem, wld: bool, label: str) -> Solved
     if problem.position.over:
         return SolvedProblem(problem, final_analysis(problem.position), wld)
     engine.clear()
-    with progress_bar(SpinnerColumn(), TextColumn("{task.description}"), TimeElapsedColumn()) as line:
+    with make_progress_bar(SpinnerColumn(), TextColumn("{task.description}"), TimeElapsedColumn()) as line:
         task = line.add_task(label, total=None)
         for analysis in engine.solve(problem.position, wld=wld):
             solved = SolvedProblem(problem, analysis, wld)
-            line.update(task, description=f"{label}: {describe(solved)}")
+            line.update(task, description=f"{label}: {describe_search(solved)}")
     return solved
 
 
@@ -154,7 +162,7 @@ def final_analysis(position: Position) -> Analysis:
 
 
 # ---- output ---------------------------------------------------------------------------------------------------
-def report(results: Iterator[SolvedProblem], json: bool) -> None:
+def print_results(results: Iterator[SolvedProblem], json: bool) -> None:
     """Print each result, then the totals; exit with status 1 if a result is wrong."""
 
     console = Console(highlight=False, markup=False, soft_wrap=True)
@@ -163,7 +171,7 @@ def report(results: Iterator[SolvedProblem], json: bool) -> None:
     try:
         for solved in results:
             done.append(solved)
-            show(solved, len(done), console, json)
+            print_solution(solved, len(done), console, json)
     except KeyboardInterrupt:
         interrupted = True
     if not json:
@@ -172,7 +180,7 @@ def report(results: Iterator[SolvedProblem], json: bool) -> None:
         raise typer.Exit(130 if interrupted else 1)
 
 
-def show(solved: SolvedProblem, number: int, console: Console, json: bool) -> None:
+def print_solution(solved: SolvedProblem, number: int, console: Console, json: bool) -> None:
     """Print one result as a table row or a JSON object."""
     if json:
         analysis = AnalysisJson.of(solved.problem.position, solved.analysis)
@@ -180,18 +188,19 @@ def show(solved: SolvedProblem, number: int, console: Console, json: bool) -> No
         sys.stdout.flush()
         return
     if number == 1:
-        console.print(HEADER, style="bold")
+        console.print(OTHELLO_HEADER, style="bold")
     console.print(format_row(number, solved, console.width), style="red" if solved.correct is False else None)
 
 
 def format_row(number: int, solved: SolvedProblem, width: int = 80) -> str:
     """Format a table row with as much of the best line as fits the width."""
     position, analysis = solved.problem.position, solved.analysis
-    shown = min(MAX_PV_MOVES, max(0, (width - HEADER.index("best line") + 1) // len("a1 ")))
+    shown = min(MAX_PV_MOVES, max(0, (width - OTHELLO_HEADER.index("best line") + 1) // len("a1 ")))
     line = " ".join(position.format_move(move) for move in analysis.pv[:shown])
     rate = format_rate(analysis.nodes, analysis.seconds)
+    mark = CORRECTNESS_MARKS[solved.correct]
     row = (
-        f"{number:>3} {position.empties:>7} {solved.format_score():>5} {solved.best or '-':<4} {MARKS[solved.correct]} "
+        f"{number:>3} {position.empties:>7} {solved.format_score():>5} {solved.best or '-':<4} {mark} "
         f"{analysis.seconds:>9.3f} {format_count(analysis.nodes):>10} {rate:>9}  {line}"
     )
     return row.rstrip()
@@ -217,7 +226,7 @@ def format_rate(nodes: int, seconds: float) -> str:
     return f"{nodes / seconds / 1e6:.1f}" if seconds else "0.0"
 
 
-def describe(solved: SolvedProblem) -> str:
+def describe_search(solved: SolvedProblem) -> str:
     """Describe the current state of a search for the progress line."""
     analysis = solved.analysis
     confidence = f"{analysis.confidence} % confidence"
@@ -244,7 +253,7 @@ def read_positions(source: str, game: Game) -> list[Position]:
 
     if source == "start":
         return [Position.start(game)]
-    if source.count("-") > 1 and not is_source(source):
+    if source.count("-") > 1 and not is_file_or_stdin(source):
         return [parse_position(source, game)]
     return read_lines(source, partial(parse_position, game=game), "diagram")
 
@@ -254,7 +263,7 @@ def show_awale(number: int, position: Position, analysis: Analysis, wld: bool, j
 
     value, exact = analysis.value, analysis.exact
     margin = position.lead + value
-    outcome = OUTCOMES[(margin > 0) - (margin < 0)]
+    outcome = OUTCOME_NAMES[(margin > 0) - (margin < 0)]
     if json:
         score = outcome if wld else int(value) if exact else value
         print_json(AnalysisJson.of(position, analysis).model_dump() | {"score": score})

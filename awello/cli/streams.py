@@ -7,7 +7,7 @@ import unicodedata
 from io import TextIOWrapper
 
 ERROR_HANDLER = "awello_ascii"
-LOOKALIKES = {
+ASCII_LOOKALIKES = {
     **dict.fromkeys("─━═╌┄┈╴╶╸╺", "-"),
     **dict.fromkeys("│┃║╎┆┊╵╷╹╻", "|"),
     **{"█": "#", "▄": "=", "▀": "=", "▒": ":", "░": "."},
@@ -33,8 +33,8 @@ def to_ascii(text: str) -> str:
 
 
 def _to_ascii(character: str) -> str:
-    if character in LOOKALIKES:
-        return LOOKALIKES[character]
+    if character in ASCII_LOOKALIKES:
+        return ASCII_LOOKALIKES[character]
     if 0x2500 <= ord(character) <= 0x257F:  # box-drawing corners and crossings
         return "+"
     return unicodedata.normalize("NFKD", character).encode("ascii", "ignore").decode("ascii") or "?"

@@ -5,8 +5,8 @@ from collections.abc import Sequence
 from rich.console import Console
 from rich.table import Column, Table
 
-MIN_WRAPPED_WIDTH = 6  # characters
-COLUMN_PADDING = 3  # characters for border and spaces
+MIN_WRAPPED_CHARS = 6  # characters
+COLUMN_PADDING_CHARS = 3  # characters for border and spaces
 
 
 def print_table(console: Console, table: Table, wrapped: Sequence[str], optional: Sequence[str] = ()) -> None:
@@ -19,7 +19,7 @@ def print_table(console: Console, table: Table, wrapped: Sequence[str], optional
         column.overflow = "fold"
     omitted = []
     for name in optional:
-        if sum(_min_width(column) + COLUMN_PADDING for column in table.columns) + 1 <= console.width:
+        if sum(_compute_min_width(column) + COLUMN_PADDING_CHARS for column in table.columns) + 1 <= console.width:
             break
         table.columns = [column for column in table.columns if column.header != name]
         omitted.append(name)
@@ -28,9 +28,9 @@ def print_table(console: Console, table: Table, wrapped: Sequence[str], optional
         console.print(f"omitted on this narrow terminal: {', '.join(named)}", style="dim")
 
 
-def _min_width(column: Column) -> int:
+def _compute_min_width(column: Column) -> int:
     """Return the minimum width of a column in characters."""
     texts = [str(column.header), *map(str, column.cells)]
     if column.no_wrap:
         return max(map(len, texts))
-    return min(MIN_WRAPPED_WIDTH, max(len(word) for text in texts for word in [*text.split(), ""]))
+    return min(MIN_WRAPPED_CHARS, max(len(word) for text in texts for word in [*text.split(), ""]))

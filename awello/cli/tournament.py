@@ -13,28 +13,30 @@ from rich.text import Text
 from awello.arena.sandbox import ResourceLimits
 from awello.arena.tournament import BotStanding, Tournament, TournamentResult, play_tournament
 from awello.arena.workers import Jobs
-from awello.cli.app import Cluster, GameName, JobsOption, Json, Size, Variant, app, print_json, resolve_jobs
-from awello.cli.running import Seed, exit_interrupted, show_progress
+from awello.cli.app import app
+from awello.cli.options import Cluster, GameName, JobsOption, Json, Seed, Size, Variant, resolve_jobs
+from awello.cli.output import print_json
+from awello.cli.progress import exit_interrupted, show_job_progress
 from awello.limits import parse_duration
 from awello.rules.game import find_game
 
-FILE_WIDTH = 240  # characters per line, if the output is not a terminal
+FILE_LINE_CHARS = 240  # characters per line, if the output is not a terminal
 
 
 @app.command()
 def tournament(
     game: GameName,
-    bots: Annotated[list[str], typer.Argument(metavar="A B ...", help="Players; 'awello players' lists them")],
+    bots: Annotated[list[str], typer.Argument(metavar="BOT", help="Players; 'awello players' lists them")],
     rounds: Annotated[int, typer.Option(min=1, help="Rounds per pair of bots, two games each", metavar="N")] = 100,
     move_time: Annotated[
-        str | None, typer.Option(help="Time per move, such as 100ms; default: unlimited", metavar="T")
+        str | None, typer.Option(help="Time per move, such as 100ms; default: unlimited", metavar="TIME")
     ] = None,
-    tolerance: Annotated[str, typer.Option(help="Tolerance per move, for overhead", metavar="T")] = "10ms",
+    tolerance: Annotated[str, typer.Option(help="Tolerance per move, for overhead", metavar="TIME")] = "10ms",
     max_memory: Annotated[
         float | None, typer.Option(help="Memory per bot in MiB; default: unlimited", metavar="MIB")
     ] = None,
     learning_time: Annotated[
-        str | None, typer.Option(help="Preparation time per bot, such as 1h; default: unlimited", metavar="T")
+        str | None, typer.Option(help="Preparation time per bot, such as 1h; default: unlimited", metavar="TIME")
     ] = None,
     max_threads: Annotated[int | None, typer.Option(help="Threads per bot; default: unlimited", metavar="N")] = None,
     opening_plies: Annotated[
@@ -74,9 +76,9 @@ def play_and_report(tournament: Tournament, folder: Path, jobs: Jobs, json: bool
     label = f"tournament {tournament.game.family}"
 
     def draw() -> list[RenderableType]:
-        return _standings(latest, Console(stderr=True)) if latest.played else []
+        return _make_standings(latest, Console(stderr=True)) if latest.played else []
 
-    with show_progress(f"{label}: bots are preparing", tournament.total, draw) as update:
+    with show_job_progress(f"{label}: bots are preparing", tournament.total, draw) as update:
 
         def report(result: TournamentResult) -> None:
             nonlocal latest
@@ -98,58 +100,65 @@ def print_report(results: TournamentResult) -> None:
     """Print the standings, resource usage, results of each pair, and errors."""
     console = Console(highlight=False, markup=False)
     if not console.is_terminal and "COLUMNS" not in os.environ:
-        console = Console(highlight=False, markup=False, width=FILE_WIDTH)
+        console = Console(highlight=False, markup=False, width=FILE_LINE_CHARS)
     standings = results.standings()
-    tables = _standings(results, console)
+    tables = _make_standings(results, console)
     narrow = len(tables) > 1
-    for table in (*tables, _usage_table(standings, narrow), *_cross_tables(results, standings, console, narrow)):
+    for table in (
+        *tables,
+        _make_usage_table(standings, narrow),
+        *_make_cross_tables(results, standings, console, narrow),
+    ):
         console.print(table)
     for bot in standings:
         for reason, message in bot.messages.items():
             console.print(f"{bot.spec}: {reason} in {bot.forfeits[reason]} games, first: {message}")
 
 
-def _standings(results: TournamentResult, console: Console) -> list[RenderableType]:
+def _make_standings(results: TournamentResult, console: Console) -> list[RenderableType]:
     """Format the standings; on a narrow terminal, list the bots and then their results."""
     standings = results.standings()
-    wide, unlimited = _standings_table(results, standings, narrow=False), console.options.update_width(10 * FILE_WIDTH)
-    tables = wide, _usage_table(standings, narrow=False)
+    wide, unlimited = (
+        _make_standings_table(results, standings, narrow=False),
+        console.options.update_width(10 * FILE_LINE_CHARS),
+    )
+    tables = wide, _make_usage_table(standings, narrow=False)
     if all(console.measure(table, options=unlimited).maximum <= console.width for table in tables):
         return [wide]
     names = (Text(f"{rank}. {bot.spec}", overflow="fold") for rank, bot in enumerate(standings, 1))
-    return [*names, _standings_table(results, standings, narrow=True)]
+    return [*names, _make_standings_table(results, standings, narrow=True)]
 
 
-def _standings_table(results: TournamentResult, standings: Sequence[BotStanding], narrow: bool) -> Table:
+def _make_standings_table(results: TournamentResult, standings: Sequence[BotStanding], narrow: bool) -> Table:
     columns = ("points", "won", "drawn", "lost", "games", "mean score", "Elo, 95 %")
 
     def cells(bot: BotStanding) -> list[str]:
         numbers = map(str, (bot.points, bot.won, bot.drawn, bot.lost, bot.games))
         return [*numbers, f"{bot.mean_score:.1f}", f"{bot.elo:+.0f} ± {bot.elo_margin:.0f}"]
 
-    return _table(
+    return _make_table(
         f"{results.played} of {results.total_rounds} rounds", standings, narrow, columns, map(cells, standings)
     )
 
 
-def _usage_table(standings: Sequence[BotStanding], narrow: bool) -> Table:
+def _make_usage_table(standings: Sequence[BotStanding], narrow: bool) -> Table:
     """Format the resource use of the bots, and their forfeits."""
     columns = ("mean ms", "worst ms", "memory MiB", "learning s", "CPUs", "forfeits")
 
     def cells(bot: BotStanding) -> list[str]:
         lost = ", ".join(f"{count} {reason}" for reason, count in bot.forfeits.items())
-        used = map(_figure, (1000 * bot.mean_seconds, 1000 * bot.worst, bot.memory_mib, bot.learning))
+        used = map(_format_figure, (1000 * bot.mean_seconds, 1000 * bot.worst, bot.memory_mib, bot.learning))
         return [*used, f"{bot.cpus:.1f}", lost or "0"]
 
-    return _table("Resources", standings, narrow, columns, map(cells, standings))
+    return _make_table("Resources", standings, narrow, columns, map(cells, standings))
 
 
-def _figure(value: float) -> str:
+def _format_figure(value: float) -> str:
     """Format a measured value, with decimals if it is below 100."""
     return f"{value:.2f}" if value < 100 else f"{value:.0f}"
 
 
-def _cross_tables(
+def _make_cross_tables(
     results: TournamentResult, standings: Sequence[BotStanding], console: Console, narrow: bool
 ) -> Iterator[Table]:
     """Format the results of the row's bot against the column's bot, in tables that fit the width."""
@@ -163,10 +172,10 @@ def _cross_tables(
     ranks = [str(rank) for rank in range(1, len(specs) + 1)]
     for first in range(0, len(specs), fitting):
         part = slice(first, first + fitting)
-        yield _table("Rounds won-drawn-lost", standings, narrow, ranks[part], (row[part] for row in cells))
+        yield _make_table("Rounds won-drawn-lost", standings, narrow, ranks[part], (row[part] for row in cells))
 
 
-def _table(
+def _make_table(
     title: str, standings: Sequence[BotStanding], narrow: bool, columns: Sequence[str], rows: Iterable[Sequence[str]]
 ) -> Table:
     """Make a table with one row of numbers per bot."""

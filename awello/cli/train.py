@@ -8,8 +8,10 @@ from typing import Annotated, Any
 import numpy as np
 import typer
 
-from awello.cli.app import Json, Size, Variant, app, check_output, print_result, progress
-from awello.cli.running import resumable
+from awello.cli.app import app
+from awello.cli.options import Json, Size, Variant
+from awello.cli.output import check_output, print_result
+from awello.cli.progress import resumable, show_step_progress
 from awello.errors import ConfigError
 from awello.lab.report import check_plot, write_plot
 from awello.learn.awale_network import load_training, save_training
@@ -24,10 +26,14 @@ from awello.rules.game import find_game
 train = typer.Typer(help="Train weights and networks.", no_args_is_help=True)
 app.add_typer(train, name="train")
 
-Duration = Annotated[str, typer.Option(help="Training time, such as 10m or 1h", metavar="TIME")]
-Out = Annotated[Path, typer.Option(help="File to write, or to resume from", metavar="FILE")]
-Seed = Annotated[int, typer.Option(min=0, help="Random seed; the same seed gives the same weights", metavar="S")]
-Plot = Annotated[Path | None, typer.Option(help="Plot the progress to an .svg or .png file", metavar="FILE")]
+DurationOption = Annotated[str, typer.Option(help="Training time, such as 10m or 1h", metavar="TIME")]
+TrainingOut = Annotated[Path, typer.Option(help="File to write, or to resume from", metavar="FILE")]
+TrainingSeed = Annotated[
+    int, typer.Option(min=0, help="Random seed; the same seed gives the same weights", metavar="SEED")
+]
+PlotOption = Annotated[
+    Path | None, typer.Option(help="Plot the progress to an .svg or .png file; default: none", metavar="FILE")
+]
 TrainingThreads = Annotated[int, typer.Option("--jobs", min=1, help="Worker threads", metavar="N")]
 
 
@@ -43,9 +49,11 @@ def parse_training_time(text: str) -> float:
 def patterns(
     data: Annotated[
         list[Path],
-        typer.Option(help="Games: a file, or a folder with wthor/*.wtb and games/*.gz; repeatable", metavar="PATH"),
+        typer.Option(
+            help="Games: a file, or a folder with wthor/*.wtb and games/*.gz; can be repeated", metavar="PATH"
+        ),
     ],
-    out: Out = Path("patterns.npz"),
+    out: TrainingOut = Path("patterns.npz"),
     depth: Annotated[
         int, typer.Option(min=0, max=12, help="Also learn from searches to N plies; 0: only from results", metavar="N")
     ] = 0,
@@ -53,8 +61,8 @@ def patterns(
         int, typer.Option(min=100, help="Number of positions to search per game stage", metavar="N")
     ] = 200_000,
     jobs: TrainingThreads = 1,
-    seed: Seed = 1,
-    plot: Plot = None,
+    seed: TrainingSeed = 1,
+    plot: PlotOption = None,
     json: Json = False,
 ) -> None:
     """Train Othello's pattern weights on finished games.
@@ -71,7 +79,7 @@ def patterns(
     training = PatternTraining(out, plan, collect_positions(games), jobs)
     for step in () if json else training.completed:
         print(format_step(step))
-    with progress("train patterns", len(plan.steps())) as show:
+    with show_step_progress("train patterns", len(plan.steps())) as show:
         show(len(training.completed))
         for step in training.run(lambda searched: show(0, description=f"{searched:,d} positions searched")):
             show()
@@ -105,9 +113,9 @@ def draw_errors(axes: Any, steps: Sequence[StageResult]) -> None:
 @train.command()
 def awale_network(
     rounds: Annotated[int, typer.Option(min=1, help="Number of rounds of self-play and training", metavar="N")] = 80,
-    out: Out = Path("awale_network.npz"),
+    out: TrainingOut = Path("awale_network.npz"),
     jobs: TrainingThreads = 1,
-    seed: Seed = 1,
+    seed: TrainingSeed = 1,
     json: Json = False,
 ) -> None:
     """Train the champion's Awalé network by self-play.
@@ -117,15 +125,15 @@ def awale_network(
 
     check_output(out)
     network, rows = load_training(out), []
-    with progress("train awale-network", rounds) as step:
+    with show_step_progress("train awale-network", rounds) as step:
         step(network.rounds)
-        for lesson in train_awale_network(network, rounds, jobs, seed, step):
+        for result in train_awale_network(network, rounds, jobs, seed, step):
             save_training(out, network)
-            rows.append({"round": lesson.number, "examples": lesson.examples, "error": lesson.error})
+            rows.append({"round": result.number, "examples": result.examples, "error": result.error})
             if not json:
                 print(
-                    f"round {lesson.number:3d}: {lesson.examples:8,d} examples, error {lesson.error:.2f} seeds, "
-                    f"{lesson.baseline_error:.2f} without weights",
+                    f"round {result.number:3d}: {result.examples:8,d} examples, error {result.error:.2f} seeds, "
+                    f"{result.baseline_error:.2f} without weights",
                     flush=True,
                 )
     text = f"{network.rounds} rounds in {network.seconds:.0f} s, written to {out}"
@@ -137,13 +145,13 @@ def perceptron(
     game: Annotated[str, typer.Option(help="othello or awale", metavar="GAME")],
     size: Size = None,
     variant: Variant = None,
-    duration: Duration = "15m",
+    duration: DurationOption = "15m",
     out: Annotated[
-        Path | None, typer.Option(help="File to write; default: perceptron-GAME.npz", metavar="FILE")
+        Path | None, typer.Option(help="File to write, or to resume from; default: perceptron-GAME.npz", metavar="FILE")
     ] = None,
     layers: Annotated[int, typer.Option(min=1, max=8, help="Number of hidden layers", metavar="N")] = 2,
-    dropout: Annotated[float, typer.Option(min=0, max=0.9, help="Dropout rate", metavar="P")] = 0.0,
-    seed: Seed = 1,
+    dropout: Annotated[float, typer.Option(min=0, max=0.9, help="Dropout rate, from 0 to 0.9", metavar="RATE")] = 0.0,
+    seed: TrainingSeed = 1,
     json: Json = False,
 ) -> None:
     """Train the perceptron of the player puct by self-play.
@@ -155,7 +163,7 @@ def perceptron(
     chosen, seconds = find_game(game, size, variant), parse_training_time(duration)
     file, reports = out or Path(f"perceptron-{chosen.adapter.board_name}.npz"), []
     check_output(file)
-    with resumable(file), progress(f"train {file.stem}", seconds) as step:
+    with resumable(file), show_step_progress(f"train {file.stem}", seconds) as step:
         for report in train_perceptron(chosen, seconds, file, seed, layers, dropout, step):
             reports.append(asdict(report) | {"total": report.loss.total})
             if not json:

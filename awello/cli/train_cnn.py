@@ -7,9 +7,10 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 
-from awello.cli.app import Json, print_result, progress
-from awello.cli.running import resumable
-from awello.cli.train import Duration, Plot, Seed, parse_training_time, train
+from awello.cli.options import Json
+from awello.cli.output import print_result
+from awello.cli.progress import resumable, show_step_progress
+from awello.cli.train import DurationOption, PlotOption, TrainingSeed, parse_training_time, train
 from awello.errors import ConfigError
 from awello.lab.report import check_plot, write_plot
 
@@ -17,10 +18,10 @@ if TYPE_CHECKING:  # needs PyTorch, an optional dependency
     from awello.learn.cnn_config import CnnConfig
     from awello.learn.cnn_positions import GameArrays
 
-NETWORK = "network.onnx"
-PREPARED = ".npz"  # games prepared by an earlier run
+NETWORK_FILE = "network.onnx"
+PREPARED_GAMES_SUFFIX = ".npz"  # games prepared by an earlier run
 BATCH_SIZES = {"cpu": 256, "cuda": 4096}
-TEST_SETS = {
+TEST_SET_LABELS = {
     "winners": "winners' moves",
     "all": "all moves",
     "winners_new": "winners' moves, games not played before",
@@ -30,9 +31,9 @@ TEST_SETS = {
 
 @train.command()
 def cnn(
-    paths: Annotated[list[Path], typer.Argument(metavar="PATH...", help="WTHOR files, folders, archives or games.npz")],
-    duration: Duration = "5m",
-    out: Annotated[Path, typer.Option(help="Folder to write, or to resume from", metavar="FOLDER")] = Path("cnn"),
+    paths: Annotated[list[Path], typer.Argument(metavar="PATH", help="WTHOR files, folders, archives or games.npz")],
+    duration: DurationOption = "5m",
+    out: Annotated[Path, typer.Option(help="Folder to write to, or to resume from", metavar="FOLDER")] = Path("cnn"),
     network: Annotated[
         Literal["residual", "report"], typer.Option(help="Residual network, or the network of report 0")
     ] = "residual",
@@ -46,12 +47,12 @@ def cnn(
         Literal["all", "winners"], typer.Option(help="Moves to learn; winners: only theirs, and no value head")
     ] = "all",
     teacher: Annotated[
-        Path | None, typer.Option(help="weights.pt of a larger network, used as teacher", metavar="FILE")
+        Path | None, typer.Option(help="weights.pt of a larger network, used as teacher; default: none", metavar="FILE")
     ] = None,
-    seed: Seed = 1,
+    seed: TrainingSeed = 1,
     jobs: Annotated[int | None, typer.Option(min=1, help="Worker threads; default: one per core", metavar="N")] = None,
     device: Annotated[Literal["cpu", "cuda"] | None, typer.Option(help="Device; default: cuda if available")] = None,
-    plot: Plot = None,
+    plot: PlotOption = None,
     json: Json = False,
 ) -> None:
     """Train a convolutional network on Othello games.
@@ -72,20 +73,20 @@ def cnn(
     plan = CnnConfig(
         network, width, blocks, 0, view, moves, str(teacher or ""), batch_size=BATCH_SIZES[chosen], seed=seed
     )
-    learn(replace(plan, minutes=seconds / 60, eval_interval=0), paths, out, chosen, json)
+    run_training(replace(plan, minutes=seconds / 60, eval_interval=0), paths, out, chosen, json)
     report = read_report(out)
     if plot:
         write_plot(plot, lambda axes: draw_curves(axes, read_curves(out)))
-    text = "\n".join(["", *format_report(report), "", *describe(report, out)])
-    print_result(report | {"file": str(out / NETWORK)}, text, json)
+    text = "\n".join(["", *format_report(report), "", *describe_training(report, out)])
+    print_result(report | {"file": str(out / NETWORK_FILE)}, text, json)
 
 
-def learn(plan: "CnnConfig", paths: Sequence[Path], out: Path, device: str, json: bool) -> None:
+def run_training(plan: "CnnConfig", paths: Sequence[Path], out: Path, device: str, json: bool) -> None:
     """Train on the games at the given paths, printing progress."""
     from awello.learn.cnn_training import format_row, run
 
     checkpoint, seconds = out / "checkpoint.pt", 60 * plan.minutes
-    with resumable(out), progress("read games", seconds) as show:
+    with resumable(out), show_step_progress("read games", seconds) as show:
         rows = run(
             plan,
             read_paths(paths, out),
@@ -121,7 +122,7 @@ def check_paths(paths: Sequence[Path]) -> None:
     for path in paths:
         if not path.exists():
             raise ConfigError(f"{str(path)!r} does not exist: give WTHOR files, a folder of them, or an archive")
-    if len(paths) > 1 and any(path.suffix == PREPARED for path in paths):
+    if len(paths) > 1 and any(path.suffix == PREPARED_GAMES_SUFFIX for path in paths):
         raise ConfigError(
             "an .npz file must be the only argument: give it alone, or give WTHOR files, folders and archives"
         )
@@ -133,8 +134,8 @@ def read_paths(paths: Sequence[Path], out: Path) -> "GameArrays":
     from awello.learn.cnn_positions import GameArrays
 
     file = paths[0]
-    if file.suffix != PREPARED:
-        file = out / f"games{PREPARED}"
+    if file.suffix != PREPARED_GAMES_SUFFIX:
+        file = out / f"games{PREPARED_GAMES_SUFFIX}"
         write_games(paths, file)
     return GameArrays.load(file)
 
@@ -143,7 +144,7 @@ def format_report(report: dict[str, Any]) -> list[str]:
     """Format the accuracy on test games as a table."""
     test = report["test"]
     lines = [f"{'test games':40}{'positions':>11}{'top 1':>9}{'top 3':>9}"]
-    lines += [f"{label:40}{format_accuracy(test[name])}" for name, label in TEST_SETS.items()]
+    lines += [f"{label:40}{format_accuracy(test[name])}" for name, label in TEST_SET_LABELS.items()]
     stages = sorted(test["stages"].items(), key=lambda stage: int(stage[0]))
     lines += ["winners' moves by empty squares"]
     lines += [f"{f'  {int(low)} to {int(low) + 9}':40}{format_accuracy(result)}" for low, result in stages]
@@ -160,7 +161,7 @@ def format_accuracy(result: dict[str, float]) -> str:
     return f"{result['positions']:11,d}{result['top1']:9.2%}{result['top3']:9.2%}"
 
 
-def describe(report: dict[str, Any], out: Path) -> list[str]:
+def describe_training(report: dict[str, Any], out: Path) -> list[str]:
     """Describe the training and the player that uses the network."""
     games, positions, plan = report["games"], report["positions"], report["plan"]
     steps = f"{report['step']:,d} steps of {plan['batch_size']} positions, {report['epochs']:.2f} epochs"
@@ -170,7 +171,7 @@ def describe(report: dict[str, Any], out: Path) -> list[str]:
         f"{report['parameters']:,d} weights, {steps}, {report['seconds']:.0f} s; written to {out}",
     ]
     if plan["network"] == "residual" and plan["view"] == "mover":
-        return [*lines, f"play with it: cnn,weights={out / NETWORK}"]
+        return [*lines, f"play with it: cnn,weights={out / NETWORK_FILE}"]
     return [*lines, "no player supports this input: omit --network and --view to train a network for a player"]
 
 

@@ -6,13 +6,14 @@ from typing import Annotated
 import typer
 from rich.console import Console
 
-from awello.cli.app import Json, PositionText, Size, Variant, app, print_json
-from awello.cli.positions import start_position
+from awello.cli.app import app
+from awello.cli.input import parse_start_position
+from awello.cli.options import Json, PositionOption, Size, Variant
+from awello.cli.output import print_json, write_file
 from awello.errors import ConfigError, SpecError
-from awello.folders import write_atomically
 from awello.lab.tree_drawing import draw_tree, draw_tree_svg
 from awello.players.spec import PlayerSpec, parse_spec
-from awello.players.tree import build_search_tree
+from awello.players.textbook_tree import build_search_tree
 from awello.rules.game import find_game
 from awello.search.search_tree import SearchTree, parse_lists, search_tree
 
@@ -20,14 +21,16 @@ from awello.search.search_tree import SearchTree, parse_lists, search_tree
 @app.command()
 def tree(
     game: Annotated[str | None, typer.Argument(metavar="GAME", help="othello or awale; not with --leaves")] = None,
-    position: PositionText = None,
+    position: PositionOption = None,
     leaves: Annotated[
-        str | None, typer.Option(help="Tree as nested lists: [[3,5],[2,9]]; MAX moves first", metavar="T")
+        str | None, typer.Option(help="Tree as nested lists: [[3,5],[2,9]]; MAX moves first", metavar="TREE")
     ] = None,
     search: Annotated[
-        str, typer.Option(help="Spec of minimax, alphabeta, negamax or negamax-alphabeta", metavar="S")
+        str, typer.Option(help="Spec of minimax, alphabeta, negamax or negamax-alphabeta", metavar="SPEC")
     ] = "alphabeta",
-    svg: Annotated[Path | None, typer.Option(help="Also draw the tree to an .svg file", metavar="FILE")] = None,
+    svg: Annotated[
+        Path | None, typer.Option(help="Also draw the tree to an .svg file; default: none", metavar="FILE")
+    ] = None,
     max_depth: Annotated[
         int | None, typer.Option(min=0, help="Show only N plies of the tree; default: all", metavar="N")
     ] = None,
@@ -48,18 +51,18 @@ def tree(
     elif game is None:
         raise ConfigError("GAME is missing: write othello or awale, or give a tree with --leaves '[[3,5],[2,9]]'")
     else:
-        searched = build_search_tree(spec, start_position(find_game(game, size, variant), position))
-    report(searched, svg, max_depth, windows, json)
+        searched = build_search_tree(spec, parse_start_position(find_game(game, size, variant), position))
+    print_tree(searched, svg, max_depth, windows, json)
 
 
 def search_lists(spec: PlayerSpec, text: str) -> SearchTree:
     """Search nested lists with the algorithm named by a spec."""
-    if spec.heuristic or spec.limit or spec.options:
+    if spec.heuristic or spec.limit or spec.settings:
         raise SpecError(f"with --leaves, --search must be a name without settings: write {spec.name}")
     return search_tree(spec.name, parse_lists(text))
 
 
-def report(tree: SearchTree, svg: Path | None, max_depth: int | None, windows: bool, json: bool) -> None:
+def print_tree(tree: SearchTree, svg: Path | None, max_depth: int | None, windows: bool, json: bool) -> None:
     """Write the SVG file if requested, then print the tree as text or JSON."""
     if svg:
         write_file(svg, draw_tree_svg(tree, max_depth))
@@ -67,13 +70,3 @@ def report(tree: SearchTree, svg: Path | None, max_depth: int | None, windows: b
         print_json(tree.as_json())
     else:
         Console(highlight=False).print(draw_tree(tree, max_depth, windows), soft_wrap=True)
-
-
-def write_file(path: Path, text: str) -> None:
-    """Write a file atomically."""
-    try:
-        if path.is_symlink() or (path.exists() and not path.is_file()):
-            raise ConfigError(f"cannot write {str(path)!r}: it is not a regular file; choose another name")
-        write_atomically(path, text)
-    except OSError as error:
-        raise ConfigError(f"cannot write {str(path)!r}: {error.strerror}") from None

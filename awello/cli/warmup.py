@@ -2,7 +2,9 @@
 
 import time
 
-from awello.cli.app import Json, app, print_result
+from awello.cli.app import app
+from awello.cli.options import Json
+from awello.cli.output import print_result
 from awello.kernel import CACHE_FOLDER, COMPILED, load_kernels, notice, prune_cache
 from awello.kernel_compiler import KernelCompiler, kernels_are_missing
 

@@ -17,7 +17,7 @@ from awello.rules.game import Game
 ReadResults = Iterator[Record | NotationError]
 
 MAX_GAME_CHARS = 1 << 18  # longer games are truncated
-NUMBER = re.compile(r"[+-]?(?:[0-9]{1,400}(?:\.[0-9]{0,400})?|\.[0-9]{1,400})", re.A)
+NUMBER_PATTERN = re.compile(r"[+-]?(?:[0-9]{1,400}(?:\.[0-9]{0,400})?|\.[0-9]{1,400})", re.A)
 COLUMN_BY_LETTER = bytes((letter - ord("a")) % 8 for letter in range(256))
 ROW_BY_DIGIT = bytes(8 * ((digit - ord("1")) % 8) for digit in range(256))
 MAX_QUOTED_CHARS = 24  # characters of invalid input that error messages quote
@@ -27,7 +27,7 @@ class DamagedFileError(NotationError):
     """The file is damaged; the message already names the location."""
 
 
-def damage_error(where: str, expected: str, found: str) -> DamagedFileError:
+def make_damage_error(where: str, expected: str, found: str) -> DamagedFileError:
     """Create the error for unexpected content."""
     shown = found[:MAX_QUOTED_CHARS] + "..." * (len(found) > MAX_QUOTED_CHARS)
     return DamagedFileError(f"{where}: expected {expected}, found {repr(shown) if found else 'nothing'}")
@@ -45,8 +45,8 @@ def read_first_game(reading: ReadResults) -> Record:
 
 def describe_extra_moves(record: Record) -> str:
     """Describe the end of a game that is followed by more moves."""
-    ending = f" ({why})" if (why := record.final.describe_end()) else ""
-    return f"the game is over after move {len(record.moves)}{ending}; later moves are ignored"
+    reason = f" ({end})" if (end := record.final.describe_end()) else ""
+    return f"the game is over after move {len(record.moves)}{reason}; later moves are ignored"
 
 
 def iter_lines(content: str) -> Iterator[str]:
@@ -67,7 +67,7 @@ def parse_squares(columns: str, rows: str) -> memoryview:
 
 def parse_number(text: str) -> float | None:
     """Parse a number such as `-2.50`; return None if it is invalid."""
-    number = float(text) if NUMBER.fullmatch(text) else math.inf
+    number = float(text) if NUMBER_PATTERN.fullmatch(text) else math.inf
     return number if math.isfinite(number) else None
 
 

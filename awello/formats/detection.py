@@ -23,24 +23,25 @@ MAX_TEXT_CHARS = 1 << 16
 PASTE_HINT = "paste the moves of a game such as f5d6c3 or FfBe, a board or a diagram"
 MIN_BOARD_LETTERS, MIN_BOARD_ROWS = 12, 3  # adjacent letters or rows that are probably meant as a board
 
-WORD = re.compile(r"[^\W_]+|(?<!-)--(?!-)")
-OTHELLO_MOVE = re.compile(r"[a-h][1-8]|--|pass|pa|ps", re.I | re.A)
-OTHELLO_MOVES = re.compile(rf"[0-9]*(?:{OTHELLO_MOVE.pattern})+", re.I | re.A)
-SQUARES_NAMED = re.compile(r"(?:[a-h][1-8])+", re.I | re.A)
-AWALE_MOVES = re.compile(r"[0-9]*[A-F]?(?:[a-f][A-F])*[a-f]?")
-MOVE_PATTERNS = {"othello": (OTHELLO_MOVE, OTHELLO_MOVES), "awale": (re.compile("[A-Fa-f]"), AWALE_MOVES)}
+WORD_PATTERN = re.compile(r"[^\W_]+|(?<!-)--(?!-)")
+OTHELLO_MOVE_PATTERN = re.compile(r"[a-h][1-8]|--|pass|pa|ps", re.I | re.A)
+OTHELLO_JOINED_MOVES_PATTERN = re.compile(rf"[0-9]*(?:{OTHELLO_MOVE_PATTERN.pattern})+", re.I | re.A)
+SQUARES_PATTERN = re.compile(r"(?:[a-h][1-8])+", re.I | re.A)
+AWALE_JOINED_MOVES_PATTERN = re.compile(r"[0-9]*[A-F]?(?:[a-f][A-F])*[a-f]?")
+MOVE_PATTERNS = {"othello": OTHELLO_MOVE_PATTERN, "awale": re.compile("[A-Fa-f]")}
+JOINED_MOVES_PATTERNS = {"othello": OTHELLO_JOINED_MOVES_PATTERN, "awale": AWALE_JOINED_MOVES_PATTERN}
 PIT_HEADINGS = ("ABCDEF", "fedcba")  # the pit names around a drawn board
 
-GGF = re.compile(r"\(;\s*[A-Z]{2}\[")
-OGN = re.compile(r'^[ \t]*\[(?:Variant|South|North)[ \t]+"', re.M)
-DIAGRAM = re.compile(r"\b[0-9]{1,3}(?:-[0-9]{1,3}){5,}(?:-[A-Za-z]\b)?")
-BOARD_AREAS = {size * size for size in GAMES_BY_SIZE}
-SIDE_TO_MOVE = re.compile(r"\b(black|white|south|north|[xobw])\s+to\s+(?:move|play)\b", re.I | re.A)
+GGF_PATTERN = re.compile(r"\(;\s*[A-Z]{2}\[")
+OGN_PATTERN = re.compile(r'^[ \t]*\[(?:Variant|South|North)[ \t]+"', re.M)
+DIAGRAM_PATTERN = re.compile(r"\b[0-9]{1,3}(?:-[0-9]{1,3}){5,}(?:-[A-Za-z]\b)?")
+BOARD_SQUARE_COUNTS = {size * size for size in GAMES_BY_SIZE}
+SIDE_TO_MOVE_PATTERN = re.compile(r"\b(black|white|south|north|[xobw])\s+to\s+(?:move|play)\b", re.I | re.A)
 SECOND_SIDE_NAMES = ("white", "o", "w", "north")
-SEEDS_TAKEN = re.compile(r"\bSouth\s+([0-9]{1,2})\W{1,3}North\s+([0-9]{1,2})\b", re.I | re.A)
-DECORATION = str.maketrans(dict.fromkeys("|()[]{}'\"`,", " ") | {";": " ; "})
+CAPTURED_SEEDS_PATTERN = re.compile(r"\bSouth\s+([0-9]{1,2})\W{1,3}North\s+([0-9]{1,2})\b", re.I | re.A)
+DECORATION_TO_SPACES = str.maketrans(dict.fromkeys("|()[]{}'\"`,", " ") | {";": " ; "})
 
-MOVES_KINDS = {"othello": "transcript", "awale": "moves"}  # the kind of a text with only moves
+MOVE_LIST_KINDS = {"othello": "transcript", "awale": "moves"}  # the kind of a text with only moves
 
 FoundPosition = tuple[str, Position, str]  # kind, position, text after it
 
@@ -63,14 +64,14 @@ def detect_game(text: str, game: Game | None = None) -> DetectedGame:
         message = f"the text has {len(text)} characters: paste one game, at most {MAX_TEXT_CHARS}"
         raise NotationError(message, "text_too_long", length=len(text), limit=MAX_TEXT_CHARS)
     try:
-        return _detect_file(text, game) or _detect_position(text, game) or _detect_game(text, game)
+        return _detect_file(text, game) or _detect_position(text, game) or _detect_moves(text, game)
     except AwelloError as error:
         raise NotationError(str(error), error.code, **error.params) from None
 
 
 def _detect_file(text: str, game: Game | None) -> DetectedGame | None:
     """Parse the first game of a text in GGF or OGN."""
-    kind = "ggf" if GGF.search(text) else "ogn" if OGN.search(text) else None
+    kind = "ggf" if GGF_PATTERN.search(text) else "ogn" if OGN_PATTERN.search(text) else None
     if kind is None:
         return None
     record = parse_ggf(text) if kind == "ggf" else parse_ogn(text)
@@ -83,7 +84,12 @@ def _detect_file(text: str, game: Game | None) -> DetectedGame | None:
 # ---- positions ------------------------------------------------------------------------------------------------------
 def _detect_position(text: str, game: Game | None) -> DetectedGame | None:
     """Detect the first position in the text and the moves after it."""
-    found = _find_diagram(text, game) or _find_pits(text, game) or _find_rows(text, game) or _find_line(text, game)
+    found = (
+        _find_diagram(text, game)
+        or _find_drawn_pits(text, game)
+        or _find_board_rows(text, game)
+        or _find_board_line(text, game)
+    )
     if found is None:
         return None
     kind, start, rest = found
@@ -96,18 +102,18 @@ def _detect_position(text: str, game: Game | None) -> DetectedGame | None:
 
 def _find_diagram(text: str, game: Game | None) -> FoundPosition | None:
     """Find a diagram such as `4-4-4-4-4-4-4-4-4-4-4-4-0-0-S`."""
-    if not (match := DIAGRAM.search(text)):
+    if not (match := DIAGRAM_PATTERN.search(text)):
         return None
     return "diagram", _parse_awale_diagram(match[0], text, game), text[match.end() :]
 
 
-def _find_pits(text: str, game: Game | None) -> FoundPosition | None:
+def _find_drawn_pits(text: str, game: Game | None) -> FoundPosition | None:
     """Find a drawn board of Awalé: two rows of six numbers, and a line with the captured seeds."""
-    if not (taken := SEEDS_TAKEN.search(text)):
+    if not (taken := CAPTURED_SEEDS_PATTERN.search(text)):
         return None
     rows, lines = [], text.splitlines()
     for at, line in enumerate(lines):
-        words = line.translate(DECORATION).split()
+        words = line.translate(DECORATION_TO_SPACES).split()
         if len(words) == 6 and all(re.fullmatch("[0-9]{1,2}", word) for word in words):
             rows.append(words)
         if len(rows) == 2:
@@ -126,20 +132,20 @@ def _parse_awale_diagram(diagram: str, text: str, game: Game | None) -> Position
     return parse_position(diagram, game)
 
 
-def _check_family(game: Game | None, found: Game) -> None:
+def _check_family(game: Game | None, found_game: Game) -> None:
     """Raise `NotationError` if the game does not belong to the family of the position."""
-    if game is not None and game.family != found.family:
-        titles = found.adapter.title, game.adapter.title
+    if game is not None and game.family != found_game.family:
+        titles = found_game.adapter.title, game.adapter.title
         message = "this is a position of {}, not of {}: choose the other game".format(*titles)
-        raise NotationError(message, "other_game", found=str(found), chosen=str(game))
+        raise NotationError(message, "other_game", found=str(found_game), chosen=str(game))
 
 
-def _find_rows(text: str, game: Game | None) -> FoundPosition | None:
+def _find_board_rows(text: str, game: Game | None) -> FoundPosition | None:
     """Find a board drawn in rows, with or without coordinates; `+` may mark legal moves."""
     rows: list[str] = []
     lines, end = text.splitlines(), 0
     for at, line in enumerate([*lines, "the end"]):
-        row = "".join(line.translate(DECORATION).split()).strip("12345678").replace("+", "-")
+        row = "".join(line.translate(DECORATION_TO_SPACES).split()).strip("12345678").replace("+", "-")
         is_row = len(row) in GAMES_BY_SIZE and DISCS.keys() >= set(row)
         if is_row and (not rows or len(row) == len(rows[0])):
             rows.append(row)
@@ -158,12 +164,12 @@ def _parse_drawn_board(rows: list[str], text: str, rest: str, game: Game | None)
     return "board", _parse_board("".join(rows), _find_side_to_move(text, rest), game), rest
 
 
-def _find_line(text: str, game: Game | None) -> FoundPosition | None:
+def _find_board_line(text: str, game: Game | None) -> FoundPosition | None:
     """Find a board on one line, possibly in groups, with or without the side to move."""
     lines = text.splitlines()
     longest_run = 0
     for at, line in enumerate(lines):
-        words, words_before = line.partition("%")[0].translate(DECORATION).split(), 0
+        words, words_before = line.partition("%")[0].translate(DECORATION_TO_SPACES).split(), 0
         for discs, group in groupby(words, lambda word: DISCS.keys() >= set(word)):
             run = list(group)
             if discs and (size := _find_board_size(run)):
@@ -181,7 +187,7 @@ def _find_line(text: str, game: Game | None) -> FoundPosition | None:
 def _find_board_size(run: list[str]) -> int:
     """Return the number of squares of the board at the beginning of the words, 0 if there is none."""
     letters, ends = "".join(run), set(accumulate(map(len, run)))
-    whole = (size for size in BOARD_AREAS if size in ends or (size + 1 in ends and DISCS[letters[size]]))
+    whole = (size for size in BOARD_SQUARE_COUNTS if size in ends or (size + 1 in ends and DISCS[letters[size]]))
     return max((size for size in whole if _has_discs(letters[:size])), default=0)
 
 
@@ -194,7 +200,7 @@ def _find_side_to_move(text: str, rest: str = "") -> int | None:
     side = DISCS.get("".join(rest.split(maxsplit=1)[:1]), 0)
     if side:
         return side - 1
-    match = SIDE_TO_MOVE.search(text)
+    match = SIDE_TO_MOVE_PATTERN.search(text)
     return int(match[1].lower() in SECOND_SIDE_NAMES) if match else None
 
 
@@ -209,7 +215,7 @@ def _parse_board(letters: str, side: int | None, game: Game | None) -> Position:
 
 
 # ---- games ----------------------------------------------------------------------------------------------------------
-def _detect_game(text: str, game: Game | None) -> DetectedGame:
+def _detect_moves(text: str, game: Game | None) -> DetectedGame:
     """Detect a game from the starting position."""
     games = [_guess_game(text)] if game is None else [game]
     if game is None and games == [Game.OTHELLO]:
@@ -219,7 +225,7 @@ def _detect_game(text: str, game: Game | None) -> DetectedGame:
     played = _play_text(text, [Position.start(game) for game in games])
     if played is None:
         raise NotationError(f"the text contains no game and no position: {PASTE_HINT}", "no_game_in_text")
-    return DetectedGame(MOVES_KINDS[games[0].family], _require_legal(played))
+    return DetectedGame(MOVE_LIST_KINDS[games[0].family], _require_legal(played))
 
 
 def _guess_game(text: str) -> Game:
@@ -234,8 +240,8 @@ def _guess_game(text: str) -> Game:
 
 def _check_typos(text: str) -> None:
     """Raise `NotationError` if most moves are in words with an invalid end, such as `f5d6x9`."""
-    words = [word for word in WORD.findall(text) if not OTHELLO_MOVES.fullmatch(word)]
-    typos = [(match[0], word[match.end() :]) for word in words if (match := SQUARES_NAMED.match(word))]
+    words = [word for word in WORD_PATTERN.findall(text) if not OTHELLO_JOINED_MOVES_PATTERN.fullmatch(word)]
+    typos = [(match[0], word[match.end() :]) for word in words if (match := SQUARES_PATTERN.match(word))]
     if sum(len(moves) for moves, _ in typos) > 2 * len(_extract_names(text, Game.OTHELLO)[0]):
         moves, wrong = typos[0]
         message = f"{wrong[:8]!r} after {moves[-8:]} is not a move"
@@ -316,6 +322,6 @@ def _split_words(text: str, game: Game) -> Iterator[list[str] | None]:
     for line in text.splitlines():
         if "".join(line.split()) in PIT_HEADINGS:
             continue
-        for match in WORD.finditer(line):
-            move, moves = MOVE_PATTERNS[game.family]
+        for match in WORD_PATTERN.finditer(line):
+            move, moves = MOVE_PATTERNS[game.family], JOINED_MOVES_PATTERNS[game.family]
             yield move.findall(match[0]) if match[0].isdecimal() or moves.fullmatch(match[0]) else None

@@ -17,10 +17,10 @@ from awello.formats.common import (
     MAX_GAME_CHARS,
     DamagedFileError,
     ReadResults,
-    damage_error,
     format_loss,
     format_number,
     keep_if_any_known,
+    make_damage_error,
     parse_loss,
     parse_number,
     read_first_game,
@@ -36,12 +36,12 @@ RESERVED_TAGS = {*TAG_NAMES, "GM", "BO", "B", "W", "Lost"}  # a record stores th
 PAIR_TAG = "Synchro"
 LOSS_FLAGS = {"r": "resigned", "t": "ran out of time"}
 
-GAME_START = re.compile(r"\(;")
-PAIR_NUMBER = re.compile(r"\b([0-9]{1,3})\s{0,8}\Z")
-TAG = re.compile(r"[\s;]*([A-Za-z][A-Za-z0-9]*)\s*\[([^\]\\]*(?:\\.[^\]\\]*)*)\]", re.S)
-GAME_END = re.compile(r"[\s;]*;\s*\)")
-ESCAPED = re.compile(r"\\([\]\\;])")
-RESULT = re.compile(r"\s*([+-]?[0-9]{1,3}(?:\.[0-9]{0,9})?)\s*(?::\s*([a-z]?))?\s*", re.A)
+GAME_START_PATTERN = re.compile(r"\(;")
+PAIR_NUMBER_PATTERN = re.compile(r"\b([0-9]{1,3})\s{0,8}\Z")
+TAG_PATTERN = re.compile(r"[\s;]*([A-Za-z][A-Za-z0-9]*)\s*\[([^\]\\]*(?:\\.[^\]\\]*)*)\]", re.S)
+GAME_END_PATTERN = re.compile(r"[\s;]*;\s*\)")
+ESCAPED_PATTERN = re.compile(r"\\([\]\\;])")
+RESULT_PATTERN = re.compile(r"\s*([+-]?[0-9]{1,3}(?:\.[0-9]{0,9})?)\s*(?::\s*([a-z]?))?\s*", re.A)
 
 GgfMove = tuple[int, int, float | None, float | None]  # side, move, value, seconds
 
@@ -54,22 +54,22 @@ def parse_ggf(text: str) -> Record:
 
 def read_ggf(content: str) -> ReadResults:
     """Read the games of a text; the two games of a synchro pair follow each other."""
-    line, counted_to, half = 1, 0, 0
-    starts = [match.start() for match in GAME_START.finditer(content)]
+    line, counted_to, game_of_pair = 1, 0, 0
+    starts = [match.start() for match in GAME_START_PATTERN.finditer(content)]
     for start, end in pairwise([*starts, len(content)]):
         line, counted_to = line + content.count("\n", counted_to, start), start
-        if number := PAIR_NUMBER.search(content[max(0, start - 12) : start]):
-            half = 1 if number[1] == "2" else 0
-        yield _read_game(content[start : min(end, start + MAX_GAME_CHARS)], line, half)
-        half = 2 if half == 1 else 0
+        if number := PAIR_NUMBER_PATTERN.search(content[max(0, start - 12) : start]):
+            game_of_pair = 1 if number[1] == "2" else 0
+        yield _read_game(content[start : min(end, start + MAX_GAME_CHARS)], line, game_of_pair)
+        game_of_pair = 2 if game_of_pair == 1 else 0
 
 
-def _read_game(text: str, line: int, half: int) -> Record | NotationError:
+def _read_game(text: str, line: int, game_of_pair: int) -> Record | NotationError:
     """Read the game at the beginning of a text."""
     try:
         fields, moves = _parse_fields(text, line)
-        if half:
-            fields[PAIR_TAG] = str(half)
+        if game_of_pair:
+            fields[PAIR_TAG] = str(game_of_pair)
         return _build_record(fields, moves)
     except DamagedFileError as error:
         return error
@@ -82,22 +82,22 @@ def _parse_fields(text: str, line: int) -> tuple[dict[str, str], list[tuple[str,
     fields: dict[str, str] = {}
     moves: list[tuple[str, str, int]] = []
     at = counted_to = text.index(";") + 1
-    while match := TAG.match(text, at):
-        name, value = match[1], ESCAPED.sub(r"\1", match[2])
+    while match := TAG_PATTERN.match(text, at):
+        name, value = match[1], ESCAPED_PATTERN.sub(r"\1", match[2])
         line, counted_to = line + text.count("\n", counted_to, match.end()), match.end()
         if name in ("B", "W"):
             moves.append((name, value, line))
         else:
             fields[name] = f"{fields[name]}\n{value}" if name in fields else value
         at = match.end()
-    if not GAME_END.match(text, at):
+    if not GAME_END_PATTERN.match(text, at):
         rest = text[at:].strip()
         line += text.count("\n", counted_to, text.find(rest[:1], at))
-        raise damage_error(f"line {line}", "a tag such as PB[name], or ;) at the end", rest)
+        raise make_damage_error(f"line {line}", "a tag such as PB[name], or ;) at the end", rest)
     return fields, moves
 
 
-def _build_record(fields: dict[str, str], given: list[tuple[str, str, int]]) -> Record:
+def _build_record(fields: dict[str, str], given_moves: list[tuple[str, str, int]]) -> Record:
     """Build a record from the tags and moves of a game."""
     if fields.pop("GM", "Othello").strip().lower() != "othello":
         raise NotationError("expected GM[Othello], found another game")
@@ -105,7 +105,7 @@ def _build_record(fields: dict[str, str], given: list[tuple[str, str, int]]) -> 
     size = str(start.game.size)
     if fields.get("TY") == size:
         del fields["TY"]
-    moves = _restore_passes(start, [_parse_move(side, text, size, line) for side, text, line in given])
+    moves = _restore_passes(start, [_parse_move(side, text, size, line) for side, text, line in given_moves])
     result, lost = fields.pop("RE", ""), fields.pop("Lost", None)
     loser, reason = _parse_result_loss(result) if lost is None else parse_loss(lost, start.game)
     tags = {TAG_NAMES.get(tag, tag): value for tag, value in fields.items()}
@@ -133,7 +133,7 @@ def _parse_size(text: str) -> Game:
 
 
 @cache
-def _squares_by_name(size: str) -> dict[str, int]:
+def _map_names_to_moves(size: str) -> dict[str, int]:
     """Map the names of moves to moves."""
     squares = {format_square(square, int(size)): square for square in squares_of(int(size))}
     return squares | dict.fromkeys(PASSES, PASS)
@@ -142,27 +142,29 @@ def _squares_by_name(size: str) -> dict[str, int]:
 def _parse_move(side: str, text: str, size: str, line: int) -> GgfMove:
     """Parse a move such as `f5/-2.00/1.5`."""
     name, *parts = (part.strip() for part in text.split("/"))
-    move = _squares_by_name(size).get(name.lower())
+    move = _map_names_to_moves(size).get(name.lower())
     numbers = [parse_number(part) if part else None for part in parts]
     if (
         move is None
         or len(parts) > 2
         or any(number is None and part for number, part in zip(numbers, parts, strict=True))
     ):
-        raise damage_error(f"line {line}", f"a move such as {side}[f5], {side}[f5/value/seconds] or {side}[PA]", text)
+        raise make_damage_error(
+            f"line {line}", f"a move such as {side}[f5], {side}[f5/value/seconds] or {side}[PA]", text
+        )
     value, seconds = [*numbers, None, None][:2]
     return "BW".index(side), move, value, seconds
 
 
-def _restore_passes(start: Position, given: list[GgfMove]) -> list[GgfMove]:
+def _restore_passes(start: Position, given_moves: list[GgfMove]) -> list[GgfMove]:
     """Insert missing passes; raises an error if a move is illegal or by the wrong side."""
-    moves, sides = tuple(move for _, move, _, _ in given), [side for side, _, _, _ in given]
+    moves, sides = tuple(move for _, move, _, _ in given_moves), [side for side, _, _, _ in given_moves]
     with suppress(AwelloError):  # fast path for regular games
         found = restore_passes(start, [move for move in moves if move != PASS])
         if found == moves and sides == [(start.side + ply) % 2 for ply in range(len(moves))]:
-            return given
+            return given_moves
     played, position = list[GgfMove](), start
-    for ggf_move in given:
+    for ggf_move in given_moves:
         side, move, _, _ = ggf_move
         if position.over and move == PASS:
             break  # some programs write passes after the end of the game
@@ -184,14 +186,14 @@ def _restore_passes(start: Position, given: list[GgfMove]) -> list[GgfMove]:
 
 def _parse_result_loss(result: str) -> tuple[int | None, str]:
     """Parse the side that lost by resignation or on time, and the reason, from a result such as `-64.00:r`."""
-    match = RESULT.fullmatch(result)
+    match = RESULT_PATTERN.fullmatch(result)
     if not match or match[2] not in LOSS_FLAGS or not float(match[1]):
         return None, ""
     return int(float(match[1]) > 0), LOSS_FLAGS[match[2]]
 
 
 def _normalise_result(result: str) -> tuple[float, str] | str:
-    match = RESULT.fullmatch(result)
+    match = RESULT_PATTERN.fullmatch(result)
     return (float(match[1]), match[2] or "") if match else result.strip()
 
 
@@ -200,14 +202,14 @@ def write_ggf(records: Iterable[Record]) -> Iterator[str]:
     """Format games, one per line; a synchro pair is on one line."""
     first = ""
     for record in records:
-        half, text = record.tags.get(PAIR_TAG), format_ggf(record)
-        if first and half == "2":
+        game_of_pair, text = record.tags.get(PAIR_TAG), format_ggf(record)
+        if first and game_of_pair == "2":
             yield f"2 {first}{text}\n"
             first = ""
             continue
         if first:
             yield f"1 {first}\n"
-        first = text if half == "1" else ""
+        first = text if game_of_pair == "1" else ""
         if not first:
             yield f"1 {text}\n"
     if first:
@@ -235,7 +237,7 @@ def format_ggf(record: Record) -> str:
 
 
 def _format_moves(record: Record) -> Iterator[str]:
-    names = {square: name.upper() for name, square in _squares_by_name(str(record.start.game.size)).items()} | {
+    names = {square: name.upper() for name, square in _map_names_to_moves(str(record.start.game.size)).items()} | {
         PASS: "PA"
     }
     for ply, (move, value, seconds) in enumerate(record.annotated_moves(), record.start.side):

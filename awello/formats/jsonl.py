@@ -54,11 +54,11 @@ def _read_line(line: str) -> Record:
         if isinstance(error, AwelloError):
             raise
         raise NotationError('expected a game as JSON, such as {"game": "othello", "moves": "f5d6"}') from None
-    _check(record)
+    _check_types(record)
     return record
 
 
-def _check(record: Record) -> None:
+def _check_types(record: Record) -> None:
     """Raise `NotationError` if fields have the wrong type."""
     times = all(isinstance(spent, int | float) or spent is None for spent in record.seconds)
     texts = all(isinstance(text, str) for text in (*record.tags, *record.tags.values(), record.reason))

@@ -9,13 +9,13 @@ import re
 from collections.abc import Iterable, Iterator
 
 from awello.errors import AwelloError, NotationError
-from awello.formats.common import ReadResults, check_standard_othello, damage_error, iter_lines, parse_squares
+from awello.formats.common import ReadResults, check_standard_othello, iter_lines, make_damage_error, parse_squares
 from awello.position import Position
 from awello.record import Record, restore_passes
 from awello.rules.game import PASS
 from awello.rules.othello import format_square
 
-LOGBOOK_LINE = re.compile(r"((?:[+-][a-h][1-8])*):[ \t]*([+-]?[0-9]{1,2})(?:[ \t]+(\S.*))?", re.A)
+LOGBOOK_LINE_PATTERN = re.compile(r"((?:[+-][a-h][1-8])*):[ \t]*([+-]?[0-9]{1,2})(?:[ \t]+(\S.*))?", re.A)
 SQUARE_NAMES = [format_square(square, 8) for square in range(64)]
 ALTERNATING_SIGNS = "+-" * 60  # of a game without passes
 
@@ -27,9 +27,9 @@ def read_logbook(content: str) -> ReadResults:
         text = line.strip()
         if not text or text[0] == "#":
             continue
-        match = LOGBOOK_LINE.fullmatch(text)
+        match = LOGBOOK_LINE_PATTERN.fullmatch(text)
         if not match:
-            yield damage_error(f"line {number}", "moves and a difference of discs such as +d3-c3: -04", text)
+            yield make_damage_error(f"line {number}", "moves and a difference of discs such as +d3-c3: -04", text)
             continue
         moves, difference, note = match.groups()
         try:
@@ -62,7 +62,7 @@ def write_logbook(records: Iterable[Record]) -> Iterator[str]:
         signed = zip(ALTERNATING_SIGNS, record.moves, strict=False)
         moves = "".join(f"{sign}{SQUARE_NAMES[move]}" for sign, move in signed if move != PASS)
         line = f"{moves}: {difference} {record.tags.get('Note', '')}".rstrip()
-        match = LOGBOOK_LINE.fullmatch(line)
+        match = LOGBOOK_LINE_PATTERN.fullmatch(line)
         if not match or (match[2], match[3]) != (difference, record.tags.get("Note")):
             raise NotationError(f"a logbook stores a disc difference and a one-line note, not {line[len(moves) :]!r}")
         yield f"{line}\n"

@@ -18,11 +18,11 @@ from awello.formats.common import (
     MAX_GAME_CHARS,
     DamagedFileError,
     ReadResults,
-    damage_error,
     describe_extra_moves,
     format_loss,
     format_number,
     keep_if_any_known,
+    make_damage_error,
     parse_loss,
     parse_number,
     read_first_game,
@@ -31,23 +31,23 @@ from awello.position import Position, format_position, parse_position
 from awello.record import Record
 from awello.rules.game import GAMES_BY_VARIANT, Game
 
-ROSTER = ("Event", "Site", "Date", "Round", "South", "North")
+ROSTER_TAGS = ("Event", "Site", "Date", "Round", "South", "North")
 RESERVED_TAGS = ("Variant", "FEN", "Lost")  # a record stores these elsewhere
 VARIANT_ALIASES = {"oware": Game.ABAPA, "awale": Game.ABAPA, "awalé": Game.ABAPA, "awari": Game.ROMEIN}
 MAX_LINE_CHARS = 79  # of moves
 
-TAG_LINE = re.compile(r"^[ \t]*\[[ \t]*[A-Za-z_]", re.M)
-TAG = re.compile(r'\s*\[\s*([A-Za-z_]\w*)\s+"([^"\\\n]*(?:\\[^\n][^"\\\n]*)*)"\s*\]', re.A)
-RESULT = re.compile(r"\*|[0-9]{1,2}(?:/2)?-[0-9]{1,2}(?:/2)?", re.A)
-TOKEN = re.compile(
+TAG_LINE_PATTERN = re.compile(r"^[ \t]*\[[ \t]*[A-Za-z_]", re.M)
+TAG_PATTERN = re.compile(r'\s*\[\s*([A-Za-z_]\w*)\s+"([^"\\\n]*(?:\\[^\n][^"\\\n]*)*)"\s*\]', re.A)
+RESULT_PATTERN = re.compile(r"\*|[0-9]{1,2}(?:/2)?-[0-9]{1,2}(?:/2)?", re.A)
+TOKEN_PATTERN = re.compile(
     r"(?P<move>[A-Fa-f])(?:\+(?P<taken>[0-9]{1,2}))?(?!\w)"
-    rf"|(?P<result>{RESULT.pattern})(?!\S)|(?P<comment>\{{[^}}]*\}})|(?P<variation>\()"
+    rf"|(?P<result>{RESULT_PATTERN.pattern})(?!\S)|(?P<comment>\{{[^}}]*\}})|(?P<variation>\()"
     r"|[0-9]{1,9}\.+|\.+|;[^\n]*|[!?]+|\$[0-9]{1,9}",  # move numbers, comments up to the end of the line, annotations
     re.A,
 )
-SPACE = re.compile(r"\s*")
-COMMENT_OR_BRACKET = re.compile(r"\{[^}]*|[()]")
-ANNOTATION = re.compile(r"\[%(eval|emt)\s+([^\s\]]+)\]")
+WHITESPACE_PATTERN = re.compile(r"\s*")
+COMMENT_OR_BRACKET_PATTERN = re.compile(r"\{[^}]*|[()]")
+ANNOTATION_PATTERN = re.compile(r"\[%(eval|emt)\s+([^\s\]]+)\]")
 
 
 # ---- reading --------------------------------------------------------------------------------------------------------
@@ -69,7 +69,7 @@ def _find_game_starts(content: str) -> Iterator[int]:
     """Yield the offsets at which games begin."""
     yield 0
     end = 0
-    for tag in TAG_LINE.finditer(content):
+    for tag in TAG_LINE_PATTERN.finditer(content):
         if content[end : tag.start()].strip():
             yield tag.start()
         end = content.find("\n", tag.end())
@@ -86,7 +86,7 @@ def _read_game(text: str, line: int) -> ReadResults:
         loser, reason = parse_loss(tags.pop("Lost", ""), game)
         record, result, extra_moves = _read_moves(text, at, line, start)
         stated = tags.pop("Result", "*")
-        kept = {tag: value for tag, value in tags.items() if value != "?" or tag not in ROSTER}
+        kept = {tag: value for tag, value in tags.items() if value != "?" or tag not in ROSTER_TAGS}
         record = Record(start, record.moves, record.seconds, record.values, kept, loser, reason)
         if (stated_result := result if stated in ("*", "?") else stated) not in ("*", _format_result(record)):
             kept["Result"] = stated_result
@@ -102,12 +102,14 @@ def _read_game(text: str, line: int) -> ReadResults:
 def _read_tags(text: str, line: int) -> tuple[dict[str, str], int]:
     """Read the tags at the beginning of a text; return them and the offset of their end."""
     tags, at = {}, 0
-    while match := TAG.match(text, at):
+    while match := TAG_PATTERN.match(text, at):
         tags[match[1]] = re.sub(r'\\(["\\])', r"\1", match[2])
         at = match.end()
     end = _skip_space(text, at)
     if text[end : end + 1] == "[":
-        raise damage_error(_locate(text, end, line), 'a tag such as [South "Ann"]', text[end:].partition("\n")[0])
+        raise make_damage_error(
+            _format_line_number(text, end, line), 'a tag such as [South "Ann"]', text[end:].partition("\n")[0]
+        )
     return tags, at
 
 
@@ -124,25 +126,27 @@ def _read_moves(text: str, at: int, line: int, start: Position) -> tuple[Record,
     position, moves, result, extra_moves = start, list[int](), "", None
     numbers: dict[str, list[float | None]] = {"eval": [], "emt": []}
     while (at := _skip_space(text, at)) < len(text):
-        token = TOKEN.match(text, at)
+        token = TOKEN_PATTERN.match(text, at)
         if result or not token:
             expected = "the end of the game" if result else "a move such as C or d+3, or a result"
-            raise damage_error(_locate(text, at, line), expected, text[at:])
+            raise make_damage_error(_format_line_number(text, at, line), expected, text[at:])
         if token["move"] and position.over:
             extra_moves = extra_moves or DamagedFileError(
-                f"{_locate(text, at, line)}: {describe_extra_moves(Record(start, tuple(moves)))}"
+                f"{_format_line_number(text, at, line)}: {describe_extra_moves(Record(start, tuple(moves)))}"
             )
         elif token["move"]:
             try:
                 move = _parse_move(token, position)
             except AwelloError as error:
-                raise DamagedFileError(f"{_locate(text, at, line)}: move {len(moves) + 1}: {error}") from None
+                raise DamagedFileError(
+                    f"{_format_line_number(text, at, line)}: move {len(moves) + 1}: {error}"
+                ) from None
             position = position.after(move)
             moves.append(move)
             for kept in numbers.values():
                 kept.append(None)
         elif token["comment"] and moves and not extra_moves:
-            for kind, number in ANNOTATION.findall(token["comment"]):
+            for kind, number in ANNOTATION_PATTERN.findall(token["comment"]):
                 numbers[kind][-1] = parse_number(number)
         result = token["result"] or ""
         at = _find_variation_end(text, at, line) if token["variation"] else token.end()
@@ -153,13 +157,13 @@ def _read_moves(text: str, at: int, line: int, start: Position) -> tuple[Record,
     )
 
 
-def _locate(text: str, at: int, first: int) -> str:
+def _format_line_number(text: str, at: int, first: int) -> str:
     """Format the line of an offset; `first` is the line at which the text begins."""
     return f"line {first + text.count(chr(10), 0, at)}"
 
 
 def _skip_space(text: str, at: int) -> int:
-    return at + len(SPACE.match(text, at)[0])  # type: ignore[index]
+    return at + len(WHITESPACE_PATTERN.match(text, at)[0])  # type: ignore[index]
 
 
 def _parse_move(token: re.Match[str], position: Position) -> int:
@@ -183,11 +187,11 @@ def _parse_move(token: re.Match[str], position: Position) -> int:
 def _find_variation_end(text: str, at: int, line: int) -> int:
     """Return the offset after the variation that begins at `at`."""
     depth = 0
-    for bracket in COMMENT_OR_BRACKET.finditer(text, at):
+    for bracket in COMMENT_OR_BRACKET_PATTERN.finditer(text, at):
         depth += {"(": 1, ")": -1}.get(bracket[0], 0)
         if not depth:
             return bracket.end()
-    raise damage_error(_locate(text, at, line), "a ) after the variation", "")
+    raise make_damage_error(_format_line_number(text, at, line), "a ) after the variation", "")
 
 
 # ---- writing --------------------------------------------------------------------------------------------------------
@@ -205,13 +209,13 @@ def format_ogn(record: Record) -> str:
     if wrong := [tag for tag in record.tags if tag in RESERVED_TAGS or not re.fullmatch(r"[A-Za-z_]\w*", tag, re.A)]:
         raise NotationError(f"OGN cannot store a tag named {wrong[0]!r}: rename it, using only letters, digits and _")
     result = record.tags.get("Result") or _format_result(record)
-    tags = {"Variant": str(game).capitalize()} | dict.fromkeys(ROSTER, "?") | {"Result": result}
+    tags = {"Variant": str(game).capitalize()} | dict.fromkeys(ROSTER_TAGS, "?") | {"Result": result}
     if start != Position.start(game):
         tags["FEN"] = format_position(start)
     if record.loser is not None:
         tags["Lost"] = format_loss(record)
     lines = [f'[{tag} "{_escape(value)}"]\n' for tag, value in (tags | dict(record.tags)).items()]
-    words = " ".join([*_format_moves(record), result if RESULT.fullmatch(result) else "*"])
+    words = " ".join([*_format_moves(record), result if RESULT_PATTERN.fullmatch(result) else "*"])
     return "".join([*lines, "\n", fill(words, MAX_LINE_CHARS, break_long_words=False, break_on_hyphens=False), "\n"])
 
 

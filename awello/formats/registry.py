@@ -13,7 +13,7 @@ from io import BytesIO
 
 from awello.errors import NotationError
 from awello.formats.common import ReadResults
-from awello.formats.detection import GGF, OGN
+from awello.formats.detection import GGF_PATTERN, OGN_PATTERN
 from awello.formats.ggf import read_ggf, write_ggf
 from awello.formats.jsonl import read_jsonl, write_jsonl
 from awello.formats.logbook import read_logbook, write_logbook
@@ -22,9 +22,9 @@ from awello.formats.transcript_lists import read_transcripts, write_transcripts
 from awello.formats.wthor import EVENT_NAME_BYTES, PLAYER_NAME_BYTES, WthorNames, build_wthor, is_wthor, read_wthor
 from awello.record import Record
 
-GZIP = b"\x1f\x8b"
+GZIP_MAGIC = b"\x1f\x8b"
 MAX_UNPACKED_BYTES = 1 << 26
-READ_BYTES = 1 << 16  # bytes decompressed per step
+READ_CHUNK_BYTES = 1 << 16  # bytes decompressed per step
 DETECTION_BYTES = 4096  # bytes at the beginning of a file that are used to detect its format
 
 
@@ -41,7 +41,7 @@ class Format:
     """Whether the beginning of a file identifies this format."""
 
 
-def _text_format(
+def _make_text_format(
     name: str,
     suffixes: tuple[str, ...],
     read: Callable[[str], ReadResults],
@@ -79,11 +79,11 @@ FORMATS = {
     format.name: format
     for format in (
         Format("wthor", (".wtb",), read_wthor, lambda records: build_wthor(records, date.today()), is_wthor),
-        _text_format("ggf", (".ggf",), read_ggf, write_ggf, GGF.pattern),
-        _text_format("ogn", (".ogn",), read_ogn, write_ogn, OGN.pattern),
-        _text_format("jsonl", (".jsonl",), read_jsonl, write_jsonl, r'\A\{"game": ?"'),
-        _text_format("logbook", (".gam",), read_logbook, write_logbook, r"^\+[a-h][1-8]-[a-h][1-8]"),
-        _text_format(
+        _make_text_format("ggf", (".ggf",), read_ggf, write_ggf, GGF_PATTERN.pattern),
+        _make_text_format("ogn", (".ogn",), read_ogn, write_ogn, OGN_PATTERN.pattern),
+        _make_text_format("jsonl", (".jsonl",), read_jsonl, write_jsonl, r'\A\{"game": ?"'),
+        _make_text_format("logbook", (".gam",), read_logbook, write_logbook, r"^\+[a-h][1-8]-[a-h][1-8]"),
+        _make_text_format(
             "transcripts",
             (".txt", ".xot"),
             read_transcripts,
@@ -113,8 +113,8 @@ def detect_format(content: bytes, file_name: str = "") -> Format:
         *([weak] * bool(weak.matches(content))),
     ]
     if not candidates:
-        endings = ", ".join(suffix for format in FORMATS.values() for suffix in format.suffixes)
-        raise NotationError(f"expected games in a format such as {endings}, found none")
+        suffixes = ", ".join(suffix for format in FORMATS.values() for suffix in format.suffixes)
+        raise NotationError(f"expected games in a format such as {suffixes}, found none")
     return candidates[0]
 
 
@@ -137,12 +137,12 @@ def read_games(content: bytes, file_name: str = "", names: Iterable[WthorNames] 
 
 def decompress(content: bytes) -> tuple[bytes, NotationError | None]:
     """Decompress a file if it is compressed; return the intact part of its content, and the error if it is damaged."""
-    if not content.startswith(GZIP):
+    if not content.startswith(GZIP_MAGIC):
         return content, None
     unpacked, damage, compressed = bytearray(), None, BytesIO(content)
     try:
         with GzipFile(fileobj=compressed) as stream:
-            while block := stream.read1(min(READ_BYTES, MAX_UNPACKED_BYTES + 1 - len(unpacked))):
+            while block := stream.read1(min(READ_CHUNK_BYTES, MAX_UNPACKED_BYTES + 1 - len(unpacked))):
                 unpacked += block
         if len(unpacked) > MAX_UNPACKED_BYTES:
             damage = NotationError(

@@ -14,7 +14,7 @@ from awello.rules.game import PASS, Game
 from awello.rules.othello import PASSES
 
 MOVE_PATTERNS = {"othello": r"[a-hA-H]\s?[1-8]|--|(?i:pass|pa|ps)", "awale": r"[a-fA-F]"}
-SEPARATOR = r"(?:\d+\s*\.+|[\s,;])*"  # move numbers and punctuation between moves
+SEPARATOR_PATTERN = r"(?:\d+\s*\.+|[\s,;])*"  # move numbers and punctuation between moves
 
 
 def format_transcript(record: Record) -> str:
@@ -37,7 +37,7 @@ def parse_transcript(text: str, start: Position | None = None) -> Record:
 
 def split_transcript(text: str, game: Game) -> tuple[list[str], str]:
     """Split a text into the names of the moves at its beginning and the rest."""
-    token = re.compile(SEPARATOR + MOVE_PATTERNS[game.family].join("()"))
+    token = re.compile(SEPARATOR_PATTERN + MOVE_PATTERNS[game.family].join("()"))
     names, at = [], 0
     while match := token.match(text, at):
         names.append("".join(match[1].split()))

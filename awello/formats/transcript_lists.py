@@ -19,16 +19,16 @@ from awello.record import Record, restore_passes
 from awello.rules.game import DEFAULT_BY_FAMILY, PASS, Game
 
 GAMES_BY_NAME = {str(game): game for game in Game}
-JOINED_SQUARES = re.compile(r"(?:[a-h][1-8])+", re.A)
-BOARD = re.compile(r"([-.*XxOoBbWw]{16}|[-.*XxOoBbWw]{36}|[-.*XxOoBbWw]{64})\s+[*XxOoBbWw](?!\S)", re.A)
-DIAGRAM = re.compile(r"[0-9]{1,3}(?:-[0-9]{1,3}){13}-[SNsn](?!\S)", re.A)
-MOVE_NUMBER = r"(?:[0-9]{1,3}\.+)?"
-MOVES = {
-    "othello": re.compile(rf"{MOVE_NUMBER}(?:[a-h][1-8]|--|pass|pa|ps)+|[0-9]{{1,3}}\.+", re.A | re.I),
-    "awale": re.compile(rf"{MOVE_NUMBER}[A-Fa-f]+|[0-9]{{1,3}}\.+", re.A),
+SQUARES_PATTERN = re.compile(r"(?:[a-h][1-8])+", re.A)
+BOARD_PATTERN = re.compile(r"([-.*XxOoBbWw]{16}|[-.*XxOoBbWw]{36}|[-.*XxOoBbWw]{64})\s+[*XxOoBbWw](?!\S)", re.A)
+DIAGRAM_PATTERN = re.compile(r"[0-9]{1,3}(?:-[0-9]{1,3}){13}-[SNsn](?!\S)", re.A)
+MOVE_NUMBER_PATTERN = r"(?:[0-9]{1,3}\.+)?"
+MOVES_PATTERNS = {
+    "othello": re.compile(rf"{MOVE_NUMBER_PATTERN}(?:[a-h][1-8]|--|pass|pa|ps)+|[0-9]{{1,3}}\.+", re.A | re.I),
+    "awale": re.compile(rf"{MOVE_NUMBER_PATTERN}[A-Fa-f]+|[0-9]{{1,3}}\.+", re.A),
 }
-AWALE_START = re.compile(r"(?:[0-9]{1,3}\.+\s*)?[A-Fa-f]+(?!\S)", re.A)  # the beginning of a game of Awalé
-DIFFERENCE = re.compile(r"[+-]?[0-9]{1,2}", re.A)
+AWALE_START_PATTERN = re.compile(r"(?:[0-9]{1,3}\.+\s*)?[A-Fa-f]+(?!\S)", re.A)  # the beginning of a game of Awalé
+DIFFERENCE_PATTERN = re.compile(r"[+-]?[0-9]{1,2}", re.A)
 
 
 # ---- reading --------------------------------------------------------------------------------------------------------
@@ -52,8 +52,8 @@ def read_transcripts(content: str, game: Game = Game.OTHELLO) -> ReadResults:
 
 def _is_simple_line(words: list[str], game: Game) -> bool:
     """Return whether a line consists of joined moves and an optional result, as in most lists."""
-    is_suffix_simple = len(words) == 1 or DIFFERENCE.fullmatch(words[1])
-    return game is Game.OTHELLO and is_suffix_simple is not None and JOINED_SQUARES.fullmatch(words[0]) is not None
+    is_suffix_simple = len(words) == 1 or DIFFERENCE_PATTERN.fullmatch(words[1])
+    return game is Game.OTHELLO and is_suffix_simple is not None and SQUARES_PATTERN.fullmatch(words[0]) is not None
 
 
 def _read_simple_line(words: list[str]) -> Record:
@@ -65,7 +65,7 @@ def _read_line(text: str, game: Game) -> tuple[Record, str]:
     """Read a line in any form; return the game, and an error message if moves follow its end."""
     start, rest = _parse_start(text, game)
     words = rest.split()
-    moves = list(takewhile(MOVES[start.game.family].fullmatch, words))
+    moves = list(takewhile(MOVES_PATTERNS[start.game.family].fullmatch, words))
     if not moves and rest == text:
         raise NotationError(f"expected moves such as f5d6c3 or FfBe, found {text[:24]!r}")
     record, error = play_names(split_transcript(" ".join(moves), start.game)[0], start)
@@ -78,9 +78,9 @@ def _read_line(text: str, game: Game) -> tuple[Record, str]:
 
 def _parse_start(text: str, game: Game) -> tuple[Position, str]:
     """Parse the starting position of a line; return it and the rest of the line."""
-    if board := BOARD.match(text):
+    if board := BOARD_PATTERN.match(text):
         return parse_position(board[0]), text[board.end() :]
-    diagram, letters = DIAGRAM.match(text), AWALE_START.match(text)
+    diagram, letters = DIAGRAM_PATTERN.match(text), AWALE_START_PATTERN.match(text)
     family = "awale" if diagram or letters else "othello"
     if game.family != family:
         game = DEFAULT_BY_FAMILY[family]
@@ -89,7 +89,7 @@ def _parse_start(text: str, game: Game) -> tuple[Position, str]:
 
 def _parse_tags(words: list[str]) -> dict[str, str]:
     """Parse the words after the moves."""
-    difference = {"Difference": words[0]} if words and DIFFERENCE.fullmatch(words[0]) else {}
+    difference = {"Difference": words[0]} if words and DIFFERENCE_PATTERN.fullmatch(words[0]) else {}
     note = " ".join(words[len(difference) :])
     return difference | {"Note": note} if note else difference
 
@@ -118,7 +118,7 @@ def _format_suffix(record: Record) -> str:
     """Format the difference and the note; raises `NotationError` if they would not read back."""
     kept = {tag: record.tags[tag] for tag in ("Difference", "Note") if tag in record.tags}
     text = " ".join(kept.values())
-    is_moves = text and MOVES[record.start.game.family].fullmatch(text.split(maxsplit=1)[0])
+    is_moves = text and MOVES_PATTERNS[record.start.game.family].fullmatch(text.split(maxsplit=1)[0])
     if is_moves or "#" in text or len(text) > MAX_GAME_CHARS // 2 or _parse_tags(text.split()) != kept:
         raise NotationError(
             f"a list cannot store {text[:40]!r}: give a difference and a one-line note that do not look like moves"

@@ -21,8 +21,8 @@ from awello.position import Position
 from awello.record import Record, restore_passes
 from awello.rules.game import PASS
 
-HEADER = struct.Struct("<4BIHHBBBB")
-GAME = struct.Struct("<HHHBB60s")
+HEADER_STRUCT = struct.Struct("<4BIHHBBBB")
+GAME_STRUCT = struct.Struct("<HHHBB60s")
 PLAYER_NAME_BYTES, EVENT_NAME_BYTES = 20, 26  # of one name
 UNKNOWN_NAME = "???"  # the name numbered 0
 MAX_NAMES = 1 << 16  # per file, one of them the unknown name
@@ -74,14 +74,17 @@ class WthorNames:
 # ---- reading --------------------------------------------------------------------------------------------------------
 def parse_header(content: bytes) -> WthorHeader:
     """Parse the header of a file."""
-    if len(content) < HEADER.size:
-        raise NotationError(f"byte 0: expected a header of {HEADER.size} bytes, found {len(content)}")
-    return WthorHeader(*HEADER.unpack_from(content))
+    if len(content) < HEADER_STRUCT.size:
+        raise NotationError(f"byte 0: expected a header of {HEADER_STRUCT.size} bytes, found {len(content)}")
+    return WthorHeader(*HEADER_STRUCT.unpack_from(content))
 
 
 def is_wthor(content: bytes) -> bool:
     """Return whether the length of a file matches the header of a `.wtb` file."""
-    return len(content) > HEADER.size and len(content) == HEADER.size + GAME.size * parse_header(content).games
+    return (
+        len(content) > HEADER_STRUCT.size
+        and len(content) == HEADER_STRUCT.size + GAME_STRUCT.size * parse_header(content).games
+    )
 
 
 def read_wthor(content: bytes, players: Sequence[str] = (), events: Sequence[str] = ()) -> ReadResults:
@@ -93,13 +96,13 @@ def read_wthor(content: bytes, players: Sequence[str] = (), events: Sequence[str
     except NotationError as error:
         yield error
         return
-    games, extra_bytes = divmod(len(content) - HEADER.size, GAME.size)
+    games, extra_bytes = divmod(len(content) - HEADER_STRUCT.size, GAME_STRUCT.size)
     if games != header.games or extra_bytes:
         rest = f" and {extra_bytes} bytes" if extra_bytes else ""
         yield NotationError(f"byte 4: expected {header.games} games according to the header, found {games}{rest}")
     date, start = {"Date": str(header.year)} if header.year else {}, Position.start()
-    for at in range(HEADER.size, HEADER.size + games * GAME.size, GAME.size):
-        *numbers, row = GAME.unpack_from(content, at)
+    for at in range(HEADER_STRUCT.size, HEADER_STRUCT.size + games * GAME_STRUCT.size, GAME_STRUCT.size):
+        *numbers, row = GAME_STRUCT.unpack_from(content, at)
         try:
             moves = _parse_moves(row, start)
         except AwelloError as error:
@@ -126,14 +129,14 @@ def _parse_moves(row: bytes, start: Position) -> tuple[int, ...]:
 def parse_names(content: bytes) -> WthorNames:
     """Parse the names of a `.jou` or `.trn` file."""
     header = parse_header(content)
-    size = len(content) - HEADER.size
+    size = len(content) - HEADER_STRUCT.size
     width = size // header.names if header.names else PLAYER_NAME_BYTES
     if width not in (PLAYER_NAME_BYTES, EVENT_NAME_BYTES) or size != width * header.names:
         raise NotationError(
             f"byte 8: expected {header.names} names of {PLAYER_NAME_BYTES} or {EVENT_NAME_BYTES} bytes "
             f"according to the header, found {size} bytes"
         )
-    rows = (content[at : at + width] for at in range(HEADER.size, len(content), width))
+    rows = (content[at : at + width] for at in range(HEADER_STRUCT.size, len(content), width))
     return WthorNames(header, width, tuple(row.partition(b"\0")[0].decode("latin-1") for row in rows))
 
 
@@ -141,7 +144,7 @@ def parse_names(content: bytes) -> WthorNames:
 def write_wthor(records: Iterable[Record], header: WthorHeader | None = None) -> Iterator[bytes]:
     """Format a `.wtb` file; missing number tags become 0, and a missing score becomes the final score."""
     rows = [_format_row(record) for record in records]
-    yield HEADER.pack(*(header or WthorHeader())._replace(games=len(rows)))
+    yield HEADER_STRUCT.pack(*(header or WthorHeader())._replace(games=len(rows)))
     yield from rows
 
 
@@ -152,7 +155,7 @@ def _format_row(record: Record) -> bytes:
     if numbers[3] is None:
         numbers[3] = record.final.score()[0]
     squares = bytes(move for move in record.moves if move != PASS)
-    return GAME.pack(*(number or 0 for number in numbers), squares.translate(BYTE_BY_SQUARE))
+    return GAME_STRUCT.pack(*(number or 0 for number in numbers), squares.translate(BYTE_BY_SQUARE))
 
 
 def _parse_number_tag(tags: Mapping[str, str], name: str) -> int | None:
@@ -172,7 +175,7 @@ def format_names(names: WthorNames) -> bytes:
         raise NotationError(
             f"a WTHOR file stores at most {MAX_NAMES - 1} names, not {len(rows)}: write fewer games per file"
         )
-    return HEADER.pack(*names.header._replace(names=len(rows))) + b"".join(rows)
+    return HEADER_STRUCT.pack(*names.header._replace(names=len(rows))) + b"".join(rows)
 
 
 def _format_name(name: str, width: int) -> bytes:

@@ -1,4 +1,4 @@
-"""The cost of search: time per game and nodes per move, with and without alpha-beta, and the effect of options.
+"""The cost of search: time per game and nodes per move, with and without alpha-beta, and the effect of settings.
 
 Searches with the same heuristic and depth choose the same moves, so with the same seed they play the same games, and
 their nodes can be compared move by move.
@@ -16,9 +16,9 @@ from awello.lab.report import Report
 from awello.rules.game import DEFAULT_BY_FAMILY
 
 DEFAULT_GAME, DEFAULT_GAMES, DEFAULT_DEPTHS = "othello", 100, (2, 4, 6)
-TEXTBOOK_OPTIONS = "tt_entries=0,move_ordering=false"
-REPORT_OPTIONS = f"{TEXTBOOK_OPTIONS},strict_cutoff=true"  # alpha-beta of report 0, without cutoffs at equality
-OPTIONS = {
+TEXTBOOK_SETTINGS = "tt_entries=0,move_ordering=false"
+REPORT_SETTINGS = f"{TEXTBOOK_SETTINGS},strict_cutoff=true"  # alpha-beta of report 0, without cutoffs at equality
+SETTINGS = {
     "memory": "tt_entries=65536,move_ordering=false",
     "sorted": "tt_entries=0,move_ordering=true",
     "mirror": "tt_entries=0,move_ordering=false,skip_mirrors=true",
@@ -31,23 +31,23 @@ def heuristics_of(game: str) -> tuple[str, ...]:
     return {"othello": published.STRATEGIES, "awale": ("diffscore",)}[game]
 
 
-def spec_of(heuristic: str, depth: int, options: str | None) -> str:
-    """Return the spec of alpha-beta with options, or of plain negamax (`None`), with table 2 as in report 0."""
+def spec_of(heuristic: str, depth: int, settings: str | None) -> str:
+    """Return the spec of alpha-beta with settings, or of plain negamax (`None`), with table 2 as in report 0."""
     table = "table=2" if heuristic in ("positional", "mixed") else ""
-    name = "negamax" if options is None else "negamax-alphabeta"
-    return ",".join(filter(None, [f"{name}:{heuristic}@{depth}", table, options]))
+    name = "negamax" if settings is None else "negamax-alphabeta"
+    return ",".join(filter(None, [f"{name}:{heuristic}@{depth}", table, settings]))
 
 
 def make_plan(game: str, variant: str | None, games: int, depths: Sequence[int], seed: int) -> ExperimentPlan:
-    """Plan plain search and both alpha-betas for every heuristic and depth, and each option at the maximum depth."""
-    options = [
-        text for name, text in OPTIONS.items() if DEFAULT_BY_FAMILY[game].adapter.has_symmetries or name != "mirror"
+    """Plan plain search and both alpha-betas for every heuristic and depth, and each setting at the maximum depth."""
+    settings = [
+        text for name, text in SETTINGS.items() if DEFAULT_BY_FAMILY[game].adapter.has_symmetries or name != "mirror"
     ]
     specs = []
     for heuristic in heuristics_of(game):
         for depth in depths:
-            specs += [spec_of(heuristic, depth, text) for text in (None, TEXTBOOK_OPTIONS, REPORT_OPTIONS)]
-        specs += [spec_of(heuristic, max(depths), text) for text in options]
+            specs += [spec_of(heuristic, depth, text) for text in (None, TEXTBOOK_SETTINGS, REPORT_SETTINGS)]
+        specs += [spec_of(heuristic, max(depths), text) for text in settings]
     return ExperimentPlan("complexity", game, variant, tuple((spec, "random") for spec in specs), games, seed)
 
 
@@ -106,7 +106,7 @@ def _time_table(report: Report, game: str, depths: Sequence[int], results: Compl
     rows = []
     for depth, heuristic in _rows(game, depths):
         pruned, plain = (
-            statistics.fmean(results.seconds_of(spec_of(heuristic, depth, text))) for text in (TEXTBOOK_OPTIONS, None)
+            statistics.fmean(results.seconds_of(spec_of(heuristic, depth, text))) for text in (TEXTBOOK_SETTINGS, None)
         )
         theirs = published.SECONDS.get(depth, {}).get(heuristic, (None, None))
         rows.append([depth, heuristic, 1000 * pruned, 1000 * plain, 100 * pruned / plain, *theirs])
@@ -121,7 +121,7 @@ def _node_tables(report: Report, game: str, depths: Sequence[int], results: Comp
     for depth, heuristic in _rows(game, depths):
         pruned, equals, plain = (
             max_mean_std(results.nodes_of(spec_of(heuristic, depth, text)))
-            for text in (TEXTBOOK_OPTIONS, REPORT_OPTIONS, None)
+            for text in (TEXTBOOK_SETTINGS, REPORT_SETTINGS, None)
         )
         ours, theirs = 100 * pruned[1] / plain[1], [100 * one / other for one, other in zip(equals, plain, strict=True)]
         known = published.RATIOS.get(depth, {}).get(heuristic, (None, None, None))
@@ -177,7 +177,7 @@ def _describe_difference(
 def _curves(report: Report, game: str, depth: int, results: ComplexityResults) -> None:
     def draw(axes: Any) -> None:
         for number, heuristic in enumerate(heuristics_of(game)):
-            for text, style, name in ((TEXTBOOK_OPTIONS, "-", "alpha-beta"), (None, "--", "plain")):
+            for text, style, name in ((TEXTBOOK_SETTINGS, "-", "alpha-beta"), (None, "--", "plain")):
                 curve = results.mean_nodes_by_move(spec_of(heuristic, depth, text))
                 axes.plot(range(1, len(curve) + 1), curve, style, color=f"C{number}", label=f"{heuristic}, {name}")
         axes.set(xlabel="move of the player", ylabel="nodes", yscale="log", title=f"depth {depth}")
@@ -188,9 +188,9 @@ def _curves(report: Report, game: str, depth: int, results: ComplexityResults) -
 def _savings(report: Report, game: str, depth: int, results: ComplexityResults) -> None:
     rows = []
     for heuristic in heuristics_of(game):
-        textbook = spec_of(heuristic, depth, TEXTBOOK_OPTIONS)
+        textbook = spec_of(heuristic, depth, TEXTBOOK_SETTINGS)
         nodes, seconds = statistics.fmean(results.nodes_of(textbook)), statistics.fmean(results.seconds_of(textbook))
-        for name, text in OPTIONS.items():
+        for name, text in SETTINGS.items():
             spec = spec_of(heuristic, depth, text)
             if spec in results.games:
                 fewer_nodes = statistics.fmean(results.nodes_of(spec))
@@ -198,6 +198,6 @@ def _savings(report: Report, game: str, depth: int, results: ComplexityResults) 
                 rows.append(
                     [heuristic, name, fewer_nodes, 100 * (1 - fewer_nodes / nodes), 100 * (1 - less_time / seconds)]
                 )
-    report.add_text("## Savings by option", "Compared with alpha-beta without options, in the same games.")
-    header = ["heuristic", "option", "nodes per move", "nodes saved, %", "time saved, %"]
+    report.add_text("## Savings by setting", "Compared with alpha-beta without settings, in the same games.")
+    header = ["heuristic", "setting", "nodes per move", "nodes saved, %", "time saved, %"]
     report.add_table("savings", f"Savings at depth {depth}", header, rows)

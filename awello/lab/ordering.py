@@ -13,7 +13,7 @@ from typing import Any
 
 from awello.evaluate.settings import heuristics_for
 from awello.lab import published
-from awello.lab.complexity import TEXTBOOK_OPTIONS, means_by_move
+from awello.lab.complexity import TEXTBOOK_SETTINGS, means_by_move
 from awello.lab.experiment import ExperimentGame, ExperimentPlan
 from awello.lab.report import Report
 from awello.rules.game import DEFAULT_BY_FAMILY
@@ -21,7 +21,7 @@ from awello.search.budget_search import SHIPPED_SCORES
 
 DEFAULT_GAME, DEFAULT_GAMES, DEFAULT_DEPTHS = "awale", 1, (12,)
 SEARCHES = {
-    "textbook": f"alphabeta:HEURISTIC@DEPTH,{TEXTBOOK_OPTIONS}",
+    "textbook": f"alphabeta:HEURISTIC@DEPTH,{TEXTBOOK_SETTINGS}",
     "without order": "budget:HEURISTIC@DEPTH,move_ordering=none",
     "frozen order": "budget:HEURISTIC@DEPTH,move_ordering=frozen",
     "live order": "budget:HEURISTIC@DEPTH,move_ordering=live",

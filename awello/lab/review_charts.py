@@ -58,7 +58,7 @@ def _make_cells(review: MoveReview) -> list[str]:
         str(review.ply),
         position.side_name,
         f"{position.format_move(review.move)} {review.mark}".strip(),
-        format_value(review.first_value, review.exact),
+        format_value(review.first_player_value, review.exact),
         format_value(review.loss).removeprefix("+") if lost else "",
         position.format_move(review.best_move) if lost else "",
         " ".join(names[:MAX_PV_MOVES]) + (" …" if len(names) > MAX_PV_MOVES else "") if review.is_choice else "",
@@ -72,7 +72,7 @@ def draw_chart(reviews: Sequence[MoveReview], plies: int, width: int = 80) -> Te
     """
     chart_width = max(1, width - AXIS_WIDTH)
     bar_width = min(max(1, min(MAX_CHART_WIDTH, chart_width) // plies), MAX_BAR_WIDTH)
-    max_value = max(abs(review.first_value) for review in reviews)
+    max_value = max(abs(review.first_player_value) for review in reviews)
     step = next((step for step in ROW_STEPS if max_value <= HALF_HEIGHT * step), ROW_STEPS[-1])
     first, second = reviews[0].position.game.sides
     text = Text(f"value after each move: above the line {first} is better, below it {second}\n")
@@ -98,7 +98,7 @@ def _draw_bar(review: MoveReview, row: int, step: int) -> tuple[str, str]:
     """Return the character of a move's bar in a row, at half-character resolution, and its style."""
     if row == 0:
         return ("?", MARK_STYLES[review.mark]) if review.mark in ("?", "??") else ("─", "")
-    value = review.first_value if row > 0 else -review.first_value
+    value = review.first_player_value if row > 0 else -review.first_player_value
     halves = max(1, round(2 * value / step)) if value >= 0.5 else 0
     above = halves - 2 * (abs(row) - 1)
     symbol = "█" if above >= 2 else ("▄" if row > 0 else "▀") if above == 1 else " "
@@ -131,4 +131,4 @@ def plot_review(axes: Any, reviews: Sequence[MoveReview]) -> None:
 
 
 def _points(reviews: Sequence[MoveReview]) -> tuple[list[int], list[float]]:
-    return [review.ply for review in reviews], [review.first_value for review in reviews]
+    return [review.ply for review in reviews], [review.first_player_value for review in reviews]

@@ -24,8 +24,8 @@ from awello.arena.workers import Jobs, OrderedMap
 from awello.errors import ConfigError
 from awello.evaluate.otage_memory import MEMORY_FILE, OtageMemory
 from awello.limits import Clock, Limit, format_limit
-from awello.players.otage import GAMES_FILE, OtagePlayer
-from awello.players.otage_learning import DEPTHS_TAG, Lesson, format_depths, learn_game
+from awello.players.otage import ARCHIVE_FILE, OtagePlayer
+from awello.players.otage_learning import DEPTHS_TAG, LearningResult, format_depths, learn_game
 from awello.position import Position
 from awello.record import Record
 from awello.rules.game import Game
@@ -112,7 +112,7 @@ def autoplay(
     jobs: Jobs = 1,
     archive_location: str = "",
     on_progress: Callable[[int], None] = lambda games: None,
-) -> Iterator[tuple[Record, Lesson]]:
+) -> Iterator[tuple[Record, LearningResult]]:
     """Play round by round up to the plan's number of games; yield each game with what Otage learnt from it.
 
     `on_progress` receives the number of games played.  The games are also added to the archive at `archive_location`
@@ -123,11 +123,13 @@ def autoplay(
     folder.mkdir(parents=True, exist_ok=True)
     memory = OtageMemory.load(folder / MEMORY_FILE)
     own_games = _read_own_games(folder, replace(plan, games=memory.autoplay_games))
-    with closing(Archive(archive_location or folder / GAMES_FILE)) as archive, open_workers(jobs) as workers:
-        if len(archive.numbers(GameFilter(event=AUTOPLAY_EVENT))) < len(own_games):  # not the archive of the last call
+    with closing(Archive(archive_location or folder / ARCHIVE_FILE)) as archive, open_workers(jobs) as workers:
+        if len(archive.find_numbers(GameFilter(event=AUTOPLAY_EVENT))) < len(
+            own_games
+        ):  # not the archive of the last call
             for record in own_games:
                 archive.add(record)
-        archived = archive.records(archive.numbers(GameFilter()))
+        archived = archive.load_records(archive.find_numbers(GameFilter()))
         records = [*(record for record in archived if record.tags.get("Event") != AUTOPLAY_EVENT), *own_games]
         while memory.autoplay_games < plan.games:
             first, end = memory.autoplay_games, min(plan.games, memory.autoplay_games + ROUND_GAMES)

@@ -49,7 +49,7 @@ def read_records(source: Path) -> Iterator[Record]:
             yield record
     else:
         archive = Archive(source)
-        yield from archive.records(archive.numbers(GameFilter(games=(Game.OTHELLO,))))
+        yield from archive.load_records(archive.find_numbers(GameFilter(games=(Game.OTHELLO,))))
         archive.close()
 
 

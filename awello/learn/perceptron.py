@@ -317,9 +317,9 @@ def load_checkpoint(
 
 def measure_strength(game: Game, file: Path, seed: int) -> float:
     """Return the share of the points that the network scores against UCT with more simulations."""
-    options = {"max_nodes": "65536"}
-    puct = PlayerSpec("puct", None, Limit(nodes=SIMULATIONS), options | {"weights": str(file)})
-    uct = PlayerSpec("uct", None, Limit(nodes=UCT_SIMULATION_FACTOR * SIMULATIONS), options)
+    settings = {"max_nodes": "65536"}
+    puct = PlayerSpec("puct", None, Limit(nodes=SIMULATIONS), settings | {"weights": str(file)})
+    uct = PlayerSpec("uct", None, Limit(nodes=UCT_SIMULATION_FACTOR * SIMULATIONS), settings)
     result = play_match(Match(game, str(puct), str(uct), MATCH_GAMES, seed))
     if result.interrupted:
         raise KeyboardInterrupt

@@ -89,14 +89,14 @@ class ChampionPlayer(Player):
     def _find_in_book(self, position: Position) -> Analysis | None:
         """Find a book move.  A level or a heuristic turns the book off, so that only the search counts."""
         level = self.limit is not None and self.limit.level is not None
-        if not self.book or level or self.heuristic or self._find_avoided(position):
+        if not self.book or level or self.heuristic or self._find_avoided_moves(position):
             return None
         if found := self.opening_book.choose(position):
             return Analysis(*found, False, 0, 0, 0, 0.0, (found,), found[:1])
         return None
 
     def _search(self, engine: "Engine", position: Position, clock: Clock) -> Analysis:
-        avoided = self._find_avoided(position)
+        avoided = self._find_avoided_moves(position)
         analysis = engine.choose(position, clock, self.limit, avoided)
         best = max(avoided, key=lambda move: avoided[move], default=analysis.move)
         if best in avoided and (analysis.move in avoided or avoided[best] > analysis.value):
@@ -112,7 +112,7 @@ class ChampionPlayer(Player):
         move, value = self.rng.choice(weaker)
         return replace(analysis, move=move, value=value, exact=move in analysis.exact_moves, pv=(move,))
 
-    def _find_avoided(self, position: Position) -> dict[int, float]:
+    def _find_avoided_moves(self, position: Position) -> dict[int, float]:
         return self.avoided.moves_at(position) if self.avoided else {}
 
     def end(self) -> None:

@@ -16,7 +16,7 @@ from awello.position import Position
 from awello.rules.game import Game
 from awello.search.batched_alphabeta import BatchedAlphaBeta
 
-MAX_DEPTH = 8
+MAX_CNN_DEPTH = 8
 
 
 @register(
@@ -55,8 +55,8 @@ class CnnValuePlayer(Player):
     """Threads for the network."""
 
     def begin(self, game: Game, seed: int) -> None:
-        if self.limit.depth is None or not 1 <= self.limit.depth <= MAX_DEPTH:
-            raise SpecError(f"player {self.spec} needs a depth from 1 to {MAX_DEPTH}, such as {self.spec.name}@2")
+        if self.limit.depth is None or not 1 <= self.limit.depth <= MAX_CNN_DEPTH:
+            raise SpecError(f"player {self.spec} needs a depth from 1 to {MAX_CNN_DEPTH}, such as {self.spec.name}@2")
         self.search = BatchedAlphaBeta(load_cnn(game, self.weights, self.threads))
 
     def choose(self, position: Position, clock: Clock) -> Choice:

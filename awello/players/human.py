@@ -20,7 +20,7 @@ with suppress(ImportError):
     import readline  # noqa: F401  (the arrow keys work)
 
 HINT_LIMIT = Limit(seconds=1.0)
-HELP = """\
+COMMANDS_HELP = """\
   a move     {example}
   moves      show the legal moves
   hint       show the expected result of each move
@@ -87,7 +87,7 @@ class HumanPlayer(Player):
             case "resign":
                 raise Resignation
             case "help" | "?":
-                self.console.print(HELP.format(example=position.game.adapter.move_example))
+                self.console.print(COMMANDS_HELP.format(example=position.game.adapter.move_example))
             case "moves":
                 self.console.print(self._format_moves(position))
             case "hint":

@@ -32,14 +32,14 @@ if TYPE_CHECKING:  # these load kernels or the database library, which most proc
     from awello.archive.game_tree import GameTree
     from awello.engine.engine import Engine
 
-GAMES_FILE = "games.sqlite"  # the archive for the book, in the memory folder
+ARCHIVE_FILE = "games.sqlite"  # the archive for the book, in the memory folder
 LOCK_FILE = "memory.lock"  # locked while learning; the folder itself may be locked by a run
-EVENT = "Learning"  # Event tag of the games in the book
+LEARNING_EVENT = "Learning"  # Event tag of the games in the book
 STRONG_OPPONENT_SHARE = 0.25  # an opponent who has won at least this share of the points is strong
 DEFAULT_LIMIT = Limit(depth=6)  # if there is neither a limit nor a clock
 # Number of empty squares from which endgames are solved: higher with more time, lower with more legal moves.
-EMPTIES_AT_ONE_SECOND, EMPTIES_PER_DOUBLING, EMPTIES_WITHOUT_TIME = 18.0, 1.0, 12.0
-REFERENCE_MOVES, EMPTIES_PER_MOVE = 8, 0.15
+EMPTIES_AT_ONE_SECOND, EMPTIES_PER_TIME_DOUBLING, EMPTIES_WITHOUT_TIME_LIMIT = 18.0, 1.0, 12.0
+REFERENCE_LEGAL_MOVES, EMPTIES_PER_LEGAL_MOVE = 8, 0.15
 SOLVE_TIME_SHARE = 0.7  # of the time for a move; then the solver gives up and a search follows
 PONDER_SOLVE_SECONDS = 1.0  # pondering solves the endgames that would be solved with this time for a move
 MIN_VARIETY_EMPTIES = 44  # `variety_percent` applies above this number of empty squares
@@ -67,7 +67,7 @@ class OtagePlayer(Player):
     hints: Literal["none", "move", "branch", "tables"] = "tables"
     """Results passed from one depth to the next: none, the best move, the principal variation, or refutation tables."""
     move_ordering: bool = True
-    """Whether to search corners first and X squares last."""
+    """Whether to search corners first and X-squares last."""
     aspiration: bool = True
     """Whether to use aspiration windows around the values of earlier depths."""
     threads: Annotated[int, Field(ge=1, le=64)] = 1
@@ -81,7 +81,7 @@ class OtagePlayer(Player):
         self.search: IterativeDeepening | None = None
         self.tree: GameTree | None = None
         self.ponder_thread: threading.Thread | None = None
-        self.expected: Position | None = None
+        self.expected_position: Position | None = None
         self.ponder_iterations: list[Iteration] = []  # results by depth for the expected position
         self.depths: dict[Position, int] = {}  # search depth by position of this game, except forced and book moves
         self.results: dict[str, list[float]] = {}  # the opponent's points in each game, by opponent
@@ -94,15 +94,15 @@ class OtagePlayer(Player):
             raise SpecError(f"player otage plays Othello on 8x8 only, not {game}: choose champion")
         if self.limit is not None and (self.limit.level is not None or 0 in (self.limit.depth, self.limit.nodes)):
             raise SpecError(f"player {self} needs a depth, a time or a number of nodes: write otage@6 or otage@100ms")
-        if self.search is None or self._memory_time() != self.memory_read_at:
+        if self.search is None or self._read_memory_time() != self.memory_read_at:
             folder = Path(self.memory)
             if self.memory and not folder.is_dir():
                 raise SpecError(
                     f"memory folder {self.memory!r} does not exist: create it with 'awello autoplay {self.memory}'"
                 )
-            self.memory_read_at = self._memory_time()
+            self.memory_read_at = self._read_memory_time()
             memory = OtageMemory.load(folder / MEMORY_FILE) if self.memory else load_shipped_memory()
-            archive = self.archive or (str(folder / GAMES_FILE) if (folder / GAMES_FILE).exists() else "")
+            archive = self.archive or (str(folder / ARCHIVE_FILE) if (folder / ARCHIVE_FILE).exists() else "")
             self.set_memory(memory, load_game_tree(archive) if archive else None)
         if self.engine is None:
             self.engine = Engine(game, self.threads, hash=16)
@@ -111,7 +111,7 @@ class OtagePlayer(Player):
         self.depths = {}
         super().begin(game, seed)
 
-    def _memory_time(self) -> int:
+    def _read_memory_time(self) -> int:
         """Return the modification time of the memory file, which other players may update."""
         file = Path(self.memory) / MEMORY_FILE
         return file.stat().st_mtime_ns if self.memory and file.exists() else 0
@@ -137,21 +137,21 @@ class OtagePlayer(Player):
         from awello.archive.archive import Archive
         from awello.players import otage_learning
 
-        folder, tags = Path(self.memory), {**record.tags, "Event": EVENT}
+        folder, tags = Path(self.memory), {**record.tags, "Event": LEARNING_EVENT}
         if self.depths:
             tags[otage_learning.DEPTHS_TAG] = otage_learning.format_depths(record, self.depths)
-        game, strong = replace(record, seconds=(), tags=tags), self._is_strong(record, side)
+        game, strong = replace(record, seconds=(), tags=tags), self._is_opponent_strong(record, side)
         with lock_path(folder / LOCK_FILE):
             memory = OtageMemory.load(folder / MEMORY_FILE)
-            lesson = otage_learning.learn_game(memory, game, side)
+            result = otage_learning.learn_game(memory, game, side)
             memory.save(folder / MEMORY_FILE)
             if kept := otage_learning.should_keep(game, side, strong):
-                with closing(Archive(self.archive or folder / GAMES_FILE)) as archive:
+                with closing(Archive(self.archive or folder / ARCHIVE_FILE)) as archive:
                     archive.add(game)
         self.search = None  # the next `begin` loads the new memory
-        return {"kept": int(kept), "changed": int(lesson.ply is not None)}
+        return {"kept": int(kept), "changed": int(result.changed_ply is not None)}
 
-    def _is_strong(self, record: Record, side: int) -> bool:
+    def _is_opponent_strong(self, record: Record, side: int) -> bool:
         """Whether the opponent has won enough points so far, including this game."""
         opponent = record.tags.get(record.start.game.sides[1 - side], "")
         results = self.results.setdefault(opponent, [])
@@ -171,7 +171,7 @@ class OtagePlayer(Player):
         if position.over or is_endgame(position, PONDER_SOLVE_SECONDS):
             engine.ponder(position)
         elif reply and reply[0] in position.legal_moves() and not (expected := position.after(reply[0])).over:
-            self.expected, self.ponder_iterations = expected, []
+            self.expected_position, self.ponder_iterations = expected, []
             self.ponder_thread = threading.Thread(
                 target=_deepen, args=(search, expected, self.ponder_iterations), daemon=True
             )
@@ -191,7 +191,7 @@ class OtagePlayer(Player):
             return solved
         else:
             forbidden = advice.forbidden if advice else ()
-            earlier = self.ponder_iterations if position == self.expected and not forbidden else []
+            earlier = self.ponder_iterations if position == self.expected_position and not forbidden else []
             analysis = search.analyse(position, limit, seconds - (time.perf_counter() - started), forbidden, earlier)
         if position.empties > MIN_VARIETY_EMPTIES and self.rng.randrange(100) < self.variety_percent:
             return search.analyse(
@@ -220,11 +220,11 @@ def load_game_tree(database: str) -> "GameTree":
 # ---- endgame (section I.2.3) -----------------------------------------------------------------------------------------
 def is_endgame(position: Position, seconds: float) -> bool:
     """Whether the endgame can be solved, given the empty squares, the legal moves and the time."""
-    limit = EMPTIES_WITHOUT_TIME
+    limit = EMPTIES_WITHOUT_TIME_LIMIT
     if math.isfinite(seconds):
-        limit = EMPTIES_AT_ONE_SECOND + EMPTIES_PER_DOUBLING * math.log2(max(seconds, 1e-3))
+        limit = EMPTIES_AT_ONE_SECOND + EMPTIES_PER_TIME_DOUBLING * math.log2(max(seconds, 1e-3))
     moves = len(position.legal_moves())
-    return position.empties <= limit - EMPTIES_PER_MOVE * (moves - REFERENCE_MOVES)
+    return position.empties <= limit - EMPTIES_PER_LEGAL_MOVE * (moves - REFERENCE_LEGAL_MOVES)
 
 
 def solve_twice(engine: "Engine", position: Position, seconds: float) -> Analysis | None:

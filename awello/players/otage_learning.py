@@ -1,7 +1,8 @@
 """How Otage learns from a finished game (report 4, section III.2.3).
 
 The factors are adjusted slightly, and the result is credited to each pattern that occurred.  After a loss this is
-repeated, at most `MAX_REPEATS` times, until a search to the same depth chooses another move somewhere in the game.
+repeated, at most `MAX_LEARNING_REPEATS` times, until a search to the same depth chooses another move somewhere in the
+game.
 
 A game is added to the book (section II.5.2) if Otage lost it, had a lost position in it, or played a strong opponent.
 """
@@ -16,33 +17,33 @@ from awello.position import Position
 from awello.record import Record
 from awello.search.iterative_deepening import IterativeDeepening
 
-MAX_REPEATS = 10  # of learning from a lost game
-DEFAULT_DEPTH = 4  # if the search depth is not recorded
+MAX_LEARNING_REPEATS = 10  # of learning from a lost game
+DEFAULT_RECORDED_DEPTH = 4  # if the search depth is not recorded
 SOLVED_EMPTIES = range(2, 13)  # empty squares of the positions that are solved to find lost positions
 DEPTHS_TAG = "Depths"  # search depth of each ply of Otage's games; 0: forced, book or solved move
 
 
 @dataclass(frozen=True)
-class Lesson:
+class LearningResult:
     """How often a game was learnt, and the first ply at which Otage would now play another move, if any."""
 
     repeats: int
-    ply: int | None
+    changed_ply: int | None
 
 
-def learn_game(memory: OtageMemory, record: Record, side: int) -> Lesson:
+def learn_game(memory: OtageMemory, record: Record, side: int) -> LearningResult:
     """Update a memory with a finished game, in which Otage played one side."""
-    depths = read_depths(record) or default_depths(record)
+    depths = parse_depths(record) or make_default_depths(record)
     memory.games += 1
-    for repeats in range(1, MAX_REPEATS + 1):
+    for repeats in range(1, MAX_LEARNING_REPEATS + 1):
         memory.learn_factors(record)
         memory.learn_patterns(record)
         if record.winner in (None, side):
-            return Lesson(repeats, None)
+            return LearningResult(repeats, None)
         ply = find_first_change(memory, record, side, depths)
         if ply is not None:
             break
-    return Lesson(repeats, ply)
+    return LearningResult(repeats, ply)
 
 
 def find_first_change(memory: OtageMemory, record: Record, side: int, depths: Mapping[int, int]) -> int | None:
@@ -56,10 +57,10 @@ def find_first_change(memory: OtageMemory, record: Record, side: int, depths: Ma
     return None
 
 
-def default_depths(record: Record) -> dict[int, int]:
+def make_default_depths(record: Record) -> dict[int, int]:
     """Return the default depth for each ply with more than one legal move."""
     plies = enumerate(list(record.positions())[:-1])
-    return {ply: DEFAULT_DEPTH for ply, position in plies if len(position.legal_moves()) > 1}
+    return {ply: DEFAULT_RECORDED_DEPTH for ply, position in plies if len(position.legal_moves()) > 1}
 
 
 def format_depths(record: Record, depths: Mapping[Position, int]) -> str:
@@ -67,15 +68,15 @@ def format_depths(record: Record, depths: Mapping[Position, int]) -> str:
     return " ".join(str(depths.get(position, 0)) for position in list(record.positions())[:-1])
 
 
-def read_depths(record: Record) -> dict[int, int]:
+def parse_depths(record: Record) -> dict[int, int]:
     """Parse the search depth of each ply from the tag of a game."""
     return {ply: int(depth) for ply, depth in enumerate(record.tags.get(DEPTHS_TAG, "").split()) if depth.isdecimal()}
 
 
 # ---- after a game ----------------------------------------------------------------------------------------------------
-def should_keep(record: Record, side: int, strong: bool) -> bool:
+def should_keep(record: Record, side: int, strong_opponent: bool) -> bool:
     """Whether to add a game to the book."""
-    if strong or record.winner == 1 - side:
+    if strong_opponent or record.winner == 1 - side:
         return True
     with Engine(hash=1) as engine:
         return was_lost(engine, record, side)

@@ -1,6 +1,6 @@
 """The base class of players, and the registry of players by name.
 
-A player is a dataclass.  Its fields are its settings: a spec sets `heuristic`, `limit` and options by name.  Other
+A player is a dataclass.  Its fields are its settings: a spec sets `heuristic`, `limit` and the others by name.  Other
 packages and users add players with `register`:
 
     @register("mine", "the first legal move")
@@ -135,10 +135,10 @@ def import_players(file: str) -> None:
     try:
         module.loader.exec_module(module_from_spec(module))
     except Exception as error:
-        raise SpecError(_locate(error, file)) from error
+        raise SpecError(_format_import_error(error, file)) from error
 
 
-def _locate(error: Exception, file: str) -> str:
+def _format_import_error(error: Exception, file: str) -> str:
     """Format an error in a players file in one line, with its line number in the file."""
     lines = [frame.lineno for frame in extract_tb(error.__traceback__) if frame.filename == file]
     where, line, message = file, lines[-1] if lines else 0, str(error)
@@ -183,7 +183,7 @@ def make_player(spec: PlayerSpec | str) -> Player:
     """Make a player from a spec, or raise `SpecError` if a part of the spec is invalid."""
     spec = parse_spec(spec) if isinstance(spec, str) else spec
     player_class = find_player(spec.name).player_class
-    settings: dict[str, Any] = dict(spec.options)
+    settings: dict[str, Any] = dict(spec.settings)
     settings |= {"heuristic": spec.heuristic} if spec.heuristic else {}
     settings |= {"limit": spec.limit} if spec.limit else {}
     names = [setting.name for setting in fields(player_class)]  # type: ignore[arg-type]

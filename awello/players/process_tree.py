@@ -14,7 +14,7 @@ from contextlib import suppress
 from glob import glob
 from pathlib import Path
 
-SET_PARENT_DEATH_SIGNAL, SET_CHILD_SUBREAPER = 1, 36  # of prctl(2)
+PR_SET_PDEATHSIG, PR_SET_CHILD_SUBREAPER = 1, 36  # of prctl(2)
 
 
 def list_children(pid: int) -> list[int]:
@@ -34,7 +34,7 @@ def list_descendants(pid: int) -> list[int]:
     return found
 
 
-def memory_use(pids: Iterable[int]) -> int:
+def measure_memory(pids: Iterable[int]) -> int:
     """Return the resident memory of processes in bytes; shared pages are divided among the processes."""
     files = [(f"/proc/{pid}/smaps_rollup", f"/proc/{pid}/status") for pid in pids]  # the first needs Linux 4.14
     return sum(_read_memory(rollup, "Pss:") or _read_memory(status, "VmRSS:") for rollup, status in files)
@@ -48,12 +48,12 @@ def _read_memory(file: str, name: str) -> int:
     return 0
 
 
-def anonymous_memory_use(pid: int) -> int:
+def measure_anonymous_memory(pid: int) -> int:
     """Return the anonymous resident memory of a process in bytes."""
     return _read_memory(f"/proc/{pid}/status", "RssAnon:")
 
 
-def cpu_time(pids: Iterable[int]) -> float:
+def measure_cpu_seconds(pids: Iterable[int]) -> float:
     """Return the CPU time of processes and their ended children, in seconds."""
     ticks = 0
     for pid in pids:
@@ -91,13 +91,13 @@ def describe_exit(status: int) -> str:
 def adopt_orphans() -> None:
     """Make this process the parent of descendants whose own parents end."""
     if sys.platform == "linux":
-        _prctl(SET_CHILD_SUBREAPER, 1)
+        _prctl(PR_SET_CHILD_SUBREAPER, 1)
 
 
 def die_with_parent() -> None:
     """Ask the kernel to kill this process when its parent ends."""
     if sys.platform == "linux":
-        _prctl(SET_PARENT_DEATH_SIGNAL, signal.SIGKILL)
+        _prctl(PR_SET_PDEATHSIG, signal.SIGKILL)
 
 
 def _prctl(option: int, value: int) -> None:

@@ -17,12 +17,12 @@ class PlayerSpec:
     name: str
     heuristic: str | None = None
     limit: Limit | None = None
-    options: Mapping[str, str] = field(default_factory=dict)
+    settings: Mapping[str, str] = field(default_factory=dict)
 
     def __str__(self) -> str:
         heuristic = f":{self.heuristic}" if self.heuristic else ""
         limit = f"@{format_limit(self.limit)}" if self.limit else ""
-        return self.name + heuristic + limit + "".join(f",{key}={value}" for key, value in self.options.items())
+        return self.name + heuristic + limit + "".join(f",{key}={value}" for key, value in self.settings.items())
 
 
 def parse_spec(text: str) -> PlayerSpec:
@@ -33,12 +33,12 @@ def parse_spec(text: str) -> PlayerSpec:
         raise SpecError(
             f"{head!r} is not a player spec: write name, name:heuristic or name:heuristic@limit in lowercase"
         )
-    options = {}
+    settings = {}
     for pair in pairs:
         key, equals, value = pair.partition("=")
         if not (re.fullmatch(NAME_PATTERN, key) and equals and value):
-            raise SpecError(f"{pair!r} in {text!r} is not an option: write key=value")
-        if key in options:
-            raise SpecError(f"option {key!r} appears twice in {text!r}: remove one")
-        options[key] = value
-    return PlayerSpec(match[1], match[2], parse_limit(match[3]) if match[3] else None, options)
+            raise SpecError(f"{pair!r} in {text!r} is not a setting: write key=value")
+        if key in settings:
+            raise SpecError(f"setting {key!r} appears twice in {text!r}: remove one")
+        settings[key] = value
+    return PlayerSpec(match[1], match[2], parse_limit(match[3]) if match[3] else None, settings)

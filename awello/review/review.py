@@ -29,7 +29,7 @@ class MistakeScale:
     inaccuracy: float
     mistake: float
     blunder: float
-    halving: float
+    halving_loss: float
     """The mean loss per move that halves the accuracy."""
 
     def mark(self, loss: float) -> str:
@@ -80,7 +80,7 @@ class MoveReview:
         return MISTAKE_SCALES[self.position.game.family].mark(self.loss)
 
     @property
-    def first_value(self) -> float:
+    def first_player_value(self) -> float:
         """The value of the move from the view of the first player, Black or South."""
         return (-self.value if self.position.side else self.value) + 0.0  # + 0.0 avoids minus zero
 
@@ -110,7 +110,7 @@ def summarise(reviews: Iterable[MoveReview], side: int) -> ReviewSummary:
     if not choices:
         return ReviewSummary(0, 0.0, 100.0, 0, 0, 0)
     mean = statistics.fmean(review.loss for review in choices)
-    accuracy = 100 * 2 ** (-mean / MISTAKE_SCALES[choices[0].position.game.family].halving)
+    accuracy = 100 * 2 ** (-mean / MISTAKE_SCALES[choices[0].position.game.family].halving_loss)
     marks = [review.mark for review in choices]
     return ReviewSummary(len(choices), mean, accuracy, marks.count("?!"), marks.count("?"), marks.count("??"))
 

@@ -8,7 +8,7 @@ from pydantic import BaseModel, Field, StringConstraints
 
 from awello.archive.archive import Archive, GameFilter, parse_years
 from awello.archive.explorer import explore as explore_archive
-from awello.archive.game_rows import record_of
+from awello.archive.game_rows import row_to_record
 from awello.errors import AwelloError, ConfigError
 from awello.position import parse_position
 from awello.record import Record
@@ -137,7 +137,7 @@ async def list_games(query: Annotated[GameListRequest, Query()], service: Servic
     """List the games that match the filters, latest first; for the next page, pass the last number as `before`."""
     game_filter = query.to_filter()
     total, rows = await service.run(lambda archive: archive.find_latest(game_filter, query.limit, query.before))
-    return GameListJson(total=total, games=[GameRowJson.of(row, record_of(row)) for row in rows])
+    return GameListJson(total=total, games=[GameRowJson.of(row, row_to_record(row)) for row in rows])
 
 
 @router.get("/games/{number}", summary="Show a game of the archive")
@@ -146,7 +146,7 @@ async def show_game(number: Annotated[int, Path(ge=1, le=MAX_GAME_NUMBER)], serv
 
     def find(archive: Archive) -> Record:
         try:
-            return archive.find(number)
+            return archive.load_record(number)
         except ConfigError:
             raise ApiError(404, "unknown_game_number", f"the archive has no game {number}", number=number) from None
 

@@ -87,7 +87,7 @@ def validate_spec(text: str) -> str:
     if spec.name in TERMINAL_PLAYERS:
         message = f"{spec.name!r} plays in a terminal: choose another player"
         raise AwelloError(message, "terminal_player", player=spec.name)
-    for key, value in () if _is_own(spec.name) else spec.options.items():
+    for key, value in () if _is_own(spec.name) else spec.settings.items():
         if key not in ALLOWED_SETTINGS:
             message = f"the setting {key!r} cannot be changed on this server: leave it out"
             raise AwelloError(message, "setting_not_allowed", setting=key)

@@ -148,7 +148,7 @@ async def export_games(query: Annotated[ExportGamesRequest, Query()], service: S
             message = f"{total} games are too many for one file, which can contain {MAX_EXPORTED_GAMES}"
             advice = "add filters, or use 'awello games export'"
             raise ApiError(400, "too_many_games", f"{message}: {advice}", games=total, limit=MAX_EXPORTED_GAMES)
-        return write_games(archive, archive.numbers(game_filter), find_format(query.format))
+        return write_games(archive, archive.find_numbers(game_filter), find_format(query.format))
 
     async with service.exporting:  # one at a time, so that other queries are not delayed
         return file_response(await service.run(write))

@@ -12,7 +12,7 @@ from awello.formats.registry import find_format, read_games
 from awello.lab.tree_drawing import describe_tree, draw_tree_svg, format_value
 from awello.players.player import Player, find_player, make_player
 from awello.players.spec import PlayerSpec, parse_spec
-from awello.players.tree import build_search_tree
+from awello.players.textbook_tree import build_search_tree
 from awello.position import Position
 from awello.record import Record
 from awello.rules.game import Game

@@ -7,9 +7,15 @@ from collections.abc import Iterator, Mapping, Sequence
 
 from awello import Position
 
-FELT, LINE, BLACK, WHITE, MARK = "#1e7a46", "#12502d", "#15181a", "#f5f5f0", "#f2b441"
-PAPER, GRID, INK = "#f4f4f1", "#ccc", "#2a5d8f"
-GAP, CAPTION, EDGE = 14, 20, 16  # pixels: between boards, for the name below, for the labels of rows and columns
+BOARD_COLOUR, LINE_COLOUR, BLACK_COLOUR, WHITE_COLOUR, MARK_COLOUR = (
+    "#1e7a46",
+    "#12502d",
+    "#15181a",
+    "#f5f5f0",
+    "#f2b441",
+)
+BACKGROUND_COLOUR, GRID_COLOUR, SET_BIT_COLOUR = "#f4f4f1", "#ccc", "#2a5d8f"
+GAP_PIXELS, CAPTION_PIXELS, EDGE_PIXELS = 14, 20, 16  # between boards, for names, for coordinates
 
 
 class Picture:
@@ -41,26 +47,26 @@ def show_policies(boards: Mapping[str, tuple[Position, Sequence[float]]], across
         board = _discs(position.first, position.second, cell=cell)
         for square, probability in enumerate(policy):
             if probability >= 0.005:
-                board += f'<g opacity="{probability**0.5:.2f}">{_fill(1 << square, cell, MARK)}</g>'
+                board += f'<g opacity="{probability**0.5:.2f}">{_fill(1 << square, cell, MARK_COLOUR)}</g>'
                 board += _text(
                     *_middle(square, cell), f"{100 * probability:.0f}", 13, "#fff" if probability < 0.2 else "#000"
                 )
         for index in range(8):
-            board += _text(_middle(index, cell)[0], -EDGE / 2, "abcdefgh"[index], 11)
-            board += _text(-EDGE / 2, _middle(8 * index, cell)[1], str(index + 1), 11)
-        shapes[name] = f'<g transform="translate({EDGE} {EDGE})">{board}</g>'
-    return _gallery(shapes, across, 8 * cell + EDGE)
+            board += _text(_middle(index, cell)[0], -EDGE_PIXELS / 2, "abcdefgh"[index], 11)
+            board += _text(-EDGE_PIXELS / 2, _middle(8 * index, cell)[1], str(index + 1), 11)
+        shapes[name] = f'<g transform="translate({EDGE_PIXELS} {EDGE_PIXELS})">{board}</g>'
+    return _gallery(shapes, across, 8 * cell + EDGE_PIXELS)
 
 
 def _bits(word: int, cell: int) -> str:
     """Draw a board with the squares of a word filled."""
-    return _ground(cell, PAPER) + _fill(word, cell, INK) + _grid(cell, GRID)
+    return _ground(cell, BACKGROUND_COLOUR) + _fill(word, cell, SET_BIT_COLOUR) + _grid(cell, GRID_COLOUR)
 
 
 def _discs(black: int, white: int, marked: int = 0, cell: int = 14) -> str:
     """Draw a board with discs and marked squares."""
-    board = _ground(cell, FELT) + _fill(marked, cell, MARK) + _grid(cell, LINE)
-    for word, colour in ((black, BLACK), (white, WHITE)):
+    board = _ground(cell, BOARD_COLOUR) + _fill(marked, cell, MARK_COLOUR) + _grid(cell, LINE_COLOUR)
+    for word, colour in ((black, BLACK_COLOUR), (white, WHITE_COLOUR)):
         for square in _squares(word):
             x, y = _middle(square, cell)
             board += f'<circle cx="{x:g}" cy="{y:g}" r="{0.4 * cell:g}" fill="{colour}"/>'
@@ -97,12 +103,12 @@ def _text(x: float, y: float, text: str, size: int, colour: str = "#777") -> str
 def _gallery(shapes: Mapping[str, str], across: int, side: int) -> Picture:
     """Arrange boards of one size in rows, each with its name below."""
     across = min(across, len(shapes))
-    column_width, row_height = side + GAP, side + CAPTION + GAP
+    column_width, row_height = side + GAP_PIXELS, side + CAPTION_PIXELS + GAP_PIXELS
     parts = []
     for index, (name, board) in enumerate(shapes.items()):
         caption = name.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")
-        x, y = index % across * column_width + GAP / 2, index // across * row_height + GAP / 2
-        label = _text(side / 2, side + CAPTION / 2 + 2, caption, 11)
+        x, y = index % across * column_width + GAP_PIXELS / 2, index // across * row_height + GAP_PIXELS / 2
+        label = _text(side / 2, side + CAPTION_PIXELS / 2 + 2, caption, 11)
         parts.append(f'<g transform="translate({x:g} {y:g})">{board}{label}</g>')
     width, height = across * column_width, -(-len(shapes) // across) * row_height
     size = f'viewBox="0 0 {width} {height}" width="{width}" height="{height}"'

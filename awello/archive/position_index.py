@@ -19,10 +19,10 @@ from awello.record import Record
 from awello.rules.game import PASS, Game
 from awello.storage.database import select_among
 
-ENTRY = np.dtype([("key", "<u8"), ("record", "<u4"), ("move", "i1"), ("score", "i1")])
+ENTRY_DTYPE = np.dtype([("key", "<u8"), ("record", "<u4"), ("move", "i1"), ("score", "i1")])
 BUCKET_BITS = 12
 PAGE_ENTRIES = 2048  # exceeded only by a page whose entries were added together
-OFF_BOARD_WIN = 100  # the score of a win off the board, such as by resignation, which has no margin
+OFF_BOARD_WIN_SCORE = 100  # the score of a win off the board, such as by resignation, which has no margin
 
 Entries = npt.NDArray[np.void]
 
@@ -35,10 +35,10 @@ def build_entries(game: Game, records: Sequence[Record], ids: Sequence[int]) -> 
     starts, lengths = [record.start for record in records], np.array([len(record.moves) for record in records])
     owns, opps = (np.array([getattr(start, word) for start in starts], np.uint64) for word in ("own", "opp"))
     moves = np.array([move for record in records for move in record.moves], np.int8)
-    entries = np.zeros(len(moves) + len(records), ENTRY)
-    keys, names = np.empty(len(entries), np.uint64), np.empty(len(entries), np.int8)
+    entries = np.zeros(len(moves) + len(records), ENTRY_DTYPE)
+    keys, canonical_moves = np.empty(len(entries), np.uint64), np.empty(len(entries), np.int8)
     scores = np.empty(len(records), np.int64)
-    trace_games(int(game), owns, opps, lengths, moves, keys, names, scores)
+    trace_games(int(game), owns, opps, lengths, moves, keys, canonical_moves, scores)
     if game.adapter.has_repetition:
         finals = (record.final for record in records)  # the words alone do not show a repetition
         scores[:] = [final.margin if final.over else UNKNOWN_SCORE for final in finals]
@@ -47,11 +47,11 @@ def build_entries(game: Game, records: Sequence[Record], ids: Sequence[int]) -> 
     margins = [None if score == UNKNOWN_SCORE else score for score in for_first.tolist()]
     for at, record in enumerate(records):
         if record.loser is not None:
-            scores[at] = -OFF_BOARD_WIN if record.loser == turned[at] else OFF_BOARD_WIN
+            scores[at] = -OFF_BOARD_WIN_SCORE if record.loser == turned[at] else OFF_BOARD_WIN_SCORE
     ends = np.repeat(np.cumsum(lengths + 1) - 1, lengths + 1)
     back = np.where((ends - np.arange(len(entries))) % 2 == 0, 1, -1)
     spread = np.repeat(scores, lengths + 1)
-    entries["key"], entries["move"], entries["record"] = keys, names, np.repeat(ids, lengths + 1)
+    entries["key"], entries["move"], entries["record"] = keys, canonical_moves, np.repeat(ids, lengths + 1)
     entries["score"] = np.where(spread == UNKNOWN_SCORE, UNKNOWN_SCORE, spread * back)
     return entries, margins
 
@@ -62,15 +62,15 @@ def add_entries(connection: Connection, game: Game, entries: Entries) -> None:
     order = np.argsort(buckets, kind="stable")
     touched, first = np.unique(buckets[order], return_index=True)
     parts = np.split(entries[order], first[1:])
-    waiting = {bucket: part.tobytes() for bucket, part in zip(touched.tolist(), parts, strict=True)}
+    pending = {bucket: part.tobytes() for bucket, part in zip(touched.tolist(), parts, strict=True)}
     fuller, more = [], []
-    for bucket, page, content in list(_last_pages(connection, game, list(waiting))):
-        added = waiting.pop(bucket)
-        if len(content) + len(added) <= PAGE_ENTRIES * ENTRY.itemsize:
+    for bucket, page, content in list(_load_last_pages(connection, game, list(pending))):
+        added = pending.pop(bucket)
+        if len(content) + len(added) <= PAGE_ENTRIES * ENTRY_DTYPE.itemsize:
             fuller.append({"_bucket": bucket, "_page": page, "entries": content + added})
         else:
             more.append({"game": int(game), "bucket": bucket, "page": page + 1, "entries": added})
-    more += [{"game": int(game), "bucket": bucket, "page": 0, "entries": first} for bucket, first in waiting.items()]
+    more += [{"game": int(game), "bucket": bucket, "page": 0, "entries": first} for bucket, first in pending.items()]
     if fuller:
         same = (index_pages.c.bucket == bindparam("_bucket")) & (index_pages.c.page == bindparam("_page"))
         connection.execute(index_pages.update().where((index_pages.c.game == int(game)) & same), fuller)
@@ -78,8 +78,8 @@ def add_entries(connection: Connection, game: Game, entries: Entries) -> None:
         connection.execute(index_pages.insert(), more)
 
 
-def _last_pages(connection: Connection, game: Game, buckets: Sequence[int]) -> Iterator[tuple[int, int, bytes]]:
-    """The number of each bucket that has pages, with the number and the content of its last page."""
+def _load_last_pages(connection: Connection, game: Game, buckets: Sequence[int]) -> Iterator[tuple[int, int, bytes]]:
+    """Yield the number of each bucket that has pages, with the number and the content of its last page."""
     others = index_pages.alias()
     last = select(func.max(others.c.page)).where(
         others.c.game == index_pages.c.game, others.c.bucket == index_pages.c.bucket
@@ -97,7 +97,7 @@ def find_entries(connection: Connection, position: Position) -> Entries:
         (index_pages.c.game == int(position.game)) & (index_pages.c.bucket == bucket)
     )
     content = b"".join(connection.execute(query.order_by(index_pages.c.page)).scalars())
-    entries: Entries = np.frombuffer(content, ENTRY)
+    entries: Entries = np.frombuffer(content, ENTRY_DTYPE)
     return np.compress(entries["key"] == key, entries)
 
 

@@ -49,8 +49,8 @@ def test_a_name_that_is_missing_or_assigned_twice_is_refused(name: str) -> None:
 
 @pytest.mark.parametrize("constant", constants_list.ALL, ids=lambda constant: f"{constant.file} {constant.name}")
 def test_every_swept_constant_exists_once(constant: Constant) -> None:
-    source = constants.source_of(constant)
-    present = constants.value_in(source, constant.name)
+    source = constants.read_source(constant)
+    present = constants.read_value(source, constant.name)
     assert constant.alternatives and constant.measures
     assert len({present, *constant.alternatives}) == len(constant.alternatives) + 1
     for value in constant.alternatives:
@@ -64,7 +64,7 @@ def test_a_copy_is_restored(tmp_path: Path) -> None:
 
     class Watching(constants.MeasuringProcesses):
         def run(self, command: list[str], folder: Path) -> dict[str, object]:
-            seen.append(constants.value_in((folder / "awello" / constant.file).read_text("utf-8"), constant.name))
+            seen.append(constants.read_value((folder / "awello" / constant.file).read_text("utf-8"), constant.name))
             raise RuntimeError
 
     before = file.read_bytes(), file.stat().st_mtime_ns

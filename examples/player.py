@@ -1,6 +1,6 @@
 """Your own player in twenty lines.
 
-    python examples/bot.py
+    python examples/player.py
 
 The player takes a corner if possible, and otherwise minimises the opponent's moves.
 """
@@ -10,18 +10,18 @@ from dataclasses import dataclass
 from awello import PASS, Choice, Game, Match, Player, Position, play_match, register
 from awello.limits import Clock
 
-CORNERS = {0, 7, 56, 63}  # a1, h1, a8, h8
+CORNER_SQUARES = {0, 7, 56, 63}  # a1, h1, a8, h8
 
 
 @register("corners", "corners first, then the fewest replies")
 @dataclass
-class Corners(Player):
+class CornersPlayer(Player):
     """Plays Othello by two rules of thumb."""
 
     def choose(self, position: Position, clock: Clock) -> Choice:
         """Choose a corner, or the move with the fewest replies."""
         return Choice(
-            min(position.legal_moves(), key=lambda move: (move not in CORNERS, count_replies(position, move)))
+            min(position.legal_moves(), key=lambda move: (move not in CORNER_SQUARES, count_replies(position, move)))
         )
 
 

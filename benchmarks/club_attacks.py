@@ -1,6 +1,6 @@
 """Measure the club under attack: bots play while the server is attacked in different ways.
 
-    python benchmarks/club_hostile.py [--games 200] [--seconds 30] [--only positions,trees]
+    python benchmarks/club_attacks.py [--games 200] [--seconds 30] [--only positions,trees]
 
 Prints, for each attack, the time until moves are acknowledged, the memory and CPU use of the server, and the response
 times (median and longest) and refusals of an ordinary visitor from another address; and the time of a failed login for
@@ -20,15 +20,15 @@ from multiprocessing import get_context
 from pathlib import Path
 
 import httpx2 as httpx
-from club import BenchmarkBot, cpu_seconds, create_bots, memory, serve, start_bots, stop_bots
-from visitors import ATTACKS, HOSTILE, HOSTNAME, Attack, SimulatedVisitor, host_and_port, make_long_game, run_for
+from club import BenchmarkBot, create_bots, measure_cpu_seconds, measure_memory_mib, serve, start_bots, stop_bots
+from visitors import ATTACKS, HOSTILE, HOSTNAME, Attack, SimulatedVisitor, make_long_game, run_for, split_address
 from websockets.asyncio.client import connect
 from websockets.exceptions import ConnectionClosed, InvalidHandshake
 
 IDLE_CONNECTIONS, SLOW_SENDERS, FLOODING_CLIENTS = 10_000, 400, 20
-COMPARED_NAMES = 30
+COMPARED_LOGIN_NAMES = 30
 PASSWORD, WRONG_PASSWORD = "correct horse", "guess guess"  # of the accounts created here
-POST = b"POST /api/club/session HTTP/1.1\r\nHost: 127.0.0.1\r\nContent-Type: application/json\r\n"
+LOGIN_REQUEST_HEAD = b"POST /api/club/session HTTP/1.1\r\nHost: 127.0.0.1\r\nContent-Type: application/json\r\n"
 
 
 async def no_attack(address: str, seconds: float) -> str:
@@ -39,13 +39,13 @@ async def no_attack(address: str, seconds: float) -> str:
 
 async def open_connections(address: str, seconds: float) -> str:
     """Open ten thousand idle connections, repeatedly."""
-    until, opened, held = time.monotonic() + seconds, 0, 0
-    while time.monotonic() < until:
+    deadline, opened, held = time.monotonic() + seconds, 0, 0
+    while time.monotonic() < deadline:
         writers = []
         for _ in range(IDLE_CONNECTIONS):
             with suppress(OSError):
-                writers.append((await asyncio.open_connection(*host_and_port(address), local_addr=(HOSTILE, 0)))[1])
-            if time.monotonic() > until:
+                writers.append((await asyncio.open_connection(*split_address(address), local_addr=(HOSTILE, 0)))[1])
+            if time.monotonic() > deadline:
                 break
         opened, held = opened + len(writers), max(held, len(writers))
         for writer in writers:
@@ -61,7 +61,7 @@ async def send_slowly(address: str, seconds: float) -> str:
         nonlocal sent
         while True:
             with suppress(OSError):
-                _, writer = await asyncio.open_connection(*host_and_port(address), local_addr=(HOSTILE, 0))
+                _, writer = await asyncio.open_connection(*split_address(address), local_addr=(HOSTILE, 0))
                 writer.write(first)
                 while not writer.is_closing():
                     writer.write(b"a")
@@ -70,7 +70,7 @@ async def send_slowly(address: str, seconds: float) -> str:
                     await asyncio.sleep(0.5)
             await asyncio.sleep(0.1)
 
-    headers, body = b"GET / HTTP/1.1\r\nX-Slow: ", POST + b"Content-Length: 100000\r\n\r\n"
+    headers, body = b"GET / HTTP/1.1\r\nX-Slow: ", LOGIN_REQUEST_HEAD + b"Content-Length: 100000\r\n\r\n"
     await run_for([one((headers, body)[number % 2]) for number in range(SLOW_SENDERS)], seconds)
     return f"{SLOW_SENDERS} slow senders"
 
@@ -97,7 +97,7 @@ async def flood_messages(address: str, seconds: float) -> str:
 async def guess_passwords(address: str, seconds: float) -> str:
     """Guess passwords and tokens as fast as possible."""
     statuses: list[int] = []
-    host, port = host_and_port(address)
+    host, port = split_address(address)
 
     async def one(number: int) -> None:
         headers = {"x-forwarded-for": "203.0.113.7"}  # another network, through a reverse proxy
@@ -113,7 +113,7 @@ async def guess_passwords(address: str, seconds: float) -> str:
     return f"{len(statuses):,d} guesses, {statuses.count(200)} correct"
 
 
-EVERY_ATTACK: dict[str, Attack] = {
+ALL_ATTACKS: dict[str, Attack] = {
     "none": no_attack,
     "idle connections": open_connections,
     "slow senders": send_slowly,
@@ -129,20 +129,20 @@ def run_attack(name: str, address: str, seconds: float) -> str:
     _, maximum = resource.getrlimit(resource.RLIMIT_NOFILE)
     resource.setrlimit(resource.RLIMIT_NOFILE, (maximum, maximum))
     make_long_game()  # slow: cache it before the attack
-    return asyncio.run(EVERY_ATTACK[name](address, seconds))
+    return asyncio.run(ALL_ATTACKS[name](address, seconds))
 
 
 async def compare_logins(address: str) -> str:
     """Compare the time of a failed login for names that exist and names that do not."""
-    host, port = host_and_port(address)
+    host, port = split_address(address)
     times: dict[bool, list[float]] = {True: [], False: []}
     async with httpx.AsyncClient(base_url=f"http://{host}:{port}", timeout=60) as client:
-        for number in range(COMPARED_NAMES):  # each from its own address, because of the rate limit
+        for number in range(COMPARED_LOGIN_NAMES):  # each from its own address, because of the rate limit
             headers = {"x-forwarded-for": f"10.0.{number}.1"}
             login = {"name": f"real{number}", "password": PASSWORD}
             (await client.post("/api/club/accounts", json=login, headers=headers)).raise_for_status()
         client.cookies.clear()
-        for number in range(COMPARED_NAMES):
+        for number in range(COMPARED_LOGIN_NAMES):
             for real in (True, False):
                 login = {"name": f"{'real' if real else 'none'}{number}", "password": WRONG_PASSWORD}
                 started = time.perf_counter()
@@ -150,7 +150,7 @@ async def compare_logins(address: str) -> str:
                 times[real].append(1000 * (time.perf_counter() - started))
     existing, unknown = (f"{statistics.median(times[real]):.1f} ms" for real in (True, False))
     text = f"a failed login takes {existing} for a name that exists, {unknown} for one that does not"
-    return f"{text} (medians of {COMPARED_NAMES})"
+    return f"{text} (medians of {COMPARED_LOGIN_NAMES})"
 
 
 async def play(bots: list[BenchmarkBot], address: str, options: argparse.Namespace, server: int) -> None:
@@ -161,16 +161,16 @@ async def play(bots: list[BenchmarkBot], address: str, options: argparse.Namespa
     visitor = SimulatedVisitor(address)
     visiting = asyncio.create_task(visitor.run())
     loop, attackers = asyncio.get_running_loop(), ProcessPoolExecutor(1, get_context("spawn"))
-    for name in options.only.split(",") if options.only else EVERY_ATTACK:
+    for name in options.only.split(",") if options.only else ALL_ATTACKS:
         visitor.report()
-        counts, cpu_before = [len(bot.waits) for bot in bots], cpu_seconds(server)
+        counts, cpu_before = [len(bot.response_times) for bot in bots], measure_cpu_seconds(server)
         result = await loop.run_in_executor(attackers, run_attack, name, address, options.seconds)
-        waits = [wait for bot, before in zip(bots, counts, strict=True) for wait in bot.waits[before:]]
+        waits = [wait for bot, before in zip(bots, counts, strict=True) for wait in bot.response_times[before:]]
         median, p95 = statistics.quantiles(waits, n=100)[49::45] if len(waits) > 1 else (0.0, 0.0)
         print(
             f"{name:<25} {len(waits):6,d} moves, {1000 * median:5.1f} ms (median), {1000 * p95:5.1f} (p95), "
-            f"{1000 * max(waits, default=0.0):4.0f} (maximum), {memory(server):.0f} MiB, "
-            f"{100 * (cpu_seconds(server) - cpu_before) / options.seconds:.0f} % of a core  {result}\n"
+            f"{1000 * max(waits, default=0.0):4.0f} (maximum), {measure_memory_mib(server):.0f} MiB, "
+            f"{100 * (measure_cpu_seconds(server) - cpu_before) / options.seconds:.0f} % of a core  {result}\n"
             f"{'':<25} visitor: {visitor.report()}",
             flush=True,
         )

@@ -1,4 +1,4 @@
-"""Read games and positions from arguments, files or standard input."""
+"""Input of commands: positions and texts from arguments, files or standard input."""
 
 import sys
 from collections.abc import Callable
@@ -14,19 +14,19 @@ from awello.rules.game import Game
 T = TypeVar("T")
 
 
-def start_position(game: Game, text: str | None) -> Position:
+def parse_start_position(game: Game, text: str | None) -> Position:
     """Parse the given position, or return the start of the game."""
     return Position.start(game) if text is None else parse_position(text, game)
 
 
-def is_source(argument: str) -> bool:
+def is_file_or_stdin(argument: str) -> bool:
     """Whether an argument is `-` or an existing file; long transcripts are not valid file names."""
     with suppress(OSError, ValueError):
         return argument == "-" or (bool(argument) and Path(argument).exists())
     return False
 
 
-def read_source(argument: str, hint: str) -> tuple[str, str]:
+def read_text(argument: str, hint: str) -> tuple[str, str]:
     """Return the name and text of a file or standard input (`-`)."""
     name = "standard input" if argument == "-" else argument
     try:
@@ -38,7 +38,7 @@ def read_source(argument: str, hint: str) -> tuple[str, str]:
 
 def read_lines(argument: str, parse: Callable[[str], T], line_format: str) -> list[T]:
     """Parse each line of a file or standard input; errors name the file and the line."""
-    name, text = read_source(argument, f"write one {line_format} per line")
+    name, text = read_text(argument, f"write one {line_format} per line")
     try:
         items = parse_lines(text, parse)
     except AwelloError as error:

@@ -7,7 +7,7 @@ from conftest import random_record
 
 from awello import Game, Position, Record, parse_position, parse_transcript
 from awello.archive.game_tree import GameTree
-from awello.archive.index import build_entries
+from awello.archive.position_index import build_entries
 from awello.archive.position_keys import END_OF_GAME, position_key
 from awello.engine.awale_search import AwaleWorker
 from awello.engine.awale_state import INFINITY
@@ -37,7 +37,7 @@ from awello.search.root import ALGORITHMS, AlphaBetaEvaluator, analyse
 ENDGAME = GAMES[0][: 2 * 53]  # seven squares are empty
 
 
-def trace(number: int, own: U, opp: U, games: int, chance: random.Random) -> None:
+def print_rules(number: int, own: U, opp: U, games: int, rng: random.Random) -> None:
     """Play random games and print the results of the rules for each position."""
     for _ in range(games):
         pair = own, opp
@@ -48,15 +48,15 @@ def trace(number: int, own: U, opp: U, games: int, chance: random.Random) -> Non
             if number < awale.ABAPA:
                 print(*map(int, othello.canonical(*pair)))
             for move in (-1, 2, END_OF_GAME):
-                place, name = position_key(number, *pair, move)
-                print(int(place), int(name))
+                key, canonical_move = position_key(number, *pair, move)
+                print(int(key), int(canonical_move))
             if over:
                 break
             choices = [move for move in range(64) if moves >> move & 1]
-            pair = kernels.play(number, *pair, chance.choice(choices)) if choices else (pair[1], pair[0])
+            pair = kernels.play(number, *pair, rng.choice(choices)) if choices else (pair[1], pair[0])
 
 
-def trace_searches() -> None:
+def print_searches() -> None:
     """Print the result of every search with every heuristic in one position of each game."""
     for position in (
         parse_transcript("f5f6e6f4e3c5c4e7c6e2").final,
@@ -77,7 +77,7 @@ def trace_searches() -> None:
                     print(name, ordering, found.candidates, found.nodes, found.depth, checksum)
 
 
-def trace_otage() -> None:
+def print_otage() -> None:
     """Print the results of Otage's search, with a table of variations so small that it must be cleaned up."""
     memory = OtageMemory()
     memory.learn_patterns(parse_transcript(GAMES[0]))
@@ -87,7 +87,7 @@ def trace_otage() -> None:
             print(found.candidates, found.variations, found.leaves, found.nodes, found.searches, found.cleanups)
 
 
-def trace_engine() -> None:
+def print_engine() -> None:
     """Print the results of the champion's search in a midgame and an endgame."""
     with Engine(hash=1) as engine:
         for text, limit in (("f5f6e6f4e3c5c4e7c6e2", Limit(depth=3)), (ENDGAME, Limit())):
@@ -96,7 +96,7 @@ def trace_engine() -> None:
                 print(found.depth, found.candidates, found.nodes, found.pv)
 
 
-def trace_awale() -> None:
+def print_awale() -> None:
     """Print the endgame tablebases of Awalé, one byte per position, and the results of a search that uses them."""
     for number in range(awale.ABAPA, awale.ROMEIN + 1):
         table = np.zeros(int(LEVEL_OFFSETS[4]), np.uint8)
@@ -118,7 +118,7 @@ def trace_awale() -> None:
         print(played[:count].tolist())
 
 
-def trace_random_games() -> None:
+def print_random_games() -> None:
     """Print the results of Monte Carlo tree searches, with plain and with learning playouts."""
     for game in (Game.OTHELLO6, Game.ABAPA):
         for tree in (MonteCarloTree(1 << 10), PpafTree(1 << 10)):
@@ -126,7 +126,7 @@ def trace_random_games() -> None:
             print(game, found.candidates, found.nodes, found.pv)
 
 
-def trace_archive() -> None:
+def print_archive() -> None:
     """Print the archive entries of a game after inserting its passes, and the moves of a game tree along one game."""
     record = Record(Position.start(), restore_passes(Position.start(), parse_transcript(ENDGAME).moves))
     entries, margins = build_entries(Game.OTHELLO, [record], [1])
@@ -136,7 +136,7 @@ def trace_archive() -> None:
     print(len(tree), [tree.move_values(position) for position in games[0].positions()])
 
 
-def trace_networks() -> None:
+def print_networks() -> None:
     """Print the results of a tree search with a network, and the examples from a game of self-play."""
     for game in (Game.OTHELLO4, Game.ABAPA):
         network = new_perceptron(game, 2, np.random.default_rng(1))
@@ -149,20 +149,20 @@ def trace_networks() -> None:
 
 def main() -> None:
     """Print the traces of all games."""
-    chance = random.Random(8)
+    rng = random.Random(8)
     for number in range(3):
-        trace(number, U(othello.BLACK_START), U(othello.WHITE_START), 4, chance)
+        print_rules(number, U(othello.BLACK_START), U(othello.WHITE_START), 4, rng)
     for number in range(3, 6):
-        trace(number, U(awale.START), U(awale.START), 4, chance)
+        print_rules(number, U(awale.START), U(awale.START), 4, rng)
         print(int(kernels.perft(number, U(awale.START), U(awale.START), 3)))
     print(int(kernels.perft(0, U(othello.BLACK_START), U(othello.WHITE_START), 4)))
-    trace_searches()
-    trace_otage()
-    trace_engine()
-    trace_awale()
-    trace_random_games()
-    trace_networks()
-    trace_archive()
+    print_searches()
+    print_otage()
+    print_engine()
+    print_awale()
+    print_random_games()
+    print_networks()
+    print_archive()
 
 
 if __name__ == "__main__":

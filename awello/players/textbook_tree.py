@@ -11,21 +11,21 @@ from awello.players.textbook import TextbookPlayer
 from awello.position import Position
 from awello.search.search_tree import PositionSource, SearchTree, check_algorithm, search_tree
 
-DEFAULT_DEPTH = 3
-SETTINGS = ("table", "thresholds", "corners")
+DEFAULT_TREE_DEPTH = 3
+TREE_SETTINGS = ("table", "thresholds", "corners")
 
 
 def build_search_tree(spec: PlayerSpec, position: Position) -> SearchTree:
     """Search a position with the settings of a spec, and return the tree."""
     check_algorithm(spec.name)
-    for key in spec.options:
-        if key not in SETTINGS:
-            raise SpecError(f"{key} cannot be set for a search tree: choose from {', '.join(SETTINGS)}")
+    for key in spec.settings:
+        if key not in TREE_SETTINGS:
+            raise SpecError(f"{key} cannot be set for a search tree: choose from {', '.join(TREE_SETTINGS)}")
     heuristic = spec.heuristic or heuristics_for(position.game)[0]
-    spec = replace(spec, heuristic=heuristic, limit=spec.limit or Limit(depth=DEFAULT_DEPTH))
+    spec = replace(spec, heuristic=heuristic, limit=spec.limit or Limit(depth=DEFAULT_TREE_DEPTH))
     player = make_player(spec)
     assert isinstance(player, TextbookPlayer)
     player.begin(position.game, 0)
-    depth = player.limit.depth or DEFAULT_DEPTH
+    depth = player.limit.depth or DEFAULT_TREE_DEPTH
     player.evaluator.prepare(position, depth)
     return search_tree(spec.name, PositionSource(position, depth, player.evaluator), str(spec))

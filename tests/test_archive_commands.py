@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 from conftest import ROOT, awello, random_record, run
-from test_archive import contents
+from test_archive import read_tables
 
 from awello import Game, Position, Record
 from awello.archive.archive import Archive, GameFilter
@@ -48,12 +48,12 @@ def location(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> str:
     return str(tmp_path / "archive.sqlite")
 
 
-def some_games(game: Game, count: int, **tags: str) -> list[Record]:
+def make_games(game: Game, count: int, **tags: str) -> list[Record]:
     games = [random_record(game, seed) for seed in range(count)]
     return [Record(each.start, each.moves, tags=tags | {"Round": str(at)}) for at, each in enumerate(games)]
 
 
-def write(file: Path, records: list[Record], form: str) -> Path:
+def write_records(file: Path, records: list[Record], form: str) -> Path:
     (content, *_) = FORMATS[form].write(records).values()
     file.write_bytes(content)
     return file
@@ -69,10 +69,10 @@ def read_json(*words: str) -> dict[str, object]:
 def test_every_format_is_imported_and_exported(tmp_path: Path, location: str) -> None:
     folder = tmp_path / "in"
     folder.mkdir()
-    write(folder / "a.ggf", some_games(Game.OTHELLO, 4, Black="Ann", White="Bob"), "ggf")
-    write(folder / "b.ogn", some_games(Game.ABAPA, 3, South="Ada", North="Bea"), "ogn")
-    write(folder / "c.txt", [random_record(Game.OTHELLO, seed) for seed in range(10, 15)], "transcripts")
-    book = write(tmp_path / "book", [random_record(Game.OTHELLO, 20)], "logbook")
+    write_records(folder / "a.ggf", make_games(Game.OTHELLO, 4, Black="Ann", White="Bob"), "ggf")
+    write_records(folder / "b.ogn", make_games(Game.ABAPA, 3, South="Ada", North="Bea"), "ogn")
+    write_records(folder / "c.txt", [random_record(Game.OTHELLO, seed) for seed in range(10, 15)], "transcripts")
+    book = write_records(tmp_path / "book", [random_record(Game.OTHELLO, 20)], "logbook")
     (folder / "d.gam.gz").write_bytes(gzip.compress(book.read_bytes()))
     (folder / "notes.pdf").write_bytes(b"no games")
     done = awello("games", "import", str(folder))
@@ -87,7 +87,8 @@ def test_every_format_is_imported_and_exported(tmp_path: Path, location: str) ->
         mine = Archive(location)
         kind = Game.ABAPA if game == "awale" else Game.OTHELLO
         played = [
-            {record.moves for record in each.records(each.numbers(GameFilter((kind,))))} for each in (mine, other)
+            {record.moves for record in each.load_records(each.find_numbers(GameFilter((kind,))))}
+            for each in (mine, other)
         ]
         assert played[0] == played[1] and len(played[0]) >= 3
 
@@ -96,7 +97,7 @@ def test_wthor_is_restored_exactly(tmp_path: Path, location: str) -> None:
     folder = tmp_path / "wthor"
     folder.mkdir()
     for year in (1996, 1997):
-        records = some_games(Game.OTHELLO, 20, Black="Ann", White=f"Bob {year}", Event="Cup", Date=str(year))
+        records = make_games(Game.OTHELLO, 20, Black="Ann", White=f"Bob {year}", Event="Cup", Date=str(year))
         records += [Record(records[0].start, records[0].moves[:30], tags=records[0].tags), records[3]]
         made = build_wthor(records, date(2026, 1, 2))
         (folder / f"WTH_{year}.wtb").write_bytes(made[".wtb"])
@@ -132,7 +133,7 @@ def test_the_whole_of_wthor(tmp_path: Path, location: str) -> None:
 
 
 def test_a_killed_import_is_repeated(tmp_path: Path) -> None:
-    file = write(tmp_path / "games.ggf", some_games(Game.OTHELLO6, 400), "ggf")
+    file = write_records(tmp_path / "games.ggf", make_games(Game.OTHELLO6, 400), "ggf")
     whole, broken = tmp_path / "whole.sqlite", tmp_path / "broken.sqlite"
 
     def run_import(archive: Path, last: int = 0) -> subprocess.CompletedProcess[str]:
@@ -145,7 +146,7 @@ def test_a_killed_import_is_repeated(tmp_path: Path) -> None:
     for part in (0.2, 0.5, 0.2):  # games that are in the archive are not imported again
         assert run_import(broken, int(part * statements)).returncode == -signal.SIGKILL
     assert run_import(broken).returncode == 0
-    assert contents(Archive(broken)) == contents(Archive(whole))
+    assert read_tables(Archive(broken)) == read_tables(Archive(whole))
 
 
 def test_a_file_that_comes_twice_is_imported_once(tmp_path: Path, location: str) -> None:
@@ -190,7 +191,7 @@ def test_a_game_of_every_variant_is_one_of_its_family(tmp_path: Path, location: 
 def test_lists_figures_and_the_explorer(tmp_path: Path, location: str) -> None:
     empty = awello("explore")
     assert empty.returncode == 0 and "games import" in empty.stdout
-    write(tmp_path / "a.ggf", some_games(Game.OTHELLO, 30, Black="Ann", White="Bob", Date="1996.05.07"), "ggf")
+    write_records(tmp_path / "a.ggf", make_games(Game.OTHELLO, 30, Black="Ann", White="Bob", Date="1996.05.07"), "ggf")
     awello("games", "import", str(tmp_path / "a.ggf"))
     listed = awello("games", "list", "--player", "ann", "--year", "1996", "--last", "5")
     assert "Bob" in listed.stdout and "30 games, the latest 5 shown" in listed.stdout

@@ -1,6 +1,6 @@
 """Run every search on positions that cannot occur in a game.
 
-NUMBA_DISABLE_JIT=1 python benchmarks/stress_odd.py [--positions 10] [--seed 1]
+NUMBA_DISABLE_JIT=1 python benchmarks/stress_unreachable.py [--positions 10] [--seed 1]
 
 Without compilation, `awello.memory` checks every memory access, and NumPy checks array indices.  All moves must be
 legal.  Searches the fixed positions and `--positions` random ones of each game.
@@ -34,7 +34,7 @@ MANY_MOVES_BOARD = (
     "--X------OXO--OX-OXX-XXX-O----O--XXO--O--OXXXX-X-O-OXO-O-------- X"  # 35 legal moves; games reach at most 33
 )
 LIGHT_SQUARES = 0xAA55AA55AA55AA55  # the squares of one colour of a chessboard
-ODD_PITS = (
+UNREACHABLE_AWALE_DIAGRAMS = (
     "48-0-0-0-0-0-0-0-0-0-0-0-0-0-S",
     "0-0-0-0-0-48-0-0-0-0-0-0-0-0-S",
     "0-0-0-0-0-0-0-0-0-0-0-48-0-0-S",
@@ -49,10 +49,10 @@ ODD_PITS = (
 
 
 # ---- positions ------------------------------------------------------------------------------------------------------
-def fixed_positions(game: Game) -> Iterator[Position]:
+def list_extreme_positions(game: Game) -> Iterator[Position]:
     """Yield extreme positions: no disc, one disc, full boards, all seeds in one pit, and so on."""
     if game.family == "awale":
-        yield from (parse_position(text, game) for text in ODD_PITS)
+        yield from (parse_position(text, game) for text in UNREACHABLE_AWALE_DIAGRAMS)
         return
     board, corner = BOARD_SQUARES[game.size], BOARD_SQUARES[game.size] & -BOARD_SQUARES[game.size]
     light, ring = board & LIGHT_SQUARES, board & ~BOARD_SQUARES.get(game.size - 2, 0x0000001818000000)
@@ -70,7 +70,7 @@ def fixed_positions(game: Game) -> Iterator[Position]:
         yield parse_position(MANY_MOVES_BOARD)
 
 
-def odd_position(game: Game, rng: random.Random) -> Position:
+def make_unreachable_position(game: Game, rng: random.Random) -> Position:
     """Make a random position with large areas of one colour, scattered empty squares, or most seeds in one pit."""
     side = rng.randrange(2)
     if game.family == "awale":
@@ -85,7 +85,7 @@ def odd_position(game: Game, rng: random.Random) -> Position:
 
 
 # ---- searches -------------------------------------------------------------------------------------------------------
-class AllSearches:
+class SearchRunner:
     """All searches of a game."""
 
     def __init__(self, game: Game) -> None:
@@ -123,12 +123,12 @@ class AllSearches:
             evaluator = AlphaBetaEvaluator(self.game, Heuristic(name, corners=3), 64, True, True)
             yield analyse(position, "alphabeta_tt", 2, evaluator)
             yield BudgetSearch(self.game, Heuristic(name)).search_depth(position, 2)
-        for tree in (MonteCarloTree(1 << 9), PpafTree(1 << 9), self.network_tree()):
+        for tree in (MonteCarloTree(1 << 9), PpafTree(1 << 9), self.make_network_tree()):
             yield tree.analyse(position, 600.0, 3, 1)
         if self.game == Game.OTHELLO:
             yield IterativeDeepening(OtageMemory()).analyse(position, Limit(depth=2))
 
-    def network_tree(self) -> MonteCarloTree:
+    def make_network_tree(self) -> MonteCarloTree:
         """Return a tree search with an untrained network."""
         network: Perceptron = self.network
         return PerceptronTree(1 << 9, network=network)
@@ -142,8 +142,11 @@ def main() -> None:
     options = parser.parse_args()
     rng = random.Random(options.seed)
     for game in Game:
-        searches = AllSearches(game)
-        positions = [*fixed_positions(game), *(odd_position(game, rng) for _ in range(options.positions))]
+        searches = SearchRunner(game)
+        positions = [
+            *list_extreme_positions(game),
+            *(make_unreachable_position(game, rng) for _ in range(options.positions)),
+        ]
         count = sum(map(searches.run, positions))
         print(f"{game}: {len(positions)} positions, {count:,d} analyses")
 

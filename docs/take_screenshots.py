@@ -59,15 +59,15 @@ SCREENSHOTS: dict[str, tuple[str, Any, dict[str, Any]]] = {
 
 
 # ---- the club --------------------------------------------------------------------------------------------------------
-NAMES = ["Ann", "Bob", "Eve", "Dan"]
-LOSERS = ["Dan", "Eve", "Bob", "Dan", "Ann", "Eve"]  # of finished games, so that ratings differ
+MEMBER_NAMES = ["Ann", "Bob", "Eve", "Dan"]
+LOSERS_OF_FINISHED_GAMES = ["Dan", "Eve", "Bob", "Dan", "Ann", "Eve"]  # of finished games, so that ratings differ
 
 
 class ClubMembers:
     """Members of the club, each with an HTTP client and a WebSocket channel."""
 
     def __init__(self, stack: ExitStack, address: str) -> None:
-        self.clients = {name: clubs.ClubHttpClient(base_url=address) for name in NAMES}
+        self.clients = {name: clubs.ClubHttpClient(base_url=address) for name in MEMBER_NAMES}
         for name, client in self.clients.items():
             clubs.sign_up(client, name)
         self.channels = {name: stack.enter_context(client.connect()) for name, client in self.clients.items()}
@@ -83,8 +83,8 @@ class ClubMembers:
 
     def fill(self) -> None:
         """Create finished games, games in progress and seeks; Ann is playing."""
-        for index, loser in enumerate(LOSERS):
-            winner = NAMES[index % 2] if NAMES[index % 2] != loser else NAMES[2]
+        for index, loser in enumerate(LOSERS_OF_FINISHED_GAMES):
+            winner = MEMBER_NAMES[index % 2] if MEMBER_NAMES[index % 2] != loser else MEMBER_NAMES[2]
             number = self.play(winner, loser, ["d3", "c5"], variant="othello", seconds=300)
             assert self.channels[loser].request("resign", game=number)["type"] == "done"
         self.play("Eve", "Dan", re.findall(".", AWALE_GAME), variant="abapa", seconds=1800)

@@ -37,7 +37,7 @@ def predecessors_of(boards: Iterable[Position], rng: random.Random) -> list[Posi
 def assert_solved(engine: Engine, positions: list[Position]) -> None:
     for position in positions:
         *_, last = engine.solve(position)
-        assert last.exact and last.value == stress_checks.exact_value(position), position
+        assert last.exact and last.value == stress_checks.compute_exact_value(position), position
 
 
 def assert_legal(engine: Engine, position: Position, limit: Limit) -> None:
@@ -71,7 +71,7 @@ def test_each_word_affects_the_hash() -> None:
 def test_boards_made_of_constants_are_solved() -> None:
     rng = random.Random(1)
     with Engine(hash=1) as engine:
-        assert_solved(engine, predecessors_of(collisions.weak_boards(8, rng), rng))
+        assert_solved(engine, predecessors_of(collisions.make_weak_boards(8, rng), rng))
 
 
 def test_boards_that_shared_hash_0_do_not_crash() -> None:
@@ -91,8 +91,8 @@ def test_exchanged_factors_are_not_confused() -> None:
     rng = random.Random(5)
     with Engine(hash=1) as engine:
         for _ in range(40):
-            pair = collisions.product_pair(8, rng)
-            assert collisions.product_hash(pair[0].own, pair[0].opp) == collisions.product_hash(
+            pair = collisions.make_product_collision(8, rng)
+            assert collisions.compute_product_hash(pair[0].own, pair[0].opp) == collisions.compute_product_hash(
                 pair[1].own, pair[1].opp
             )
             assert_solved(engine, predecessors_of(pair, rng))
@@ -102,7 +102,7 @@ def test_constructed_pairs_differ_under_a_secret_hash() -> None:
     rng = random.Random(3)
     with Engine(hash=1, secret=True) as engine, Engine(hash=1) as public:
         for _ in range(20):
-            pair = collisions.public_pair(rng.randint(10, 20), rng)
+            pair = collisions.make_public_collision(rng.randint(10, 20), rng)
             multipliers = [each.search_threads.workers[0].state.multipliers for each in (engine, public)]
             secret, known = (
                 {int(transposition_table.hash_of(U(board.own), U(board.opp), each)) for board in pair}
@@ -111,13 +111,13 @@ def test_constructed_pairs_differ_under_a_secret_hash() -> None:
             assert len(known) == 1 and len(secret) == 2
             for position in predecessors_of(pair, rng):
                 assert_legal(public, position, Limit(depth=8))
-        assert_solved(engine, predecessors_of(collisions.public_pair(10, rng), rng))
+        assert_solved(engine, predecessors_of(collisions.make_public_collision(10, rng), rng))
 
 
 @pytest.mark.parametrize("threads", [1, 2])
 def test_boards_that_hash_to_0_or_all_ones_are_searched(threads: int) -> None:
-    rng, boards = random.Random(7), [Position(Game.OTHELLO, *words) for words in collisions.EXTREMES]
-    assert {collisions.public_hash(*words) for words in collisions.EXTREMES} == {
+    rng, boards = random.Random(7), [Position(Game.OTHELLO, *words) for words in collisions.EXTREME_HASH_BOARDS]
+    assert {collisions.compute_public_hash(*words) for words in collisions.EXTREME_HASH_BOARDS} == {
         0,
         collisions.WORD_MASK,
     }

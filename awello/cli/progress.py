@@ -1,30 +1,37 @@
-"""Options, progress display and interruption, shared by the commands that play games."""
+"""Progress bars, and exits of interrupted commands."""
 
 import sys
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Annotated, NoReturn
+from typing import Any, NoReturn
 
 import typer
-from rich.console import Group, RenderableType
+from rich.console import Console, Group, RenderableType
 from rich.live import Live
+from rich.progress import BarColumn, MofNCompleteColumn, Progress, ProgressColumn, TextColumn, TimeRemainingColumn
 
-from awello.cli.app import progress_bar
 
-FirstSpec = Annotated[str, typer.Argument(metavar="A", help="First player; 'awello players' lists them")]
-SecondSpec = Annotated[str, typer.Argument(metavar="B", help="Second player")]
-Seed = Annotated[int, typer.Option(help="Random seed; the same seed gives the same games", metavar="S")]
-Openings = Annotated[
-    Path | None, typer.Option(help="File of openings, one transcript per line; default: none", metavar="FILE")
-]
-Out = Annotated[
-    Path | None, typer.Option(help="Folder to write the games to, or to resume from; default: none", metavar="FOLDER")
-]
+def make_progress_bar(*columns: ProgressColumn) -> Progress:
+    """Create a progress bar on standard error, hidden if that is not a terminal.
+
+    Default columns: label, bar, steps and remaining time.
+    """
+    default = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
+    console = Console(stderr=True)
+    return Progress(*(columns or default), console=console, transient=True, disable=not console.is_terminal)
 
 
 @contextmanager
-def show_progress(
+def show_step_progress(label: str, total: float) -> Iterator[Any]:
+    """Show a progress bar; yield a function to call after each step, optionally with a new `description`."""
+    with make_progress_bar() as bar:
+        task = bar.add_task(label, total=total)
+        yield lambda steps=1, **fields: bar.update(task, advance=steps, **fields)
+
+
+@contextmanager
+def show_job_progress(
     label: str, total: int, draw: Callable[[], Iterable[RenderableType]] = lambda: ()
 ) -> Iterator[Callable[..., None]]:
     """Show a progress bar with the remaining time, below the output of `draw`, if standard error is a terminal.
@@ -32,7 +39,7 @@ def show_progress(
     Yields a function that accepts the number of finished jobs and optionally a new label. Jobs finished before the
     first call are ignored in the estimate of the remaining time.
     """
-    bar = progress_bar()
+    bar = make_progress_bar()
     task = bar.add_task(label, total=None)
 
     def update(done: int, label: str = "") -> None:
@@ -62,12 +69,3 @@ def exit_interrupted(folder: Path | str | None) -> NoReturn:
         raise typer.Exit(130)
     print(f"awello: interrupted: run the same command again to resume from {folder}", file=sys.stderr)
     raise SystemExit(130)  # typer.Exit(130) would print another line
-
-
-def describe_learnt(learnt: dict[str, dict[str, int]]) -> list[str]:
-    """Describe what the players have learnt, one line per player."""
-    return [
-        f"{spec} learnt from {counts['games']} game{'s' * (counts['games'] > 1)}: "
-        + ", ".join(f"{name} {count}" for name, count in counts.items() if name != "games")
-        for spec, counts in learnt.items()
-    ]

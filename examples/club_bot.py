@@ -1,6 +1,6 @@
 """A small bot for the club: it accepts every challenge and plays random moves.
 
-    AWELLO_TOKEN=... python examples/club_client.py http://127.0.0.1:8421
+    AWELLO_TOKEN=... python examples/club_bot.py http://127.0.0.1:8421
 
 The protocol is described in docs/club.md; you can use any language with WebSockets and JSON.
 """
@@ -16,15 +16,15 @@ from typing import Any
 from websockets.asyncio.client import ClientConnection, connect
 from websockets.exceptions import ConnectionClosed
 
-numbers = itertools.count(1)
-pending: dict[int, str] = {}  # requests without a response, by id
+request_numbers = itertools.count(1)
+pending_requests: dict[int, str] = {}  # requests without a response, by id
 
 
 async def send_request(club: ClientConnection, type: str, **fields: Any) -> None:
     """Send a request; its response has the same id."""
-    number = next(numbers)
-    pending[number] = json.dumps({"id": number, "type": type, **fields})
-    await club.send(pending[number])
+    number = next(request_numbers)
+    pending_requests[number] = json.dumps({"id": number, "type": type, **fields})
+    await club.send(pending_requests[number])
 
 
 def choose_move(game: dict[str, Any]) -> str:
@@ -53,13 +53,13 @@ async def play(club: ClientConnection) -> None:
                         club, "move", game=message["game"], ply=message["ply"], move=choose_move(message)
                     )
             case "error":
-                request = pending.pop(message["id"])
+                request = pending_requests.pop(message["id"])
                 print(f"refused: {message['message']}", file=sys.stderr)
                 if message["code"] in ("message_rate_limit", "storage"):  # temporary: send it again
                     await asyncio.sleep(0.5)
-                    await club.send(pending.setdefault(message["id"], request))
+                    await club.send(pending_requests.setdefault(message["id"], request))
             case "done":
-                del pending[message["id"]]
+                del pending_requests[message["id"]]
 
 
 async def main(server: str, token: str) -> None:

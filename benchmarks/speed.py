@@ -33,7 +33,7 @@ from awello.search.root import analyse
 
 
 @dataclass(frozen=True)
-class Row:
+class Measurement:
     """A row of the table: the name of a measurement, its rate, and the command that repeats it."""
 
     name: str
@@ -42,7 +42,7 @@ class Row:
     command: str
 
 
-def best_rate(work: Callable[[], int], runs: int) -> float:
+def measure_best_rate(work: Callable[[], int], runs: int) -> float:
     """Return the best rate per second of several runs."""
     rates = []
     for _ in range(runs):
@@ -52,12 +52,12 @@ def best_rate(work: Callable[[], int], runs: int) -> float:
     return max(rates)
 
 
-def perft_row(game: Game, depth: int) -> Row:
+def measure_perft(game: Game, depth: int) -> Measurement:
     """Measure perft from the start of a game, in leaves per second."""
     start = Position.start(game)
-    rate = best_rate(lambda: perft(int(game), U(start.own), U(start.opp), depth), 5)
+    rate = measure_best_rate(lambda: perft(int(game), U(start.own), U(start.opp), depth), 5)
     option = f" --variant {game.variant}" if game > Game.ABAPA else ""
-    return Row(
+    return Measurement(
         f"perft, {' '.join(filter(None, (game.family, game.variant)))}",
         rate / 1e6,
         "M leaves/s",
@@ -65,33 +65,33 @@ def perft_row(game: Game, depth: int) -> Row:
     )
 
 
-def match_row() -> Row:
+def measure_match() -> Measurement:
     """Measure games per second between two random players."""
-    rate = best_rate(lambda: play_match(Match(Game.OTHELLO, "random", "random", 100)).games, 3)
-    return Row("games of random players", rate, "games/s", "awello match othello random random --games 1000")
+    rate = measure_best_rate(lambda: play_match(Match(Game.OTHELLO, "random", "random", 100)).games, 3)
+    return Measurement("games of random players", rate, "games/s", "awello match othello random random --games 1000")
 
 
-def search_row(spec: str, depth: int) -> Row:
+def measure_search(spec: str, depth: int) -> Measurement:
     """Measure nodes per second of a search without pruning, five plies into a game."""
     position, evaluator = parse_transcript("f5d6c3d3c4").final, Evaluator(Game.OTHELLO, Heuristic("positional"))
-    rate = best_rate(lambda: analyse(position, spec, depth, evaluator).nodes, 3)
-    return Row(
+    rate = measure_best_rate(lambda: analyse(position, spec, depth, evaluator).nodes, 3)
+    return Measurement(
         f"{spec}, depth {depth}", rate / 1e6, "M nodes/s", f"awello match othello {spec}:positional@{depth} random"
     )
 
 
-def move_time_row(depth: int) -> Row:
+def measure_move_time(depth: int) -> Measurement:
     """Measure milliseconds per move of alpha-beta against random."""
     spec = f"alphabeta:positional@{depth}"
     mean, _ = play_match(Match(Game.OTHELLO, spec, "random", games=20)).mean_ms()
-    return Row(f"{spec} against random", mean, "ms per move", f"awello match othello {spec} random --games 20")
+    return Measurement(f"{spec} against random", mean, "ms per move", f"awello match othello {spec} random --games 20")
 
 
-def champion_row() -> Row:
+def measure_champion() -> Measurement:
     """Measure nodes per second of the champion on the positions of `awello bench`; the name contains the signature."""
     runs = [list(run_bench()) for _ in range(3)]
     nodes, seconds = sum(row.nodes for row in runs[0]), min(sum(row.seconds for row in run) for run in runs)
-    return Row(f"champion, {nodes:,} nodes", nodes / seconds / 1e6, "M nodes/s", "awello bench")
+    return Measurement(f"champion, {nodes:,} nodes", nodes / seconds / 1e6, "M nodes/s", "awello bench")
 
 
 @kernel("int64(uint64, uint64, PatternRow, PatternRow, StageWeights)")
@@ -118,7 +118,7 @@ def evaluate_all(boards: "npt.NDArray[U]", rows: "npt.NDArray[Any]", child: Patt
     return count
 
 
-def evaluation_row() -> Row:
+def measure_evaluation() -> Measurement:
     """Measure pattern evaluations per second, each with an incremental update of the parent's row."""
     positions = [position for game in GAMES for position in parse_transcript(game).positions()]
     chosen = [position for position in positions if stage_of(position.empties) == stage_of(30)]
@@ -126,11 +126,11 @@ def evaluation_row() -> Row:
     rows, weights = PatternRow.new_array(len(chosen)), StageWeights.view(load_pattern_weights()[stage_of(30)])
     for row, position in zip(rows, chosen, strict=True):
         fill_row(position.own, position.opp, row)
-    rate = best_rate(lambda: evaluate_all(boards, rows, PatternRow.new(), weights), 10)
-    return Row("pattern evaluations, each after a move", rate / 1e6, "M/s", "make bench")
+    rate = measure_best_rate(lambda: evaluate_all(boards, rows, PatternRow.new(), weights), 10)
+    return Measurement("pattern evaluations, each after a move", rate / 1e6, "M/s", "make bench")
 
 
-def awale_rows() -> list[Row]:
+def measure_awale() -> list[Measurement]:
     """Measure the Awalé champion with DiffScore: milliseconds to two depths, and nodes per second to a third."""
     start, rows = Position.start(Game.TOURNAMENT), []
     with Engine(start.game, hash=16, heuristic=Heuristic("diffscore")) as engine:
@@ -143,25 +143,36 @@ def awale_rows() -> list[Row]:
                 times.append(time.perf_counter() - started)
                 nodes = analysis.nodes
             name = f"Awalé champion:diffscore to depth {depth}"
-            rows.append(Row(name, 1000 * min(times), "ms", "make bench"))
-    return [*rows[:2], Row(name, nodes / min(times) / 1e6, "M nodes/s", "make bench")]
+            rows.append(Measurement(name, 1000 * min(times), "ms", "make bench"))
+    return [*rows[:2], Measurement(name, nodes / min(times) / 1e6, "M nodes/s", "make bench")]
 
 
-def playouts_row(game: Game, tree: MonteCarloTree) -> Row:
+def measure_tree_search(game: Game, tree: MonteCarloTree) -> Measurement:
     """Measure rounds per second of a tree search with playouts or a network, from the start of a game."""
     name = {MonteCarloTree: "uct", PpafTree: "ppaf", PerceptronTree: "puct"}[type(tree)]
-    rate = best_rate(lambda: tree.analyse(Position.start(game), 0.1, None, 1).leaves, 10)
-    return Row(f"{name}, {game}", rate / 1e3, "thousand rounds/s", "make bench")
+    rate = measure_best_rate(lambda: tree.analyse(Position.start(game), 0.1, None, 1).leaves, 10)
+    return Measurement(f"{name}, {game}", rate / 1e3, "thousand rounds/s", "make bench")
 
 
 def main() -> None:
     """Run all measurements."""
-    rows = [perft_row(Game.OTHELLO, 11), perft_row(Game.ABAPA, 10), perft_row(Game.ROMEIN, 10), match_row()]
-    rows += [search_row("minimax", 8), search_row("negamax", 8), move_time_row(8), move_time_row(10), champion_row()]
-    rows += [evaluation_row(), *awale_rows()]
+    rows = [
+        measure_perft(Game.OTHELLO, 11),
+        measure_perft(Game.ABAPA, 10),
+        measure_perft(Game.ROMEIN, 10),
+        measure_match(),
+    ]
+    rows += [
+        measure_search("minimax", 8),
+        measure_search("negamax", 8),
+        measure_move_time(8),
+        measure_move_time(10),
+        measure_champion(),
+    ]
+    rows += [measure_evaluation(), *measure_awale()]
     for game in (Game.TOURNAMENT, Game.OTHELLO):
         rows += [
-            playouts_row(game, tree)
+            measure_tree_search(game, tree)
             for tree in (MonteCarloTree(), PpafTree(), PerceptronTree(network=load_perceptron(game)))
         ]
     table = Table("measurement", "rate", "unit", "command", title=f"awello {__version__}, {platform.machine()}")

@@ -1,8 +1,8 @@
 """Test the club while its server or its database is killed, or its disk is full.
 
-    python benchmarks/club_trouble.py server [--times 50] [--games 200]
-    python benchmarks/club_trouble.py database [--times 50]   # kills and restarts its own PostgreSQL
-    python benchmarks/club_trouble.py disk [--times 50]       # fills and empties its own small disk; needs root
+    python benchmarks/club_failures.py server [--times 50] [--games 200]
+    python benchmarks/club_failures.py database [--times 50]   # kills and restarts its own PostgreSQL
+    python benchmarks/club_failures.py disk [--times 50]       # fills and empties its own small disk; needs root
 
 Bots play random moves.  After each failure, the database is compared with the messages that the bots received:
 every acknowledged move must be stored, every game must be legal, and no clock may be wrong by more than a second.  The
@@ -83,9 +83,9 @@ def kill_server(database: str, bots: list[BenchmarkBot], options: argparse.Names
         finally:
             server.kill()
         states, heartbeat = load_games(database)
-        wrong += count_errors(states, received_plies(bots))
-        worst = max(worst, max_clock_error(states, bots, killed_at, heartbeat))
-        moves = sum(len(bot.waits) for bot in bots)
+        wrong += count_errors(states, list_received_plies(bots))
+        worst = max(worst, compute_max_clock_error(states, bots, killed_at, heartbeat))
+        moves = sum(len(bot.response_times) for bot in bots)
         playing = sum(not state.over for state in states.values())
         print(
             f"kill {number}: {playing} games, {moves:,d} moves acknowledged, {wrong} errors, "
@@ -106,7 +106,7 @@ async def play_and_kill(bots: list[BenchmarkBot], address: str, server: subproce
     return killed_at
 
 
-def max_clock_error(
+def compute_max_clock_error(
     states: dict[int, GameState], bots: list[BenchmarkBot], killed_at: float, heartbeat: float
 ) -> float:
     """Return the largest difference between a stored clock and the clock sent to the bots before the kill."""
@@ -132,23 +132,23 @@ async def play_with_failures(
         refusals = count_refusals(bots)
         started = time.time()
         await asyncio.to_thread(failure.begin)
-        await until(lambda before=refusals: count_refusals(bots) > before)  # type: ignore[misc]
+        await wait_until(lambda before=refusals: count_refusals(bots) > before)  # type: ignore[misc]
         stopped = time.time()
         await asyncio.sleep(random.uniform(0.2, 2.0))
         states_before = {game: entry for bot in bots for game, entry in bot.states.items()}
         for bot in bots:
             bot.repeated_states.clear()
-        acknowledged = sum(len(bot.waits) for bot in bots)
+        acknowledged = sum(len(bot.response_times) for bot in bots)
         await asyncio.to_thread(failure.end)
-        await until(lambda before=acknowledged: sum(len(bot.waits) for bot in bots) > before)  # type: ignore[misc]
+        await wait_until(lambda before=acknowledged: sum(len(bot.response_times) for bot in bots) > before)  # type: ignore[misc]
         resumed = time.time()
         await asyncio.sleep(0.5)
-        errors = clock_errors(states_before, bots, started, stopped)
+        errors = compute_clock_errors(states_before, bots, started, stopped)
         worst, compared = max([worst, *errors]), compared + len(errors)
-        received = received_plies(bots)  # play continues while the games are loaded
+        received = list_received_plies(bots)  # play continues while the games are loaded
         states, _ = await asyncio.to_thread(load_games, failure.database)
         wrong += count_errors(states, received)
-        moves = sum(len(bot.waits) for bot in bots)
+        moves = sum(len(bot.response_times) for bot in bots)
         print(
             f"failure {number}: {len(errors)} games, {moves:,d} moves acknowledged, {count_refusals(bots):,d} refused, "
             f"{wrong} errors, largest clock error {worst:.2f} s, resumed after {resumed - started:.1f} s",
@@ -164,14 +164,16 @@ def count_refusals(bots: list[BenchmarkBot]) -> int:
     return sum(bot.refusals["storage"] for bot in bots)
 
 
-async def until(condition: Callable[[], bool]) -> None:
+async def wait_until(condition: Callable[[], bool]) -> None:
     """Wait for a condition."""
     async with asyncio.timeout(RECOVERY_TIMEOUT_SECONDS):
         while not condition():
             await asyncio.sleep(0.02)
 
 
-def clock_errors(states_before: StatesByGame, bots: list[BenchmarkBot], started: float, stopped: float) -> list[float]:
+def compute_clock_errors(
+    states_before: StatesByGame, bots: list[BenchmarkBot], started: float, stopped: float
+) -> list[float]:
     """Return the differences between the clocks after a failure and at the failure.
 
     The database failed between `started` and `stopped`; a clock is correct if it matches a time between them.
@@ -187,7 +189,7 @@ def clock_errors(states_before: StatesByGame, bots: list[BenchmarkBot], started:
     return errors
 
 
-def received_plies(bots: list[BenchmarkBot]) -> list[tuple[int, int]]:
+def list_received_plies(bots: list[BenchmarkBot]) -> list[tuple[int, int]]:
     """Return games and the numbers of moves that the bots received."""
     acknowledged = [entry for bot in bots for entry in bot.acknowledged.items()]
     return acknowledged + [(game, state["ply"]) for bot in bots for game, (_, state) in bot.states.items()]

@@ -1,6 +1,6 @@
 """A bot that returns a weight for each pit, as in the tournament of report 1.
 
-awello --import examples/weights.py tournament awale right greedy random --rounds 5
+awello --import examples/weights_player.py tournament awale right greedy random --rounds 5
 """
 
 from collections.abc import Sequence
@@ -12,7 +12,7 @@ from awello.limits import Clock
 
 @register("right", "the largest capture, then the pit furthest to the right")
 @dataclass
-class Right(WeightsPlayer):
+class RightmostPlayer(WeightsPlayer):
     """Weights each pit by the seeds captured; ties go to the rightmost pit."""
 
     def weigh(self, position: Position, clock: Clock) -> Sequence[float]:

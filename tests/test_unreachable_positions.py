@@ -10,7 +10,7 @@ from awello import Game
 from awello.engine.tablebase import load_or_build
 
 sys.path.append(str(ROOT / "benchmarks"))
-import stress_odd
+import stress_unreachable
 
 CHECK = """
 import numpy as np
@@ -45,15 +45,18 @@ assert refused(lambda: patterns.stage_weights_at(8))
 
 @pytest.mark.parametrize("game", Game, ids=str)
 def test_searches_handle_odd_positions(game: Game) -> None:
-    rng, searches = random.Random(int(game)), stress_odd.AllSearches(game)
-    positions = [*stress_odd.fixed_positions(game), *(stress_odd.odd_position(game, rng) for _ in range(10))]
+    rng, searches = random.Random(int(game)), stress_unreachable.SearchRunner(game)
+    positions = [
+        *stress_unreachable.list_extreme_positions(game),
+        *(stress_unreachable.make_unreachable_position(game, rng) for _ in range(10)),
+    ]
     assert sum(map(searches.run, positions)) > 100
 
 
 def test_no_search_accesses_memory_outside_its_arrays() -> None:
     for game in (Game.ABAPA, Game.TOURNAMENT, Game.ROMEIN):
         load_or_build(game)  # built here, with compiled kernels
-    done = run("benchmarks/stress_odd.py", "--positions", "3", NUMBA_DISABLE_JIT="1")
+    done = run("benchmarks/stress_unreachable.py", "--positions", "3", NUMBA_DISABLE_JIT="1")
     assert done.returncode == 0, done.stderr
     assert len(done.stdout.splitlines()) == len(Game)
 
