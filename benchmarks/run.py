@@ -147,11 +147,11 @@ def awale_rows() -> list[Row]:
     return [*rows[:2], Row(name, nodes / min(times) / 1e6, "M nodes/s", "make bench")]
 
 
-def playouts_row(game: Game, tree: MonteCarloTree) -> Row:
-    """Measure rounds per second of a tree search with playouts or a network, from the start of a game."""
+def simulations_row(game: Game, tree: MonteCarloTree) -> Row:
+    """Measure simulations per second of a tree search with playouts or a network, from the start of a game."""
     name = {MonteCarloTree: "uct", PpafTree: "ppaf", PerceptronTree: "puct"}[type(tree)]
     rate = best_rate(lambda: tree.analyse(Position.start(game), 0.1, None, 1).leaves, 10)
-    return Row(f"{name}, {game}", rate / 1e3, "thousand rounds/s", "make bench")
+    return Row(f"{name}, {game}", rate / 1e3, "thousand simulations/s", "make bench")
 
 
 def main() -> None:
@@ -161,7 +161,7 @@ def main() -> None:
     rows += [evaluation_row(), *awale_rows()]
     for game in (Game.TOURNAMENT, Game.OTHELLO):
         rows += [
-            playouts_row(game, tree)
+            simulations_row(game, tree)
             for tree in (MonteCarloTree(), PpafTree(), PerceptronTree(network=load_perceptron(game)))
         ]
     table = Table("measurement", "rate", "unit", "command", title=f"awello {__version__}, {platform.machine()}")

@@ -16,7 +16,7 @@ from awello.kernel import COMPILED, U
 from awello.players.montecarlo import TreeSearchPlayer
 from awello.search import montecarlo, ppaf, uct
 from awello.search.montecarlo import MonteCarloTree, PpafTree
-from awello.search.uct import TreeNode, playout
+from awello.search.uct import TreeNode, run_playout
 
 
 @pytest.mark.parametrize("make", [MonteCarloTree, PpafTree])
@@ -45,7 +45,7 @@ def test_random_games_are_fair() -> None:
     """From a symmetric start, both sides score about equally."""
     state, results = U(12345), []
     for _ in range(4000):
-        result, state = playout(int(Game.ABAPA), U(0x040404040404), U(0x040404040404), U(state))
+        result, state = run_playout(int(Game.ABAPA), U(0x040404040404), U(0x040404040404), U(state))
         results.append(result)
     assert set(results) == {0, 1, 2} and 0.9 < np.mean(results) < 1.1
 
@@ -138,7 +138,7 @@ def test_the_player_respects_its_time_limit(name: str, monkeypatch: pytest.Monke
     player = make_player(f"{name}@50ms")
     player.begin(Game.ABAPA, 1)
     choice = player.choose(Position.start(Game.ABAPA), Clock())
-    assert choice.analysis and choice.analysis.leaves == 3 * MonteCarloTree.rounds_per_check, (
+    assert choice.analysis and choice.analysis.leaves == 3 * MonteCarloTree.simulations_per_check, (
         "the third check of the clock is past the limit"
     )
     with pytest.raises(SpecError, match="needs a time"):

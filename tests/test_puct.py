@@ -381,7 +381,7 @@ def test_the_player_respects_its_time_limit(monkeypatch: pytest.MonkeyPatch) -> 
     player = make_player("puct@50ms")
     player.begin(Game.ABAPA, 1)
     choice = player.choose(Position.start(Game.ABAPA), Clock())
-    assert choice.analysis and choice.analysis.leaves == 3 * PerceptronTree.rounds_per_check, (
+    assert choice.analysis and choice.analysis.leaves == 3 * PerceptronTree.simulations_per_check, (
         "the third check of the clock is past the limit"
     )
     with pytest.raises(SpecError, match="needs a time"):

@@ -97,8 +97,8 @@ def sample_move(state: PpafState, own: U, opp: U, moves: U) -> int:
 
 
 @kernel("int64(PpafState, uint64, uint64)")
-def playout(state: PpafState, own: U, opp: U) -> int:
-    """Play a game by the policy and record it; return the half points of the player to move."""
+def run_playout(state: PpafState, own: U, opp: U) -> int:
+    """Run a playout by the policy and record it; return the half points of the player to move."""
     game, ply = state.tree.game, 0
     while ply < MAX_PLAYOUT_PLIES:
         moves = legal_moves(game, own, opp)
@@ -156,12 +156,12 @@ def adapt(state: PpafState, winner: int) -> None:
 
 
 @kernel("void(TreeNode[::1], PpafState, int64)")
-def grow(nodes: Nodes, state: PpafState, rounds: int) -> None:
-    """Run `rounds` simulations, and adapt the policy after each playout."""
-    for _ in range(rounds):
+def grow(nodes: Nodes, state: PpafState, simulations: int) -> None:
+    """Run this many simulations, and adapt the policy after each playout."""
+    for _ in range(simulations):
         leaf = select_leaf(nodes, state.tree)
         leaf = expand_visited(nodes, state.tree, leaf)
-        result = playout(state, nodes[U(leaf)].own, nodes[U(leaf)].opp)
+        result = run_playout(state, nodes[U(leaf)].own, nodes[U(leaf)].opp)
         if result != DRAW:
             adapt(state, 0 if result == WIN else 1)
         backpropagate(nodes, state.tree.path, result)

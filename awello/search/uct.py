@@ -2,7 +2,7 @@
 
 A simulation has four steps.  *Select*: from the root down, choose the child with the best upper confidence bound, its
 mean result plus a bonus that is larger for children with fewer visits, until a leaf is reached.  *Expand*: if the leaf
-has been visited before, add all its children and continue with the first of them.  *Simulate*: run a playout from
+has been visited before, add all its children and continue with the first of them.  *Evaluate*: run a playout from
 there.  *Backpropagate*: add the result to every node on the path.
 
 A tree is an array of nodes.  The root is node 0, and the children of a node are contiguous.
@@ -94,8 +94,8 @@ def result_of(margin: int) -> int:
 
 
 @kernel("Tuple((int64, uint64))(int64, uint64, uint64, uint64)")
-def playout(game: int, own: U, opp: U, state: U) -> tuple[int, U]:
-    """Play a random game; return the half points of the player to move and the generator's next state."""
+def run_playout(game: int, own: U, opp: U, state: U) -> tuple[int, U]:
+    """Run a playout, a random game; return the half points of the player to move and the generator's next state."""
     swapped = False
     for _ in range(MAX_PLAYOUT_PLIES):
         moves = legal_moves(game, own, opp)
@@ -192,9 +192,9 @@ def expand_visited(nodes: Nodes, state: TreeState, leaf: int) -> int:
 
 
 @kernel("int64(TreeState, TreeNode)")
-def simulate(state: TreeState, node: TreeNode) -> int:
-    """Step 3, simulate: run a playout from a node; return the half points of the player to move."""
-    result, state.random_state = playout(state.game, node.own, node.opp, state.random_state)
+def evaluate_leaf(state: TreeState, node: TreeNode) -> int:
+    """Step 3, evaluate: run a playout from a leaf; return the half points of the player to move."""
+    result, state.random_state = run_playout(state.game, node.own, node.opp, state.random_state)
     return result
 
 
@@ -209,10 +209,10 @@ def backpropagate(nodes: Nodes, path: TreePath, result: int) -> None:
 
 
 @kernel("void(TreeNode[::1], TreeState, int64)")
-def grow(nodes: Nodes, state: TreeState, rounds: int) -> None:
-    """Run `rounds` simulations."""
-    for _ in range(rounds):
+def grow(nodes: Nodes, state: TreeState, simulations: int) -> None:
+    """Run this many simulations."""
+    for _ in range(simulations):
         leaf = select_leaf(nodes, state)
         leaf = expand_visited(nodes, state, leaf)
-        result = simulate(state, nodes[U(leaf)])
+        result = evaluate_leaf(state, nodes[U(leaf)])
         backpropagate(nodes, state.path, result)
