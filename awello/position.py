@@ -75,7 +75,7 @@ class Position:
     @property
     def board_words(self) -> tuple[int, int]:
         """Both words without the captured seeds, on which legal moves do not depend."""
-        bits = self.game.adapter.board_mask
+        bits = self.game.adapter.position_mask
         return self.own & bits, self.opp & bits
 
     def check(self) -> None:

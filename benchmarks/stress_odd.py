@@ -24,7 +24,7 @@ from awello.kernel import U
 from awello.limits import Limit
 from awello.position import parse_position
 from awello.rules.awale import TOTAL_SEEDS
-from awello.rules.othello import BOARD_SQUARES, canonical
+from awello.rules.othello import BOARD_MASKS, canonical
 from awello.search.budget_search import BudgetSearch
 from awello.search.iterative_deepening import IterativeDeepening
 from awello.search.montecarlo import MonteCarloTree, PerceptronTree, PpafTree
@@ -54,8 +54,8 @@ def fixed_positions(game: Game) -> Iterator[Position]:
     if game.family == "awale":
         yield from (parse_position(text, game) for text in ODD_PITS)
         return
-    board, corner = BOARD_SQUARES[game.size], BOARD_SQUARES[game.size] & -BOARD_SQUARES[game.size]
-    light, ring = board & LIGHT_SQUARES, board & ~BOARD_SQUARES.get(game.size - 2, 0x0000001818000000)
+    board, corner = BOARD_MASKS[game.size], BOARD_MASKS[game.size] & -BOARD_MASKS[game.size]
+    light, ring = board & LIGHT_SQUARES, board & ~BOARD_MASKS.get(game.size - 2, 0x0000001818000000)
     pairs = [(0, 0), (corner, 0), (0, corner), (board, 0), (board ^ corner, 0), (corner, board ^ corner)]
     pairs += [
         (light, board ^ light),
@@ -78,7 +78,7 @@ def odd_position(game: Game, rng: random.Random) -> Position:
         for number in range(TOTAL_SEEDS):
             seeds[pile if number < rng.choice((32, 40, 47)) else rng.randrange(14)] += 1
         return parse_position("-".join(map(str, seeds)) + "-" + "SN"[side], game)
-    board = BOARD_SQUARES[game.size]
+    board = BOARD_MASKS[game.size]
     masks = [rng.choice((LIGHT_SQUARES, 0x0F0F0F0F0F0F0F0F, 0xFFFFFFFF, 0x00FF00FF00FF00FF)) for _ in range(2)]
     holes = sum(1 << square for square in rng.sample(range(64), rng.choice((1, 3, 6, 12, 40)))) & masks[0]
     return Position(game, board & masks[1] & ~holes, board & ~masks[1] & ~holes, side)

@@ -108,7 +108,7 @@ def test_encoded_boards_agree_with_the_search() -> None:
 def test_values_mix_searches_with_the_rest_of_the_game(game: Game) -> None:
     base = load_or_build(game)
     worker = AwaleWorker(0, base, TranspositionTable(1, bucket_bytes=ENTRY_BYTES), None)
-    worker.state.max_nodes, worker.state.tablebase_seeds = NO_NODE_LIMIT, base.seeds
+    worker.state.node_limit, worker.state.tablebase_seeds = NO_NODE_LIMIT, base.seeds
     worker.state.reduce_from_depth = NO_REDUCTIONS
     games = []
     for td_lambda in (0.0, 0.6):

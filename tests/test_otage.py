@@ -231,10 +231,12 @@ def test_fewer_leaves_with_each_technique() -> None:
     assert all(more > fewer for more, fewer in pairwise(totals.values())), totals
 
 
-def test_forbidden_moves_and_limits() -> None:
+def test_excluded_moves_and_limits() -> None:
     search, position = IterativeDeepening(OtageMemory()), Position.start()
-    assert search.analyse(position, Limit(depth=3), forbidden=(19, 26)).move in (37, 44)
-    assert search.analyse(position, Limit(depth=1), forbidden=position.legal_moves()).move in position.legal_moves()
+    assert search.analyse(position, Limit(depth=3), excluded_moves=(19, 26)).move in (37, 44)
+    assert (
+        search.analyse(position, Limit(depth=1), excluded_moves=position.legal_moves()).move in position.legal_moves()
+    )
     found = search.analyse(position, Limit(nodes=2000))
     assert found.nodes <= 2000 and found.depth >= 2 and found.pv[0] == found.move
     quick = search.analyse(position, Limit(), seconds=0.0)

@@ -193,7 +193,7 @@ def update_history(own: U, pit: int, captures: U, depth: int, frame: StackFrame,
 def count_node(state: AwaleState) -> None:
     """Count a visited position, and stop at the node limit."""
     state.nodes += 1
-    if state.nodes >= state.max_nodes:
+    if state.nodes >= state.node_limit:
         state.stop = STOP_BIT
 
 

@@ -52,11 +52,11 @@ def solve_up_to_four(own: U, opp: U, empty: U, alpha: int, state: OthelloState) 
     empties = popcount(empty)
     if empties == 4:
         return solve_4(own, opp, empty, alpha, state)
-    first, second_move = bit_scan(empty), bit_scan(clear_lowest_bit(empty))
+    first, second = bit_scan(empty), bit_scan(clear_lowest_bit(empty))
     if empties == 3:
-        return solve_3(own, opp, alpha, first, second_move, bit_scan(clear_lowest_bit(clear_lowest_bit(empty))), state)
+        return solve_3(own, opp, alpha, first, second, bit_scan(clear_lowest_bit(clear_lowest_bit(empty))), state)
     if empties == 2:
-        return solve_2(own, opp, alpha, first, second_move)
+        return solve_2(own, opp, alpha, first, second)
     if empties == 1:
         return solve_1(own, opp, alpha, first)
     return popcount(own) - popcount(opp)
@@ -69,7 +69,7 @@ def endgame_tt_index(own: U, opp: U) -> U:
 
 
 @kernel("boolean(EndgameEntry, uint64, uint64)", inline=True)
-def holds(entry: EndgameEntry, own: U, opp: U) -> bool:
+def matches_board(entry: EndgameEntry, own: U, opp: U) -> bool:
     """Return whether an entry belongs to a board."""
     return bool(entry.own == own and entry.opp == opp)
 
@@ -109,7 +109,7 @@ def bound_by_children(own: U, opp: U, alpha: int, count: int, listed: MoveList, 
         move = listed.moves[U(index)]
         next_own, next_opp = opp ^ move.flips, own | move.flips | bit(square_of(move))
         child = state.endgame_tt[endgame_tt_index(next_own, next_opp)]
-        if holds(child, next_own, next_opp) and -int(child.upper) > alpha:
+        if matches_board(child, next_own, next_opp) and -int(child.upper) > alpha:
             return -int(child.upper)
     return NO_SCORE
 
@@ -125,7 +125,7 @@ def solve_few_empties(own: U, opp: U, moves: U, alpha: int, state: OthelloState)
     if moves == U(0):
         replies = moves_of(opp, own) & empty
         if replies == U(0):
-            return final_score(own, opp, state.squares)
+            return final_score(own, opp, state.board_mask)
         return -solve_few_empties(opp, own, replies, ~alpha, state)
     if empties == 5:
         return solve_5(own, opp, empty, moves, alpha, state)
@@ -137,7 +137,7 @@ def solve_few_empties(own: U, opp: U, moves: U, alpha: int, state: OthelloState)
     # Step 3. Probe the endgame table.
     entry = state.endgame_tt[endgame_tt_index(own, opp)]
     lower, upper, tt_move = -SCORE_OFFSET, SCORE_OFFSET, NO_MOVE
-    if holds(entry, own, opp):
+    if matches_board(entry, own, opp):
         lower, upper, tt_move = int(entry.lower), int(entry.upper), int(entry.best_move)
         if lower > alpha:
             return lower

@@ -27,7 +27,7 @@ from awello.engine.othello_search import OthelloIterativeSearch, create_othello_
 from awello.engine.othello_state import MAX_THREADS
 from awello.engine.threads import SearchStopped
 from awello.engine.time_management import RESERVED_TIME_SHARE, UNLIMITED, TimeBudget, allocate_time, estimate_moves_left
-from awello.engine.transposition_table import PUBLIC_MULTIPLIERS, draw_multipliers
+from awello.engine.transposition_table import FIXED_MULTIPLIERS, draw_multipliers
 from awello.errors import AwelloError, ConfigError, SpecError
 from awello.evaluate.settings import Heuristic
 from awello.limits import Clock, Limit
@@ -50,9 +50,9 @@ Result = TypeVar("Result")
 class Engine:
     """Searches positions of one game and keeps its transposition table from one search to the next.
 
-    `hash` is the size of the table in MiB.  With `secret`, the hash function is drawn at random, so that users cannot
-    construct colliding positions; node counts and the results of depth-limited searches can then differ from engine to
-    engine.
+    `hash` is the size of the table in MiB.  With `random_hash`, the hash function is drawn at random, so that users
+    cannot construct colliding positions; node counts and the results of depth-limited searches can then differ from
+    engine to engine.
     """
 
     def __init__(
@@ -62,7 +62,7 @@ class Engine:
         hash: int = DEFAULT_HASH_MIB,
         heuristic: Heuristic | str | None = None,
         weights: Path | None = None,
-        secret: bool = False,
+        random_hash: bool = False,
     ) -> None:
         if not 1 <= threads <= MAX_THREADS:
             raise ConfigError(f"{threads} is not a valid number of threads: choose 1 to {MAX_THREADS}")
@@ -74,7 +74,7 @@ class Engine:
             heuristic = SMALL_BOARD_HEURISTIC
         self.game = game
         create_threads, self._search = SEARCHES[game.family]
-        multipliers = draw_multipliers() if secret else PUBLIC_MULTIPLIERS
+        multipliers = draw_multipliers() if random_hash else FIXED_MULTIPLIERS
         try:
             self.search_threads = create_threads(game, threads, hash, heuristic, weights, multipliers)
         except MemoryError:
@@ -231,14 +231,14 @@ class Engine:
         return stream if searched is position else (_prepend_pass(analysis) for analysis in stream)
 
     def _start_stream(
-        self, start: Callable[[TimeBudget], AnalysisStream], max_nodes: int | None, budget: TimeBudget
+        self, start: Callable[[TimeBudget], AnalysisStream], node_limit: int | None, budget: TimeBudget
     ) -> AnalysisStream:
         """Compute the first analysis in this thread and the others in a background thread."""
         queue: AnalysisQueue = SimpleQueue()
         self.stop()
         with self._lock:
             self.close()
-            self.search_threads.start(max_nodes)
+            self.search_threads.start(node_limit)
             stream = start(budget)
             try:
                 first = next(stream)

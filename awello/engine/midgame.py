@@ -90,7 +90,7 @@ def shallow_search(own: U, opp: U, moves: U, depth: int, alpha: int, beta: int, 
     if moves == U(0):
         replies = moves_of(opp, own) & empty
         if replies == U(0):
-            return DISC_VALUE * score(own, opp, state.squares)
+            return DISC_VALUE * score(own, opp, state.board_mask)
         swap_row(row)
         value = -shallow_search(opp, own, replies, depth, -beta, -alpha, state)
         swap_row(row)
@@ -290,7 +290,7 @@ def retry_later(square: int, listed: MoveList) -> None:
 def count_node(state: OthelloState) -> None:
     """Count a visited position, and stop at the node limit."""
     state.nodes += 1
-    if state.nodes >= state.max_nodes:
+    if state.nodes >= state.node_limit:
         set_stop(state, STOP_BIT)
 
 
@@ -318,7 +318,7 @@ def search(own: U, opp: U, moves: U, alpha: int, beta: int, depth: int, state: O
     if moves == U(0):
         replies = moves_of(opp, own) & empty
         if replies == U(0):
-            return score(own, opp, state.squares)
+            return score(own, opp, state.board_mask)
         swap_row(row)
         value = -search(opp, own, replies, -beta, -alpha, depth, state)
         swap_row(row)

@@ -30,7 +30,7 @@ from awello.kernel import U
 from awello.limits import Limit
 from awello.memory import address_of
 from awello.position import Position
-from awello.rules.game import PASS, Game, squares_of
+from awello.rules.game import PASS, Game, board_mask_of
 
 MIN_PARALLEL_SOLVE_DEPTH, MIN_PARALLEL_DEPTH = 15, 9  # shallower searches use one thread
 # The weight of the evaluation in move ordering.  It is lower near the end, where moves with few replies come first: the
@@ -67,7 +67,7 @@ class OthelloWorker(SearchWorker):
         self.tt, self.busy_table, self.evaluator = tt, busy_table, evaluator  # kept alive: the state stores addresses
         self.root_board = 0, 0
         self.state.tt, self.state.tt_mask = address_of(tt.words), U(tt.buckets - 1)
-        self.state.busy_table, self.state.squares = address_of(busy_table), squares_of(int(game))
+        self.state.busy_table, self.state.board_mask = address_of(busy_table), board_mask_of(int(game))
         self.state.stable_edges, self.state.probcut = build_edge_table(), load_probcut_terms()
         self._set_evaluator(game, evaluator)
 

@@ -81,8 +81,8 @@ class OthelloState(ThreadState):
     root_empties: int
     root_best_move: int
     """Before a search, the move to search first at the root; after it, the best move."""
-    squares: U
-    """The mask of the squares of the board."""
+    board_mask: U
+    """The mask of the playable squares."""
 
     # The evaluation: trained patterns, or a heuristic.
     key_per_disc: int
@@ -122,7 +122,7 @@ othello_state_at, busy_table_at = record_at(OthelloState), record_at(BusyTable)
 @kernel("uint64(uint64, uint64, OthelloState)", inline=True)
 def empty_squares(own: U, opp: U, state: OthelloState) -> U:
     """Return the empty squares of the board."""
-    return state.squares & ~(own | opp)
+    return state.board_mask & ~(own | opp)
 
 
 @kernel("uint64(uint64)", inline=True)

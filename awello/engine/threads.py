@@ -101,19 +101,19 @@ class SearchThreads:
         self.workers, self.tt = workers, tt
         self.stopped = False
 
-    def start(self, max_nodes: int | None = None) -> None:
+    def start(self, node_limit: int | None = None) -> None:
         """Reset the node count and the stop flag."""
         self.stopped = False
         self.tt.age = (self.tt.age + 1) % 128  # entries of earlier searches are replaced first
         for worker in self.workers:
             worker.start()
-        self.limit_nodes(max_nodes)
+        self.limit_nodes(node_limit)
 
-    def limit_nodes(self, max_nodes: int | None) -> None:
+    def limit_nodes(self, node_limit: int | None) -> None:
         """Stop the search after it has visited this many more positions."""
         for worker in self.workers:
-            more = max(1, max_nodes // len(self.workers)) if max_nodes is not None else NO_NODE_LIMIT
-            worker.set(max_nodes=worker.get("nodes") + more)
+            more = max(1, node_limit // len(self.workers)) if node_limit is not None else NO_NODE_LIMIT
+            worker.set(node_limit=worker.get("nodes") + more)
 
     def clear(self) -> None:
         """Clear all tables."""

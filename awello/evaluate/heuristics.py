@@ -23,7 +23,7 @@ from awello.bits import moves_of, popcount, to_signed
 from awello.evaluate.awale import AwaleWeights, weigh
 from awello.kernel import U, kernel
 from awello.layout import Int32, Layout, record_at
-from awello.rules.game import score, squares_of
+from awello.rules.game import board_mask_of, score
 
 POSITIONAL, ABSOLUTE, MOBILITY, MIXED, TACTICAL, DIFFSCORE = range(6)  # numbers of heuristics; `awale.py` has more
 # The value of a disc or seed of a final score, above any estimate: the value of a square is at most 10,000.
@@ -70,8 +70,8 @@ def positional(own: U, opp: U, state: HeuristicState) -> int:
 @kernel("int64(int64, uint64, uint64)")
 def mobility(game: int, own: U, opp: U) -> int:
     """Return the number of the mover's moves minus the opponent's."""
-    squares = squares_of(game)
-    return popcount(moves_of(own, opp) & squares) - popcount(moves_of(opp, own) & squares)
+    board_mask = board_mask_of(game)
+    return popcount(moves_of(own, opp) & board_mask) - popcount(moves_of(opp, own) & board_mask)
 
 
 @kernel("uint64(uint64, HeuristicState)", inline=True)

@@ -136,7 +136,7 @@ def play_games(game: Game, weights: AwaleNetworkWeights, games: int, seed: str) 
     """Play games; return the positions whose best move captures nothing, and their target values."""
     rng, base = random.Random(seed), load_or_build(game)
     worker = AwaleWorker(0, base, TranspositionTable(1, bucket_bytes=ENTRY_BYTES), weights)
-    worker.state.max_nodes, worker.state.tablebase_seeds = NO_NODE_LIMIT, base.seeds
+    worker.state.node_limit, worker.state.tablebase_seeds = NO_NODE_LIMIT, base.seeds
     worker.state.reduce_from_depth = NO_REDUCTIONS
     played, words = PlayedPosition.new_array(MAX_PLIES), np.array([rng.getrandbits(63) | 1], np.uint64)
     examples = []

@@ -167,7 +167,7 @@ class AwaleAdapter:
     family, title, sides, unit, share_name = "awale", "Awalé", ("South", "North"), "seeds", "seeds"
     move_example, name_length = "a pit, such as C", 1
     start, board_name, points, all_moves = (START, START), family, TOTAL_SEEDS, tuple(range(6))
-    board_mask = int(ROW)
+    position_mask = int(ROW)
     has_passes, has_symmetries, has_draw_offers, has_repetition = False, False, True, True
 
     def lead(self, own: int, opp: int) -> int:

@@ -17,11 +17,11 @@ from awello.errors import NotationError
 from awello.kernel import U, kernel
 
 BLACK_START, WHITE_START = 0x0000000810000000, 0x0000001008000000
-BOARD_SQUARES = {4: 0x00003C3C3C3C0000, 6: 0x007E7E7E7E7E7E00, 8: FULL}
-SQUARES8, SQUARES6, SQUARES4 = U(BOARD_SQUARES[8]), U(BOARD_SQUARES[6]), U(BOARD_SQUARES[4])
+BOARD_MASKS = {4: 0x00003C3C3C3C0000, 6: 0x007E7E7E7E7E7E00, 8: FULL}
+BOARD_MASK8, BOARD_MASK6, BOARD_MASK4 = U(BOARD_MASKS[8]), U(BOARD_MASKS[6]), U(BOARD_MASKS[4])
 
 
-# ---- rules (kernels); `squares` is the mask of the playable squares -------------------------------------------------
+# ---- rules (kernels); `board_mask` contains the playable squares ----------------------------------------------------
 @kernel("UniTuple(uint64, 2)(uint64, uint64, int64)")
 def play(own: U, opp: U, square: int) -> tuple[U, U]:
     """Return the position after a legal move, the next mover's word first."""
@@ -30,16 +30,16 @@ def play(own: U, opp: U, square: int) -> tuple[U, U]:
 
 
 @kernel("boolean(uint64, uint64, uint64)")
-def is_over(own: U, opp: U, squares: U) -> bool:
+def is_over(own: U, opp: U, board_mask: U) -> bool:
     """Return whether neither side can move."""
-    return bool(((moves_of(own, opp) | moves_of(opp, own)) & squares) == U(0))
+    return bool(((moves_of(own, opp) | moves_of(opp, own)) & board_mask) == U(0))
 
 
 @kernel("int64(uint64, uint64, uint64)")
-def score(own: U, opp: U, squares: U) -> int:
+def score(own: U, opp: U, board_mask: U) -> int:
     """Return the mover's official score in a finished game; empty squares go to the winner."""
     difference = popcount(own) - popcount(opp)
-    empty = popcount(squares) - popcount(own) - popcount(opp)
+    empty = popcount(board_mask) - popcount(own) - popcount(opp)
     if difference > 0:
         return difference + empty
     return difference - empty if difference < 0 else 0
@@ -47,7 +47,7 @@ def score(own: U, opp: U, squares: U) -> int:
 
 @kernel("UniTuple(int64, 2)(uint64, uint64, uint64, uint8[::1], int8[::1])")
 def insert_passes(
-    own: U, opp: U, squares: U, given: npt.NDArray[np.uint8], moves: npt.NDArray[np.int8]
+    own: U, opp: U, board_mask: U, given: npt.NDArray[np.uint8], moves: npt.NDArray[np.int8]
 ) -> tuple[int, int]:
     """Copy moves and insert the missing passes as -1; return the numbers of moves read and written.
 
@@ -56,10 +56,10 @@ def insert_passes(
     written = 0
     for count in range(given.size):
         square = int(given[count])
-        legal_squares = moves_of(own, opp) & squares
+        legal_squares = moves_of(own, opp) & board_mask
         if legal_squares == U(0):
             own, opp = opp, own
-            legal_squares = moves_of(own, opp) & squares
+            legal_squares = moves_of(own, opp) & board_mask
             if legal_squares == U(0):
                 return count, written
             moves[written] = -1
@@ -170,7 +170,7 @@ class OthelloAdapter:
     share_name = "board"  # in reports, as in "board held at the end, %"
     move_example, name_length = "a square, such as f5", 2
     start = BLACK_START, WHITE_START
-    board_mask = FULL  # the bits of a word on which legal moves depend
+    position_mask = FULL  # the bits of a word on which legal moves depend
     has_passes, has_symmetries, has_draw_offers = True, True, False
     has_repetition = False  # whether a repeated position ends the game
 
@@ -195,7 +195,7 @@ class OthelloAdapter:
 
     def check(self, own: int, opp: int) -> None:
         """Raise `NotationError` if the words are not a valid position."""
-        if (own | opp) & ~BOARD_SQUARES[self.size]:
+        if (own | opp) & ~BOARD_MASKS[self.size]:
             raise NotationError(f"a disc lies outside the board: use only its {self.points} squares")
         if both := own & opp:
             square = format_square(both.bit_length() - 1, self.size)

@@ -29,7 +29,7 @@ SHIPPED_SCORES = {"awale": "travers"}  # the name of the file with scores, by fa
 ORDERINGS = {"none": kernels.ORDER_NONE, "frozen": kernels.ORDER_FROZEN, "live": kernels.ORDER_LIVE}
 DEFAULT_NODES = 450_000  # the budget of the agent in report 1
 DEFAULT_SHARE_FACTOR = 1.5  # delta in report 1; a larger factor searches deeper, but exceeds the budget without cuts
-UNLIMITED_NODES = 1 << 62
+NO_NODE_LIMIT = 1 << 62
 # A search within a time limit starts with a budget for about 20 microseconds, which fits any limit.  The largest budget
 # is never reached, because the search reaches the end of the game first.
 FIRST_BUDGET, MAX_BUDGET = 500.0, 1e12
@@ -79,11 +79,11 @@ class BudgetSearch(Evaluator):
 
     def search_budget(self, position: Position, nodes: float = DEFAULT_NODES) -> Analysis:
         """Search with a node budget; the node count can differ slightly.  The mover must have a legal move."""
-        return self._search(position, nodes, self.share_factor, UNLIMITED_NODES)
+        return self._search(position, nodes, self.share_factor, NO_NODE_LIMIT)
 
     def search_depth(self, position: Position, depth: int) -> Analysis:
         """Search to a depth in plies; the mover must have a legal move."""
-        return replace(self._search(position, depth, 0, UNLIMITED_NODES), depth=depth)
+        return replace(self._search(position, depth, 0, NO_NODE_LIMIT), depth=depth)
 
     def search_time(self, position: Position, seconds: float) -> Analysis:
         """Search with the largest budget that finishes in `seconds`; the mover must have a legal move."""
