@@ -12,7 +12,7 @@ from pydantic import AfterValidator, BaseModel, ConfigDict, Field
 
 from awello.analysis import Analysis
 from awello.engine.levels import OPPONENTS
-from awello.evaluate.settings import heuristics_for
+from awello.evaluate.evaluator import heuristics_for
 from awello.formats.openings import Opening, find_opening_at, find_opening_by_name
 from awello.formats.transcript import format_transcript
 from awello.kernel import U

@@ -21,15 +21,15 @@ from awello.arena.match import Match, play_match
 from awello.bits import bit, bit_scan, clear_lowest_bit, flips_of, moves_of, popcount
 from awello.engine.bench import GAMES, run_bench
 from awello.engine.engine import Engine
+from awello.evaluate.evaluator import Evaluator, Heuristic
 from awello.evaluate.patterns import PatternRow, StageWeights, evaluate_mobility, evaluate_row, fill_row, update_row
 from awello.evaluate.perceptron_weights import load_perceptron
-from awello.evaluate.settings import Evaluator, Heuristic
 from awello.evaluate.weights import load_pattern_weights, stage_of
 from awello.kernel import U, kernel
 from awello.limits import Limit
 from awello.rules.game import perft
 from awello.search.montecarlo import MonteCarloTree, PerceptronTree, PpafTree
-from awello.search.root import analyse
+from awello.search.textbook_search import analyse
 
 
 @dataclass(frozen=True)

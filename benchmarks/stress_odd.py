@@ -17,9 +17,9 @@ from awello.analysis import Analysis
 from awello.engine.engine import Engine
 from awello.engine.othello_search import build_edge_table
 from awello.engine.stability import stable_discs
+from awello.evaluate.evaluator import Heuristic, heuristics_for
 from awello.evaluate.otage_memory import OtageMemory
 from awello.evaluate.perceptron_weights import Perceptron, new_perceptron
-from awello.evaluate.settings import Heuristic, heuristics_for
 from awello.kernel import U
 from awello.limits import Limit
 from awello.position import parse_position
@@ -28,7 +28,7 @@ from awello.rules.othello import BOARD_MASKS, canonical
 from awello.search.budget_search import BudgetSearch
 from awello.search.iterative_deepening import IterativeDeepening
 from awello.search.montecarlo import MonteCarloTree, PerceptronTree, PpafTree
-from awello.search.root import AlphaBetaEvaluator, analyse
+from awello.search.textbook_search import AlphaBetaEvaluator, analyse
 
 MANY_MOVES_BOARD = (
     "--X------OXO--OX-OXX-XXX-O----O--XXO--O--OXXXX-X-O-OXO-O-------- X"  # 35 legal moves; games reach at most 33

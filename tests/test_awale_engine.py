@@ -19,7 +19,7 @@ from awello.engine.tablebase import load_or_build, seeds_on_board, split_capture
 from awello.engine.threads import SearchRequest
 from awello.errors import ConfigError
 from awello.evaluate.awale_network import ROWS, UNITS
-from awello.evaluate.settings import Heuristic
+from awello.evaluate.evaluator import Heuristic
 from awello.evaluate.weights import to_awale_network_weights
 from awello.kernel import U
 from awello.limits import Clock, Limit

@@ -7,13 +7,13 @@ from test_search import scaled, some_positions
 from awello import PASS, Clock, Game, Position, make_player, parse_position
 from awello.errors import SpecError
 from awello.evaluate import awale
+from awello.evaluate.evaluator import Evaluator, Heuristic, heuristics_for
 from awello.evaluate.heuristics import DIFFSCORE, EXACT_SCALE, estimate
-from awello.evaluate.settings import Evaluator, Heuristic, heuristics_for
 from awello.kernel import U
 from awello.learn.categories import learn_scores
 from awello.search import budget_kernels as kernels
 from awello.search.budget_search import ORDERINGS, BudgetSearch, load_scores
-from awello.search.root import analyse
+from awello.search.textbook_search import analyse
 
 ASYMMETRIC = Heuristic("travers", weights=(10, -7, 3, 2, -5, 1, 4, 6))
 

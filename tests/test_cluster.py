@@ -182,11 +182,11 @@ def test_selfplay_is_the_same(address: str) -> None:
 
 
 def test_generations_are_the_same(address: str) -> None:
-    plan = GeneticConfig("h2", nodes=1, population=6, fighters=2, boss_depth=1)
-    here = there = start_evolution(plan)
+    config = GeneticConfig("h2", nodes=1, population_size=6, opponents=2, reference_depth=1)
+    here = there = start_evolution(config)
     with worker_pool(address) as each:
         for _ in range(2):
-            here, there = run_generation(plan, here), run_generation(plan, there, each)
+            here, there = run_generation(config, here), run_generation(config, there, each)
     assert (there.population, there.best, there.history) == (here.population, here.best, here.history)
 
 

@@ -7,8 +7,7 @@ import pytest
 
 from awello import Game, Position, parse_position
 from awello.errors import ConfigError
-from awello.evaluate.heuristics import EXACT_SCALE, estimate, evaluate
-from awello.evaluate.settings import (
+from awello.evaluate.evaluator import (
     HEURISTIC_NUMBERS,
     SQUARE_TABLES,
     Evaluator,
@@ -18,9 +17,10 @@ from awello.evaluate.settings import (
     load_square_table,
     weight_count,
 )
+from awello.evaluate.heuristics import EXACT_SCALE, estimate, evaluate
 from awello.kernel import U
 from awello.rules.awale import pits_of
-from awello.search.root import analyse
+from awello.search.textbook_search import analyse
 
 
 def positions(game: Game, count: int) -> list[Position]:

@@ -13,6 +13,7 @@ from waiting import wait_until
 
 from awello import PASS, Game, Position, Record, parse_transcript
 from awello.errors import ConfigError, SpecError
+from awello.evaluate.evaluator import SQUARE_TABLES
 from awello.evaluate.heuristics import EXACT_SCALE
 from awello.evaluate.otage import MAX_PATTERN_VALUE, estimate
 from awello.evaluate.otage_memory import (
@@ -23,7 +24,6 @@ from awello.evaluate.otage_memory import (
     OtageEvaluator,
     OtageMemory,
 )
-from awello.evaluate.settings import SQUARE_TABLES
 from awello.kernel import U
 from awello.limits import Clock, Limit
 from awello.players.otage import OtagePlayer, is_endgame, solve_twice

@@ -7,13 +7,13 @@ import pytest
 
 from awello import PASS, Game, Position, make_player, parse_position
 from awello.errors import ConfigError, SpecError
+from awello.evaluate.evaluator import Evaluator, Heuristic, heuristics_for
 from awello.evaluate.heuristics import EXACT_SCALE, evaluate
-from awello.evaluate.settings import Evaluator, Heuristic, heuristics_for
 from awello.kernel import U
 from awello.limits import Clock
 from awello.search import alphabeta_tt
 from awello.search.alphabeta_tt import AlphaBetaEntry
-from awello.search.root import ALGORITHMS, AlphaBetaEvaluator, analyse
+from awello.search.textbook_search import ALGORITHMS, AlphaBetaEvaluator, analyse
 
 alpha_beta_entry_at = getattr(alphabeta_tt.alpha_beta_entry_at, "py_func", alphabeta_tt.alpha_beta_entry_at)
 

@@ -16,14 +16,14 @@ from conftest import awello, fresh_awello
 
 from awello import Game, Position, parse_position
 from awello.errors import ConfigError, NotationError
+from awello.evaluate.evaluator import Evaluator, Heuristic, heuristics_for
 from awello.evaluate.heuristics import EXACT_SCALE
-from awello.evaluate.settings import Evaluator, Heuristic, heuristics_for
 from awello.kernel import U
 from awello.lab.tree_drawing import draw_tree, draw_tree_svg, format_node, format_value
 from awello.search import negamax
 from awello.search.negamax import INFINITY, NO_CUTS
-from awello.search.root import TEXTBOOK_ALGORITHMS
 from awello.search.search_tree import MAX_NODES, PositionSource, SearchNode, SearchTree, parse_lists, search_tree
+from awello.search.textbook_search import TEXTBOOK_ALGORITHMS
 
 LESSON = "[[[7, 9, 3], [-3, 1, -7], [4, -8, 14]]]"
 PLAIN, PRUNING = ("minimax", "negamax"), ("alphabeta", "negamax-alphabeta")

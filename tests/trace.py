@@ -18,9 +18,9 @@ from awello.engine.retrograde import LEVEL_OFFSETS
 from awello.engine.tablebase import Tablebase, solve_level
 from awello.engine.threads import SearchRequest, SearchThreads
 from awello.engine.transposition_table import TranspositionTable
+from awello.evaluate.evaluator import Evaluator, Heuristic, heuristics_for
 from awello.evaluate.otage_memory import OtageMemory
 from awello.evaluate.perceptron_weights import new_perceptron
-from awello.evaluate.settings import Evaluator, Heuristic, heuristics_for
 from awello.evaluate.weights import load_awale_network_weights
 from awello.kernel import U
 from awello.learn.awale_games import MAX_PLIES, PlayedPosition, play_game
@@ -32,7 +32,7 @@ from awello.rules import game as kernels
 from awello.search.budget_search import ORDERINGS, BudgetSearch
 from awello.search.iterative_deepening import HINTS, IterativeDeepening, OtageOptions
 from awello.search.montecarlo import MonteCarloTree, PerceptronTree, PpafTree
-from awello.search.root import ALGORITHMS, AlphaBetaEvaluator, analyse
+from awello.search.textbook_search import ALGORITHMS, AlphaBetaEvaluator, analyse
 
 ENDGAME = GAMES[0][: 2 * 53]  # seven squares are empty
 

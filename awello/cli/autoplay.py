@@ -7,7 +7,7 @@ from typing import Annotated
 import typer
 
 from awello.cli.app import Cluster, Json, app, hide_password, print_json, resolve_jobs
-from awello.cli.running import resumable, show_progress
+from awello.cli.run_progress import resumable, show_progress
 from awello.errors import ConfigError
 from awello.evaluate.otage_memory import MEMORY_FILE, TERMS, OtageMemory
 from awello.learn.autoplay import AutoplayPlan

@@ -12,7 +12,7 @@ from awello.arena.openings import load_openings
 from awello.arena.sprt import Hypotheses, elo_difference, likelihood_of_superiority
 from awello.arena.workers import Jobs
 from awello.cli.app import Cluster, GameName, JobsOption, Json, Size, Variant, app, print_json, resolve_jobs
-from awello.cli.running import FirstSpec, Openings, Out, SecondSpec, Seed, exit_interrupted, show_progress
+from awello.cli.run_progress import FirstSpec, Openings, Out, SecondSpec, Seed, exit_interrupted, show_progress
 from awello.rules.game import find_game
 
 

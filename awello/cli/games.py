@@ -25,7 +25,7 @@ from awello.archive.importer import ImportReport, import_games
 from awello.archive.statistics import ArchiveStatistics, compute_statistics
 from awello.cli.app import ArchiveOption, Json, app, print_json, print_result, progress
 from awello.cli.archive_options import EMPTY, GameOptions, MovesOption, open_archive, selects_games
-from awello.cli.running import resumable
+from awello.cli.run_progress import resumable
 from awello.cli.tables import print_table
 from awello.errors import ConfigError
 from awello.formats.registry import find_format

@@ -11,7 +11,7 @@ import typer
 
 from awello.arena.workers import Jobs, worker_pool
 from awello.cli.app import Cluster, JobsOption, Json, print_result, progress, resolve_jobs
-from awello.cli.running import resumable
+from awello.cli.run_progress import resumable
 from awello.cli.train import Duration, Out, Plot, Seed, parse_training_time, train
 from awello.lab.report import check_plot, write_plot
 from awello.rules.game import find_game
@@ -48,12 +48,12 @@ def add_command(name: str) -> None:
         from awello.learn.genetic import GeneticConfig, learn_ordering, save_evolution
 
         game, seconds = find_game("awale", variant=variant), parse_training_time(duration)
-        plan = GeneticConfig(name, str(game), seed, nodes)
-        evolution = learn(plan, seconds, out, resolve_jobs(jobs, cluster), plot, json)
+        config = GeneticConfig(name, str(game), seed, nodes)
+        evolution = learn(config, seconds, out, resolve_jobs(jobs, cluster), plot, json)
         if name == "travers":
             with progress("move ordering", DEFAULT_GAMES) as step:
-                save_evolution(out, plan, evolution, learn_ordering(plan, evolution, step))
-        report(plan, evolution, out, json)
+                save_evolution(out, config, evolution, learn_ordering(config, evolution, step))
+        report(config, evolution, out, json)
 
 
 for heuristic in HEURISTICS:
@@ -79,27 +79,27 @@ def otage(
     """
     from awello.learn.otage_factors import make_config, write_factors
 
-    seconds, plan = parse_training_time(duration), make_config(memory, seed, nodes)
-    evolution = learn(plan, seconds, out, resolve_jobs(jobs, cluster), plot, json)
-    file = write_factors(memory, plan.weights(evolution.best))
-    report(plan, evolution, out, json)
+    seconds, config = parse_training_time(duration), make_config(memory, seed, nodes)
+    evolution = learn(config, seconds, out, resolve_jobs(jobs, cluster), plot, json)
+    file = write_factors(memory, config.weights(evolution.best))
+    report(config, evolution, out, json)
     if not json:
         print(f"the factors are saved in {file}")
 
 
-def learn(plan: "GeneticConfig", seconds: float, out: Path, jobs: Jobs, plot: Path | None, json: bool) -> "Evolution":
+def learn(config: "GeneticConfig", seconds: float, out: Path, jobs: Jobs, plot: Path | None, json: bool) -> "Evolution":
     """Evolve until the time is spent, saving each generation, and plot the fitness if requested."""
     from awello.learn.genetic import evolve, resume_evolution, save_evolution
 
     if plot:
         check_plot(plot)
     lines = not json and not sys.stdout.isatty()
-    evolution = resume_evolution(out, plan)
-    save_evolution(out, plan, evolution)  # so that write errors appear before the first generation
+    evolution = resume_evolution(out, config)
+    save_evolution(out, config, evolution)  # so that write errors appear before the first generation
     started = time.perf_counter() - evolution.seconds
     with (
         resumable(out),
-        progress(f"train {plan.heuristic}", round(seconds)) as show,
+        progress(f"train {config.heuristic}", round(seconds)) as show,
         nullcontext(map) if jobs == 1 else worker_pool(jobs) as parallel_map,
     ):
 
@@ -108,9 +108,9 @@ def learn(plan: "GeneticConfig", seconds: float, out: Path, jobs: Jobs, plot: Pa
                 show(0, completed=time.perf_counter() - started)
                 yield result
 
-        for generation in evolve(plan, evolution, seconds, tracked):
+        for generation in evolve(config, evolution, seconds, tracked):
             evolution = generation
-            save_evolution(out, plan, evolution)
+            save_evolution(out, config, evolution)
             show(0, description=describe(evolution, "\n"))
             if lines:
                 print(describe(evolution), flush=True)
@@ -135,11 +135,11 @@ def draw(axes: Any, evolution: "Evolution") -> None:
     axes.set_ylabel("fitness")
 
 
-def report(plan: "GeneticConfig", evolution: "Evolution", out: Path, json: bool) -> None:
+def report(config: "GeneticConfig", evolution: "Evolution", out: Path, json: bool) -> None:
     """Print the learnt weights."""
     content = {
-        "heuristic": plan.heuristic,
-        "weights": plan.weights(evolution.best),
+        "heuristic": config.heuristic,
+        "weights": config.weights(evolution.best),
         "fitness": evolution.history[-1].best,
         "generations": len(evolution.history),
         "seconds": evolution.seconds,

@@ -7,7 +7,7 @@ from typing import Annotated, Any
 import typer
 
 from awello.cli.app import Cluster, JobsOption, Json, Variant, app, print_result, resolve_jobs
-from awello.cli.running import Seed, resumable, show_progress
+from awello.cli.run_progress import Seed, resumable, show_progress
 from awello.errors import ConfigError
 from awello.lab import benchmark, championship, complexity, heuristics, learning, ordering, otage
 from awello.lab.experiment import run_experiment

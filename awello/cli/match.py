@@ -11,7 +11,7 @@ from awello.arena.match import Match, MatchResult, play_match
 from awello.arena.openings import load_openings
 from awello.arena.workers import Jobs
 from awello.cli.app import Cluster, GameName, JobsOption, Json, Size, Variant, app, print_json, resolve_jobs
-from awello.cli.running import (
+from awello.cli.run_progress import (
     FirstSpec,
     Openings,
     Out,

@@ -10,7 +10,7 @@ from rich.console import Console
 from awello.arena.game import learn_from_game, play_game
 from awello.cli.app import GameName, PositionText, Size, Variant, app
 from awello.cli.positions import start_position
-from awello.cli.running import describe_learnt
+from awello.cli.run_progress import describe_learnt
 from awello.formats.transcript import format_transcript
 from awello.limits import Clock, parse_clock
 from awello.players.human import HumanPlayer

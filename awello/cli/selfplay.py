@@ -11,7 +11,7 @@ import typer
 from awello.arena.openings import load_openings
 from awello.arena.runner import Runner
 from awello.cli.app import Cluster, GameName, Json, Size, Variant, app, parse_level, print_result, resolve_jobs
-from awello.cli.running import Openings, Seed, exit_interrupted, show_progress
+from awello.cli.run_progress import Openings, Seed, exit_interrupted, show_progress
 from awello.errors import ConfigError
 from awello.learn.selfplay import SelfplayPlan
 from awello.rules.game import find_game

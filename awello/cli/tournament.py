@@ -14,7 +14,7 @@ from awello.arena.sandbox import ResourceLimits
 from awello.arena.tournament import BotStanding, Tournament, TournamentResult, play_tournament
 from awello.arena.workers import Jobs
 from awello.cli.app import Cluster, GameName, JobsOption, Json, Size, Variant, app, print_json, resolve_jobs
-from awello.cli.running import Seed, exit_interrupted, show_progress
+from awello.cli.run_progress import Seed, exit_interrupted, show_progress
 from awello.limits import parse_duration
 from awello.rules.game import find_game
 

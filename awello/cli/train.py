@@ -9,7 +9,7 @@ import numpy as np
 import typer
 
 from awello.cli.app import Json, Size, Variant, app, check_output, print_result, progress
-from awello.cli.running import resumable
+from awello.cli.run_progress import resumable
 from awello.errors import ConfigError
 from awello.lab.report import check_plot, write_plot
 from awello.learn.awale_network import load_training, save_training

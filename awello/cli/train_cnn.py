@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 import typer
 
 from awello.cli.app import Json, print_result, progress
-from awello.cli.running import resumable
+from awello.cli.run_progress import resumable
 from awello.cli.train import Duration, Plot, Seed, parse_training_time, train
 from awello.errors import ConfigError
 from awello.lab.report import check_plot, write_plot

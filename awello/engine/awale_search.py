@@ -22,7 +22,7 @@ from awello.engine.threads import SearchRequest, SearchResult, SearchThreads, Se
 from awello.engine.transposition_table import TranspositionTable
 from awello.errors import ConfigError
 from awello.evaluate.awale_network import AwaleNetworkWeights
-from awello.evaluate.settings import Heuristic
+from awello.evaluate.evaluator import Heuristic
 from awello.evaluate.weights import load_awale_network_weights
 from awello.kernel import U
 from awello.limits import Limit

@@ -29,7 +29,7 @@ from awello.engine.threads import SearchStopped
 from awello.engine.time_management import RESERVED_TIME_SHARE, UNLIMITED, TimeBudget, allocate_time, estimate_moves_left
 from awello.engine.transposition_table import FIXED_MULTIPLIERS, draw_multipliers
 from awello.errors import AwelloError, ConfigError, SpecError
-from awello.evaluate.settings import Heuristic
+from awello.evaluate.evaluator import Heuristic
 from awello.limits import Clock, Limit
 from awello.position import Position
 from awello.rules.game import PASS, Game

@@ -74,8 +74,8 @@ def evaluate(own: U, opp: U, empties: int, state: OthelloState) -> int:
     if address != 0:
         weights = stage_weights_at(address)
         return evaluate_row(state.pattern_rows[U(empties)], weights) + evaluate_mobility(own, opp, weights)
-    settings = heuristic_state_at(state.heuristic_settings)
-    return estimate(state.game, state.heuristic, own, opp, settings) * state.heuristic_scale
+    heuristic_state = heuristic_state_at(state.heuristic_state)
+    return estimate(state.game, state.heuristic, own, opp, heuristic_state) * state.heuristic_scale
 
 
 @kernel("int64(uint64, uint64, uint64, int64, int64, int64, OthelloState)")

@@ -23,8 +23,8 @@ from awello.engine.stability import EdgeTable, fill_edge_table
 from awello.engine.thread_state import NO_MOVE
 from awello.engine.threads import SearchRequest, SearchResult, SearchStopped, SearchThreads, SearchWorker
 from awello.engine.transposition_table import TranspositionTable, probe_best_move
+from awello.evaluate.evaluator import Evaluator, Heuristic
 from awello.evaluate.patterns import fill_row
-from awello.evaluate.settings import Evaluator, Heuristic
 from awello.evaluate.weights import Weights, load_pattern_weights, stage_of
 from awello.kernel import U
 from awello.limits import Limit
@@ -60,27 +60,28 @@ class OthelloWorker(SearchWorker):
     state: OthelloState
 
     def __init__(
-        self, game: Game, tt: TranspositionTable, evaluator: Heuristic | Weights, busy_table: "npt.NDArray[Any]"
+        self, game: Game, tt: TranspositionTable, evaluation: Heuristic | Weights, busy_table: "npt.NDArray[Any]"
     ) -> None:
         super().__init__(OthelloState.new_array(1), tt)
         self.pattern_rows = self.state.pattern_rows
-        self.tt, self.busy_table, self.evaluator = tt, busy_table, evaluator  # kept alive: the state stores addresses
+        self.tt, self.busy_table = tt, busy_table  # kept alive, because the state stores their addresses
         self.root_board = 0, 0
         self.state.tt, self.state.tt_mask = address_of(tt.words), U(tt.buckets - 1)
         self.state.busy_table, self.state.board_mask = address_of(busy_table), board_mask_of(int(game))
         self.state.stable_edges, self.state.probcut = build_edge_table(), load_probcut_terms()
-        self._set_evaluator(game, evaluator)
+        self._set_evaluation(game, evaluation)
 
-    def _set_evaluator(self, game: Game, evaluator: Heuristic | Weights) -> None:
+    def _set_evaluation(self, game: Game, evaluation: Heuristic | Weights) -> None:
         """Evaluate with a heuristic or with trained patterns."""
         state = self.state
-        if isinstance(evaluator, Heuristic):
-            self.settings = Evaluator(game, evaluator)
-            state.game, state.heuristic = int(game), self.settings.heuristic
-            state.heuristic_settings, state.heuristic_scale = self.settings.address, HEURISTIC_SCALES[evaluator.name]
+        if isinstance(evaluation, Heuristic):
+            self.evaluator = Evaluator(game, evaluation)  # kept alive, like the weights below
+            state.game, state.heuristic = int(game), self.evaluator.heuristic
+            state.heuristic_state, state.heuristic_scale = self.evaluator.address, HEURISTIC_SCALES[evaluation.name]
             return
+        self.weights = evaluation
         for empties in range(EMPTIES_SLOTS):  # a custom position may have fewer discs than the start
-            state.weights[empties] = address_of(evaluator[stage_of(empties)])
+            state.weights[empties] = address_of(evaluation[stage_of(empties)])
 
     def prepare(self, request: SearchRequest, threads: int, age: int) -> None:
         root_board, empties = (request.position.own, request.position.opp), request.position.empties
@@ -121,8 +122,8 @@ def create_othello_threads(
 ) -> SearchThreads:
     """Create the search threads of an engine; without a heuristic, they evaluate with trained patterns."""
     tt, busy_table = TranspositionTable(hash_mib, multipliers), BusyTable.new_array(1)
-    evaluator = heuristic or load_pattern_weights(weights)
-    workers = [OthelloWorker(game, tt, evaluator, busy_table) for _ in range(threads)]
+    evaluation = heuristic or load_pattern_weights(weights)
+    workers = [OthelloWorker(game, tt, evaluation, busy_table) for _ in range(threads)]
     for number, worker in enumerate(workers):
         worker.state.thread_index = number
         worker.state.thread_states[:threads] = [other.address for other in workers]

@@ -91,7 +91,7 @@ class OthelloState(ThreadState):
     """Addresses of the weights by number of empty squares; 0 if a heuristic is used."""
     game: int
     heuristic: int
-    heuristic_settings: int
+    heuristic_state: int
     """The address of the heuristic's `HeuristicState`."""
     heuristic_scale: int
     """The value of one point of the heuristic, in units of 1/DISC_VALUE disc."""

@@ -17,9 +17,9 @@ import numpy.typing as npt
 
 from awello.errors import ConfigError
 from awello.evaluate import otage
+from awello.evaluate.evaluator import Evaluator, Heuristic
 from awello.evaluate.heuristics import positional
 from awello.evaluate.otage import OtagePatterns, OtageState
-from awello.evaluate.settings import Evaluator, Heuristic
 from awello.folders import data_file, write_atomically
 from awello.kernel import U
 from awello.record import Record

@@ -11,7 +11,7 @@ from itertools import zip_longest
 from pathlib import Path
 from typing import Any
 
-from awello.evaluate.settings import heuristics_for
+from awello.evaluate.evaluator import heuristics_for
 from awello.lab import published
 from awello.lab.complexity import TEXTBOOK_OPTIONS, means_by_move
 from awello.lab.experiment import ExperimentGame, ExperimentPlan

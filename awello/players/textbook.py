@@ -7,13 +7,13 @@ from pydantic import Field
 
 from awello.analysis import Analysis
 from awello.errors import SpecError
-from awello.evaluate.settings import Evaluator, Heuristic, heuristics_for, read_trained_numbers
+from awello.evaluate.evaluator import Evaluator, Heuristic, heuristics_for, read_trained_numbers
 from awello.limits import Clock, Limit
 from awello.players.player import Choice, Player, register
 from awello.position import Position
 from awello.rules.game import Game
 from awello.search.alphabeta_tt import MAX_DEPTH
-from awello.search.root import AlphaBetaEvaluator, analyse
+from awello.search.textbook_search import AlphaBetaEvaluator, analyse
 
 
 @register("negamax", "the same search as minimax; its trees show values from the mover's view")

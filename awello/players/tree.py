@@ -3,7 +3,7 @@
 from dataclasses import replace
 
 from awello.errors import SpecError
-from awello.evaluate.settings import heuristics_for
+from awello.evaluate.evaluator import heuristics_for
 from awello.limits import Limit
 from awello.players.player import make_player
 from awello.players.spec import PlayerSpec

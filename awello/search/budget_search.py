@@ -13,8 +13,8 @@ import numpy as np
 import numpy.typing as npt
 
 from awello.analysis import Analysis
+from awello.evaluate.evaluator import Evaluator, Heuristic, read_trained_numbers
 from awello.evaluate.heuristics import EXACT_SCALE
-from awello.evaluate.settings import Evaluator, Heuristic, read_trained_numbers
 from awello.folders import data_file
 from awello.kernel import U
 from awello.memory import address_of
@@ -23,7 +23,7 @@ from awello.rules.game import Game
 from awello.search import budget_kernels as kernels
 from awello.search.budget_kernels import BudgetState
 from awello.search.ppaf import CATEGORY_COUNT
-from awello.search.root import make_analysis
+from awello.search.textbook_search import make_analysis
 
 SHIPPED_SCORES = {"awale": "travers"}  # the name of the file with scores, by family
 ORDERINGS = {"none": kernels.ORDER_NONE, "frozen": kernels.ORDER_FROZEN, "live": kernels.ORDER_LIVE}

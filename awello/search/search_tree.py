@@ -14,11 +14,11 @@ from functools import cached_property
 from typing import Any, Literal
 
 from awello.errors import ConfigError, NotationError
+from awello.evaluate.evaluator import Evaluator
 from awello.evaluate.heuristics import EXACT_SCALE, evaluate
-from awello.evaluate.settings import Evaluator
 from awello.kernel import U
 from awello.position import Position
-from awello.search.root import ALPHABETA_ALGORITHMS, TEXTBOOK_ALGORITHMS
+from awello.search.textbook_search import ALPHABETA_ALGORITHMS, TEXTBOOK_ALGORITHMS
 
 MAX_NODES = 20_000  # drawings of larger trees are unreadable
 MAX_LIST_DEPTH = 12  # levels: deeper than a drawing can show, and well below Python's recursion limit

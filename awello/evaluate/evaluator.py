@@ -1,4 +1,4 @@
-"""Heuristics by name with their settings, as in `alphabeta:mixed@6,thresholds=30-55`."""
+"""Heuristics by name with their settings, as in `alphabeta:mixed@6,thresholds=30-55`, prepared for kernels."""
 
 import json
 from collections.abc import Sequence
