@@ -150,23 +150,33 @@ def test_weights_are_learnt(archive: Path) -> None:
     assert done.returncode == 0, done.stderr
     learnt = load_pattern_file(out)
     steps = json.loads(done.stdout)["steps"]
-    assert learnt.card["steps"] == steps and len(steps) == STAGE_COUNT and all(step["examples"] > 0 for step in steps)
+    assert (
+        learnt.metadata["steps"] == steps and len(steps) == STAGE_COUNT and all(step["examples"] > 0 for step in steps)
+    )
     assert (learnt.weights != 0).any(axis=1).all(), "every stage has learnt something"
     again = awello("train", "patterns", "--data", str(archive), "--out", str(out), "--seed", "2")
     assert again.returncode == 2 and "other games or settings" in again.stderr
 
 
+def test_steps_of_older_files_are_read() -> None:
+    shipped = load_pattern_file(data_file("patterns.npz"))
+    config = PatternTrainingConfig(**shipped.metadata["plan"])
+    no_positions = positions.collect_positions(np.empty((0, 60), np.uint8))
+    training = PatternTraining(data_file("patterns.npz"), config, no_positions, 1)
+    assert [step.initial_error for step in training.completed] == [step["before"] for step in shipped.metadata["steps"]]
+
+
 @pytest.mark.slow
 def test_weights_are_learnt_from_searches_and_training_is_resumed(archive: Path) -> None:
     games = positions.read_games(archive)
-    examples, plan = positions.collect_positions(games), PatternTrainingConfig.of(games, 1, 1, 100)
-    whole = PatternTraining(archive / "whole.npz", plan, examples, 2)
+    examples, config = positions.collect_positions(games), PatternTrainingConfig.of(games, 1, 1, 100)
+    whole = PatternTraining(archive / "whole.npz", config, examples, 2)
     steps = list(whole.run(lambda found: None))
     assert [step.labels for step in steps] == ["results"] * STAGE_COUNT + ["searches"] * STAGE_COUNT
-    part = PatternTraining(archive / "part.npz", plan, examples, 1)
+    part = PatternTraining(archive / "part.npz", config, examples, 1)
     for _ in zip(range(STAGE_COUNT + 3), part.run(lambda found: None), strict=False):
         pass
-    rest = PatternTraining(archive / "part.npz", plan, examples, 1)
+    rest = PatternTraining(archive / "part.npz", config, examples, 1)
     assert len(rest.completed) in (STAGE_COUNT + 3, STAGE_COUNT + 4)
     list(rest.run(lambda found: None))
     assert (rest.weights == whole.weights).all() and rest.completed == whole.completed

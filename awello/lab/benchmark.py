@@ -31,7 +31,7 @@ def write_report(plan: ExperimentPlan, games: Sequence[ExperimentGame], depths: 
         won = sum(game.score[0] > game.score[1] for game in played)
         held = [100 * statistics.fmean(game.final_counts[player] for game in played) / points for player in (0, 1)]
         throughout = [100 * statistics.fmean(game.mean_counts[player] for game in played) / points for player in (0, 1)]
-        published_row = published.AGAINST_RANDOM.get(spec, (None, None, None, None))
+        published_row = published.REPORT2_AGAINST_RANDOM.get(spec, (None, None, None, None))
         rows.append(
             [
                 f"`{spec}`",

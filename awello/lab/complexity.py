@@ -17,7 +17,7 @@ from awello.rules.game import DEFAULT_BY_FAMILY
 
 DEFAULT_GAME, DEFAULT_GAMES, DEFAULT_DEPTHS = "othello", 100, (2, 4, 6)
 TEXTBOOK_OPTIONS = "tt_entries=0,move_ordering=false"
-REPORT_OPTIONS = f"{TEXTBOOK_OPTIONS},strict_cutoff=true"  # alpha-beta of report 0, without cutoffs at equality
+REPORT0_OPTIONS = f"{TEXTBOOK_OPTIONS},strict_cutoff=true"  # alpha-beta of report 0, without cutoffs at equality
 OPTIONS = {
     "memory": "tt_entries=65536,move_ordering=false",
     "sorted": "tt_entries=0,move_ordering=true",
@@ -28,7 +28,7 @@ OPTIONS = {
 
 def heuristics_of(game: str) -> tuple[str, ...]:
     """Return the heuristics to compare in a game."""
-    return {"othello": published.STRATEGIES, "awale": ("diffscore",)}[game]
+    return {"othello": published.REPORT0_STRATEGIES, "awale": ("diffscore",)}[game]
 
 
 def spec_of(heuristic: str, depth: int, options: str | None) -> str:
@@ -46,7 +46,7 @@ def make_plan(game: str, variant: str | None, games: int, depths: Sequence[int],
     specs = []
     for heuristic in heuristics_of(game):
         for depth in depths:
-            specs += [spec_of(heuristic, depth, text) for text in (None, TEXTBOOK_OPTIONS, REPORT_OPTIONS)]
+            specs += [spec_of(heuristic, depth, text) for text in (None, TEXTBOOK_OPTIONS, REPORT0_OPTIONS)]
         specs += [spec_of(heuristic, max(depths), text) for text in options]
     return ExperimentPlan("complexity", game, variant, tuple((spec, "random") for spec in specs), games, seed)
 
@@ -108,7 +108,7 @@ def _time_table(report: Report, game: str, depths: Sequence[int], results: Compl
         pruned, plain = (
             statistics.fmean(results.seconds_of(spec_of(heuristic, depth, text))) for text in (TEXTBOOK_OPTIONS, None)
         )
-        theirs = published.SECONDS.get(depth, {}).get(heuristic, (None, None))
+        theirs = published.REPORT0_SECONDS_PER_GAME.get(depth, {}).get(heuristic, (None, None))
         rows.append([depth, heuristic, 1000 * pruned, 1000 * plain, 100 * pruned / plain, *theirs])
     header = ["depth", "heuristic", "alpha-beta, ms", "plain, ms", "ratio, %"]
     report.add_text("## Time per game")
@@ -121,12 +121,12 @@ def _node_tables(report: Report, game: str, depths: Sequence[int], results: Comp
     for depth, heuristic in _rows(game, depths):
         pruned, equals, plain = (
             max_mean_std(results.nodes_of(spec_of(heuristic, depth, text)))
-            for text in (TEXTBOOK_OPTIONS, REPORT_OPTIONS, None)
+            for text in (TEXTBOOK_OPTIONS, REPORT0_OPTIONS, None)
         )
         ours, theirs = 100 * pruned[1] / plain[1], [100 * one / other for one, other in zip(equals, plain, strict=True)]
-        known = published.RATIOS.get(depth, {}).get(heuristic, (None, None, None))
+        known = published.REPORT0_NODE_PERCENTS.get(depth, {}).get(heuristic, (None, None, None))
         ratios.append([depth, heuristic, ours, *theirs, *known])
-        means = published.MEAN_NODES.get(depth, {}).get(heuristic)
+        means = published.REPORT0_MEAN_NODES_10K.get(depth, {}).get(heuristic)
         counts.append([depth, heuristic, *pruned, *plain, *([1e4 * mean for mean in means] if means else (None, None))])
         if means and known[1] is not None:
             remarks += _describe_difference(depth, heuristic, (ours, theirs[1], known[1]), (equals[1], plain[1]), means)

@@ -63,7 +63,7 @@ class TrainingCurves:
         if not self.settings:
             return None, None, None
         network = "report 0's: 8 convolutions, 2 dense layers"
-        if self.settings["network"] != "report":
+        if self.settings["network"] != "report0":
             gates = " with squeeze-and-excitation" if self.settings["squeeze_excitation"] else ""
             network = f"{self.settings['blocks']} residual blocks of {self.settings['width']}{gates}"
         played = "moves of winners" if self.settings["moves"] == "winners" else "all moves, result"

@@ -80,9 +80,9 @@ def write_report(plan: ExperimentPlan, games: Sequence[ExperimentGame], depths: 
         + " without a description.",
     )
     order = sorted(ranks, key=lambda name: -ranks[name])
-    published_order = sorted(published.HEURISTICS, key=lambda name: -published.HEURISTICS[name])
+    published_order = sorted(published.REPORT1_POINTS, key=lambda name: -published.REPORT1_POINTS[name])
     rows = [
-        [rank, name, f"`{names[name]}`", ranks[name], published.HEURISTICS[name], published_order.index(name) + 1]
+        [rank, name, f"`{names[name]}`", ranks[name], published.REPORT1_POINTS[name], published_order.index(name) + 1]
         for rank, name in enumerate(order, 1)
     ]
     header = ["rank", "player", "spec", "points", "report 1: points", "report 1: rank"]

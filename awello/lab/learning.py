@@ -79,7 +79,7 @@ def make_plan(
     if find_game(game, variant=variant) is not Game.OTHELLO:
         raise ConfigError("the experiment learning is for Othello on 8x8: omit --game and --variant")
     policy_player, *searching = LEVELS
-    opponents = [alphabeta_spec(name, depth) for name in published.STRATEGIES for depth in depths] + list(OTAGE)
+    opponents = [alphabeta_spec(name, depth) for name in published.REPORT0_STRATEGIES for depth in depths] + list(OTAGE)
     quick = [(policy_player, opponent) for opponent in (*opponents, *map(champion_spec, LEVELS[policy_player]))]
     slow = [(name, champion_spec(level)) for name in searching for level in LEVELS[name]]
     networks = find_snapshots(training) if training else {}
@@ -273,7 +273,7 @@ def _write_heuristics(
     )
     rows: list[list[object]] = [
         [name, *(100 * results[policy_player, alphabeta_spec(name, depth)].points for depth in depths)]
-        for name in published.STRATEGIES
+        for name in published.REPORT0_STRATEGIES
     ]
     header = ["heuristic", *(f"depth {depth}, %" for depth in depths)]
     report.add_table("heuristics", f"Points of `{policy_player}` against alpha-beta", header, rows)

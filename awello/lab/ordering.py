@@ -85,7 +85,7 @@ def _compare(report: Report, depth: int, played: dict[str, list[ExperimentGame]]
     for name, games in played.items():
         mean = 1000 * sum(sum(game.seconds) for game in games) / sum(sum(game.moves) for game in games)
         saved = 100 * (1 - totals[name] / totals["textbook"])
-        published_row = published.ORDERING.get(depth, {}).get(name, (None, None))
+        published_row = published.REPORT1_ORDERING.get(depth, {}).get(name, (None, None))
         rows.append([name, mean, totals[name], saved, *published_row])
     header = ["search", "mean time per move, ms", "nodes", "nodes saved, %", "report 1: ms", "report 1: saved, %"]
     report.add_table(f"ordering-{depth}", f"Searches to depth {depth}", header, rows)

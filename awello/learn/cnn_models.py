@@ -10,7 +10,7 @@ from awello.learn.cnn_positions import PLANES
 
 # Both networks return logits of the 64 squares, from one head or from two (winners and losers), and the value or None.
 # Logits of illegal moves are meaningless.
-class ReportNetwork(nn.Module):  # type: ignore[misc]
+class Report0Network(nn.Module):  # type: ignore[misc]
     """The network of report 0, table 2.1: eight convolutions and two dense layers."""
 
     def __init__(self, inputs: int) -> None:
@@ -67,8 +67,8 @@ def make_convolution(inputs: int, outputs: int, size: int) -> nn.Sequential:
 
 def make_network(config: CnnConfig) -> nn.Module:
     """Make an untrained network."""
-    if config.network == "report":
-        return ReportNetwork(PLANES[config.view])
+    if config.network == "report0":
+        return Report0Network(PLANES[config.view])
     return ResidualNetwork(PLANES[config.view], config.width, config.blocks, bool(config.squeeze_excitation))
 
 

@@ -371,7 +371,7 @@ def main(words: Sequence[str] | None = None) -> int:
     )
     parser.add_argument("--device", default="cuda" if torch.cuda.is_available() else "cpu")
     parser.add_argument("--compile", action="store_true", help="compile the network with torch.compile")
-    choices = {"network": ["residual", "report"], "view": list(PLANES), "moves": ["all", "winners"]}
+    choices = {"network": ["residual", "report0"], "view": list(PLANES), "moves": ["all", "winners"]}
     for field in fields(CnnConfig):
         kind = type(field.default)
         parser.add_argument(
