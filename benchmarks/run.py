@@ -19,7 +19,7 @@ from rich.table import Table
 from awello import Game, Position, __version__, parse_transcript
 from awello.arena.match import Match, play_match
 from awello.bits import bit, bit_scan, clear_lowest_bit, flips_of, moves_of, popcount
-from awello.engine.bench import GAMES, run_bench
+from awello.engine.bench import BENCH_GAMES, run_bench
 from awello.engine.engine import Engine
 from awello.evaluate.evaluator import Evaluator, Heuristic
 from awello.evaluate.patterns import PatternRow, StageWeights, evaluate_mobility, evaluate_row, fill_row, update_row
@@ -120,7 +120,7 @@ def evaluate_all(boards: "npt.NDArray[U]", rows: "npt.NDArray[Any]", child: Patt
 
 def evaluation_row() -> Row:
     """Measure pattern evaluations per second, each with an incremental update of the parent's row."""
-    positions = [position for game in GAMES for position in parse_transcript(game).positions()]
+    positions = [position for game in BENCH_GAMES for position in parse_transcript(game).positions()]
     chosen = [position for position in positions if stage_of(position.empties) == stage_of(30)]
     boards = np.array([(position.own, position.opp) for position in chosen], np.uint64)
     rows, weights = PatternRow.new_array(len(chosen)), StageWeights.view(load_pattern_weights()[stage_of(30)])

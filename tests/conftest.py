@@ -129,9 +129,9 @@ def own_environment(tmp_path_factory: pytest.TempPathFactory) -> None:
 
 def random_record(game: Game, seed: int) -> Record:
     """Play random moves to the end of the game, at most 300."""
-    chance, position = random.Random(seed), Position.start(game)
+    rng, position = random.Random(seed), Position.start(game)
     moves: list[int] = []
     while (legal := position.legal_moves()) and len(moves) < 300:
-        moves.append(chance.choice(legal))
+        moves.append(rng.choice(legal))
         position = position.play(moves[-1])
     return Record(Position.start(game), tuple(moves))

@@ -16,10 +16,10 @@ REASONS = st.sampled_from(["resigned", "ran out of time", "crash: it fell", ""])
 
 def play_random_moves(game: Game, seed: int, length: int, start: Position | None = None) -> Record:
     """Play random moves from a start, to the end of the game or up to some length."""
-    chance, moves = random.Random(seed), list[int]()
+    rng, moves = random.Random(seed), list[int]()
     first = position = start or Position.start(game)
     while (legal := position.legal_moves()) and len(moves) < length:
-        moves.append(chance.choice(legal))
+        moves.append(rng.choice(legal))
         position = position.after(moves[-1])
     return Record(first, tuple(moves))
 
@@ -30,35 +30,35 @@ def records(draw: st.DrawFn, *games: Game, tags: tuple[str, ...] = ()) -> Record
     game, seed = draw(st.sampled_from(games)), draw(st.integers(0, 999))
     start = play_random_moves(game, seed, draw(st.sampled_from([0, 0, 7, 20]))).final
     record = play_random_moves(game, seed + 1, draw(st.sampled_from([0, 1, 9, 40, 300])), start)
-    numbers, chance = [None, *draw(st.lists(FINITE, max_size=4))], random.Random(seed)
-    rows = [[chance.choice(numbers) for _ in record.moves] for _ in range(2)]
+    numbers, rng = [None, *draw(st.lists(FINITE, max_size=4))], random.Random(seed)
+    rows = [[rng.choice(numbers) for _ in record.moves] for _ in range(2)]
     kept = [tuple(row) if any(number is not None for number in row) else () for row in rows]
     loser = draw(st.sampled_from([None, None, 0, 1]))
     known = draw(st.dictionaries(st.sampled_from(tags), NAMES)) if tags else {}
     return Record(start, record.moves, kept[0], kept[1], known, loser, "" if loser is None else draw(REASONS))
 
 
-def damage(content: bytes, chance: random.Random) -> bytes:
+def damage(content: bytes, rng: random.Random) -> bytes:
     """Return a file with some of its bytes changed, deleted, repeated or inserted."""
     found = bytearray(content)
-    for _ in range(chance.choice((1, 1, 1, 2, 5))):
+    for _ in range(rng.choice((1, 1, 1, 2, 5))):
         size = len(found)
-        at, end = sorted((chance.randrange(size + 1), chance.randrange(size + 1)))
-        end = min(end, at + chance.choice((1, 2, 8, 200)))
-        place = chance.randrange(size + 1)
-        match chance.randrange(6):
+        at, end = sorted((rng.randrange(size + 1), rng.randrange(size + 1)))
+        end = min(end, at + rng.choice((1, 2, 8, 200)))
+        place = rng.randrange(size + 1)
+        match rng.randrange(6):
             case 0 if size:
-                found[min(at, size - 1)] ^= 1 << chance.randrange(8)
+                found[min(at, size - 1)] ^= 1 << rng.randrange(8)
             case 1:
                 del found[at:end]
             case 2:
                 found[place:place] = found[at:end]
             case 3:
-                found[at:end] = chance.randbytes(end - at)
+                found[at:end] = rng.randbytes(end - at)
             case 4:
                 del found[at:]
             case _:
-                found[at:at] = chance.choice(
+                found[at:at] = rng.choice(
                     (b"(;", b"]", b"[", b"\\", b"{", b"(", b'"', b"\n", b"\0", b"2 ", b"-", b"\xe9", b";)")
                 )
     return bytes(found)
@@ -66,5 +66,5 @@ def damage(content: bytes, chance: random.Random) -> bytes:
 
 def damaged_files(content: bytes, count: int, seed: int = 0) -> Iterator[bytes]:
     """Generate damaged copies of a file."""
-    chance = random.Random(seed)
-    return (damage(content, chance) for _ in range(count))
+    rng = random.Random(seed)
+    return (damage(content, rng) for _ in range(count))

@@ -268,9 +268,9 @@ def test_an_archive_that_cannot_be_written_can_be_read(tmp_path: Path, monkeypat
 def test_pages_are_filled_before_new_ones_start(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(index, "PAGE_ENTRIES", 4)
     archive = Archive(tmp_path / "archive.sqlite")
-    chance = random.Random(1)
+    rng = random.Random(1)
     for seed in range(9):
-        archive.add(Record(Position.start(), (chance.choice(Position.start().legal_moves()),), tags={"n": str(seed)}))
+        archive.add(Record(Position.start(), (rng.choice(Position.start().legal_moves()),), tags={"n": str(seed)}))
     connection = sqlite3.connect(tmp_path / "archive.sqlite")
     sizes = [
         size // 14 for (size,) in connection.execute("SELECT length(entries) FROM index_pages ORDER BY bucket, page")

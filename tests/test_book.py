@@ -10,9 +10,9 @@ from awello.engine.avoided_moves import AvoidedMoves
 from awello.engine.book import PLIES_PER_SEED, OpeningBook, format_book, load_book, parse_book, shipped_book
 from awello.errors import ConfigError
 from awello.limits import Clock
-from awello.rules.awale import START, pits_of
+from awello.rules.awale import START_ROW, pits_of
 
-ROOT_KEY = (START, START)
+ROOT_KEY = (START_ROW, START_ROW)
 
 
 def row_balance(position: Position) -> float:

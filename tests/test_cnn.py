@@ -43,9 +43,9 @@ class PerceptronAsCnn(Cnn):
 
 def some_positions(count: int, plies: tuple[int, int] = (0, 58)) -> list[Position]:
     """Return positions in which the mover has more than one move."""
-    chance, found = random.Random(count), list[Position]()
+    rng, found = random.Random(count), list[Position]()
     while len(found) < count:
-        position = play_random_moves(Game.OTHELLO, chance.randrange(1000), chance.randint(*plies)).final
+        position = play_random_moves(Game.OTHELLO, rng.randrange(1000), rng.randint(*plies)).final
         if position.legal_moves() not in ((), (PASS,)):
             found.append(position)
     return found

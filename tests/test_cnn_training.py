@@ -24,7 +24,7 @@ from awello.learn.cnn_files import export_onnx, load_network, save_network, save
 from awello.learn.cnn_metrics import compute_accuracy, compute_losses, compute_soft_targets, evaluate, predict  # noqa: E402
 from awello.learn.cnn_models import count_parameters, make_network  # noqa: E402
 from awello.learn.cnn_positions import (  # noqa: E402
-    PLANES,
+    PLANE_COUNTS,
     UNKNOWN,
     CnnPositions,
     GameArrays,
@@ -135,9 +135,9 @@ def test_an_illegal_move_is_refused() -> None:
 
 
 def test_no_game_is_in_two_sets() -> None:
-    chance = np.random.default_rng(0)
-    moves_id = chance.integers(300, size=2000).astype(np.uint32)
-    years = chance.integers(1977, 2026, size=2000).astype(np.uint16)
+    rng = np.random.default_rng(0)
+    moves_id = rng.integers(300, size=2000).astype(np.uint32)
+    years = rng.integers(1977, 2026, size=2000).astype(np.uint16)
     games = GameArrays(np.zeros((2000, 60), np.uint8), np.zeros(2000, np.uint8), years, moves_id)
     train, aside, held = split_games(games, 1)
     assert (train.astype(int) + aside + held == 1).all() and train.any() and aside.any()
@@ -182,8 +182,8 @@ def test_predictions_of_transformed_boards_are_transformed_back() -> None:
 def test_each_view_shows_the_board() -> None:
     positions = make_positions(3)
     transforms = torch.zeros_like(positions.own)
-    mover, colours, one = (encode_planes(view, positions, transforms).flatten(2) for view in PLANES)
-    assert [board.shape[1] for board in (mover, colours, one)] == list(PLANES.values())
+    mover, colours, one = (encode_planes(view, positions, transforms).flatten(2) for view in PLANE_COUNTS)
+    assert [board.shape[1] for board in (mover, colours, one)] == list(PLANE_COUNTS.values())
     assert (mover[:, 0] - mover[:, 1] == one[:, 0]).all() and (mover[:, 3] == 1).all()
     black = positions.black
     assert (colours[black, :2] == mover[black, :2]).all() and (colours[~black, 0] == mover[~black, 1]).all()
@@ -318,8 +318,8 @@ def play_largest_square(seed: int, year: int) -> Record:
 
 
 def test_a_network_learns_and_is_saved(tmp_path: Path) -> None:
-    chance = random.Random(0)
-    packed = pack_games([play_largest_square(seed, 2015 if chance.random() < 0.8 else 2020) for seed in range(150)])
+    rng = random.Random(0)
+    packed = pack_games([play_largest_square(seed, 2015 if rng.random() < 0.8 else 2020) for seed in range(150)])
     np.savez(tmp_path / "games.npz", **packed)  # type: ignore[arg-type]
     words = [str(tmp_path / "games.npz"), "--out", str(tmp_path / "out"), "--width", "16", "--blocks", "2"]
     words += [

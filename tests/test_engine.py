@@ -24,7 +24,7 @@ from awello.engine.levels import MAX_LEVEL, level_of
 from awello.engine.othello_search import OthelloIterativeSearch
 from awello.engine.probcut import NO_SELECTIVITY, load_probcut_terms
 from awello.engine.threads import SearchRequest
-from awello.engine.time_management import UNLIMITED, allocate_time
+from awello.engine.time_management import UNLIMITED_TIME, allocate_time
 from awello.errors import AwelloError, ConfigError, NotationError, SpecError
 from awello.evaluate import patterns
 from awello.evaluate.weights import load_pattern_weights, stage_of
@@ -408,7 +408,7 @@ def test_strength_increases_with_the_level() -> None:
 def test_no_move_is_allocated_more_than_the_clock(seconds: float, increment: float, moves: float) -> None:
     budget = allocate_time(Clock(seconds, increment), moves)
     assert budget.optimum >= 0 and 0 <= budget.maximum <= seconds
-    assert allocate_time(Clock(), moves) == UNLIMITED
+    assert allocate_time(Clock(), moves) == UNLIMITED_TIME
 
 
 def test_early_moves_get_more_time() -> None:

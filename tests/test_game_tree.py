@@ -50,22 +50,22 @@ def transform(record: Record, symmetry: int) -> Record:
     return Record(Position(start.game, own, opp, start.side), tuple(squares))
 
 
-def branch_off(record: Record, count: int, chance: random.Random) -> Iterator[Record]:
+def branch_off(record: Record, count: int, rng: random.Random) -> Iterator[Record]:
     """Games that share their first moves with another."""
     for _ in range(count):
-        moves = list(record.moves[: chance.randrange(len(record.moves))])
+        moves = list(record.moves[: rng.randrange(len(record.moves))])
         position = Record(record.start, tuple(moves)).final
         while legal := position.legal_moves():
-            moves.append(chance.choice(legal))
+            moves.append(rng.choice(legal))
             position = position.after(moves[-1])
         yield Record(record.start, tuple(moves))
 
 
 def some_games(game: Game, seed: int, count: int = 9) -> list[Record]:
     """Games with common positions, some of them transformed, and one unfinished."""
-    chance = random.Random(seed)
-    found = list(branch_off(random_record(game, seed), count, chance))
-    found += [transform(record, chance.randrange(8)) for record in found[::3]] + [random_record(game, seed + 1)]
+    rng = random.Random(seed)
+    found = list(branch_off(random_record(game, seed), count, rng))
+    found += [transform(record, rng.randrange(8)) for record in found[::3]] + [random_record(game, seed + 1)]
     unfinished = random_record(game, seed + 2)
     return [
         *found,

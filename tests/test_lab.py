@@ -17,7 +17,7 @@ from awello.evaluate.otage_memory import OtageEvaluator, OtageMemory
 from awello.kernel import U
 from awello.lab import benchmark, championship, complexity, example_trees, heuristics, ordering, otage, published
 from awello.lab.experiment import ExperimentPlan, run_experiment
-from awello.search.iterative_deepening import HINTS, SQUARE_ORDER, IterativeDeepening, OtageOptions
+from awello.search.iterative_deepening import HINT_KINDS, SQUARE_ORDER, IterativeDeepening, OtageOptions
 
 EXPERIMENTS = {
     "complexity": {"time.csv", "ratios.csv", "nodes.csv", "savings.csv", "nodes-depth-2.png", "nodes-depth-2.svg"},
@@ -123,7 +123,7 @@ def test_the_kernels_agree_with_the_searches_of_example_trees(order: bool) -> No
     searched = 0
     for position in sample_positions():
         tree = build_example_tree(position, 4, OtageEvaluator(OtageMemory()))
-        for hints in HINTS:
+        for hints in HINT_KINDS:
             search = IterativeDeepening(OtageMemory(), OtageOptions(hints, order, aspiration=False))
             plain = example_trees.deepen(tree, range(1, 5), hints, SQUARE_ORDER.split() if order else ())
             for ours, theirs in zip(search.deepen(position, 4), plain, strict=False):

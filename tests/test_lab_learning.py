@@ -16,7 +16,7 @@ from awello.arena.sprt import mean_score
 from awello.errors import ConfigError
 from awello.lab import learning
 from awello.lab.curves import (
-    COLUMNS,
+    CURVE_COLUMNS,
     TrainingCurves,
     find_snapshots,
     load_shipped_trainings,
@@ -39,7 +39,7 @@ REPORT = {
 
 
 def make_row(step: int, top1: float = 0.5) -> str:
-    return json.dumps(dict.fromkeys(COLUMNS, 0.25) | {"step": step, "top1": top1, "error": 0.7}) + "\n"
+    return json.dumps(dict.fromkeys(CURVE_COLUMNS, 0.25) | {"step": step, "top1": top1, "error": 0.7}) + "\n"
 
 
 def make_training(folder: Path, steps: tuple[int, ...] = (10, 20)) -> Path:
@@ -180,8 +180,10 @@ def test_slow_players_play_fewer_games() -> None:
 
 
 def shorten_experiment(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(learning, "LEVELS", {POLICY_PLAYER: (0, 1), "cnn-value@1": (1,), "puct:cnn@8n": (0, 1)})
-    monkeypatch.setattr(learning, "OTAGE", ("otage@1",))
+    monkeypatch.setattr(
+        learning, "CHAMPION_LEVELS", {POLICY_PLAYER: (0, 1), "cnn-value@1": (1,), "puct:cnn@8n": (0, 1)}
+    )
+    monkeypatch.setattr(learning, "OTAGE_SPECS", ("otage@1",))
 
 
 def table(folder: Path, name: str) -> list[dict[str, str]]:

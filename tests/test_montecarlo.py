@@ -21,10 +21,10 @@ from awello.search.uct import TreeNode, run_playout
 
 @pytest.mark.parametrize("make", [MonteCarloTree, PpafTree])
 def test_counts_add_up(make: type[MonteCarloTree], game: Game) -> None:
-    tree, chance = make(max_nodes=1 << 14), random.Random(1)
+    tree, rng = make(max_nodes=1 << 14), random.Random(1)
     position = Position.start(game)
     for _ in range(6):
-        position = position.play(chance.choice(position.legal_moves()))
+        position = position.play(rng.choice(position.legal_moves()))
     found = tree.analyse(position, 60.0, 3000, 5)
     assert found.leaves == 3000 == tree.nodes[0].visits
     assert {move for move, _ in found.candidates} == set(position.legal_moves())
@@ -61,9 +61,9 @@ def test_equal_seeds_give_equal_trees_and_full_trees_keep_searching() -> None:
 
 def test_a_win_within_reach_is_found() -> None:
     found, solved = 0, 0
-    chance = random.Random(3)
+    rng = random.Random(3)
     while solved < 12:
-        position = reference_search.random_position(Game.OTHELLO, 6, chance)
+        position = reference_search.random_position(Game.OTHELLO, 6, rng)
         values = {move: -reference_search.solve(position.after(move)) for move in position.legal_moves()}
         if max(values.values()) > 0 > min(values.values()):
             solved += 1

@@ -18,11 +18,11 @@ START4 = "-----OX--XO----- X"
 PASSING = "XXXXXXXXXXXXXXO- O"  # White must pass
 
 
-def random_position(game: Game, chance: random.Random) -> Position:
+def random_position(game: Game, rng: random.Random) -> Position:
     position = Position.start(game)
-    for _ in range(chance.randrange(game.points)):
+    for _ in range(rng.randrange(game.points)):
         if legal := position.legal_moves():
-            position = position.after(chance.choice(legal))
+            position = position.after(rng.choice(legal))
     return position
 
 

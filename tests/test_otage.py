@@ -28,7 +28,7 @@ from awello.kernel import U
 from awello.limits import Clock, Limit
 from awello.players.otage import OtagePlayer, is_endgame, solve_twice
 from awello.players.player import make_player
-from awello.search.iterative_deepening import HINTS, IterativeDeepening, OtageOptions
+from awello.search.iterative_deepening import HINT_KINDS, IterativeDeepening, OtageOptions
 
 
 def positions(count: int, seed: int = 0) -> Iterator[Position]:
@@ -46,11 +46,11 @@ def board(position: Position) -> list[list[int]]:
 
 def random_memory(seed: int = 1) -> OtageMemory:
     """Return a memory with random contents."""
-    chance, memory = np.random.default_rng(seed), OtageMemory(factors=(7.0, 2.0, 1.5, 3.0))
+    rng, memory = np.random.default_rng(seed), OtageMemory(factors=(7.0, 2.0, 1.5, 3.0))
     for patterns in (memory.edges, memory.corners):
         classes = np.unique(patterns.kind.canonical_indices)
-        patterns.games[classes] = chance.integers(0, 9, len(classes))
-        patterns.balance[classes] = chance.integers(-patterns.games[classes], patterns.games[classes] + 1)
+        patterns.games[classes] = rng.integers(0, 9, len(classes))
+        patterns.balance[classes] = rng.integers(-patterns.games[classes], patterns.games[classes] + 1)
     return memory
 
 
@@ -182,7 +182,7 @@ def plain_negamax(position: Position, depth: int, evaluator: OtageEvaluator) -> 
 
 @pytest.mark.parametrize("aspiration", [False, True])
 @pytest.mark.parametrize("order", [False, True])
-@pytest.mark.parametrize("hints", HINTS)
+@pytest.mark.parametrize("hints", HINT_KINDS)
 def test_values_equal_those_of_plain_negamax(hints: str, order: bool, aspiration: bool) -> None:
     memory = random_memory()
     search = IterativeDeepening(memory, OtageOptions(hints, order, aspiration, ply_capacity=0))
@@ -218,12 +218,12 @@ def test_table_cleanups_do_not_change_results() -> None:
 
 
 def test_fewer_leaves_with_each_technique() -> None:
-    totals = dict.fromkeys(HINTS, 0)
+    totals = dict.fromkeys(HINT_KINDS, 0)
     for position in positions(25, 200):
         if not 16 < (position.own | position.opp).bit_count() < 40:
             continue
         values = set()
-        for hints in HINTS:
+        for hints in HINT_KINDS:
             *_, last = IterativeDeepening(OtageMemory(), OtageOptions(hints, aspiration=False)).deepen(position, 5)
             totals[hints] += last.leaves
             values.add(last.value)

@@ -77,9 +77,9 @@ class ScriptedEngine:
 def random_game(seed: int, start: Position | None = None) -> Record:
     """Play random moves, by default on 4x4; the game of seed 7 has passes and ends with an empty square."""
     start = start or Position.start(Game.OTHELLO4)
-    chance, position, moves = random.Random(seed), start, []
+    rng, position, moves = random.Random(seed), start, []
     while not position.over:
-        moves.append(chance.choice(position.legal_moves()))
+        moves.append(rng.choice(position.legal_moves()))
         position = position.after(moves[-1])
     return Record(start, tuple(moves))
 

@@ -29,13 +29,13 @@ PLAYERS = (
 
 def some_positions(game: Game, count: int, seed: int = 1) -> list[Position]:
     """Return positions of random games with a choice of moves."""
-    chance = random.Random(f"{game}/{seed}")
+    rng = random.Random(f"{game}/{seed}")
     found: list[Position] = []
     while len(found) < count:
         position = Position.start(game)
-        for _ in range(chance.randrange(60)):
+        for _ in range(rng.randrange(60)):
             if moves := position.legal_moves():
-                position = position.after(chance.choice(moves))
+                position = position.after(rng.choice(moves))
         if not position.over and position.legal_moves() != (PASS,):
             found.append(Position(game, position.own, position.opp, position.side))
     return found
@@ -88,14 +88,14 @@ def test_all_algorithms_agree_at_every_depth(game: Game) -> None:
 def test_the_table_is_kept_between_moves_and_changes_no_value() -> None:
     saved = 0
     for seed in range(6):
-        chance, position = random.Random(seed), Position.start()
+        rng, position = random.Random(seed), Position.start()
         lasting = AlphaBetaEvaluator(Game.OTHELLO, Heuristic("positional"), 1 << 14, False, False)
         while not position.over and position.legal_moves() != (PASS,):
             fresh = AlphaBetaEvaluator(Game.OTHELLO, Heuristic("positional"), 1 << 14, False, False)
             one, other = (analyse(position, "alphabeta_tt", 4, evaluator) for evaluator in (lasting, fresh))
             assert (one.value, one.best_moves) == (other.value, other.best_moves)
             saved += other.nodes - one.nodes
-            position = position.after(chance.choice(one.best_moves))
+            position = position.after(rng.choice(one.best_moves))
     assert saved > 0
 
 

@@ -22,7 +22,7 @@ from awello.kernel import U
 from awello.lab.tree_drawing import draw_tree, draw_tree_svg, format_node, format_value
 from awello.search import negamax
 from awello.search.negamax import INFINITY, NO_CUTS
-from awello.search.search_tree import MAX_NODES, PositionSource, SearchNode, SearchTree, parse_lists, search_tree
+from awello.search.search_tree import MAX_TREE_NODES, PositionSource, SearchNode, SearchTree, parse_lists, search_tree
 from awello.search.textbook_search import TEXTBOOK_ALGORITHMS
 
 LESSON = "[[[7, 9, 3], [-3, 1, -7], [4, -8, 14]]]"
@@ -93,14 +93,14 @@ def kernel_result(algorithm: str, position: Position, depth: int, evaluator: Eva
 
 def sample_positions(game: Game, number: int) -> Iterator[tuple[Position, int, Evaluator]]:
     """Yield positions of random games, each with a heuristic and a depth at which its tree stays small."""
-    chance = random.Random(int(game))
+    rng = random.Random(int(game))
     for _ in range(number):
         position = Position.start(game)
-        for _ in range(chance.randrange(60 if game.family == "awale" else game.points - 4)):
-            position = position.play(chance.choice(position.legal_moves())) if not position.over else position
+        for _ in range(rng.randrange(60 if game.family == "awale" else game.points - 4)):
+            position = position.play(rng.choice(position.legal_moves())) if not position.over else position
         position = replace(position, past=frozenset())
-        evaluator = Evaluator(game, Heuristic(chance.choice(heuristics_for(game)), chance.choice("12")))
-        depth = chance.randint(1, 4)
+        evaluator = Evaluator(game, Heuristic(rng.choice(heuristics_for(game)), rng.choice("12")))
+        depth = rng.randint(1, 4)
         while kernel_result("minimax", position, depth, evaluator)[1] > MAX_SAMPLE_NODES:
             depth -= 1
         yield position, depth, evaluator
@@ -203,10 +203,10 @@ def test_a_tree_too_large_to_draw_is_rejected() -> None:
     evaluator = Evaluator(Game.OTHELLO, Heuristic("positional"))
     with pytest.raises(ConfigError, match=r"20,000 nodes.*lower the depth"):
         search_tree("minimax", PositionSource(Position.start(), 7, evaluator))
-    largest = search_tree("minimax", parse_lists(json.dumps([1] * (MAX_NODES - 1))))
-    assert largest.nodes == MAX_NODES
+    largest = search_tree("minimax", parse_lists(json.dumps([1] * (MAX_TREE_NODES - 1))))
+    assert largest.nodes == MAX_TREE_NODES
     with pytest.raises(ConfigError, match="20,000"):
-        search_tree("minimax", parse_lists(json.dumps([1] * MAX_NODES)))
+        search_tree("minimax", parse_lists(json.dumps([1] * MAX_TREE_NODES)))
 
 
 def test_the_lesson_as_text() -> None:

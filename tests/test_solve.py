@@ -51,11 +51,11 @@ def format_board(reference: ReferenceOthello) -> str:
 
 def sample_late_position(size: int, empties: int, seed: int) -> ReferenceOthello:
     """Return a position of a random game with a number of empty squares, in which the mover can move or must pass."""
-    chance = random.Random(f"{size}/{empties}/{seed}")
+    rng = random.Random(f"{size}/{empties}/{seed}")
     while True:
         reference = ReferenceOthello.start(size)
         while (moves := reference.legal_moves()) and format_board(reference).count("-") > empties:
-            reference = reference.play(chance.choice(moves))
+            reference = reference.play(rng.choice(moves))
         if moves:
             return reference
 

@@ -12,7 +12,7 @@ from awello.archive.position_keys import END_OF_GAME, position_key
 from awello.engine.awale_search import AwaleWorker
 from awello.engine.awale_state import INFINITY
 from awello.engine.awale_transposition_table import ENTRY_BYTES
-from awello.engine.bench import GAMES
+from awello.engine.bench import BENCH_GAMES
 from awello.engine.engine import Engine
 from awello.engine.retrograde import LEVEL_OFFSETS
 from awello.engine.tablebase import Tablebase, solve_level
@@ -23,21 +23,21 @@ from awello.evaluate.otage_memory import OtageMemory
 from awello.evaluate.perceptron_weights import new_perceptron
 from awello.evaluate.weights import load_awale_network_weights
 from awello.kernel import U
-from awello.learn.awale_games import MAX_PLIES, PlayedPosition, play_game
+from awello.learn.awale_games import MAX_GAME_PLIES, PlayedPosition, play_game
 from awello.learn.perceptron import PerceptronSelfPlay
 from awello.limits import Limit
 from awello.record import restore_passes
 from awello.rules import awale, othello
 from awello.rules import game as kernels
 from awello.search.budget_search import ORDERINGS, BudgetSearch
-from awello.search.iterative_deepening import HINTS, IterativeDeepening, OtageOptions
+from awello.search.iterative_deepening import HINT_KINDS, IterativeDeepening, OtageOptions
 from awello.search.montecarlo import MonteCarloTree, PerceptronTree, PpafTree
 from awello.search.textbook_search import ALGORITHMS, AlphaBetaEvaluator, analyse
 
-ENDGAME = GAMES[0][: 2 * 53]  # seven squares are empty
+ENDGAME = BENCH_GAMES[0][: 2 * 53]  # seven squares are empty
 
 
-def trace(number: int, own: U, opp: U, games: int, chance: random.Random) -> None:
+def trace(number: int, own: U, opp: U, games: int, rng: random.Random) -> None:
     """Play random games and print the results of the rules for each position."""
     for _ in range(games):
         pair = own, opp
@@ -53,7 +53,7 @@ def trace(number: int, own: U, opp: U, games: int, chance: random.Random) -> Non
             if over:
                 break
             choices = [move for move in range(64) if moves >> move & 1]
-            pair = kernels.play(number, *pair, chance.choice(choices)) if choices else (pair[1], pair[0])
+            pair = kernels.play(number, *pair, rng.choice(choices)) if choices else (pair[1], pair[0])
 
 
 def trace_searches() -> None:
@@ -80,8 +80,8 @@ def trace_searches() -> None:
 def trace_otage() -> None:
     """Print the results of Otage's search, with a table of variations so small that it must be cleaned up."""
     memory = OtageMemory()
-    memory.learn_patterns(parse_transcript(GAMES[0]))
-    for hints in HINTS:
+    memory.learn_patterns(parse_transcript(BENCH_GAMES[0]))
+    for hints in HINT_KINDS:
         search = IterativeDeepening(memory, OtageOptions(hints, ply_capacity=0))
         for found in search.deepen(parse_transcript("f5f6e6f4e3c5c4e7c6e2").final, 3):
             print(found.candidates, found.variations, found.leaves, found.nodes, found.searches, found.cleanups)
@@ -113,7 +113,7 @@ def trace_awale() -> None:
             for depth in (2, 4):
                 found = team.search(SearchRequest(position, U(63), -INFINITY, INFINITY, depth, 3))
                 print(found, team.nodes, team.probe_best_move(position.after(found.move)))
-        played, row = PlayedPosition.new_array(MAX_PLIES), U(0x010201)
+        played, row = PlayedPosition.new_array(MAX_GAME_PLIES), U(0x010201)
         count = play_game(row, row, played, np.array([7], np.uint64), 1, 1, 64, 0.5, worker.state)
         print(played[:count].tolist())
 
@@ -149,12 +149,12 @@ def trace_networks() -> None:
 
 def main() -> None:
     """Print the traces of all games."""
-    chance = random.Random(8)
+    rng = random.Random(8)
     for number in range(3):
-        trace(number, U(othello.BLACK_START), U(othello.WHITE_START), 4, chance)
+        trace(number, U(othello.BLACK_START), U(othello.WHITE_START), 4, rng)
     for number in range(3, 6):
-        trace(number, U(awale.START), U(awale.START), 4, chance)
-        print(int(kernels.perft(number, U(awale.START), U(awale.START), 3)))
+        trace(number, U(awale.START_ROW), U(awale.START_ROW), 4, rng)
+        print(int(kernels.perft(number, U(awale.START_ROW), U(awale.START_ROW), 3)))
     print(int(kernels.perft(0, U(othello.BLACK_START), U(othello.WHITE_START), 4)))
     trace_searches()
     trace_otage()

@@ -9,7 +9,7 @@ import typer
 from awello.cli.app import Cluster, Json, app, hide_password, print_json, resolve_jobs
 from awello.cli.run_progress import resumable, show_progress
 from awello.errors import ConfigError
-from awello.evaluate.otage_memory import MEMORY_FILE, TERMS, OtageMemory
+from awello.evaluate.otage_memory import MEMORY_FILE, TERM_NAMES, OtageMemory
 from awello.learn.autoplay import AutoplayPlan
 from awello.learn.autoplay import autoplay as play
 from awello.limits import Clock, parse_clock, parse_limit
@@ -73,7 +73,7 @@ def report(folder: Path, database: str, learnt: list[tuple[Record, Lesson]], new
     lost = [lesson for record, lesson in learnt if record.winner is not None]
     changed = sum(lesson.ply is not None for lesson in lost)
     lesson_count = sum(lesson.repeats for lesson in lost)
-    factors = dict(zip(TERMS, (round(factor, 3) for factor in memory.factors), strict=True))
+    factors = dict(zip(TERM_NAMES, (round(factor, 3) for factor in memory.factors), strict=True))
     if json:
         lessons = {"lost": len(lost), "changed": changed, "repeats": lesson_count, "factors": factors}
         print_json(

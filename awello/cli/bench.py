@@ -4,7 +4,7 @@ from rich.console import Console
 from rich.table import Table
 
 from awello.cli.app import Json, Threads, app, print_json, progress
-from awello.engine.bench import GAMES, run_bench
+from awello.engine.bench import BENCH_GAMES, run_bench
 
 
 @app.command()
@@ -15,7 +15,7 @@ def bench(threads: Threads = 1, json: Json = False) -> None:
     """
 
     rows = []
-    with progress("bench", 3 * len(GAMES)) as step:
+    with progress("bench", 3 * len(BENCH_GAMES)) as step:
         for row in run_bench(threads):
             rows.append(row)
             step()

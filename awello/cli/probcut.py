@@ -6,7 +6,7 @@ from typing import Annotated
 import typer
 
 from awello.cli.app import Json, app, print_json, progress
-from awello.lab.probcut import EMPTIES, measure_differences, write_report
+from awello.lab.probcut import SAMPLED_EMPTIES, measure_differences, write_report
 from awello.lab.report import require_matplotlib
 
 
@@ -23,7 +23,7 @@ def probcut(
     """
     require_matplotlib()
     out.mkdir(parents=True, exist_ok=True)
-    with progress("probcut", positions * len(EMPTIES)) as step:
+    with progress("probcut", positions * len(SAMPLED_EMPTIES)) as step:
         differences = measure_differences(positions, seed, step)
     fits = write_report(differences, out)
     if json:

@@ -6,7 +6,7 @@ from typing import Annotated
 import typer
 
 from awello.cli.app import Json, Threads, Variant, app, print_json, print_result, progress
-from awello.engine.tablebase import PROGRESS_PARTS, build_tablebase, find_tablebase, tablebase_folder, verify_tablebase
+from awello.engine.tablebase import TOTAL_PROGRESS, build_tablebase, find_tablebase, tablebase_folder, verify_tablebase
 from awello.rules.game import Game, find_game
 
 tablebase = typer.Typer(help="Build and list the Awalé tablebases.", no_args_is_help=True)
@@ -26,7 +26,7 @@ def build(
     levels.
     """
     game, started = find_game("awale", variant=variant), time.perf_counter()
-    with progress(f"{game}, {seeds} seeds", PROGRESS_PARTS) as step:
+    with progress(f"{game}, {seeds} seeds", TOTAL_PROGRESS) as step:
         base = build_tablebase(game, seeds, threads, step)
     seconds = time.perf_counter() - started
     size = base.table.size

@@ -33,7 +33,7 @@ from awello.engine.transposition_table import hash_of
 from awello.evaluate.awale_network import AwaleNetworkWeights, awale_network_weights_at, forward
 from awello.kernel import U, kernel
 from awello.memory import load8, prefetch
-from awello.rules.awale import ABAPA, BYTE, is_stopped, legal_moves, seeds_in, sow
+from awello.rules.awale import ABAPA, BYTE_MASK, is_stopped, legal_moves, seeds_in, sow
 
 MIN_CYCLE_PLIES = 12  # a position can repeat after this many quiet moves at the earliest: one from each pit
 UNREDUCED_MOVES = 2  # the first moves of a node, which are never reduced: fewer save nodes but overlook more
@@ -124,7 +124,7 @@ def evaluate_horizon(own: U, opp: U, alpha: int, beta: int, depth: int, state: A
 @kernel("uint64(uint64, int64)", inline=True)
 def sowing_index(own: U, pit: int) -> U:
     """Return the history table index of a pit and its number of seeds, which also identifies killer moves."""
-    return U(pit) << U(6) | own >> U(8 * pit) & BYTE
+    return U(pit) << U(6) | own >> U(8 * pit) & BYTE_MASK
 
 
 @kernel("int64(int64, int64)", inline=True)

@@ -28,7 +28,7 @@ from awello.kernel import U
 from awello.limits import Limit
 from awello.memory import address_of
 from awello.position import Position
-from awello.rules.awale import ROW
+from awello.rules.awale import ROW_MASK
 from awello.rules.game import Game
 
 MIN_PARALLEL_DEPTH = 12  # shallower searches use one thread, because they end before other threads have started
@@ -85,7 +85,7 @@ class AwaleWorker(SearchWorker):
             frames[field] = 0
         boards: tuple[list[tuple[int, int]], list[tuple[int, int]]] = [], []
         for own, opp, side in position.past:
-            boards[side != position.side].append((own & int(ROW), opp & int(ROW)))
+            boards[side != position.side].append((own & int(ROW_MASK), opp & int(ROW_MASK)))
         for theirs, pairs in enumerate(boards):
             places = frames[MIN_CYCLE_PLIES - 2 + theirs :: 2][: len(pairs)]
             places["own"], places["opp"] = np.array(pairs[: len(places)], np.uint64).reshape(-1, 2).T
@@ -93,13 +93,13 @@ class AwaleWorker(SearchWorker):
             frames["quiet_moves"][0] = min(MIN_CYCLE_PLIES + 2 * len(position.past), PAST_PLIES)
 
     def search(self, request: SearchRequest) -> SearchResult:
-        own, opp = U(request.position.own) & ROW, U(request.position.opp) & ROW
+        own, opp = U(request.position.own) & ROW_MASK, U(request.position.opp) & ROW_MASK
         depth = min(MAX_DEPTH, request.depth + self.number % 2)  # every other thread searches one ply deeper
         value = search_root_at(own, opp, request.moves, request.alpha, request.beta, depth, self.address)
         return SearchResult(int(value), self.get("root_best_pit"), not self.get("estimates"))
 
     def probe_best_move(self, position: Position) -> int:
-        pit = int(probe_best_pit(U(position.own) & ROW, U(position.opp) & ROW, self.address))
+        pit = int(probe_best_pit(U(position.own) & ROW_MASK, U(position.opp) & ROW_MASK, self.address))
         return NO_MOVE if pit == NO_PIT else pit
 
     def is_worth_sharing(self, request: SearchRequest) -> bool:
@@ -136,7 +136,7 @@ def create_awale_threads(
 class AwaleIterativeSearch(IterativeSearch):
     """A search of an Awalé position; `selectivity` is the largest number of seeds for which the tablebase is used."""
 
-    ASPIRATION_WINDOW = SEED_VALUE // 4
+    ASPIRATION_DELTA = SEED_VALUE // 4
 
     def __post_init__(self) -> None:
         super().__post_init__()

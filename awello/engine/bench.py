@@ -12,7 +12,7 @@ from awello.formats.transcript import parse_transcript
 from awello.limits import Limit
 from awello.position import Position
 
-GAMES = (
+BENCH_GAMES = (
     "d3e3f6c6f5d2e2g5f4f1e6f2c5c4c3b4b6f3e1d1d6g4h6f7g6b5h3d7a5a4f8a6g3e7e8g2c2h2h1g1c8b3c1d8h4h5c7g7g8h8h7b8b7b2a1a2b1a3a7a8",
     "e6f6g6e7e8f4c3d6f5c6c4d3c7g5c5b4d2b5b6f7a3a4a5e2f3e3c2g4h5c8d8d7b8b3f1h4h6h7f2a7a2g7h3h2h8e1d1g2g3g8b2c1a6a1f8g1b1b7a8h1",
     "d3c3f5d2c4b5b3d6e3b4a6c5a4f6c2a5c1g5c6a3a2c7e6e2f1b6g4f3f4g6f7f2e7d7a7d8f8e8c8h5h3h4g1h2g8d1e1b2g3b8a8b7h7g7h6h8b1a1g2h1",
@@ -42,7 +42,7 @@ class BenchSearch:
 def run_bench(threads: int = 1) -> Iterator[BenchSearch]:
     """Run all searches of the set, each with an empty transposition table."""
     with Engine(threads=threads, hash=HASH_MIB) as engine:
-        for game in GAMES:
+        for game in BENCH_GAMES:
             positions = list(parse_transcript(game).positions())
             for plies, limit in (
                 (OPENING_PLIES, Limit(depth=BENCH_DEPTH)),

@@ -26,7 +26,13 @@ from awello.engine.levels import DEFAULT_LEVEL, level_of
 from awello.engine.othello_search import OthelloIterativeSearch, create_othello_threads
 from awello.engine.othello_state import MAX_THREADS
 from awello.engine.threads import SearchStopped
-from awello.engine.time_management import RESERVED_TIME_SHARE, UNLIMITED, TimeBudget, allocate_time, estimate_moves_left
+from awello.engine.time_management import (
+    RESERVED_TIME_SHARE,
+    UNLIMITED_TIME,
+    TimeBudget,
+    allocate_time,
+    estimate_moves_left,
+)
 from awello.engine.transposition_table import FIXED_MULTIPLIERS, draw_multipliers
 from awello.errors import AwelloError, ConfigError, SpecError
 from awello.evaluate.evaluator import Heuristic
@@ -132,7 +138,7 @@ class Engine:
 
     def solve(self, position: Position, wld: bool = False) -> AnalysisStream:
         """Search for the exact score or, with `wld`, for the outcome: win (1), draw (0) or loss (-1)."""
-        return self._analyses(position, Limit(), UNLIMITED, 1, lambda search: search.solve(wld))
+        return self._analyses(position, Limit(), UNLIMITED_TIME, 1, lambda search: search.solve(wld))
 
     def choose(
         self,
@@ -163,7 +169,7 @@ class Engine:
         if limit is not None and limit.seconds is not None:
             budget = TimeBudget(budget.optimum, min(budget.maximum, limit.seconds * (1 - RESERVED_TIME_SHARE)))
         if limit is None:
-            limit = Limit(level=DEFAULT_LEVEL) if budget == UNLIMITED else Limit()
+            limit = Limit(level=DEFAULT_LEVEL) if budget == UNLIMITED_TIME else Limit()
         if len(position.legal_moves()) == 1:
             limit = Limit(depth=1)
         return self._analyses(position, limit, budget, multipv, excluded_moves=excluded_moves)
@@ -244,7 +250,7 @@ class Engine:
                 first = next(stream)
                 threads = [threading.Thread(target=_enqueue_analyses, args=(stream, queue), daemon=True)]
             except SearchStopped:
-                first, threads = self._search_uninterrupted(lambda: next(start(UNLIMITED))), []
+                first, threads = self._search_uninterrupted(lambda: next(start(UNLIMITED_TIME))), []
                 queue.put(None)
             if threads and budget.maximum < threading.TIMEOUT_MAX:
                 threads.append(threading.Timer(max(0.0, budget.maximum), self.stop))

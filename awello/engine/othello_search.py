@@ -133,7 +133,7 @@ def create_othello_threads(
 class OthelloIterativeSearch(IterativeSearch):
     """A search of an Othello position."""
 
-    ASPIRATION_WINDOW = 3
+    ASPIRATION_DELTA = 3
 
     def __post_init__(self) -> None:
         super().__post_init__()

@@ -42,7 +42,7 @@ HEURISTICS = {  # by family, the default first
     },
 }
 HEURISTIC_NUMBERS = {name: number for family in HEURISTICS.values() for name, number in family.items()}
-ROOT_RELATIVE = ("h5",)  # heuristics that measure the change of the features since the root
+ROOT_RELATIVE_HEURISTICS = ("h5",)  # heuristics that measure the change of the features since the root
 SQUARE_TABLES: dict[str, Rows] = {  # as published: the top left quarter of a board
     "1": ((500, -150, 30, 10), (-150, -250, 0, 0), (30, 0, 1, 2), (10, 0, 2, 16)),
     "2": ((100, -20, 10, 5), (-20, -50, -2, -2), (10, -2, -1, -1), (5, -2, -1, -1)),
@@ -124,7 +124,8 @@ class Evaluator:
         self.state_array = states  # faster than `state` for fields that every search uses
         # A search with a larger state replaces this with the address of that state.
         self.address = address_of(states)
-        self.heuristic, self.root_relative = HEURISTIC_NUMBERS[heuristic.name], heuristic.name in ROOT_RELATIVE
+        self.heuristic = HEURISTIC_NUMBERS[heuristic.name]
+        self.root_relative = heuristic.name in ROOT_RELATIVE_HEURISTICS
         if self.heuristic < heuristics.DIFFSCORE:
             self._fill_othello(game, heuristic)
         elif weights := heuristic.weights or load_shipped_weights().get(heuristic.name):

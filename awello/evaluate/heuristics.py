@@ -10,9 +10,9 @@ heuristics are in `awale.py`).  Each heuristic has its own units.  The value of 
 | `absolute`   | discs                                                                                       |
 | `mobility`   | moves, plus an optional bonus for each corner                                               |
 | `mixed`      | positional up to 29 discs; mobility from 30 discs; absolute from 55 discs                   |
-| `tactical`   | positional, but squares beside a taken corner lose their penalty; plus mobility from 30     |
+| `tactical`   | positional, but squares beside an occupied corner lose their penalty; plus mobility from 30 |
 |              | discs; absolute from 55 discs                                                               |
-| `diffscore`  | seeds taken (Awalé)                                                                         |
+| `diffscore`  | seeds captured (Awalé)                                                                      |
 
 A search and its heuristic share a `HeuristicState` with the settings of the heuristic and the counts of the search.
 """

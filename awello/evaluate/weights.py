@@ -14,7 +14,7 @@ import numpy as np
 import numpy.typing as npt
 
 from awello.errors import ConfigError
-from awello.evaluate.awale_network import ROWS, UNITS, AwaleNetworkWeights
+from awello.evaluate.awale_network import ROW_COUNT, UNIT_COUNT, AwaleNetworkWeights
 from awello.evaluate.patterns import FIRST_STAGE_EMPTIES, LANES, SHAPE_SIZES, STAGE_WEIGHTS, STAGE_WIDTH, VIEWS
 from awello.evaluate.perceptron_weights import LOAD_ERRORS
 from awello.folders import data_file, replace_atomically
@@ -100,7 +100,7 @@ def load_awale_network_weights(file: Path | None = None) -> AwaleNetworkWeights:
     try:
         with np.load(file) as content:
             rows = content["weights"]
-        if rows.shape != (ROWS, UNITS) or rows.dtype != np.int16:
+        if rows.shape != (ROW_COUNT, UNIT_COUNT) or rows.dtype != np.int16:
             raise ValueError
     except LOAD_ERRORS:
         advice = "train a network with 'awello train awale-network'"

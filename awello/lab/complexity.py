@@ -18,7 +18,7 @@ from awello.rules.game import DEFAULT_BY_FAMILY
 DEFAULT_GAME, DEFAULT_GAMES, DEFAULT_DEPTHS = "othello", 100, (2, 4, 6)
 TEXTBOOK_OPTIONS = "tt_entries=0,move_ordering=false"
 REPORT0_OPTIONS = f"{TEXTBOOK_OPTIONS},strict_cutoff=true"  # alpha-beta of report 0, without cutoffs at equality
-OPTIONS = {
+SEARCH_OPTIONS = {
     "memory": "tt_entries=65536,move_ordering=false",
     "sorted": "tt_entries=0,move_ordering=true",
     "mirror": "tt_entries=0,move_ordering=false,skip_mirrors=true",
@@ -41,7 +41,9 @@ def spec_of(heuristic: str, depth: int, options: str | None) -> str:
 def make_plan(game: str, variant: str | None, games: int, depths: Sequence[int], seed: int) -> ExperimentPlan:
     """Plan plain search and both alpha-betas for every heuristic and depth, and each option at the maximum depth."""
     options = [
-        text for name, text in OPTIONS.items() if DEFAULT_BY_FAMILY[game].adapter.has_symmetries or name != "mirror"
+        text
+        for name, text in SEARCH_OPTIONS.items()
+        if DEFAULT_BY_FAMILY[game].adapter.has_symmetries or name != "mirror"
     ]
     specs = []
     for heuristic in heuristics_of(game):
@@ -131,23 +133,23 @@ def _node_tables(report: Report, game: str, depths: Sequence[int], results: Comp
         if means and known[1] is not None:
             remarks += _describe_difference(depth, heuristic, (ours, theirs[1], known[1]), (equals[1], plain[1]), means)
     report.add_text("## Nodes per move")
-    header = ["depth", "heuristic", "mean, %", *(f"among equals: {statistic}, %" for statistic in STATISTICS)]
-    header += [f"report 0: {statistic}, %" for statistic in STATISTICS]
+    header = ["depth", "heuristic", "mean, %", *(f"among equals: {statistic}, %" for statistic in STATISTIC_NAMES)]
+    header += [f"report 0: {statistic}, %" for statistic in STATISTIC_NAMES]
     report.add_table("ratios", "Nodes with alpha-beta, percent of the nodes without", header, ratios)
     if remarks:
-        report.add_text(EXPLANATION, "\n".join(remarks))
+        report.add_text(RATIO_REMARK, "\n".join(remarks))
     header = [
         "depth",
         "heuristic",
-        *(f"alpha-beta: {statistic}" for statistic in STATISTICS),
-        *(f"plain: {statistic}" for statistic in STATISTICS),
+        *(f"alpha-beta: {statistic}" for statistic in STATISTIC_NAMES),
+        *(f"plain: {statistic}" for statistic in STATISTIC_NAMES),
     ]
     header += ["report 0: alpha-beta, mean", "report 0: plain, mean"]
     report.add_table("nodes", "Nodes per move", header, counts)
 
 
-STATISTICS = ("max", "mean", "std")
-EXPLANATION = (
+STATISTIC_NAMES = ("max", "mean", "std")
+RATIO_REMARK = (
     "Report 0's alpha-beta cuts only when alpha *exceeds* beta and does not cut at equality, which costs most "
     'where a heuristic has few values. The columns "among equals" do the same; the first column cuts as '
     "soon as alpha reaches beta, which gives the same values. Means that differ from report 0's by more than a factor "
@@ -190,7 +192,7 @@ def _savings(report: Report, game: str, depth: int, results: ComplexityResults) 
     for heuristic in heuristics_of(game):
         textbook = spec_of(heuristic, depth, TEXTBOOK_OPTIONS)
         nodes, seconds = statistics.fmean(results.nodes_of(textbook)), statistics.fmean(results.seconds_of(textbook))
-        for name, text in OPTIONS.items():
+        for name, text in SEARCH_OPTIONS.items():
             spec = spec_of(heuristic, depth, text)
             if spec in results.games:
                 fewer_nodes = statistics.fmean(results.nodes_of(spec))

@@ -29,15 +29,15 @@ SEARCH_SPECS = {
     "MinMaxH6": "budget:h6",
     "Awariness": "travers",
 }
-GREEDY = {"Le crocodile crétin": "greedy"}
-STAND_INS = {"Awariness": SEARCH_SPECS["Awariness"], **GREEDY}
+GREEDY_SPEC = {"Le crocodile crétin": "greedy"}
+REPLACEMENTS = {"Awariness": SEARCH_SPECS["Awariness"], **GREEDY_SPEC}
 
 
 def list_players(depth: int) -> dict[str, str]:
     """Return the specs of the nine players, by published name."""
     nodes = max(1, int(DEFAULT_NODES * 4.0 ** (depth - DEFAULT_DEPTHS[0])))
     specs = {name: f"{spec}@{nodes}n" for name, spec in SEARCH_SPECS.items()}
-    return {**specs, "MinMax": f"alphabeta:diffscore@{depth}", **GREEDY}
+    return {**specs, "MinMax": f"alphabeta:diffscore@{depth}", **GREEDY_SPEC}
 
 
 def make_plan(game: str, variant: str | None, games: int, depths: Sequence[int], seed: int) -> ExperimentPlan:
@@ -76,7 +76,7 @@ def write_report(plan: ExperimentPlan, games: Sequence[ExperimentGame], depths: 
         f"moves that all pairs share; seed {plan.seed}. Points are the sum over all opponents of the mean points per "
         "round: 3 for the larger total score of its two games, 1 for a draw.",
         "The report names "
-        + " and ".join(f"*{name}* (here: `{spec}`)" for name, spec in STAND_INS.items())
+        + " and ".join(f"*{name}* (here: `{spec}`)" for name, spec in REPLACEMENTS.items())
         + " without a description.",
     )
     order = sorted(ranks, key=lambda name: -ranks[name])

@@ -32,8 +32,8 @@ DEFAULT_GAME, DEFAULT_GAMES, DEFAULT_DEPTHS = "othello", 100, (2, 4, 6)
 OPENING_PLIES = 8
 SLOW_GAMES_SHARE = 0.4  # games per opponent of slow players, as a share of those of fast players
 SNAPSHOT_GAMES_FACTOR = 3  # snapshots are fast and differ little, so they play this many times `games`
-OTAGE = ("otage@20ms", "otage@100ms")
-LEVELS = {"cnn": (1, 2, 3, 4, 5, 6), "cnn-value@2": (1, 2, 4, 6, 8), "puct:cnn@100ms": (1, 2, 4, 6, 8)}
+OTAGE_SPECS = ("otage@20ms", "otage@100ms")
+CHAMPION_LEVELS = {"cnn": (1, 2, 3, 4, 5, 6), "cnn-value@2": (1, 2, 4, 6, 8), "puct:cnn@100ms": (1, 2, 4, 6, 8)}
 SNAPSHOT_OPPONENTS = ("alphabeta:positional@2", "alphabeta:mixed@4")
 REMARKS = (
     "Four trainings, all on the games of 1977 to 2015. The last two columns are the accuracy on moves in games of 2016 "
@@ -78,10 +78,13 @@ def make_plan(
     """Plan the games of the network's players against all opponents, and of snapshots against two opponents."""
     if find_game(game, variant=variant) is not Game.OTHELLO:
         raise ConfigError("the experiment learning is for Othello on 8x8: omit --game and --variant")
-    policy_player, *searching = LEVELS
-    opponents = [alphabeta_spec(name, depth) for name in published.REPORT0_STRATEGIES for depth in depths] + list(OTAGE)
-    quick = [(policy_player, opponent) for opponent in (*opponents, *map(champion_spec, LEVELS[policy_player]))]
-    slow = [(name, champion_spec(level)) for name in searching for level in LEVELS[name]]
+    policy_player, *searching = CHAMPION_LEVELS
+    opponents = [alphabeta_spec(name, depth) for name in published.REPORT0_STRATEGIES for depth in depths]
+    opponents += OTAGE_SPECS
+    quick = [
+        (policy_player, opponent) for opponent in (*opponents, *map(champion_spec, CHAMPION_LEVELS[policy_player]))
+    ]
+    slow = [(name, champion_spec(level)) for name in searching for level in CHAMPION_LEVELS[name]]
     networks = find_snapshots(training) if training else {}
     if training:
         read_training(training, str(training))  # raises an error if it is damaged
@@ -264,7 +267,7 @@ def _draw_points(lines: Mapping[str, Mapping[int, PairingResult]], label: str, s
 def _write_heuristics(
     report: Report, plan: LearningPlan, depths: Sequence[int], results: Mapping[tuple[str, str], PairingResult]
 ) -> None:
-    policy_player, *_ = LEVELS
+    policy_player, *_ = CHAMPION_LEVELS
     report.add_text(
         "## Against the heuristics and Otage",
         f"`{policy_player}` does not search: it plays the most probable move, averaged over the eight symmetries. "
@@ -278,40 +281,43 @@ def _write_heuristics(
     header = ["heuristic", *(f"depth {depth}, %" for depth in depths)]
     report.add_table("heuristics", f"Points of `{policy_player}` against alpha-beta", header, rows)
     lines = ", ".join(
-        f"{100 * results[policy_player, opponent].points:.1f} % against `{opponent}`" for opponent in OTAGE
+        f"{100 * results[policy_player, opponent].points:.1f} % against `{opponent}`" for opponent in OTAGE_SPECS
     )
     report.add_text(f"Against Otage of report 4, with its shipped memory: {lines}.")
 
 
 def _write_levels(report: Report, results: Mapping[tuple[str, str], PairingResult]) -> None:
     against = {
-        name: {level: results[name, champion_spec(level)] for level in levels} for name, levels in LEVELS.items()
+        name: {level: results[name, champion_spec(level)] for level in levels}
+        for name, levels in CHAMPION_LEVELS.items()
     }
     rows, equals = list[list[object]](), list[list[object]]()
-    for level in sorted({level for levels in LEVELS.values() for level in levels}):
+    for level in sorted({level for levels in CHAMPION_LEVELS.values() for level in levels}):
         shares = [_percent(of[level].points) if level in of else None for of in against.values()]
         rows.append([level, *shares])
     for name, of in against.items():
         bounds = (
             format_level(
-                find_equal_level({at: each.points + sign * each.margin for at, each in of.items()}), LEVELS[name]
+                find_equal_level({at: each.points + sign * each.margin for at, each in of.items()}),
+                CHAMPION_LEVELS[name],
             )
             for sign in (0, -1, 1)
         )
         spent = fmean(each.milliseconds[0] for each in of.values())
         equals.append([f"`{name}`", *bounds, spent])
+    policy_player, *_ = CHAMPION_LEVELS
     many, few, *_ = (next(iter(of.values())).games for of in against.values())
     report.add_text(
         "## Against the champion",
         "Level n of the champion searches n plies and solves the last 2n squares. Two players search with the network: "
         "`cnn-value` by alpha-beta with its value at the leaves, `puct:cnn` by a tree search with its policy. They are "
-        f"slower and play {few} games against each level; `{next(iter(LEVELS))}` plays {many}. A player equals "
+        f"slower and play {few} games against each level; `{policy_player}` plays {many}. A player equals "
         "the level against which it scores half of the points, interpolated between the levels played; shares that "
         "increase from one level to the next are first replaced by their mean. The bounds are the levels at which the "
         "ends of the 95 % intervals cross one half.",
     )
     report.add_table(
-        "levels", "Points against the champion by level, %", ["level", *(f"`{name}`" for name in LEVELS)], rows
+        "levels", "Points against the champion by level, %", ["level", *(f"`{name}`" for name in CHAMPION_LEVELS)], rows
     )
     header = ["player", "equals level", "at least", "at most", "mean time per move, ms"]
     report.add_table("equal", "The level that a player equals", header, equals)

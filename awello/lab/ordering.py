@@ -20,7 +20,7 @@ from awello.rules.game import DEFAULT_BY_FAMILY
 from awello.search.budget_search import SHIPPED_SCORES
 
 DEFAULT_GAME, DEFAULT_GAMES, DEFAULT_DEPTHS = "awale", 1, (12,)
-SEARCHES = {
+SEARCH_SPECS = {
     "textbook": f"alphabeta:HEURISTIC@DEPTH,{TEXTBOOK_OPTIONS}",
     "without order": "budget:HEURISTIC@DEPTH,move_ordering=none",
     "frozen order": "budget:HEURISTIC@DEPTH,move_ordering=frozen",
@@ -37,7 +37,7 @@ REMARKS = (
 
 def searches_of(game: str) -> dict[str, str]:
     """Return the searches to compare; the frozen order needs shipped scores."""
-    return {name: spec for name, spec in SEARCHES.items() if game in SHIPPED_SCORES or name != "frozen order"}
+    return {name: spec for name, spec in SEARCH_SPECS.items() if game in SHIPPED_SCORES or name != "frozen order"}
 
 
 def heuristic_of(game: str) -> str:

@@ -24,14 +24,14 @@ MIN_TEST_SHARE, MAX_TEST_SHARE = 0.01, 0.5  # of all games; outside this range, 
 RANDOM_TEST_SHARE = 0.1
 VALIDATION_SHARE = 0.02  # of the games before the test set
 BLACK, WHITE = 0x0000000810000000, 0x0000001008000000
-ALL, NOT_A, NOT_H = 0xFFFFFFFFFFFFFFFF, 0xFEFEFEFEFEFEFEFE, 0x7F7F7F7F7F7F7F7F
+ALL_SQUARES, NOT_A, NOT_H = 0xFFFFFFFFFFFFFFFF, 0xFEFEFEFEFEFEFEFE, 0x7F7F7F7F7F7F7F7F
 DIRECTIONS = (
-    *((1, NOT_A), (7, NOT_H), (8, ALL), (9, NOT_A)),
-    *((-1, NOT_H), (-7, NOT_A), (-8, ALL), (-9, NOT_H)),
+    *((1, NOT_A), (7, NOT_H), (8, ALL_SQUARES), (9, NOT_A)),
+    *((-1, NOT_H), (-7, NOT_A), (-8, ALL_SQUARES), (-9, NOT_H)),
 )
 MAX_SYMMETRIC_PLIES = 12  # boards after this ply are not tested for symmetry
 QUICK_VALIDATION_POSITIONS, QUICK_TEST_POSITIONS = 20_000, 100_000
-PLANES = {"mover": 4, "colours": 3, "one": 1}
+PLANE_COUNTS = {"mover": 4, "colours": 3, "one": 1}
 
 Bools = npt.NDArray[np.bool_]
 
@@ -119,7 +119,7 @@ def _shift(words: Tensor, amount: int, kept: int) -> Tensor:
     """Shift all discs by a number of squares, which may be negative; discs that leave the board are dropped."""
     if amount > 0:
         return words << amount & _to_signed(kept)
-    return words >> -amount & _to_signed(kept & ALL >> -amount)
+    return words >> -amount & _to_signed(kept & ALL_SQUARES >> -amount)
 
 
 def _to_signed(word: int) -> int:

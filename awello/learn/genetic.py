@@ -39,11 +39,11 @@ MANUAL_WEIGHTS = {  # chosen by hand
     "h6": (1, -1, 1, -1, 1, -1, 2, -2, 10, -10, -1, 1),
     "travers": (10, -10, -1, 1, -1, 1, 3, -3),
 }
-FIXED_WEIGHTS = {"travers": 2}  # number of leading weights that are not learnt
+FIXED_WEIGHT_COUNTS = {"travers": 2}  # number of leading weights that are not learnt
 WIN_POINTS, DRAW_POINTS = 200, 100
 REFERENCE_GAME_FACTOR = 2  # weight of the games against the reference opponent
-ORDERING_NODES = 5000  # per move, in the games that learn move ordering
-MAX_PLIES = 300  # per game; players that avoid captures would play for thousands of plies
+ORDERING_NODES_PER_MOVE = 5000  # per move, in the games that learn move ordering
+MAX_GAME_PLIES = 300  # per game; players that avoid captures would play for thousands of plies
 
 FORMER_NAMES = {
     "population": "population_size",
@@ -90,7 +90,7 @@ class GeneticConfig:
     @property
     def initial_genes(self) -> Individual:
         """The initial genes, chosen by hand."""
-        return Individual(MANUAL_WEIGHTS[self.heuristic][FIXED_WEIGHTS.get(self.heuristic, 0) :])
+        return Individual(MANUAL_WEIGHTS[self.heuristic][FIXED_WEIGHT_COUNTS.get(self.heuristic, 0) :])
 
     @property
     def min_gene(self) -> int:
@@ -100,7 +100,8 @@ class GeneticConfig:
     def make_heuristic(self, genes: Sequence[int]) -> Heuristic:
         """Make the heuristic of an individual: the fixed weights, then the genes."""
         return Heuristic(
-            self.heuristic, weights=(*MANUAL_WEIGHTS[self.heuristic][: FIXED_WEIGHTS.get(self.heuristic, 0)], *genes)
+            self.heuristic,
+            weights=(*MANUAL_WEIGHTS[self.heuristic][: FIXED_WEIGHT_COUNTS.get(self.heuristic, 0)], *genes),
         )
 
     def weights(self, genes: Sequence[int]) -> tuple[float, ...]:
@@ -145,7 +146,7 @@ class Evolution:
 def play_game(position: Position, searches: Sequence[MoveSearch], seed: str) -> tuple[int, int]:
     """Play a game between two searches, with random choices among the best moves; return the final score."""
     rng, ply = random.Random(seed), 0
-    while not position.over and ply < MAX_PLIES:
+    while not position.over and ply < MAX_GAME_PLIES:
         ply += 1
         position = position.after(rng.choice(searches[position.side](position)))
     return position.score()
@@ -248,7 +249,7 @@ def learn_ordering(
     evolution: Evolution,
     on_progress: Callable[[int], None],
     games: int = DEFAULT_GAMES,
-    nodes: int = ORDERING_NODES,
+    nodes: int = ORDERING_NODES_PER_MOVE,
 ) -> list[int]:
     """Learn move ordering scores with the best weights; `on_progress` is called after each game."""
     scores = learn_scores(config.make_heuristic(evolution.best), games, nodes, config.seed, on_progress, config.game)

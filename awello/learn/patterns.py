@@ -37,7 +37,7 @@ from awello.learn.ridge import Floats, Ridge
 MAX_EMPTIES = 60  # of training positions
 CG_ITERATIONS = 14
 HELD_OUT_SHARE = 0.02  # of the games
-PRIOR_DEVIATION = 2.5  # expected deviation of a weight from its initial value, in discs
+PRIOR_DEVIATION_DISCS = 2.5  # expected deviation of a weight from its initial value, in discs
 MAX_WEIGHT = 32_000
 CACHE_ARRAYS = ("own", "opp", "values", "held")  # names of the arrays of `PatternExamples` in cached files
 FORMER_NAMES = {"before": "initial_error"}  # current names in `StageResult`, by their names in older files
@@ -159,7 +159,8 @@ class PatternTraining:
         start = self.weights[min(stage + 1, STAGE_COUNT - 1) if labels == "results" else stage] / np.float32(DISC_VALUE)
         training = self.make_ridge(combined, ~combined.held_out)
         residuals = training.targets - training.predict(start)
-        fitted = training.fit(start, float(residuals @ residuals) / len(residuals) / PRIOR_DEVIATION**2, CG_ITERATIONS)
+        mean_square = float(residuals @ residuals) / len(residuals)
+        fitted = training.fit(start, mean_square / PRIOR_DEVIATION_DISCS**2, CG_ITERATIONS)
         self.weights[stage] = np.clip(np.round(fitted * DISC_VALUE), -MAX_WEIGHT, MAX_WEIGHT)
         self.table[stage] = self.weights[stage][tied_indices()]
         empties = 64 - np.bitwise_count(combined.own | combined.opp).astype(np.int64)

@@ -28,11 +28,11 @@ from awello.rules.game import PASS, Game
 from awello.search.montecarlo import PerceptronTree
 from awello.search.uct import MAX_MOVES, MAX_PLAYOUT_PLIES
 
-SIMULATIONS = 100  # per move
+SIMULATIONS_PER_MOVE = 100  # per move
 ROOT_NOISE_SHARE = 0.25  # of the root priors
 SAMPLED_PLIES = 16  # at the start of a game, in which moves are sampled by visits
 GAMES_PER_ITERATION = 16  # between two phases of training
-BUFFER_SIZE = 200_000  # positions
+BUFFER_POSITIONS = 200_000  # positions
 SAMPLES_PER_POSITION = 6
 BATCH_SIZE = 256
 LEARNING_RATE, FINAL_LEARNING_RATE = 2e-3, 1e-4
@@ -64,19 +64,19 @@ class ReplayBuffer:
 
     def __init__(self, moves: int) -> None:
         self.count = 0
-        self.words, self.values = np.zeros((BUFFER_SIZE, 3), np.uint64), np.zeros(BUFFER_SIZE, np.float32)
-        self.policies = np.zeros((BUFFER_SIZE, moves), np.float32)
+        self.words, self.values = np.zeros((BUFFER_POSITIONS, 3), np.uint64), np.zeros(BUFFER_POSITIONS, np.float32)
+        self.policies = np.zeros((BUFFER_POSITIONS, moves), np.float32)
 
     def add(self, examples: PerceptronExamples) -> None:
         """Add examples, overwriting the oldest."""
-        slots = np.arange(self.count, self.count + len(examples)) % BUFFER_SIZE
+        slots = np.arange(self.count, self.count + len(examples)) % BUFFER_POSITIONS
         self.words[slots], self.values[slots] = examples.words, examples.values
         self.policies[slots] = examples.policies
         self.count += len(examples)
 
     def sample(self, rng: np.random.Generator) -> PerceptronExamples:
         """Draw a random batch."""
-        chosen = rng.integers(min(self.count, BUFFER_SIZE), size=BATCH_SIZE)
+        chosen = rng.integers(min(self.count, BUFFER_POSITIONS), size=BATCH_SIZE)
         return PerceptronExamples(self.words[chosen], self.policies[chosen], self.values[chosen])
 
 
@@ -114,7 +114,7 @@ def make_batch(network: Perceptron, examples: PerceptronExamples, transforms: np
 class PerceptronSelfPlay:
     """Plays self-play games with a network."""
 
-    def __init__(self, game: Game, network: Perceptron, simulations: int = SIMULATIONS) -> None:
+    def __init__(self, game: Game, network: Perceptron, simulations: int = SIMULATIONS_PER_MOVE) -> None:
         self.game, self.network, self.simulations = game, network, simulations
         self.tree = PerceptronTree(MAX_MOVES * (simulations + 1), network=network)
 
@@ -318,8 +318,8 @@ def load_checkpoint(
 def measure_strength(game: Game, file: Path, seed: int) -> float:
     """Return the share of the points that the network scores against UCT with more simulations."""
     options = {"max_nodes": "65536"}
-    puct = PlayerSpec("puct", None, Limit(nodes=SIMULATIONS), options | {"weights": str(file)})
-    uct = PlayerSpec("uct", None, Limit(nodes=UCT_SIMULATION_FACTOR * SIMULATIONS), options)
+    puct = PlayerSpec("puct", None, Limit(nodes=SIMULATIONS_PER_MOVE), options | {"weights": str(file)})
+    uct = PlayerSpec("uct", None, Limit(nodes=UCT_SIMULATION_FACTOR * SIMULATIONS_PER_MOVE), options)
     result = play_match(Match(game, str(puct), str(uct), MATCH_GAMES, seed))
     if result.interrupted:
         raise KeyboardInterrupt

@@ -32,10 +32,10 @@ DEFAULT_SHARE_FACTOR = 1.5  # delta in report 1; a larger factor searches deeper
 NO_NODE_LIMIT = 1 << 62
 # A search within a time limit starts with a budget for about 20 microseconds, which fits any limit.  The largest budget
 # is never reached, because the search reaches the end of the game first.
-FIRST_BUDGET, MAX_BUDGET = 500.0, 1e12
+FIRST_BUDGET_NODES, MAX_BUDGET_NODES = 500.0, 1e12
 # Limits on the expected growth in nodes when the budget doubles.  The growth of the last two searches is clipped to
 # them, so that one unusual position neither starts a search that cannot finish nor prevents one that can.
-NODE_GROWTH = (1.5, 6.0)
+NODE_GROWTH_BOUNDS = (1.5, 6.0)
 TIME_FRACTION = 0.9  # share of the remaining time for which a search is planned, in case it slows down
 
 Scores = npt.NDArray[np.int64]
@@ -88,12 +88,12 @@ class BudgetSearch(Evaluator):
     def search_time(self, position: Position, seconds: float) -> Analysis:
         """Search with the largest budget that finishes in `seconds`; the mover must have a legal move."""
         started = time.perf_counter()
-        analysis = self.search_budget(position, budget := FIRST_BUDGET)
+        analysis = self.search_budget(position, budget := FIRST_BUDGET_NODES)
         nodes, leaves, before, last = analysis.nodes, analysis.leaves, analysis.nodes, analysis.nodes
-        while len(analysis.candidates) > 1 and not analysis.exact and budget < MAX_BUDGET:
+        while len(analysis.candidates) > 1 and not analysis.exact and budget < MAX_BUDGET_NODES:
             elapsed = time.perf_counter() - started
             left = TIME_FRACTION * (seconds - elapsed) * nodes / elapsed  # in nodes, at the speed so far
-            if last * min(max(last / before, NODE_GROWTH[0]), NODE_GROWTH[1]) > left:
+            if last * min(max(last / before, NODE_GROWTH_BOUNDS[0]), NODE_GROWTH_BOUNDS[1]) > left:
                 break
             budget *= 2
             more = self._search(position, budget, self.share_factor, int(left))

@@ -34,10 +34,10 @@ from awello.search import iterative_kernels as kernels
 from awello.search.iterative_kernels import ElectedMove, IterativeState
 from awello.search.negamax import INFINITY
 
-HINTS = ("none", "move", "branch", "tables")
+HINT_KINDS = ("none", "move", "branch", "tables")
 # Half of the aspiration window, in units of the evaluation.  A narrower window cuts more, but more searches fail and
 # are repeated.
-ASPIRATION_WINDOW = 4000
+ASPIRATION_DELTA = 4000
 PLY_CAPACITY = 1 << 12  # elected moves per ply, 24 bytes each; a larger table needs more memory but fewer cleanups
 NO_NODE_LIMIT = 1 << 62
 MIN_ROOT_MOVES = 4  # a lower bound on m above, because positions below the root usually have more moves
@@ -206,7 +206,7 @@ class IterativeDeepening(OtageEvaluator):
         """Return a window around the value of two depths before, where the same side made the last move."""
         if not self.options.aspiration or len(previous) < 2 or abs(previous[-2].value) >= EXACT_SCALE:
             return -INFINITY, INFINITY
-        return previous[-2].value - ASPIRATION_WINDOW, previous[-2].value + ASPIRATION_WINDOW
+        return previous[-2].value - ASPIRATION_DELTA, previous[-2].value + ASPIRATION_DELTA
 
     def _search_root(
         self, position: Position, moves: Sequence[int], depth: int, alpha: int, beta: int, last: Iteration | None

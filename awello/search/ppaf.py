@@ -14,7 +14,7 @@ import numpy as np
 from awello.bits import bit_scan, clear_lowest_bit, popcount
 from awello.kernel import U, kernel
 from awello.layout import Layout
-from awello.rules.awale import ABAPA, BYTE
+from awello.rules.awale import ABAPA, BYTE_MASK
 from awello.rules.game import PASS, is_over, legal_moves, play, score
 from awello.search.uct import (
     DRAW,
@@ -31,7 +31,7 @@ from awello.search.uct import (
 )
 
 CATEGORY_COUNT = 6 * 48 * 49  # Awalé: pits, seeds in the pit (47 also stands for 48), seeds in the last pit
-MAX_FLIPS = 7  # Othello: moves that flip more discs share a category, because they are rare
+MAX_COUNTED_FLIPS = 7  # Othello: moves that flip more discs share a category, because they are rare
 LEARNING_RATE = 0.32  # the increase of the weight of a winner's move; with a larger rate, recent games count more
 FLOAT_BITS = 53  # bits of a random state that a float holds exactly
 FLOAT_UNIT = 2.0**-FLOAT_BITS  # scales them to the range from 0 to 1
@@ -60,13 +60,13 @@ class PpafState(Layout):
 def category_of(game: int, own: U, opp: U, move: int) -> int:
     """Return the number of a move's category."""
     if game >= ABAPA:  # here and not in `rules`, because categories are not part of the rules
-        seeds = int(own >> U(8 * move) & BYTE)
+        seeds = int(own >> U(8 * move) & BYTE_MASK)
         landing_pit = (move + 1 + (seeds - 1) % 11) % 12  # a lap skips the pit in which the sowing started
         row, pit = (own, landing_pit) if landing_pit < 6 else (opp, landing_pit - 6)
-        landing_seeds = int(row >> U(8 * pit) & BYTE)
+        landing_seeds = int(row >> U(8 * pit) & BYTE_MASK)
         return move + 6 * min(seeds, 47) + 6 * 48 * landing_seeds
     flips = popcount(opp) - popcount(play(game, own, opp, move)[0])
-    return move + 64 * min(flips, MAX_FLIPS)
+    return move + 64 * min(flips, MAX_COUNTED_FLIPS)
 
 
 # ---- playouts -------------------------------------------------------------------------------------------------------
