@@ -38,7 +38,7 @@ def leaf_value(position: Position, evaluator: Evaluator, ply: int) -> int:
     if evaluator.heuristic <= DIFFSCORE:
         return sign * int(estimate(int(position.game), evaluator.heuristic, own, opp, evaluator.state))
     mine, theirs = (opp, own) if ply % 2 else (own, opp)
-    value = awale.weigh(evaluator.heuristic, mine, theirs, evaluator.state.weights)
+    value = awale.evaluate_features(evaluator.heuristic, mine, theirs, evaluator.state.weights)
     return int(value) - int(evaluator.state.root_value)
 
 

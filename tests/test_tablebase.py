@@ -171,18 +171,18 @@ def test_a_table_is_kept_and_grows() -> None:
 def test_an_interrupted_build_keeps_finished_levels() -> None:
     calls = []
 
-    def step(share: float) -> None:
+    def on_progress(share: float) -> None:
         calls.append(share)
         if len(calls) == 30:
             raise KeyboardInterrupt
 
     with pytest.raises(KeyboardInterrupt):
-        build_tablebase(Game.ROMEIN, 9, step=step)
+        build_tablebase(Game.ROMEIN, 9, on_progress=on_progress)
     kept = tablebase.find_tablebase(Game.ROMEIN)
     assert kept and 1 <= kept.seeds < 9 and tablebase.verify_tablebase(Game.ROMEIN)
     build_tablebase(Game.ROMEIN, 9)
     shares: list[float] = []
-    build_tablebase(Game.ROMEIN, 10, step=shares.append)
+    build_tablebase(Game.ROMEIN, 10, on_progress=shares.append)
     assert sum(shares) == pytest.approx(tablebase.TOTAL_PROGRESS)
 
 

@@ -108,7 +108,7 @@ def _openings_of(entries: Entries) -> dict[int, str]:
     keys, names = _named_keys()
     named = np.flatnonzero(np.isin(entries["key"], keys))
     at = np.searchsorted(keys, entries["key"][named])
-    return {int(number): names[name] for number, name in zip(entries["record"][named], at, strict=True)}
+    return {int(number): names[name] for number, name in zip(entries["game"][named], at, strict=True)}
 
 
 @cache

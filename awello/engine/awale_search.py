@@ -102,7 +102,7 @@ class AwaleWorker(SearchWorker):
         pit = int(probe_best_pit(U(position.own) & ROW_MASK, U(position.opp) & ROW_MASK, self.address))
         return NO_MOVE if pit == NO_PIT else pit
 
-    def is_worth_sharing(self, request: SearchRequest) -> bool:
+    def uses_all_threads(self, request: SearchRequest) -> bool:
         return request.depth >= MIN_PARALLEL_DEPTH
 
     def start(self) -> None:

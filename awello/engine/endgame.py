@@ -27,9 +27,9 @@ from awello.engine.othello_state import (
     empty_squares,
     fill_move,
     odd_quadrants,
-    set_key,
+    set_sort_key,
     square_of,
-    take_first,
+    take_best_move,
 )
 from awello.engine.thread_state import NO_MOVE
 from awello.engine.transposition_table import SCORE_OFFSET
@@ -97,7 +97,7 @@ def list_fastest_first(own: U, opp: U, empty: U, moves: U, listed: MoveList) -> 
         moves = clear_lowest_bit(moves)
         move = listed.moves[count]
         fill_move(own, opp, empty, square, move)
-        set_key(move, fastest_first_key(move.replies, square, odd))
+        set_sort_key(move, fastest_first_key(move.replies, square, odd))
         count += U(1)
     return to_signed(count)
 
@@ -159,7 +159,7 @@ def solve_few_empties(own: U, opp: U, moves: U, alpha: int, state: OthelloState)
             if bound > alpha:
                 return bound
         while count > 0 and best <= alpha:
-            square = take_first(listed, count)
+            square = take_best_move(listed, count)
             count -= 1
             flips = listed.current.flips
             next_own, next_opp = opp ^ flips, own | flips | bit(square)

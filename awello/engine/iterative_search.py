@@ -59,10 +59,10 @@ class IterativeSearch(ABC):
 
     def deepen(self, limit: Limit) -> Iterator[Analysis]:
         """Yield an analysis after each search of the plan, as long as the next one can finish in time."""
-        last, before = 0.0, 0.0
+        last_seconds, previous_seconds = 0.0, 0.0
         for depth, selectivity in self.plan(limit):
             elapsed = self.elapsed()
-            if self.results and not has_time_for_next_depth(self.budget, elapsed, last, before):
+            if self.results and not has_time_for_next_depth(self.budget, elapsed, last_seconds, previous_seconds):
                 break
             try:
                 self.results = self.search_multipv(depth, selectivity)
@@ -73,7 +73,7 @@ class IterativeSearch(ABC):
                 yield self.make_analysis(depth, selectivity)
                 return
             yield self.make_analysis(depth, selectivity)
-            last, before = self.elapsed() - elapsed, last
+            last_seconds, previous_seconds = self.elapsed() - elapsed, last_seconds
 
     def find_best_move(self, limit: Limit) -> int:
         """Return the best move of the last search of the plan; cheaper than `deepen`, for self-play."""

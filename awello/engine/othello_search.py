@@ -100,7 +100,7 @@ class OthelloWorker(SearchWorker):
     def probe_best_move(self, position: Position) -> int:
         return int(probe_best_move(U(position.own), U(position.opp), self.address))
 
-    def is_worth_sharing(self, request: SearchRequest) -> bool:
+    def uses_all_threads(self, request: SearchRequest) -> bool:
         solving = request.depth >= request.position.empties
         return request.depth >= (MIN_PARALLEL_SOLVE_DEPTH if solving else MIN_PARALLEL_DEPTH)
 

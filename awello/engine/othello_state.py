@@ -151,7 +151,7 @@ def fill_move(own: U, opp: U, empty: U, square: int, move: ListedMove) -> None:
 
 
 @kernel("void(ListedMove, int64)", inline=True)
-def set_key(move: ListedMove, key: int) -> None:
+def set_sort_key(move: ListedMove, key: int) -> None:
     """Set the key of a move.  The smallest key is searched first; ties are broken by the lowest square."""
     move.sort_key |= key << 8
 
@@ -163,8 +163,8 @@ def copy_move(source: ListedMove, target: ListedMove) -> None:
 
 
 @kernel("int64(MoveList, int64)", inline=True)
-def take_first(moves: MoveList, count: int) -> int:
-    """Make the first of `count` moves the current one, fill its slot with the last move, and return its square."""
+def take_best_move(moves: MoveList, count: int) -> int:
+    """Make the best of `count` moves the current one, fill its slot with the last move, and return its square."""
     best, least = U(0), moves.moves[U(0)].sort_key
     for index in range(1, count):
         sort_key = moves.moves[U(index)].sort_key

@@ -338,7 +338,7 @@ def begin_scan(part: LevelPart) -> None:
 
 
 @kernel("uint64(int64, uint64[::1], LevelPart)", inline=True)
-def seek(index: int, rows: Words, part: LevelPart) -> U:
+def seek_row(index: int, rows: Words, part: LevelPart) -> U:
     """Move to the block of a position, and return the mover's row."""
     while index >= part.block_end:
         own, part.block_opp = next_position(U(part.block_seeds), part.block_opp)
@@ -363,7 +363,7 @@ def settle_part(rows: Words, part: LevelPart) -> int:
             loses and has_quiet_moves(index, part)
         ):
             continue
-        own, new = seek(index, rows, part), value
+        own, new = seek_row(index, rows, part), value
         if not loses:
             new = win_code(value, find_quiet_win(own, part.block_opp, part) if code == WAITING_CODE else 0)
         if compare_and_swap8(part.codes + index, code, new):

@@ -109,10 +109,13 @@ def split_captures_evenly(position: Position) -> Position:
 
 
 # ---- building -------------------------------------------------------------------------------------------------------
-def build_tablebase(game: Game, seeds: int, threads: int = 1, step: ProgressCallback = lambda share: None) -> Tablebase:
+def build_tablebase(
+    game: Game, seeds: int, threads: int = 1, on_progress: ProgressCallback = lambda share: None
+) -> Tablebase:
     """Solve all positions with up to `seeds` seeds and save them.  If interrupted, the finished levels are saved.
 
-    Levels on disk are not solved again.  `step` is called with increments of progress, which add up to TOTAL_PROGRESS.
+    Levels on disk are not solved again.  `on_progress` is called with increments of progress, which add up to
+    TOTAL_PROGRESS.
     """
     if game.family != "awale":
         raise ConfigError("endgame tablebases exist only for Awalé: choose the game awale")
@@ -125,7 +128,7 @@ def build_tablebase(game: Game, seeds: int, threads: int = 1, step: ProgressCall
         table[: LEVEL_OFFSETS[done + 1]] = existing.table[: LEVEL_OFFSETS[done + 1]]
     try:
         for level in range(done + 1, seeds + 1):
-            solve_level(game, table, level, threads, lambda passes: step(TOTAL_PROGRESS * passes / work))
+            solve_level(game, table, level, threads, lambda passes: on_progress(TOTAL_PROGRESS * passes / work))
             done = level
     finally:
         if not existing or done > existing.seeds:
@@ -142,7 +145,7 @@ def _count_passes(done: int, seeds: int) -> float:
     return float(sum(_level_size(level) * (PREPARE_COST_PASSES + level) for level in range(done + 1, seeds + 1)))
 
 
-def solve_level(game: Game, table: Bytes, level: int, threads: int, step: ProgressCallback) -> None:
+def solve_level(game: Game, table: Bytes, level: int, threads: int, on_progress: ProgressCallback) -> None:
     """Solve all positions with `level` seeds; those with fewer seeds must be solved already."""
     size = _level_size(level)
     counts, rows = np.zeros((size + 1) // 2, np.uint8), np.empty(comb(level + 6, 6), np.uint64)
@@ -154,12 +157,12 @@ def solve_level(game: Game, table: Bytes, level: int, threads: int, step: Progre
     parts["codes"], parts["counts"] = address_of(table) + int(LEVEL_OFFSETS[level]), address_of(counts)
     with ThreadPoolExecutor(threads) as pool:
         list(pool.map(lambda part: prepare_part(table, counts, part), parts))
-        step(PREPARE_COST_PASSES * size)
+        on_progress(PREPARE_COST_PASSES * size)
         for value in range(level, 0, -1):
             parts["value"] = value
             while any(list(pool.map(lambda part: settle_part(rows, part), parts))):
                 pass
-            step(size)
+            on_progress(size)
     settle_draws(table, level)
 
 

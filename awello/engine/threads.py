@@ -78,7 +78,7 @@ class SearchWorker(ABC):
         """Return the best move that the transposition table holds for a position, or NO_MOVE."""
 
     @abstractmethod
-    def is_worth_sharing(self, request: SearchRequest) -> bool:
+    def uses_all_threads(self, request: SearchRequest) -> bool:
         """Return whether a search is long enough to use more than one thread."""
 
     def start(self) -> None:
@@ -138,7 +138,7 @@ class SearchThreads:
 
     def search(self, request: SearchRequest) -> SearchResult:
         """Return the result of the first thread that finishes; raises `SearchStopped` if none does before a stop."""
-        active = self.workers if self.workers[0].is_worth_sharing(request) else self.workers[:1]
+        active = self.workers if self.workers[0].uses_all_threads(request) else self.workers[:1]
         for worker in active:
             worker.prepare(request, len(active), self.tt.age)
         if self.stopped:

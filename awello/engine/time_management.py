@@ -62,8 +62,10 @@ def allocate_time(clock: Clock, moves: float) -> TimeBudget:
     return TimeBudget(optimum, min(MAX_OVERTIME_FACTOR * optimum, MAX_OVERRUN_SHARE * left))
 
 
-def has_time_for_next_depth(budget: TimeBudget, elapsed: float, last: float, before: float) -> bool:
+def has_time_for_next_depth(
+    budget: TimeBudget, elapsed_seconds: float, last_seconds: float, previous_seconds: float
+) -> bool:
     """Return whether the next depth can finish in time, according to the seconds of the last two depths."""
-    growth = last / before if before > MIN_MEASURABLE_SECONDS else DEFAULT_TIME_GROWTH
-    expected = last * min(max(growth, MIN_TIME_GROWTH), MAX_TIME_GROWTH)
-    return elapsed < budget.maximum and elapsed + expected <= budget.optimum
+    growth = last_seconds / previous_seconds if previous_seconds > MIN_MEASURABLE_SECONDS else DEFAULT_TIME_GROWTH
+    expected = last_seconds * min(max(growth, MIN_TIME_GROWTH), MAX_TIME_GROWTH)
+    return elapsed_seconds < budget.maximum and elapsed_seconds + expected <= budget.optimum

@@ -104,7 +104,7 @@ def count_captures(own: U, opp: U, size: int) -> int:
 
 
 @kernel("int64(uint64, uint64, FeatureWeights)", inline=True)
-def weigh_attack(own: U, opp: U, weights: FeatureWeights) -> int:
+def evaluate_attack(own: U, opp: U, weights: FeatureWeights) -> int:
     """Return the weighted sum of the features that only `h6` uses."""
     value = weights.captures_of_2 * count_captures(own, opp, 2) + weights.captures_of_3 * count_captures(own, opp, 3)
     value += weights.reaching_pits * popcount(flag_pits(own, REACHES_OTHER_ROW))
@@ -113,13 +113,13 @@ def weigh_attack(own: U, opp: U, weights: FeatureWeights) -> int:
 
 
 @kernel("int64(int64, uint64, uint64, FeatureWeights)")
-def weigh_player(heuristic: int, own: U, opp: U, weights: FeatureWeights) -> int:
+def evaluate_player(heuristic: int, own: U, opp: U, weights: FeatureWeights) -> int:
     """Return the weighted sum of the features of the player whose word comes first."""
     value = weights.captured_seeds * to_signed(own >> U(48))
     if heuristic == H1:
         return value
     if heuristic == H6:
-        return value + weigh_attack(own, opp, weights)
+        return value + evaluate_attack(own, opp, weights)
     filled, at_least_3 = flag_pits(own, AT_LEAST_1), flag_pits(own, AT_LEAST_3)
     if heuristic == TRAVERS:
         value += weights.empty_pits * (PITS_PER_ROW - popcount(filled))
@@ -131,6 +131,6 @@ def weigh_player(heuristic: int, own: U, opp: U, weights: FeatureWeights) -> int
 
 
 @kernel("int64(int64, uint64, uint64, AwaleWeights)", inline=True)
-def weigh(heuristic: int, own: U, opp: U, weights: AwaleWeights) -> int:
+def evaluate_features(heuristic: int, own: U, opp: U, weights: AwaleWeights) -> int:
     """Return the value of a position for the player whose word comes first."""
-    return weigh_player(heuristic, own, opp, weights.own) + weigh_player(heuristic, opp, own, weights.opp)
+    return evaluate_player(heuristic, own, opp, weights.own) + evaluate_player(heuristic, opp, own, weights.opp)

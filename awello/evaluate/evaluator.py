@@ -149,7 +149,7 @@ class Evaluator:
         self.state_array["opponent_at_leaf"] = depth % 2 == 1
         if self.root_relative:
             words = U(position.own), U(position.opp)
-            self.state.root_value = awale.weigh(self.heuristic, *words, self.state.weights)
+            self.state.root_value = awale.evaluate_features(self.heuristic, *words, self.state.weights)
 
     @property
     def nodes(self) -> int:

@@ -20,7 +20,7 @@ A search and its heuristic share a `HeuristicState` with the settings of the heu
 from typing import Annotated
 
 from awello.bits import moves_of, popcount, to_signed
-from awello.evaluate.awale import AwaleWeights, weigh
+from awello.evaluate.awale import AwaleWeights, evaluate_features
 from awello.kernel import U, kernel
 from awello.layout import Int32, Layout, record_at
 from awello.rules.game import board_mask_of, score
@@ -111,11 +111,11 @@ def tactical(game: int, own: U, opp: U, discs: int, state: HeuristicState) -> in
 
 
 @kernel("int64(int64, uint64, uint64, HeuristicState)", inline=True)
-def weigh_from_root(heuristic: int, own: U, opp: U, state: HeuristicState) -> int:
+def evaluate_from_root(heuristic: int, own: U, opp: U, state: HeuristicState) -> int:
     """Return the value of Awalé's features for the player at the root, converted to the mover's view."""
     if state.opponent_at_leaf:
-        return state.root_value - weigh(heuristic, opp, own, state.weights)
-    return weigh(heuristic, own, opp, state.weights) - state.root_value
+        return state.root_value - evaluate_features(heuristic, opp, own, state.weights)
+    return evaluate_features(heuristic, own, opp, state.weights) - state.root_value
 
 
 @kernel("int64(int64, int64, uint64, uint64, HeuristicState)", inline=True)
@@ -124,7 +124,7 @@ def estimate(game: int, heuristic: int, own: U, opp: U, state: HeuristicState) -
     if heuristic == DIFFSCORE:
         return to_signed(own >> U(48)) - to_signed(opp >> U(48))
     if heuristic > DIFFSCORE:
-        return weigh_from_root(heuristic, own, opp, state)
+        return evaluate_from_root(heuristic, own, opp, state)
     discs = popcount(own | opp)
     if heuristic == TACTICAL:
         return tactical(game, own, opp, discs, state)

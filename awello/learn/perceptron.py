@@ -152,11 +152,11 @@ class PerceptronSelfPlay:
         """
         tree, root = self.tree, self.tree.nodes[0]
         tree.reset(position)
-        tree.grow(1)
+        tree.run_simulations(1)
         children = tree.nodes[root.first_child : root.first_child + root.child_count]
         moves, priors = children["move"], children["prior"]
         priors += ROOT_NOISE_SHARE * (noise[moves] / sum(noise[moves]) - priors)
-        tree.grow(self.simulations - 1)
+        tree.run_simulations(self.simulations - 1)
         return moves, children["visits"].astype(float), -root.total_value / root.visits
 
 
@@ -258,30 +258,36 @@ class TrainingProgress:
 
 
 def train(
-    game: Game, budget: float, out: Path, seed: int, layers: int, dropout: float, on_progress: Callable[[float], object]
+    game: Game,
+    seconds: float,
+    out: Path,
+    seed: int,
+    layers: int,
+    dropout: float,
+    on_progress: Callable[[float], object],
 ) -> Iterator[TrainingProgress]:
-    """Train for `budget` seconds in total, resuming from a checkpoint; `on_progress` receives the seconds elapsed."""
+    """Train for `seconds` seconds in total, resuming from a checkpoint; `on_progress` receives the seconds elapsed."""
     checkpoint = out.with_name(out.name + ".checkpoint")
     learner, spent, games = load_checkpoint(checkpoint, game, layers, dropout, seed)
     selfplay, buffer = PerceptronSelfPlay(game, learner.network), ReplayBuffer(learner.network.move_count)
-    rng, losses, reported = np.random.default_rng((seed, games)), [], int(REPORT_COUNT * spent / budget)
+    rng, losses, reported = np.random.default_rng((seed, games)), [], int(REPORT_COUNT * spent / seconds)
     started = time.perf_counter() - spent
     on_progress(spent)
-    while spent < budget:
+    while spent < seconds:
         previous_count = buffer.count
         for _ in range(GAMES_PER_ITERATION):
             buffer.add(selfplay.play(rng))
         games += GAMES_PER_ITERATION
         rate = (
-            FINAL_LEARNING_RATE + (LEARNING_RATE - FINAL_LEARNING_RATE) * (1 + math.cos(math.pi * spent / budget)) / 2
+            FINAL_LEARNING_RATE + (LEARNING_RATE - FINAL_LEARNING_RATE) * (1 + math.cos(math.pi * spent / seconds)) / 2
         )
         for _ in range(max(1, SAMPLES_PER_POSITION * (buffer.count - previous_count) // BATCH_SIZE)):
             losses.append(learner.train_step(buffer.sample(rng), rate, rng))
-        before, spent = spent, time.perf_counter() - started
-        on_progress(spent - before)
+        previously_spent, spent = spent, time.perf_counter() - started
+        on_progress(spent - previously_spent)
         save_checkpoint(checkpoint, learner, spent, games)
-        if int(REPORT_COUNT * spent / budget) > reported:
-            reported = int(REPORT_COUNT * spent / budget)
+        if int(REPORT_COUNT * spent / seconds) > reported:
+            reported = int(REPORT_COUNT * spent / seconds)
             learner.network.save(out)
             mean = TrainingLoss(*np.mean([(loss.moves, loss.value, loss.penalty) for loss in losses], axis=0).tolist())
             yield TrainingProgress(spent, games, learner.steps, mean, measure_strength(game, out, seed))

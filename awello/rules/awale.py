@@ -136,7 +136,7 @@ def score(game: int, own: U, opp: U) -> int:
     return lead if is_stopped(game, own, opp) else lead + seeds_in(own) - seeds_in(opp)
 
 
-def share_out(game: int, own: int, opp: int, repeated: bool) -> tuple[int, int]:
+def compute_final_seeds(game: int, own: int, opp: int, repeated: bool) -> tuple[int, int]:
     """Return the final seeds of the mover and of the opponent: the captured ones and their shares of the rest."""
     captured, rows = (own >> 48, opp >> 48), (seeds_in(U(own)), seeds_in(U(opp)))
     if repeated and game == ROMEIN:
@@ -187,7 +187,7 @@ class AwaleAdapter:
     def counts(self, own: int, opp: int, repeated: bool) -> tuple[int, int]:
         if not repeated and legal_moves(self.number, U(own), U(opp)):
             return own >> 48, opp >> 48
-        return share_out(self.number, own, opp, repeated)
+        return compute_final_seeds(self.number, own, opp, repeated)
 
     def score(self, first: int, second: int) -> tuple[int, int]:
         return first, second

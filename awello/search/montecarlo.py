@@ -52,7 +52,7 @@ class MonteCarloTree:
             count = self.simulations_per_check
             if simulations is not None:
                 count = min(count, simulations - done)
-            self.grow(count)
+            self.run_simulations(count)
             done += count
             if time.perf_counter() - started >= seconds:
                 break
@@ -63,9 +63,9 @@ class MonteCarloTree:
         uct.init_tree(self.nodes, self.state, int(position.game), U(position.own), U(position.opp))
         uct.expand(self.nodes, self.state, 0)
 
-    def grow(self, simulations: int) -> None:
+    def run_simulations(self, simulations: int) -> None:
         """Run this many simulations."""
-        uct.grow(self.nodes, self.state, simulations)
+        uct.run_simulations(self.nodes, self.state, simulations)
 
     def _make_analysis(self, simulations: int, seconds: float) -> Analysis:
         children = self._children(0)
@@ -101,8 +101,8 @@ class PpafTree(MonteCarloTree):
         self.policy = ppaf.PpafState.new()
         return self.policy.tree
 
-    def grow(self, simulations: int) -> None:
-        ppaf.grow(self.nodes, self.policy, simulations)
+    def run_simulations(self, simulations: int) -> None:
+        ppaf.run_simulations(self.nodes, self.policy, simulations)
 
 
 @dataclass
@@ -133,8 +133,8 @@ class PerceptronTree(PuctTree):
         self.perceptron = PerceptronState.new()
         self.perceptron.layers = self.network.layers
 
-    def grow(self, simulations: int) -> None:
-        puct.grow(self.nodes, self.state, self.network.weights, self.perceptron, simulations)
+    def run_simulations(self, simulations: int) -> None:
+        puct.run_simulations(self.nodes, self.state, self.network.weights, self.perceptron, simulations)
 
 
 @dataclass
@@ -148,7 +148,7 @@ class CnnTree(PuctTree):
         super().__post_init__()
         self.batch = LeafBatch.new()
 
-    def grow(self, simulations: int) -> None:
+    def run_simulations(self, simulations: int) -> None:
         while simulations > 0:
             simulations -= puct.collect_leaves(self.nodes, self.state, self.batch, min(simulations, BATCH_SIZE))
             if self.batch.count:

@@ -25,7 +25,7 @@ from awello.search.uct import (
     TreeState,
     backpropagate,
     expand_visited,
-    result_of,
+    half_points_of,
     select_leaf,
     xorshift,
 )
@@ -114,7 +114,7 @@ def run_playout(state: PpafState, own: U, opp: U) -> int:
         ply += 1
     state.ply_count = ply
     margin = score(game, own, opp)
-    return result_of(-margin if ply & 1 else margin)
+    return half_points_of(-margin if ply & 1 else margin)
 
 
 # ---- learning -------------------------------------------------------------------------------------------------------
@@ -156,7 +156,7 @@ def adapt(state: PpafState, winner: int) -> None:
 
 
 @kernel("void(TreeNode[::1], PpafState, int64)")
-def grow(nodes: Nodes, state: PpafState, simulations: int) -> None:
+def run_simulations(nodes: Nodes, state: PpafState, simulations: int) -> None:
     """Run this many simulations, and adapt the policy after each playout."""
     for _ in range(simulations):
         leaf = select_leaf(nodes, state.tree)

@@ -120,7 +120,9 @@ def backpropagate(nodes: Nodes, path: TreePath, value: float) -> None:
 
 
 @kernel("void(TreeNode[::1], TreeState, float32[::1], PerceptronState, int64)")
-def grow(nodes: Nodes, state: TreeState, weights: Reals, perceptron: PerceptronState, simulations: int) -> None:
+def run_simulations(
+    nodes: Nodes, state: TreeState, weights: Reals, perceptron: PerceptronState, simulations: int
+) -> None:
     """Run this many simulations with evaluations by a perceptron."""
     for _ in range(simulations):
         leaf = select_leaf(nodes, state.path, state.exploration)

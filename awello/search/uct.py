@@ -88,7 +88,7 @@ def pick_random_move(moves: U, state: U) -> int:
 
 
 @kernel("int64(int64)", inline=True)
-def result_of(margin: int) -> int:
+def half_points_of(margin: int) -> int:
     """Return the half points of a player who finishes the game with this margin."""
     return WIN if margin > 0 else DRAW if margin == 0 else LOSS
 
@@ -107,7 +107,7 @@ def run_playout(game: int, own: U, opp: U, state: U) -> tuple[int, U]:
         else:
             own, opp = opp, own
         swapped = not swapped
-    result = result_of(score(game, own, opp))
+    result = half_points_of(score(game, own, opp))
     return (WIN - result if swapped else result), state
 
 
@@ -209,7 +209,7 @@ def backpropagate(nodes: Nodes, path: TreePath, result: int) -> None:
 
 
 @kernel("void(TreeNode[::1], TreeState, int64)")
-def grow(nodes: Nodes, state: TreeState, simulations: int) -> None:
+def run_simulations(nodes: Nodes, state: TreeState, simulations: int) -> None:
     """Run this many simulations."""
     for _ in range(simulations):
         leaf = select_leaf(nodes, state)

@@ -167,7 +167,7 @@ def trace_move_order(node: Position, data: int, moves: U, state: Any) -> Iterato
     """Yield the moves of a node in search order, with the terms of their keys."""
     own, opp, depth = U(node.own), U(node.opp), node.empties
     listed, odd = state.move_lists[depth], int(odd_quadrants(~(own | opp)))
-    midgame.start_list(data, moves, False, listed, state)
+    midgame.init_move_list(data, moves, False, listed, state)
     while (square := midgame.next_move(own, opp, moves, depth, listed, state)) != NO_MOVE:
         child, replies, key = (
             node.after(square),
