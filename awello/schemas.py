@@ -12,7 +12,7 @@ from pydantic import AfterValidator, BaseModel, ConfigDict, Field
 
 from awello.analysis import Analysis
 from awello.engine.levels import OPPONENT_SPECS
-from awello.evaluate.evaluator import heuristics_for
+from awello.evaluate.evaluator import list_heuristics
 from awello.formats.openings import Opening, find_opening_at, find_opening_by_name
 from awello.formats.transcript import format_transcript
 from awello.kernel import U
@@ -66,7 +66,7 @@ class RulesJson(BaseModel):
         """The rules of a game."""
         fields = {
             "start": format_position(Position.start(game)),
-            "heuristics": heuristics_for(game),
+            "heuristics": list_heuristics(game),
             "opponents": OPPONENT_SPECS[game.family],
         }
         return cls.model_validate(game.describe() | vars(MISTAKE_SCALES[game.family]) | fields)

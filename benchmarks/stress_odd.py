@@ -17,7 +17,7 @@ from awello.analysis import Analysis
 from awello.engine.engine import Engine
 from awello.engine.othello_search import build_edge_table
 from awello.engine.stability import stable_discs
-from awello.evaluate.evaluator import Heuristic, heuristics_for
+from awello.evaluate.evaluator import Heuristic, list_heuristics
 from awello.evaluate.otage_memory import OtageMemory
 from awello.evaluate.perceptron_weights import Perceptron, new_perceptron
 from awello.kernel import U
@@ -119,7 +119,7 @@ class AllSearches:
                 yield from engine.solve(position)
         if position.legal_moves() == (PASS,):
             return
-        for name in heuristics_for(self.game):
+        for name in list_heuristics(self.game):
             evaluator = AlphaBetaEvaluator(self.game, Heuristic(name, corners=3), 64, True, True)
             yield analyse(position, "alphabeta_tt", 2, evaluator)
             yield BudgetSearch(self.game, Heuristic(name)).search_depth(position, 2)

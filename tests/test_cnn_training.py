@@ -60,7 +60,7 @@ def to_signed(number: int) -> int:
     return number - (1 << 64) if number >= 1 << 63 else number
 
 
-def is_even(position: Position) -> bool:
+def is_symmetric_board(position: Position) -> bool:
     """Whether a board is invariant under a symmetry."""
     own, opp = int(position.own), int(position.opp)
     discs = [(own >> square & 1) - (opp >> square & 1) for square in range(64)]
@@ -123,7 +123,7 @@ def test_replay_agrees_with_positions() -> None:
             margin = scores[position.side] - scores[1 - position.side] if record.final.over else UNKNOWN
             words = to_signed(int(position.own)), to_signed(int(position.opp)), to_signed(legal)
             empties = 64 - (int(position.own) | int(position.opp)).bit_count()
-            expected.add((*words, move, position.side == 0, margin, number, empties, is_even(position)))
+            expected.add((*words, move, position.side == 0, margin, number, empties, is_symmetric_board(position)))
     assert set(rows) == expected and len(found) == len(expected)
 
 

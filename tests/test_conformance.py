@@ -16,7 +16,7 @@ from awello.rules.game import ADAPTERS, DEFAULT_BY_FAMILY
 POSITIONS = 3400  # for each of the six games: more than 20,000 in total
 
 
-def beginning(game: Game, rng: random.Random) -> tuple[Position, Reference]:
+def make_start(game: Game, rng: random.Random) -> tuple[Position, Reference]:
     """Return the start of a game; for Awalé often a late position, close to feeding, grand slams and endings."""
     if game.family == "othello" or rng.random() < 0.5:
         return Position.start(game), reference_start(game)
@@ -34,7 +34,7 @@ def random_games(game: Game, seed: int, positions: int) -> Iterator[tuple[Positi
     """Yield positions of random games with their references; some avoid captures, to reach repetitions in Awalé."""
     rng = random.Random(f"{game.name}/{seed}")
     while positions > 0:
-        position, reference = beginning(game, rng)
+        position, reference = make_start(game, rng)
         quiet = game.family == "awale" and rng.random() < 0.3
         yield position, reference
         for _ in range(200):

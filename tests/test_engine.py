@@ -482,7 +482,7 @@ def test_invalid_champion_settings_are_refused() -> None:
 
 
 # ---- published problems ---------------------------------------------------------------------------------------------
-def problems(name: str) -> list[Any]:
+def read_problems(name: str) -> list[Any]:
     file = Path(SUITES / name)
     if not file.exists():
         pytest.skip(f"{name} is not available")
@@ -491,7 +491,7 @@ def problems(name: str) -> list[Any]:
 
 @pytest.mark.parametrize("name", ["fforum-1-19.obf", "fforum-20-39.obf"])
 def test_published_problems(name: str, engine: Engine) -> None:
-    for problem in problems(name):
+    for problem in read_problems(name):
         if problem.position.empties <= 18:
             found = last_analysis(engine.solve(problem.position))
             assert found.value == problem.best_score and found.move in problem.best_moves
@@ -501,6 +501,6 @@ def test_published_problems(name: str, engine: Engine) -> None:
 @pytest.mark.parametrize("name", ["fforum-1-19.obf", "fforum-20-39.obf", "fforum-40-59.obf"])
 def test_all_published_problems_to_49(name: str) -> None:
     with Engine(threads=2, hash=128) as engine:
-        for problem in problems(name)[:10] if "40" in name else problems(name):
+        for problem in read_problems(name)[:10] if "40" in name else read_problems(name):
             found = last_analysis(engine.solve(problem.position))
             assert found.value == problem.best_score and found.move in problem.best_moves

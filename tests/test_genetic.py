@@ -15,7 +15,7 @@ from conftest import awello, fresh_awello, random_record, run
 from awello.arena.workers import worker_pool
 from awello.errors import ConfigError
 from awello.evaluate.awale import FEATURES
-from awello.evaluate.evaluator import Evaluator, Heuristic, read_trained_numbers, weight_count
+from awello.evaluate.evaluator import Evaluator, Heuristic, count_weights, read_trained_numbers
 from awello.evaluate.otage_memory import DEFAULT_FACTORS, MAX_FACTOR, MEMORY_FILE, OtageMemory
 from awello.learn import genetic
 from awello.learn.genetic import (
@@ -78,7 +78,7 @@ def test_population_zero(name: str) -> None:
     assert evolution.best == evolution.population[0] == config.initial_genes
     assert config.weights(config.initial_genes) == genetic.MANUAL_WEIGHTS[name]
     genes = [gene for individual in evolution.population[1:] for gene in individual]
-    assert {len(config.weights(individual)) for individual in evolution.population} == {weight_count(name)}
+    assert {len(config.weights(individual)) for individual in evolution.population} == {count_weights(name)}
     assert set(genes) <= set(range(-20, 21)) and len(set(genes)) > 30
 
 

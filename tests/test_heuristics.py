@@ -12,10 +12,10 @@ from awello.evaluate.evaluator import (
     SQUARE_TABLES,
     Evaluator,
     Heuristic,
+    count_weights,
     expand_table,
-    heuristics_for,
+    list_heuristics,
     load_square_table,
-    weight_count,
 )
 from awello.evaluate.heuristics import EXACT_SCALE, estimate, evaluate
 from awello.kernel import U
@@ -108,7 +108,7 @@ def features(position: Position, name: str) -> list[int]:
             return [*captures, reach, sum(pit > 12 for pit in pits), captured, pits.count(0)]
         if name == "travers":
             return [captured, pits.count(0), pits.count(1) + pits.count(2), len(large)]
-        return [captured, small.count("x"), run, sum(large)][: weight_count(name) // 2]
+        return [captured, small.count("x"), run, sum(large)][: count_weights(name) // 2]
 
     pairs = zip(of(position.own, position.opp), of(position.opp, position.own), strict=True)
     return [value for pair in pairs for value in pair]
@@ -136,8 +136,8 @@ def last_pit(own: int, opp: int, pit: int) -> int:
 def test_awale_heuristics_are_features_times_weights() -> None:
     rng = random.Random(3)
     for position in positions(Game.ABAPA, 300):
-        for name in heuristics_for(Game.ABAPA)[1:]:
-            weights = tuple(rng.randint(-20, 20) for _ in range(weight_count(name)))
+        for name in list_heuristics(Game.ABAPA)[1:]:
+            weights = tuple(rng.randint(-20, 20) for _ in range(count_weights(name)))
             expected = sum(w * f for w, f in zip(weights, features(position, name), strict=True))
             assert kernel_estimate(position, Heuristic(name, weights=weights)) == expected, name
     with pytest.raises(ConfigError, match="h3 needs 8 weights, not 3"):
@@ -213,7 +213,7 @@ def test_a_table_from_a_file(tmp_path: Path) -> None:
 def test_heuristics_belong_to_games() -> None:
     for name in HEURISTIC_NUMBERS:
         for game in (Game.OTHELLO, Game.ABAPA):
-            if name in heuristics_for(game):
+            if name in list_heuristics(game):
                 Evaluator(game, Heuristic(name))
             else:
                 with pytest.raises(ConfigError, match=f"'{name}' is not a heuristic for {game.family}"):

@@ -94,7 +94,7 @@ def test_uncompiled_kernels_check_the_size_of_the_tree() -> None:
     learning = PpafTree(1 << 10)
     learning.policy.ply_count = uct.MAX_PLAYOUT_PLIES + 1
     with pytest.raises(IndexError):
-        ppaf.adapt(learning.policy, 0)
+        ppaf.adapt_policy(learning.policy, 0)
 
 
 # ---- learning policy ------------------------------------------------------------------------------------------------
@@ -115,7 +115,7 @@ def test_the_policy_adapts_to_the_winner() -> None:
     state = ppaf.PpafState.new()
     state.tree.game, state.ply_count = int(Game.ABAPA), 1
     state.moves[0].own, state.moves[0].opp, state.moves[0].move = U(position.own), U(position.opp), 2
-    ppaf.adapt(state, 0)
+    ppaf.adapt_policy(state, 0)
     categories = [ppaf.category_of(int(Game.ABAPA), U(position.own), U(position.opp), pit) for pit in (2, 4)]
     weights, changes = np.array(state.weights), np.array(state.weight_changes)
     assert weights[categories].tolist() == pytest.approx([ppaf.LEARNING_RATE / 2, -ppaf.LEARNING_RATE / 2])

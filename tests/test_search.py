@@ -7,7 +7,7 @@ import pytest
 
 from awello import PASS, Game, Position, make_player, parse_position
 from awello.errors import ConfigError, SpecError
-from awello.evaluate.evaluator import Evaluator, Heuristic, heuristics_for
+from awello.evaluate.evaluator import Evaluator, Heuristic, list_heuristics
 from awello.evaluate.heuristics import EXACT_SCALE, evaluate
 from awello.kernel import U
 from awello.limits import Clock
@@ -41,13 +41,13 @@ def some_positions(game: Game, count: int, seed: int = 1) -> list[Position]:
     return found
 
 
-def slow_value(position: Position, depth: int, evaluator: Evaluator) -> tuple[int, int, int]:
+def reference_value(position: Position, depth: int, evaluator: Evaluator) -> tuple[int, int, int]:
     """Compute the value for the mover, the nodes and the leaves by the definition of minimax."""
     moves = position.legal_moves()
     if depth == 0 or not moves:
         words = U(position.own), U(position.opp)
         return evaluate(int(position.game), evaluator.heuristic, *words, not moves, evaluator.state), 1, 1
-    results = [slow_value(position.after(move), depth - 1, evaluator) for move in moves]
+    results = [reference_value(position.after(move), depth - 1, evaluator) for move in moves]
     return max(-value for value, _, _ in results), 1 + sum(r[1] for r in results), sum(r[2] for r in results)
 
 
@@ -57,11 +57,11 @@ def scaled(value: float, exact: bool) -> float:
 
 def test_minimax_matches_its_definition(game: Game) -> None:
     for position in some_positions(game, 6):
-        evaluator = Evaluator(game, Heuristic(heuristics_for(game)[-1]))
+        evaluator = Evaluator(game, Heuristic(list_heuristics(game)[-1]))
         for depth in (1, 2, 3):
             evaluator.prepare(position, depth)
             unplayed = Position(game, position.own, position.opp, position.side)
-            value, nodes, leaves = slow_value(unplayed, depth, evaluator)
+            value, nodes, leaves = reference_value(unplayed, depth, evaluator)
             for algorithm in ("minimax", "negamax"):
                 found = analyse(position, algorithm, depth, evaluator)
                 assert (scaled(found.value, found.exact), found.nodes, found.leaves) == (value, nodes, leaves)
@@ -69,7 +69,7 @@ def test_minimax_matches_its_definition(game: Game) -> None:
 
 def test_all_algorithms_agree_at_every_depth(game: Game) -> None:
     for position in some_positions(game, 8):
-        for name in heuristics_for(game):
+        for name in list_heuristics(game):
             for depth in (1, 2, 3, 4, 5):
                 evaluator = Evaluator(game, Heuristic(name))
                 found = [analyse(position, algorithm, depth, evaluator) for algorithm in TEXTBOOK]
@@ -158,7 +158,7 @@ def test_a_pass_is_a_ply() -> None:
     position = parse_position("-OXXXXXX" + "-" * 48 + "------OX" + " X")
     evaluator = Evaluator(Game.OTHELLO, Heuristic("absolute"))
     for algorithm in TEXTBOOK:
-        assert scaled(*_value(analyse(position, algorithm, 2, evaluator))) == slow_value(position, 2, evaluator)[0]
+        assert scaled(*_value(analyse(position, algorithm, 2, evaluator))) == reference_value(position, 2, evaluator)[0]
 
 
 def _value(analysis: object) -> tuple[float, bool]:

@@ -16,7 +16,7 @@ from conftest import awello, fresh_awello
 
 from awello import Game, Position, parse_position
 from awello.errors import ConfigError, NotationError
-from awello.evaluate.evaluator import Evaluator, Heuristic, heuristics_for
+from awello.evaluate.evaluator import Evaluator, Heuristic, list_heuristics
 from awello.evaluate.heuristics import EXACT_SCALE
 from awello.kernel import U
 from awello.lab.tree_drawing import draw_tree, draw_tree_svg, format_node, format_value
@@ -25,13 +25,13 @@ from awello.search.negamax import INFINITY, NO_CUTS
 from awello.search.search_tree import MAX_TREE_NODES, PositionSource, SearchNode, SearchTree, parse_lists, search_tree
 from awello.search.textbook_search import TEXTBOOK_ALGORITHMS
 
-LESSON = "[[[7, 9, 3], [-3, 1, -7], [4, -8, 14]]]"
+EXAMPLE_LISTS = "[[[7, 9, 3], [-3, 1, -7], [4, -8, 14]]]"
 PLAIN, PRUNING = ("minimax", "negamax"), ("alphabeta", "negamax-alphabeta")
 MAX_SAMPLE_NODES = 2_500  # nodes of a tree that plain Python searches quickly
 
 
-def search_lesson(algorithm: str) -> SearchTree:
-    return search_tree(algorithm, parse_lists(LESSON))
+def search_example(algorithm: str) -> SearchTree:
+    return search_tree(algorithm, parse_lists(EXAMPLE_LISTS))
 
 
 def run_tree(*words: str) -> Any:
@@ -50,7 +50,7 @@ def test_a_cutoff_stops_the_search_after_leaf_4(monkeypatch: pytest.MonkeyPatch)
         return value
 
     monkeypatch.setattr(SearchTree, "evaluate", record)
-    tree = search_lesson("alphabeta")
+    tree = search_example("alphabeta")
     assert evaluated == [7, 9, 3, -3, 1, -7, 4]
     assert [node.cut_value for node in tree.root.walk() if node.cut] == [-8, 14]
     assert (tree.value, tree.nodes, tree.leaves, tree.cut, tree.pv) == (1, 12, 7, 2, ["1", "2", "2"])
@@ -58,13 +58,13 @@ def test_a_cutoff_stops_the_search_after_leaf_4(monkeypatch: pytest.MonkeyPatch)
 
 @pytest.mark.parametrize("algorithm", PLAIN)
 def test_plain_minimax_visits_everything(algorithm: str) -> None:
-    tree = search_lesson(algorithm)
+    tree = search_example(algorithm)
     assert (tree.value, tree.nodes, tree.leaves, tree.cut) == (1, 14, 9, 0)
-    assert search_lesson("alphabeta").minimax_counts == (14, 9)
+    assert search_example("alphabeta").minimax_counts == (14, 9)
 
 
 def test_negamax_shows_values_from_the_movers_view() -> None:
-    pairs = zip(search_lesson("alphabeta").root.walk(), search_lesson("negamax-alphabeta").root.walk(), strict=True)
+    pairs = zip(search_example("alphabeta").root.walk(), search_example("negamax-alphabeta").root.walk(), strict=True)
     for one, other in pairs:
         sign = 1 if one.maximising else -1
         assert one.maximising == other.maximising
@@ -75,7 +75,7 @@ def test_negamax_shows_values_from_the_movers_view() -> None:
 
 
 def test_values_after_a_cut_are_bounds() -> None:
-    root = search_lesson("alphabeta").root
+    root = search_example("alphabeta").root
     bounds = {format_node(node): node.bound for node in root.walk() if node.children}
     assert bounds == {"1": None, "9": None, "≥4": "lower"}
     late = search_tree("alphabeta", parse_lists("[[5, 6], [3, 9], [7, 2]]")).root
@@ -99,7 +99,7 @@ def sample_positions(game: Game, number: int) -> Iterator[tuple[Position, int, E
         for _ in range(rng.randrange(60 if game.family == "awale" else game.points - 4)):
             position = position.play(rng.choice(position.legal_moves())) if not position.over else position
         position = replace(position, past=frozenset())
-        evaluator = Evaluator(game, Heuristic(rng.choice(heuristics_for(game)), rng.choice("12")))
+        evaluator = Evaluator(game, Heuristic(rng.choice(list_heuristics(game)), rng.choice("12")))
         depth = rng.randint(1, 4)
         while kernel_result("minimax", position, depth, evaluator)[1] > MAX_SAMPLE_NODES:
             depth -= 1
@@ -210,7 +210,7 @@ def test_a_tree_too_large_to_draw_is_rejected() -> None:
 
 
 def test_the_lesson_as_text() -> None:
-    assert draw_tree(search_lesson("alphabeta")).plain.splitlines() == [
+    assert draw_tree(search_example("alphabeta")).plain.splitlines() == [
         "alphabeta: value 1 for MAX",
         "nodes visited: 12, leaves evaluated: 7, branches cut: 2 (plain minimax: 14 nodes, 9 leaves)",
         "principal variation: 1 2 2; values from the view of MAX",
@@ -233,9 +233,9 @@ def test_the_lesson_as_text() -> None:
 
 
 def test_text_states_the_view_and_shows_windows_and_plies() -> None:
-    assert "view of the side to move at each node" in draw_tree(search_lesson("negamax")).plain
-    assert "MAX ≥4 (-∞, 1)" in draw_tree(search_lesson("alphabeta"), windows=True).plain
-    assert draw_tree(search_lesson("alphabeta"), plies=2).plain.splitlines()[-3:] == [
+    assert "view of the side to move at each node" in draw_tree(search_example("negamax")).plain
+    assert "MAX ≥4 (-∞, 1)" in draw_tree(search_example("alphabeta"), windows=True).plain
+    assert draw_tree(search_example("alphabeta"), plies=2).plain.splitlines()[-3:] == [
         "   ├─ MAX 9 …",
         "   ├─ MAX 1 * …",
         "   └─ MAX ≥4 …",
@@ -257,7 +257,7 @@ def test_the_picture_shows_every_value_and_every_move(algorithm: str, game: Game
 
 
 def test_parents_are_centred_above_their_children_and_leaves_are_evenly_spaced() -> None:
-    picture = ElementTree.fromstring(draw_tree_svg(search_lesson("minimax")))
+    picture = ElementTree.fromstring(draw_tree_svg(search_example("minimax")))
     words = [text for text in picture.iter() if text.get("text-anchor") == "middle"]
     places = [(text.text, float(text.get("x", "")), float(text.get("y", ""))) for text in words]
     levels = sorted({y for _, _, y in places})
@@ -272,10 +272,10 @@ LESSON_LEAVES = ["7", "9", "3", "-3", "1", "-7", "4", "-8", "14"]
 
 
 def test_cut_branches_are_dashed_and_the_principal_variation_is_thick() -> None:
-    picture = draw_tree_svg(search_lesson("alphabeta"))
+    picture = draw_tree_svg(search_example("alphabeta"))
     assert picture.count("stroke-dasharray") == 2 + 1, "including the legend"
     assert picture.count('stroke-width="4"/>') == 3 + 1
-    assert "stroke-dasharray" not in draw_tree_svg(search_lesson("minimax"))
+    assert "stroke-dasharray" not in draw_tree_svg(search_example("minimax"))
 
 
 def test_a_picture_escapes_special_characters() -> None:
@@ -295,7 +295,7 @@ def test_the_command_draws_a_position(tmp_path: Path) -> None:
 
 
 def test_the_command_colours_the_lesson_without_wrapping_lines() -> None:
-    shown = fresh_awello("tree", "--leaves", LESSON, FORCE_COLOR="1", TERM="xterm").stdout
+    shown = fresh_awello("tree", "--leaves", EXAMPLE_LISTS, FORCE_COLOR="1", TERM="xterm").stdout
     assert "\x1b[1;32mMAX 1 *\x1b[0m\n" in shown
     assert "\x1b[2m14 cut\x1b[0m\n" in shown
     assert "branches cut: 2 (plain minimax: 14 nodes, 9 leaves)\n" in shown
@@ -326,7 +326,7 @@ def test_json_contains_the_whole_tree() -> None:
 
 
 def test_json_of_the_lesson() -> None:
-    found = run_tree("--leaves", LESSON, "--search", "alphabeta")
+    found = run_tree("--leaves", EXAMPLE_LISTS, "--search", "alphabeta")
     nodes = list(walk(found["tree"]))
     assert [node["value"] for node in nodes if node["leaf"]] == [7, 9, 3, -3, 1, -7, 4]
     assert [node["cut_value"] for node in nodes if node["cut"]] == [-8, 14]
@@ -342,13 +342,13 @@ def walk(node: dict[str, Any]) -> Iterator[dict[str, Any]]:
 
 BAD = [
     ((), "GAME is missing: write othello or awale, or give a tree with --leaves"),
-    (("othello", "--leaves", LESSON), "--leaves gives a whole tree"),
+    (("othello", "--leaves", EXAMPLE_LISTS), "--leaves gives a whole tree"),
     (("--leaves", "[[1, 2"), "Expecting"),
     (("--leaves", "[[1, []]]"), "part 1.2 is an empty list"),
     (("--leaves", '["one"]'), 'part 1, "one", is neither a number nor a list'),
-    (("--leaves", LESSON, "--search", "alphabeta@3"), "must be a name without settings: write alphabeta"),
-    (("--leaves", LESSON, "--search", "negamax:mixed"), "must be a name without settings: write negamax"),
-    (("--leaves", LESSON, "--search", "uct"), "'uct' is not a tree search: choose minimax, alphabeta, negamax"),
+    (("--leaves", EXAMPLE_LISTS, "--search", "alphabeta@3"), "must be a name without settings: write alphabeta"),
+    (("--leaves", EXAMPLE_LISTS, "--search", "negamax:mixed"), "must be a name without settings: write negamax"),
+    (("--leaves", EXAMPLE_LISTS, "--search", "uct"), "'uct' is not a tree search: choose minimax, alphabeta, negamax"),
     (("othello", "--search", "random"), "'random' is not a tree search"),
     (("othello", "--search", "alphabeta@0"), "needs a depth from 1"),
     (
@@ -357,8 +357,11 @@ BAD = [
     ),
     (("othello", "--search", "alphabeta:mixed,thresholds=soon"), "thresholds 'soon'"),
     (("othello", "--search", "minimax@12"), "more than 20,000 nodes"),
-    (("--leaves", LESSON, "--svg", "no/such/folder/tree.svg"), "cannot write 'no/such/folder/tree.svg': No such file"),
-    (("--leaves", LESSON, "--svg", "docs"), "cannot write 'docs': it is not a regular file"),
+    (
+        ("--leaves", EXAMPLE_LISTS, "--svg", "no/such/folder/tree.svg"),
+        "cannot write 'no/such/folder/tree.svg': No such file",
+    ),
+    (("--leaves", EXAMPLE_LISTS, "--svg", "docs"), "cannot write 'docs': it is not a regular file"),
 ]
 
 

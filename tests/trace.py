@@ -18,7 +18,7 @@ from awello.engine.retrograde import LEVEL_OFFSETS
 from awello.engine.tablebase import Tablebase, solve_level
 from awello.engine.threads import SearchRequest, SearchThreads
 from awello.engine.transposition_table import TranspositionTable
-from awello.evaluate.evaluator import Evaluator, Heuristic, heuristics_for
+from awello.evaluate.evaluator import Evaluator, Heuristic, list_heuristics
 from awello.evaluate.otage_memory import OtageMemory
 from awello.evaluate.perceptron_weights import new_perceptron
 from awello.evaluate.weights import load_awale_network_weights
@@ -62,7 +62,7 @@ def trace_searches() -> None:
         parse_transcript("f5f6e6f4e3c5c4e7c6e2").final,
         parse_position("1-0-5-2-13-2-1-1-0-2-14-3-2-2-N", Game.ROMEIN),
     ):
-        for name in heuristics_for(position.game):
+        for name in list_heuristics(position.game):
             for algorithm in ALGORITHMS:
                 heuristic = Heuristic(name, corners=3)
                 evaluator = Evaluator(position.game, heuristic)

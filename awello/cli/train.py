@@ -120,13 +120,13 @@ def awale_network(
     network, rows = load_training(out), []
     with progress("train awale-network", rounds) as step:
         step(network.rounds)
-        for lesson in train_awale_network(network, rounds, jobs, seed, step):
+        for result in train_awale_network(network, rounds, jobs, seed, step):
             save_training(out, network)
-            rows.append({"round": lesson.number, "examples": lesson.examples, "error": lesson.error})
+            rows.append({"round": result.number, "examples": result.examples, "error": result.error})
             if not json:
                 print(
-                    f"round {lesson.number:3d}: {lesson.examples:8,d} examples, error {lesson.error:.2f} seeds, "
-                    f"{lesson.baseline_error:.2f} without weights",
+                    f"round {result.number:3d}: {result.examples:8,d} examples, error {result.error:.2f} seeds, "
+                    f"{result.baseline_error:.2f} without weights",
                     flush=True,
                 )
     text = f"{network.rounds} rounds in {network.seconds:.0f} s, written to {out}"

@@ -68,7 +68,7 @@ class AwaleWorker(SearchWorker):
         selective = self.weights is not None and request.depth > MAX_FULL_WIDTH_DEPTH
         reduce_from_depth = REDUCE_FROM_DEPTH if selective else NO_REDUCTIONS
         root_best_pit = NO_PIT if request.first_move == NO_MOVE else request.first_move
-        self.set(
+        self.set_fields(
             stop=0, estimates=0, root_best_pit=root_best_pit, tablebase_seeds=seeds, reduce_from_depth=reduce_from_depth
         )
         if request.position is not self.loaded_position:  # a search does not change the frames before its root
@@ -96,7 +96,7 @@ class AwaleWorker(SearchWorker):
         own, opp = U(request.position.own) & ROW_MASK, U(request.position.opp) & ROW_MASK
         depth = min(MAX_DEPTH, request.depth + self.number % 2)  # every other thread searches one ply deeper
         value = search_root_at(own, opp, request.moves, request.alpha, request.beta, depth, self.address)
-        return SearchResult(int(value), self.get("root_best_pit"), not self.get("estimates"))
+        return SearchResult(int(value), self.get_field("root_best_pit"), not self.get_field("estimates"))
 
     def probe_best_move(self, position: Position) -> int:
         pit = int(probe_best_pit(U(position.own) & ROW_MASK, U(position.opp) & ROW_MASK, self.address))
@@ -177,7 +177,7 @@ class AwaleIterativeSearch(IterativeSearch):
         return [SearchResult(SEED_VALUE * values[move], move, True) for move in order[: self.multipv]]
 
     def find_partial_result(self) -> SearchResult | None:
-        move = self.search_threads.workers[0].get("root_best_pit")
+        move = self.search_threads.workers[0].get_field("root_best_pit")
         if self.multipv > 1 or not self.results or move in (NO_PIT, self.results[0].move):
             return None
         return SearchResult(self.results[0].value, move)

@@ -89,13 +89,13 @@ class OthelloWorker(SearchWorker):
             fill_row(*root_board, self.pattern_rows[empties])
             self.root_board = root_board
         key_per_disc = KEY_PER_DISC if empties > NEAR_END_EMPTIES else KEY_PER_DISC_NEAR_END
-        self.set(selectivity=request.selectivity, root_empties=empties, root_best_move=request.first_move)
-        self.set(thread_count=threads, tt_age=age, key_per_disc=key_per_disc, path_hashes=0, stop=0)
+        self.set_fields(selectivity=request.selectivity, root_empties=empties, root_best_move=request.first_move)
+        self.set_fields(thread_count=threads, tt_age=age, key_per_disc=key_per_disc, path_hashes=0, stop=0)
 
     def search(self, request: SearchRequest) -> SearchResult:
         own, opp = U(request.position.own), U(request.position.opp)
         value = search_at(own, opp, request.moves, request.alpha, request.beta, request.depth, self.address)
-        return SearchResult(int(value), self.get("root_best_move"))
+        return SearchResult(int(value), self.get_field("root_best_move"))
 
     def probe_best_move(self, position: Position) -> int:
         return int(probe_best_move(U(position.own), U(position.opp), self.address))

@@ -56,12 +56,12 @@ class SearchWorker(ABC):
         self.fields = {name: records[name] for name in records.dtype.names or ()}
         self.state.multipliers = tt.multipliers
 
-    def set(self, **values: int | U) -> None:
+    def set_fields(self, **values: int | U) -> None:
         """Set fields of the state."""
         for name, value in values.items():
             self.fields[name][0] = value
 
-    def get(self, name: str) -> int:
+    def get_field(self, name: str) -> int:
         """Return a field of the state."""
         return int(self.fields[name][0])
 
@@ -83,7 +83,7 @@ class SearchWorker(ABC):
 
     def start(self) -> None:
         """Reset the node count."""
-        self.set(nodes=0)
+        self.set_fields(nodes=0)
 
     @abstractmethod
     def clear(self) -> None:
@@ -91,7 +91,7 @@ class SearchWorker(ABC):
 
     def stop(self) -> None:
         """Stop the search of this thread."""
-        self.set(stop=STOP_BIT)
+        self.set_fields(stop=STOP_BIT)
 
 
 class SearchThreads:
@@ -113,7 +113,7 @@ class SearchThreads:
         """Stop the search after it has visited this many more positions."""
         for worker in self.workers:
             more = max(1, node_limit // len(self.workers)) if node_limit is not None else NO_NODE_LIMIT
-            worker.set(node_limit=worker.get("nodes") + more)
+            worker.set_fields(node_limit=worker.get_field("nodes") + more)
 
     def clear(self) -> None:
         """Clear all tables."""
@@ -124,7 +124,7 @@ class SearchThreads:
     @property
     def nodes(self) -> int:
         """The number of positions visited since `start`."""
-        return sum(worker.get("nodes") for worker in self.workers)
+        return sum(worker.get_field("nodes") for worker in self.workers)
 
     def stop(self) -> None:
         """Stop the search; may be called from any thread."""
@@ -147,7 +147,7 @@ class SearchThreads:
 
         def run(worker: SearchWorker) -> None:
             result = worker.search(request)
-            if worker.get("stop") < STOP_BIT:  # not stopped, neither from outside nor by its node limit
+            if worker.get_field("stop") < STOP_BIT:  # not stopped, neither from outside nor by its node limit
                 results.append(result)
                 for other in active:
                     if other is not worker:

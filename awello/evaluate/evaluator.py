@@ -66,7 +66,7 @@ class Heuristic:
 
     def check(self, game: Game) -> None:
         """Raise `ConfigError` if the settings are invalid for a game."""
-        if self.name not in (names := heuristics_for(game)):
+        if self.name not in (names := list_heuristics(game)):
             raise ConfigError(f"{self.name!r} is not a heuristic for {game.family}: choose {', '.join(names)}")
         if not 0 <= self.thresholds[0] <= self.thresholds[1] <= MAX_SETTING:
             low, high = self.thresholds
@@ -75,18 +75,18 @@ class Heuristic:
             )
         if abs(self.corners) > MAX_SETTING:
             raise ConfigError(f"corners={self.corners} is out of range: use {-MAX_SETTING} to {MAX_SETTING}")
-        if self.weights and len(self.weights) != weight_count(self.name):
-            raise ConfigError(f"{self.name} needs {weight_count(self.name)} weights, not {len(self.weights)}")
+        if self.weights and len(self.weights) != count_weights(self.name):
+            raise ConfigError(f"{self.name} needs {count_weights(self.name)} weights, not {len(self.weights)}")
         if any(abs(weight) > MAX_SETTING for weight in self.weights):
             raise ConfigError(f"a weight of {self.name} is out of range: use {-MAX_SETTING} to {MAX_SETTING}")
 
 
-def heuristics_for(game: Game) -> list[str]:
+def list_heuristics(game: Game) -> list[str]:
     """Return the names of the heuristics of a game."""
     return list(HEURISTICS[game.family])
 
 
-def weight_count(name: str) -> int:
+def count_weights(name: str) -> int:
     """Return the number of weights of a heuristic: two per feature."""
     return 2 * len(awale.FEATURES.get(HEURISTIC_NUMBERS[name], ()))
 

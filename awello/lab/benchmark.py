@@ -5,8 +5,8 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from awello.lab import published
-from awello.lab.complexity import heuristics_of
-from awello.lab.experiment import ExperimentGame, ExperimentPlan, mean_ms
+from awello.lab.complexity import list_compared_heuristics
+from awello.lab.experiment import ExperimentGame, ExperimentPlan, mean_move_milliseconds
 from awello.lab.report import Report
 
 DEFAULT_GAME, DEFAULT_GAMES, DEFAULT_DEPTHS = "othello", 20, (6, 8)
@@ -15,7 +15,7 @@ COMPARED_SEARCHES = {"othello": ("minimax", "negamax")}  # compared by report 2
 
 def make_plan(game: str, variant: str | None, games: int, depths: Sequence[int], seed: int) -> ExperimentPlan:
     """Plan alpha-beta with each heuristic at each depth and, up to depth 6, the other algorithms of report 2."""
-    specs = [f"alphabeta:{name}@{depth}" for depth in depths for name in heuristics_of(game)]
+    specs = [f"alphabeta:{name}@{depth}" for depth in depths for name in list_compared_heuristics(game)]
     specs += [
         f"{name}:positional@{depth}" for depth in depths if depth <= 6 for name in COMPARED_SEARCHES.get(game, ())
     ]
@@ -38,7 +38,7 @@ def write_report(plan: ExperimentPlan, games: Sequence[ExperimentGame], depths: 
                 won,
                 *held,
                 *throughout,
-                mean_ms(played, 0),
+                mean_move_milliseconds(played, 0),
                 published_row[0],
                 published_row[1],
                 published_row[3],

@@ -24,7 +24,7 @@ from awello.arena.sprt import mean_score
 from awello.errors import ConfigError
 from awello.lab import published
 from awello.lab.curves import TrainingCurves, find_snapshots, load_shipped_trainings, read_training
-from awello.lab.experiment import ExperimentGame, ExperimentPlan, mean_ms
+from awello.lab.experiment import ExperimentGame, ExperimentPlan, mean_move_milliseconds
 from awello.lab.report import Report
 from awello.rules.game import Game, find_game
 
@@ -125,7 +125,7 @@ class PairingResult:
     lost: int
     points: float
     """Share of the points; a draw is half a point."""
-    margin: float
+    half_interval: float
     """Half width of the 95 % interval of `points`."""
     mean_lead: float
     """Mean final margin, in discs."""
@@ -147,7 +147,7 @@ def summarise_pairings(plan: ExperimentPlan, games: Sequence[ExperimentGame]) ->
         sums = [one + other for one, other in zip(points[::2], points[1::2], strict=True)]
         _, error = mean_score([sums.count(half / 2) for half in range(5)])
         won, drawn, lost = (points.count(result) for result in (1, 0.5, 0))
-        times = mean_ms(played, 0), mean_ms(played, 1)
+        times = mean_move_milliseconds(played, 0), mean_move_milliseconds(played, 1)
         results[pair] = PairingResult(won, drawn, lost, fmean(points), Z_95 * error, fmean(leads), times)
     return results
 
@@ -191,13 +191,13 @@ def write_report(plan: LearningPlan, games: Sequence[ExperimentGame], depths: Se
     _write_trainings(report, trainings)
     if own and plan.networks:
         networks = find_snapshots(Path(plan.training)).items()
-        ages = {
+        by_opponent = {
             opponent: {
                 step: results[pair] for step, file in networks if (pair := (snapshot_spec(file), opponent)) in results
             }
             for opponent in SNAPSHOT_OPPONENTS
         }
-        _write_snapshots(report, own, ages, plan.counts[-1])
+        _write_snapshots(report, own, by_opponent, plan.counts[-1])
     _write_heuristics(report, plan, depths, results)
     _write_levels(report, results)
     _write_games(report, plan, results)
@@ -235,14 +235,15 @@ def _draw_curves(trainings: Sequence[TrainingCurves], column: str, label: str, f
 
 
 def _write_snapshots(
-    report: Report, training: TrainingCurves, ages: Mapping[str, Mapping[int, PairingResult]], games: int
+    report: Report, training: TrainingCurves, by_opponent: Mapping[str, Mapping[int, PairingResult]], games: int
 ) -> None:
     """Write the results of the snapshots."""
     measured = {row[0]: row for row in zip(*map(training.column, ("step", "epochs", "top1")), strict=True)}
     rows: list[list[object]] = []
-    for step in ages[SNAPSHOT_OPPONENTS[0]]:
+    for step in by_opponent[SNAPSHOT_OPPONENTS[0]]:
         _, epochs, top1 = measured.get(step, (step, None, None))
-        against = [100 * figure for points in ages.values() for figure in (points[step].points, points[step].margin)]
+        played = [results[step] for results in by_opponent.values()]
+        against = [100 * figure for result in played for figure in (result.points, result.half_interval)]
         rows.append([step, epochs, _percent(top1), *against])
     report.add_text(
         "## Strength of the snapshots",
@@ -251,15 +252,15 @@ def _write_snapshots(
     )
     header = ["step", "epochs", "winners' moves (validation), %"]
     header += [name for opponent in SNAPSHOT_OPPONENTS for name in (f"`{opponent}`, %", f"`{opponent}`, ±")]
-    report.add_table("ages", "Points of each snapshot", header, rows)
-    draw = partial(_draw_points, {f"against {opponent}": of for opponent, of in ages.items()}, "step", "log")
-    report.add_plot("ages", "Points of a snapshot by training step", draw)
+    report.add_table("snapshots", "Points of each snapshot", header, rows)
+    draw = partial(_draw_points, {f"against {opponent}": of for opponent, of in by_opponent.items()}, "step", "log")
+    report.add_plot("snapshots", "Points of a snapshot by training step", draw)
 
 
 def _draw_points(lines: Mapping[str, Mapping[int, PairingResult]], label: str, scale: str, axes: Any) -> None:
     for name, of in lines.items():
-        shares, margins = [100 * each.points for each in of.values()], [100 * each.margin for each in of.values()]
-        axes.errorbar(list(of), shares, margins, marker="o", capsize=3, label=name)
+        shares, errors = [100 * each.points for each in of.values()], [100 * each.half_interval for each in of.values()]
+        axes.errorbar(list(of), shares, errors, marker="o", capsize=3, label=name)
     axes.axhline(50, color="grey", linewidth=1, linestyle="--")
     axes.set(xlabel=label, ylabel="points, %", xscale=scale, ylim=(-2, 102))
 
@@ -298,7 +299,7 @@ def _write_levels(report: Report, results: Mapping[tuple[str, str], PairingResul
     for name, of in against.items():
         bounds = (
             format_level(
-                find_equal_level({at: each.points + sign * each.margin for at, each in of.items()}),
+                find_equal_level({at: each.points + sign * each.half_interval for at, each in of.items()}),
                 CHAMPION_LEVELS[name],
             )
             for sign in (0, -1, 1)
@@ -328,7 +329,7 @@ def _write_games(report: Report, plan: ExperimentPlan, results: Mapping[tuple[st
     rows: list[list[object]] = []
     for first, second in plan.pairings:
         each = results[first, second]
-        shares = 100 * each.points, 100 * each.margin
+        shares = 100 * each.points, 100 * each.half_interval
         rows.append(
             [f"`{first}`", f"`{second}`", each.won, each.drawn, each.lost, *shares, each.mean_lead, *each.milliseconds]
         )

@@ -24,7 +24,7 @@ from awello.search.uct import (
     Nodes,
     TreeState,
     backpropagate,
-    expand_visited,
+    expand_leaf,
     half_points_of,
     select_leaf,
     xorshift,
@@ -145,7 +145,7 @@ def apply_changes(state: PpafState, played: PlayedMove) -> None:
 
 
 @kernel("void(PpafState, int64)")
-def adapt(state: PpafState, winner: int) -> None:
+def adapt_policy(state: PpafState, winner: int) -> None:
     """Adapt the policy to the moves of `winner`.  All changes are computed before any is applied."""
     for ply in range(winner, state.ply_count, 2):
         if state.moves[U(ply)].move != PASS:
@@ -160,8 +160,8 @@ def run_simulations(nodes: Nodes, state: PpafState, simulations: int) -> None:
     """Run this many simulations, and adapt the policy after each playout."""
     for _ in range(simulations):
         leaf = select_leaf(nodes, state.tree)
-        leaf = expand_visited(nodes, state.tree, leaf)
+        leaf = expand_leaf(nodes, state.tree, leaf)
         result = run_playout(state, nodes[U(leaf)].own, nodes[U(leaf)].opp)
         if result != DRAW:
-            adapt(state, 0 if result == WIN else 1)
+            adapt_policy(state, 0 if result == WIN else 1)
         backpropagate(nodes, state.tree.path, result)

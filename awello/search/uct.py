@@ -182,7 +182,7 @@ def select_leaf(nodes: Nodes, state: TreeState) -> int:
 
 
 @kernel("int64(TreeNode[::1], TreeState, int64)")
-def expand_visited(nodes: Nodes, state: TreeState, leaf: int) -> int:
+def expand_leaf(nodes: Nodes, state: TreeState, leaf: int) -> int:
     """Step 2, expand: add the children of a visited leaf if they fit into the tree; return the new leaf."""
     node, path = nodes[U(leaf)], state.path
     if node.visits == 0 or state.node_count + MAX_MOVES > len(nodes) or path.length == MAX_PATH:
@@ -213,6 +213,6 @@ def run_simulations(nodes: Nodes, state: TreeState, simulations: int) -> None:
     """Run this many simulations."""
     for _ in range(simulations):
         leaf = select_leaf(nodes, state)
-        leaf = expand_visited(nodes, state, leaf)
+        leaf = expand_leaf(nodes, state, leaf)
         result = evaluate_leaf(state, nodes[U(leaf)])
         backpropagate(nodes, state.path, result)
