@@ -19,7 +19,7 @@ from waiting import SteppingTime, wait_until
 from awello import PASS, Clock, Game, Match, Position, format_transcript, make_player, parse_position, play_match
 from awello.analysis import Analysis
 from awello.arena import game as game_loop
-from awello.engine.engine import SEARCHES, Engine
+from awello.engine.engine import SEARCHES_BY_FAMILY, Engine
 from awello.engine.levels import MAX_LEVEL, level_of
 from awello.engine.othello_search import OthelloIterativeSearch
 from awello.engine.probcut import NO_SELECTIVITY, load_probcut_terms
@@ -210,7 +210,7 @@ def test_running_out_of_memory_is_an_error(monkeypatch: pytest.MonkeyPatch) -> N
     def refuse(*given: Any) -> None:
         raise MemoryError
 
-    monkeypatch.setitem(SEARCHES, "othello", (refuse, OthelloIterativeSearch))
+    monkeypatch.setitem(SEARCHES_BY_FAMILY, "othello", (refuse, OthelloIterativeSearch))
     with pytest.raises(ConfigError, match="not enough memory for a hash size of 9 MiB"):
         Engine(hash=9)
 

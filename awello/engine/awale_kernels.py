@@ -19,12 +19,12 @@ from awello.engine.awale_transposition_table import (
     BOUND_UPPER,
     EMPTY_ENTRY,
     SOLVED_DEPTH,
+    allows_cutoff,
     entry_address,
     entry_depth,
     entry_pit,
     entry_value,
     probe_tt,
-    settles_window,
     store_tt,
 )
 from awello.engine.retrograde import LEVEL_OFFSETS, VALUE_OF_CODE, rank
@@ -244,7 +244,7 @@ def search(own: U, opp: U, alpha: int, beta: int, depth: int, ply: int, state: A
     entry = probe_tt(key, state)
     frame, index, count, unsorted = state.stack[U(ply)], 0, 0, moves
     if entry != EMPTY_ENTRY:  # redundant, but branch prediction hides the latency of the read
-        if settles_window(entry, alpha, beta, depth):
+        if allows_cutoff(entry, alpha, beta, depth):
             if entry_depth(entry) != SOLVED_DEPTH:
                 state.estimates += 1
             return entry_value(entry)

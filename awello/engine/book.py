@@ -141,6 +141,6 @@ def load_book(file: Path, game: Game) -> OpeningBook:
 
 
 @cache
-def shipped_book(game: Game) -> OpeningBook:
-    """Return the shipped book of a game, or an empty one."""
+def load_shipped_book(game: Game) -> OpeningBook:
+    """Load the shipped book of a game, or return an empty one."""
     return load_book(data_file(f"{game}.book"), game)

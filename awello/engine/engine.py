@@ -43,7 +43,7 @@ from awello.rules.game import PASS, Game
 DEFAULT_HASH_MIB, MIN_HASH_MIB, MAX_HASH_MIB = 64, 1, 1 << 16  # size of the transposition table
 SMALL_BOARD_HEURISTIC = Heuristic("mobility", corners=4)  # the patterns are only trained for 8x8
 
-SEARCHES = {
+SEARCHES_BY_FAMILY = {
     "othello": (create_othello_threads, OthelloIterativeSearch),
     "awale": (create_awale_threads, AwaleIterativeSearch),
 }
@@ -79,7 +79,7 @@ class Engine:
         if heuristic is None and game in (Game.OTHELLO4, Game.OTHELLO6):
             heuristic = SMALL_BOARD_HEURISTIC
         self.game = game
-        create_threads, self._search = SEARCHES[game.family]
+        create_threads, self._search = SEARCHES_BY_FAMILY[game.family]
         multipliers = draw_multipliers() if random_hash else FIXED_MULTIPLIERS
         try:
             self.search_threads = create_threads(game, threads, hash, heuristic, weights, multipliers)

@@ -30,16 +30,16 @@ from awello.engine.othello_state import (
 from awello.engine.probcut import NO_SELECTIVITY, margin_of, shallow_depth
 from awello.engine.thread_state import NO_MOVE, STOP_BIT
 from awello.engine.transposition_table import (
-    UNSETTLED,
+    NO_CUTOFF,
     bounds_of,
     bucket_of,
+    cutoff_value,
     depth_of,
     hash_of,
     move_of,
     probe_tt,
     second_move_of,
     selectivity_of,
-    settled_value,
     store_tt,
     upper_bound_of,
 )
@@ -331,8 +331,8 @@ def search(own: U, opp: U, moves: U, alpha: int, beta: int, depth: int, state: O
     bucket = bucket_of(key, state)
     data = 0 if root else probe_tt(bucket, key)
     lower, upper = bounds_of(data, depth, selectivity)
-    value = UNSETTLED if root else settled_value(lower, upper, alpha, beta)
-    if value != UNSETTLED:
+    value = NO_CUTOFF if root else cutoff_value(lower, upper, alpha, beta)
+    if value != NO_CUTOFF:
         return value
     # Step 5. ProbCut: a shallow search whose value is far outside the window replaces the deep one.
     if selectivity < NO_SELECTIVITY and beta == alpha + 1 and not root:
@@ -384,8 +384,8 @@ def search(own: U, opp: U, moves: U, alpha: int, beta: int, depth: int, state: O
         if stop == U(1):
             clear_stop(state, bit(empties))
             lower, upper = bounds_of(probe_tt(bucket, key), depth, selectivity)
-            value = settled_value(lower, upper, alpha, beta)
-            if value != UNSETTLED:
+            value = cutoff_value(lower, upper, alpha, beta)
+            if value != NO_CUTOFF:
                 return value
             defer_retry(square, listed)
         elif value > best:

@@ -22,7 +22,7 @@ from awello.layout import Layout, record_at
 from awello.memory import CACHE_LINE, allocate_words
 
 BUCKET_ENTRIES = 4  # a bucket fills one cache line
-UNSETTLED = -65  # below all scores: stands for a value that the bounds do not settle
+NO_CUTOFF = -65  # below all scores: stands for a value that the bounds do not settle
 SCORE_OFFSET = 64  # added to a score, so that it fits into a byte
 FIXED_MULTIPLIERS = (
     0x13198A2E03707344,
@@ -124,11 +124,11 @@ def bounds_of(data: int, depth: int, selectivity: int) -> tuple[int, int]:
 
 
 @kernel("int64(int64, int64, int64, int64)", inline=True)
-def settled_value(lower: int, upper: int, alpha: int, beta: int) -> int:
-    """Return the value if the bounds settle it for the window (alpha, beta), otherwise UNSETTLED."""
+def cutoff_value(lower: int, upper: int, alpha: int, beta: int) -> int:
+    """Return the value if the bounds settle it for the window (alpha, beta), otherwise NO_CUTOFF."""
     if lower >= beta or lower == upper:
         return lower
-    return upper if upper <= alpha else UNSETTLED
+    return upper if upper <= alpha else NO_CUTOFF
 
 
 @kernel("int64(TableBucket, uint64, int64, int64)", inline=True)

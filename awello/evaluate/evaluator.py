@@ -133,10 +133,10 @@ class Evaluator:
 
     def _fill_othello(self, game: Game, heuristic: Heuristic) -> None:
         state: Any = self.state
-        state.row_values[:] = sum_rows(expand_table(load_square_table(heuristic.table), game.size))
+        state.row_values[:] = sum_values_by_row(expand_table(load_square_table(heuristic.table), game.size))
         state.mobility_from, state.absolute_from = heuristic.thresholds
         state.corner_bonus = heuristic.corners
-        state.left_edge, state.right_edge, state.top_edge, state.bottom_edge = edge_masks(game.size)
+        state.left_edge, state.right_edge, state.top_edge, state.bottom_edge = build_edge_masks(game.size)
 
     def _fill_awale(self, weights: Sequence[int]) -> None:
         for name, own, opp in zip(awale.FEATURES[self.heuristic], weights[::2], weights[1::2], strict=True):
@@ -195,13 +195,13 @@ def expand_table(rows: Rows, size: int) -> list[int]:
     return values
 
 
-def sum_rows(values: Sequence[int]) -> npt.NDArray[np.int32]:
+def sum_values_by_row(values: Sequence[int]) -> npt.NDArray[np.int32]:
     """Return, for each row and each set of discs on it, the sum of their squares' values."""
     columns = np.arange(256) >> np.arange(8)[:, None] & 1
     return np.asarray(np.reshape(values, (8, 8)) @ columns, np.int32)
 
 
-def edge_masks(size: int) -> tuple[int, int, int, int]:
+def build_edge_masks(size: int) -> tuple[int, int, int, int]:
     """Return the squares of the left, right, top and bottom edges of a board."""
     ends = (0, size - 1)
     columns = [sum(1 << square_at(end, row, size) for row in range(size)) for end in ends]
