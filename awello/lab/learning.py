@@ -24,7 +24,7 @@ from awello.arena.sprt import mean_score
 from awello.errors import ConfigError
 from awello.lab import published
 from awello.lab.curves import TrainingCurves, find_snapshots, load_shipped_trainings, read_training
-from awello.lab.experiment import ExperimentGame, ExperimentPlan, mean_move_milliseconds
+from awello.lab.experiment import ExperimentGame, ExperimentPlan, mean_ms
 from awello.lab.report import Report
 from awello.rules.game import Game, find_game
 
@@ -147,7 +147,7 @@ def summarise_pairings(plan: ExperimentPlan, games: Sequence[ExperimentGame]) ->
         sums = [one + other for one, other in zip(points[::2], points[1::2], strict=True)]
         _, error = mean_score([sums.count(half / 2) for half in range(5)])
         won, drawn, lost = (points.count(result) for result in (1, 0.5, 0))
-        times = mean_move_milliseconds(played, 0), mean_move_milliseconds(played, 1)
+        times = mean_ms(played, 0), mean_ms(played, 1)
         results[pair] = PairingResult(won, drawn, lost, fmean(points), Z_95 * error, fmean(leads), times)
     return results
 

@@ -296,10 +296,10 @@ def train(
     checkpoint.unlink(missing_ok=True)
 
 
-def save_checkpoint(checkpoint: Path, learner: PerceptronLearner, spent: float, games: int) -> None:
+def save_checkpoint(checkpoint: Path, learner: PerceptronLearner, seconds: float, games: int) -> None:
     """Save the state needed to resume."""
     adam = {"mean": learner.mean, "square": learner.square, "steps": learner.steps}
-    learner.network.save(checkpoint, **adam, spent=spent, games=games)
+    learner.network.save(checkpoint, **adam, spent=seconds, games=games)
 
 
 def load_checkpoint(
