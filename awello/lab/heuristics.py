@@ -69,7 +69,8 @@ def write_report(plan: ExperimentPlan, games: Sequence[ExperimentGame], depths: 
     report, names = Report(folder, "Awalé's heuristics: the tournament of report 1"), list_players(depths[-1])
     points = mean_round_points(plan, games)
     ranks = {
-        name: sum(points[spec, rival] for rival in names.values() if rival != spec) for name, spec in names.items()
+        name: sum(points[spec, opponent] for opponent in names.values() if opponent != spec)
+        for name, spec in names.items()
     }
     report.add_text(
         f"{plan.games // 2} rounds for each pair, rules of {plan.variant}, each round from {plan.opening_plies} random "
@@ -89,7 +90,8 @@ def write_report(plan: ExperimentPlan, games: Sequence[ExperimentGame], depths: 
     report.add_table("ranks", "Points of each player, at most 24", header, rows)
     report.add_text("## Pair by pair")
     pairs = [
-        [name, *(None if name == rival else points[names[name], names[rival]] for rival in order)] for name in order
+        [name, *(None if name == opponent else points[names[name], names[opponent]] for opponent in order)]
+        for name in order
     ]
     report.add_table(
         "pairs", "Mean points per round of the row's player against the column's player", ["", *order], pairs
