@@ -15,12 +15,12 @@ from llvmlite.ir import IRBuilder as Builder
 from awello.kernel import CPU_FEATURES, U, instruction
 
 I1, I32, I64 = ir.IntType(1), ir.IntType(32), ir.IntType(64)
-LANES = ir.VectorType(I64, 4)
-FULL = 0xFFFFFFFFFFFFFFFF
+LANES_TYPE = ir.VectorType(I64, 4)
+ALL_BITS = 0xFFFFFFFFFFFFFFFF
 INNER_COLUMNS = 0x7E7E7E7E7E7E7E7E  # columns b to g: a line across columns cannot flip discs on the edge
-DIRECTIONS = (
+SHIFT_DIRECTIONS = (
     (1, INNER_COLUMNS),
-    (8, FULL),
+    (8, ALL_BITS),
     (7, INNER_COLUMNS),
     (9, INNER_COLUMNS),
 )  # shift, squares where discs can be flipped
@@ -47,7 +47,7 @@ def leading_zeros(word: U) -> U:
 @instruction("uint64(uint64)", lambda b, word: b.and_(word, b.sub(word, ir.Constant(I64, 1))))
 def clear_lowest_bit(word: U) -> U:
     """Return the word without its lowest set bit."""
-    return U(int(word) & int(word) - 1 & FULL)
+    return U(int(word) & int(word) - 1 & ALL_BITS)
 
 
 @instruction("uint64(int64)", lambda b, index: b.shl(ir.Constant(I64, 1), index))
@@ -83,7 +83,7 @@ def multiply_shift(first: U, second: U, low1: U, high1: U, low2: U, high2: U) ->
     hash is linear, so no value of one word masks a change of the other.
     """
     total = int(first) * (int(high1) << 64 | int(low1)) + int(second) * (int(high2) << 64 | int(low2))
-    return U(total >> 64 & FULL)
+    return U(total >> 64 & ALL_BITS)
 
 
 def emit_call(b: Builder, name: str, result: Any, *arguments: Any) -> Any:
@@ -109,19 +109,19 @@ def emit_extract(b: Builder, word: Any, mask: Any) -> Any:
 
 
 def _vector(values: list[int]) -> ir.Constant:
-    return ir.Constant(LANES, [ir.Constant(I64, value) for value in values])
+    return ir.Constant(LANES_TYPE, [ir.Constant(I64, value) for value in values])
 
 
-STEPS = _vector([shift for shift, _ in DIRECTIONS])
-TWO_STEPS = _vector([2 * shift for shift, _ in DIRECTIONS])
-GUARD = _vector([squares for _, squares in DIRECTIONS])
+SHIFT_LANES = _vector([shift for shift, _ in SHIFT_DIRECTIONS])
+DOUBLE_SHIFT_LANES = _vector([2 * shift for shift, _ in SHIFT_DIRECTIONS])
+FLIPPABLE_SQUARES_LANES = _vector([squares for _, squares in SHIFT_DIRECTIONS])
 ZEROS, ONES, HIGHEST_BITS = _vector([0] * 4), _vector([1] * 4), _vector([1 << 63] * 4)
 HAS_VECTOR_LEADING_ZEROS = {"avx512cd", "avx512vl"} <= CPU_FEATURES
 
 
 def _emit_splat(b: Builder, word: Any) -> Any:
     """Copy a word to all four lanes."""
-    first = b.insert_element(ir.Constant(LANES, ir.Undefined), word, ir.Constant(I32, 0))
+    first = b.insert_element(ir.Constant(LANES_TYPE, ir.Undefined), word, ir.Constant(I32, 0))
     return b.shuffle_vector(first, first, ir.Constant(ir.VectorType(I32, 4), [0] * 4))
 
 
@@ -132,23 +132,23 @@ def _emit_or_reduce(b: Builder, lanes: Any) -> Any:
 
 def _emit_run(b: Builder, start: Any, enemy: Any, shift: Any) -> Any:
     """Find the contiguous enemy discs next to `start`, one direction per lane."""
-    run = b.and_(enemy, shift(start, STEPS))
-    run = b.or_(run, b.and_(enemy, shift(run, STEPS)))
-    pairs = b.and_(enemy, shift(enemy, STEPS))
-    run = b.or_(run, b.and_(pairs, shift(run, TWO_STEPS)))
-    return b.or_(run, b.and_(pairs, shift(run, TWO_STEPS)))
+    run = b.and_(enemy, shift(start, SHIFT_LANES))
+    run = b.or_(run, b.and_(enemy, shift(run, SHIFT_LANES)))
+    pairs = b.and_(enemy, shift(enemy, SHIFT_LANES))
+    run = b.or_(run, b.and_(pairs, shift(run, DOUBLE_SHIFT_LANES)))
+    return b.or_(run, b.and_(pairs, shift(run, DOUBLE_SHIFT_LANES)))
 
 
 def _emit_moves(b: Builder, own: Any, opp: Any) -> Any:
-    enemy, mine = b.and_(_emit_splat(b, opp), GUARD), _emit_splat(b, own)
-    up, down = (shift(_emit_run(b, mine, enemy, shift), STEPS) for shift in (b.shl, b.lshr))
+    enemy, mine = b.and_(_emit_splat(b, opp), FLIPPABLE_SQUARES_LANES), _emit_splat(b, own)
+    up, down = (shift(_emit_run(b, mine, enemy, shift), SHIFT_LANES) for shift in (b.shl, b.lshr))
     return b.and_(_emit_or_reduce(b, b.or_(up, down)), b.not_(b.or_(own, opp)))
 
 
 @cache
 def _build_ray_table(sign: int) -> list[ir.Constant]:
     """Return the rays from each square in all directions, towards higher bits (1) or lower bits (-1)."""
-    return [_vector([_find_ray(square, sign * shift) for shift, _ in DIRECTIONS]) for square in range(64)]
+    return [_vector([_find_ray(square, sign * shift) for shift, _ in SHIFT_DIRECTIONS]) for square in range(64)]
 
 
 def _find_ray(square: int, step: int) -> int:
@@ -167,7 +167,7 @@ def emit_ray_flips(b: Builder, own: Any, opp: Any, square: Any) -> Any:
     """
     mine, free = _emit_splat(b, own), b.not_(_emit_splat(b, opp))
     tables = [
-        emit_constant_table(b, f"awello_rays_{name}", LANES, _build_ray_table(sign))
+        emit_constant_table(b, f"awello_rays_{name}", LANES_TYPE, _build_ray_table(sign))
         for name, sign in (("up", 1), ("down", -1))
     ]
     up, down = (b.load(b.gep(table, [ir.Constant(I64, 0), square], inbounds=True), align=32) for table in tables)
@@ -175,18 +175,18 @@ def emit_ray_flips(b: Builder, own: Any, opp: Any, square: Any) -> Any:
     end = b.and_(b.and_(ends, b.neg(ends)), mine)  # the first square is the lowest bit upwards, the highest downwards
     flips = b.and_(up, b.select(b.icmp_unsigned("!=", end, ZEROS), b.sub(end, ONES), ZEROS))
     ends = b.and_(down, free)
-    zeros = emit_call(b, "llvm.ctlz.v4i64", LANES, ends, ir.Constant(I1, 0))
-    end = b.and_(emit_call(b, "llvm.x86.avx2.psrlv.q.256", LANES, HIGHEST_BITS, zeros), mine)
+    zeros = emit_call(b, "llvm.ctlz.v4i64", LANES_TYPE, ends, ir.Constant(I1, 0))
+    end = b.and_(emit_call(b, "llvm.x86.avx2.psrlv.q.256", LANES_TYPE, HIGHEST_BITS, zeros), mine)
     return _emit_or_reduce(b, b.or_(flips, b.and_(down, b.neg(b.add(end, end)))))
 
 
 def emit_step_flips(b: Builder, own: Any, opp: Any, square: Any) -> Any:
     """Emit code that finds flips by following each line step by step; works on all processors."""
-    enemy, mine = b.and_(_emit_splat(b, opp), GUARD), _emit_splat(b, own)
+    enemy, mine = b.and_(_emit_splat(b, opp), FLIPPABLE_SQUARES_LANES), _emit_splat(b, own)
     start, flips = _emit_splat(b, b.shl(ir.Constant(I64, 1), square)), ZEROS
     for shift in (b.shl, b.lshr):
         run = _emit_run(b, start, enemy, shift)
-        closed = b.icmp_unsigned("!=", b.and_(shift(run, STEPS), mine), ZEROS)
+        closed = b.icmp_unsigned("!=", b.and_(shift(run, SHIFT_LANES), mine), ZEROS)
         flips = b.or_(flips, b.select(closed, run, ZEROS))
     return _emit_or_reduce(b, flips)
 
@@ -196,13 +196,13 @@ emit_flips = emit_ray_flips if HAS_VECTOR_LEADING_ZEROS else emit_step_flips
 
 def _shift(word: int, step: int) -> int:
     """Shift all squares by `step`, up or down."""
-    return word << step & FULL if step > 0 else word >> -step
+    return word << step & ALL_BITS if step > 0 else word >> -step
 
 
 def _follow_directions(opp: U, start: int) -> list[tuple[int, int]]:
     """Return, for each of the eight directions, the enemy discs next to `start` and the squares behind them."""
     lines = []
-    for shift, squares in DIRECTIONS:
+    for shift, squares in SHIFT_DIRECTIONS:
         enemy = int(opp) & squares
         for step in (shift, -shift):
             run = enemy & _shift(start, step)
@@ -215,7 +215,7 @@ def _follow_directions(opp: U, start: int) -> list[tuple[int, int]]:
 @instruction("uint64(uint64, uint64)", _emit_moves)
 def moves_of(own: U, opp: U) -> U:
     """Return the legal moves on an 8x8 board: the squares where the mover flips at least one disc."""
-    empty = ~(int(own) | int(opp)) & FULL
+    empty = ~(int(own) | int(opp)) & ALL_BITS
     reached = 0
     for _, behind in _follow_directions(opp, int(own)):
         reached |= behind

@@ -34,7 +34,7 @@ def draw_svg(game: Game, first: int, second: int, side: int, legal: Sequence[int
 
 def _draw_othello(game: Game, black: int, white: int, side: int, legal: Sequence[int]) -> Text:
     size = game.size
-    text = Text("   " + " ".join(othello.COLUMNS[:size]) + "\n")
+    text = Text("   " + " ".join(othello.COLUMN_LETTERS[:size]) + "\n")
     for row in range(size):
         text.append(f"{row + 1:>2} ")
         for column in range(size):
@@ -52,13 +52,13 @@ def _draw_awale(game: Game, south: int, north: int, side: int, legal: Sequence[i
     text = Text()
     for owner, word in ((1, north), (0, south)):
         order = range(5, -1, -1) if owner else range(6)
-        names = "".join(f"   {awale.PITS[owner][pit]} " for pit in order).rstrip() + "\n"
+        names = "".join(f"   {awale.PIT_NAMES[owner][pit]} " for pit in order).rstrip() + "\n"
         text.append(names + rule if owner else "")
         for pit in order:
             playable = owner == side and pit in legal
             text.append("|").append(f" {awale.pits_of(word)[pit]:>2} ", "bold reverse" if playable else "bold")
         text.append("|\n" + rule + ("" if owner else names))
-    return text.append(f"taken: South {south >> 48}, North {north >> 48}; {_describe_turn(game, side, legal)}")
+    return text.append(f"captured: South {south >> 48}, North {north >> 48}; {_describe_turn(game, side, legal)}")
 
 
 def _describe_turn(game: Game, side: int, legal: Sequence[int]) -> str:
@@ -92,7 +92,10 @@ def _svg_othello(game: Game, black: int, white: int, side: int, legal: Sequence[
         shapes.append(f'<path d="M{MARGIN} {at}h{board}M{at} {MARGIN}v{board}" stroke="#12502d" stroke-width="1.5"/>')
     for line in range(size):
         middle = MARGIN + (line + 0.5) * CELL
-        shapes += [_svg_label(middle, MARGIN / 2, othello.COLUMNS[line]), _svg_label(MARGIN / 2, middle, str(line + 1))]
+        shapes += [
+            _svg_label(middle, MARGIN / 2, othello.COLUMN_LETTERS[line]),
+            _svg_label(MARGIN / 2, middle, str(line + 1)),
+        ]
     for index, square in enumerate(othello.squares_of(size)):
         x, y = (MARGIN + (line + 0.5) * CELL for line in (index % size, index // size))
         if black >> square & 1:
@@ -116,7 +119,7 @@ def _svg_awale(game: Game, south: int, north: int, side: int, legal: Sequence[in
             shapes.append(_svg_circle(x, y, 36, "#b3804f", "#f7e3b5" if playable else WOOD_DARK))
             shapes += _svg_seeds(x, y + (6 if owner else -6), seeds)
             shapes.append(_svg_label(x, y + (-28 if owner else 28), str(seeds), 14, "#fff"))
-            shapes.append(_svg_label(x, 11 if owner else 240, awale.PITS[owner][pit]))
+            shapes.append(_svg_label(x, 11 if owner else 240, awale.PIT_NAMES[owner][pit]))
         x = store / 2 if owner else width - store / 2
         shapes += [
             _svg_label(x, 112, game.sides[owner], 14, "#3c2815"),

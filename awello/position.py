@@ -8,17 +8,17 @@ from awello import drawing
 from awello.errors import IllegalMoveError, NotationError
 from awello.kernel import U
 from awello.rules import game
-from awello.rules.awale import MAJORITY
+from awello.rules.awale import MAJORITY_SEEDS
 from awello.rules.game import DEFAULT_BY_FAMILY, PASS, Game
 
 if TYPE_CHECKING:
     from rich.text import Text
 
-ENDINGS = {
+END_REASON_TEXTS = {
     "blocked": "the empty squares go to the winner",
     "repetition": "a position was repeated",
     "stuck": "{mover} has no move",
-    "majority": f"{MAJORITY} seeds win",
+    "majority": f"{MAJORITY_SEEDS} seeds win",
     "few": "few seeds are left",
 }
 
@@ -75,7 +75,7 @@ class Position:
     @property
     def board_words(self) -> tuple[int, int]:
         """Both words without the captured seeds, on which legal moves do not depend."""
-        bits = self.game.adapter.board_mask
+        bits = self.game.adapter.position_mask
         return self.own & bits, self.opp & bits
 
     def check(self) -> None:
@@ -167,12 +167,12 @@ class Position:
 
     @property
     def end_reason(self) -> str:
-        """The reason why the game is over, a key of `ENDINGS`; empty if it is not over or needs no explanation."""
+        """The reason why the game is over, a key of `END_REASON_TEXTS`; empty if there is none to give."""
         return self.game.adapter.end_reason(self.own, self.opp, self.repeated) if self.over else ""
 
     def describe_end(self) -> str:
         """Describe why the game is over; empty if it is not over or needs no explanation."""
-        return ENDINGS[self.end_reason].format(mover=self.side_name) if self.end_reason else ""
+        return END_REASON_TEXTS[self.end_reason].format(mover=self.side_name) if self.end_reason else ""
 
     def canonical(self) -> tuple[int, int]:
         """Return the words of the canonical position, which is the same for all symmetric positions."""

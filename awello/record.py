@@ -10,8 +10,8 @@ import numpy as np
 from awello.errors import IllegalMoveError
 from awello.kernel import U, Words
 from awello.position import Position
+from awello.rules.game import board_mask_of
 from awello.rules.game import replay as replay_moves
-from awello.rules.game import squares_of
 from awello.rules.othello import insert_passes
 
 
@@ -106,7 +106,7 @@ def replay(start: Position, moves: Sequence[int]) -> tuple[int, Position]:
 def restore_passes(start: Position, moves: Sequence[int]) -> tuple[int, ...]:
     """Insert the missing passes into moves of Othello; raises `IllegalMoveError` if a move is illegal."""
     given, buffer = np.array(moves, np.uint8), np.empty(2 * len(moves), np.int8)
-    legal, written = insert_passes(U(start.own), U(start.opp), squares_of(int(start.game)), given, buffer)
+    legal, written = insert_passes(U(start.own), U(start.opp), board_mask_of(int(start.game)), given, buffer)
     complete = tuple(buffer[:written].tolist())
     if legal < len(moves):
         try:

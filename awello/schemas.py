@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field
 
 from awello.analysis import Analysis
-from awello.engine.levels import OPPONENTS
-from awello.evaluate.settings import heuristics_for
+from awello.engine.levels import OPPONENT_SPECS
+from awello.evaluate.evaluator import list_heuristics
 from awello.formats.openings import Opening, find_opening_at, find_opening_by_name
 from awello.formats.transcript import format_transcript
 from awello.kernel import U
@@ -66,8 +66,8 @@ class RulesJson(BaseModel):
         """The rules of a game."""
         fields = {
             "start": format_position(Position.start(game)),
-            "heuristics": heuristics_for(game),
-            "opponents": OPPONENTS[game.family],
+            "heuristics": list_heuristics(game),
+            "opponents": OPPONENT_SPECS[game.family],
         }
         return cls.model_validate(game.describe() | vars(MISTAKE_SCALES[game.family]) | fields)
 
@@ -142,9 +142,9 @@ def _describe_awale_board(position: Position) -> dict[str, Any]:
 
 def _describe_sowing(position: Position, move: int, seeds: int) -> dict[str, Any]:
     """The pit of each sown seed, and the captured pits, the last one first."""
-    names = awale.PITS[position.side] + awale.PITS[1 - position.side]
+    names = awale.PIT_NAMES[position.side] + awale.PIT_NAMES[1 - position.side]
     path = [(move + step) % 12 for step in range(1, 12)]  # the origin is skipped
-    rows = U(position.own & int(awale.ROW)), U(position.opp & int(awale.ROW))
+    rows = U(position.own & int(awale.ROW_MASK)), U(position.opp & int(awale.ROW_MASK))
     *_, prize = awale.sow(int(position.game), *rows, move)
     captured = [[names[6 + at], taken] for at, taken in enumerate(awale.pits_of(int(prize))) if taken]
     return {"sown": [names[path[seed % 11]] for seed in range(seeds)], "captured": captured[::-1]}

@@ -23,7 +23,7 @@ from awello.arena.match import Match, play_match
 from awello.arena.openings import load_openings, random_opening
 from awello.engine.engine import Engine
 from awello.engine.iterative_search import IterativeSearch
-from awello.engine.levels import OPPONENTS
+from awello.engine.levels import OPPONENT_SPECS
 from awello.engine.time_management import MOVE_OVERHEAD_SECONDS, allocate_time, estimate_moves_left
 from awello.limits import Clock, Limit
 
@@ -171,7 +171,7 @@ def measure_levels(args: argparse.Namespace) -> Result:
     """Match each opponent of the page against the next weaker one."""
     levels = []
     for game in (Game.OTHELLO, Game.ABAPA):
-        steps = OPPONENTS[game.family]
+        steps = OPPONENT_SPECS[game.family]
         for weaker, stronger in pairwise(steps):
             pairs = TIMED_OPPONENT_PAIRS if TIMED_OPPONENT_PATTERN.search(stronger) else args.pairs
             played = TIMED_OPPONENT_PATTERN.sub(QUICK_LIMIT, stronger)

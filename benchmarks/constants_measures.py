@@ -18,7 +18,7 @@ from constants_games import MATCH_MEASURES
 
 from awello import Game, Position, parse_transcript
 from awello.analysis import Analysis
-from awello.engine.bench import GAMES
+from awello.engine.bench import BENCH_GAMES
 from awello.engine.engine import Engine
 from awello.engine.tablebase import seeds_on_board
 from awello.formats.obf import parse_obf
@@ -46,7 +46,7 @@ def load_othello_games(data: Path, count: int, files: tuple[str, ...] = WTHOR_FI
     for name in files if data.exists() else ():
         records = read_wthor((data / "wthor" / name).read_bytes())
         found += [record for record in records if isinstance(record, Record) and int(record.tags["Theoretical"])]
-    return found[:: max(1, len(found) // count)][:count] or [parse_transcript(game) for game in GAMES]
+    return found[:: max(1, len(found) // count)][:count] or [parse_transcript(game) for game in BENCH_GAMES]
 
 
 def find_position(record: Record, empties: int) -> Position | None:

@@ -19,17 +19,17 @@ from rich.table import Table
 from awello import Game, Position, __version__, parse_transcript
 from awello.arena.match import Match, play_match
 from awello.bits import bit, bit_scan, clear_lowest_bit, flips_of, moves_of, popcount
-from awello.engine.bench import GAMES, run_bench
+from awello.engine.bench import BENCH_GAMES, run_bench
 from awello.engine.engine import Engine
+from awello.evaluate.evaluator import Evaluator, Heuristic
 from awello.evaluate.patterns import PatternRow, StageWeights, evaluate_mobility, evaluate_row, fill_row, update_row
 from awello.evaluate.perceptron_weights import load_perceptron
-from awello.evaluate.settings import Evaluator, Heuristic
 from awello.evaluate.weights import load_pattern_weights, stage_of
 from awello.kernel import U, kernel
 from awello.limits import Limit
 from awello.rules.game import perft
 from awello.search.montecarlo import MonteCarloTree, PerceptronTree, PpafTree
-from awello.search.root import analyse
+from awello.search.textbook_search import analyse
 
 
 @dataclass(frozen=True)
@@ -120,7 +120,7 @@ def evaluate_all(boards: "npt.NDArray[U]", rows: "npt.NDArray[Any]", child: Patt
 
 def measure_evaluation() -> Measurement:
     """Measure pattern evaluations per second, each with an incremental update of the parent's row."""
-    positions = [position for game in GAMES for position in parse_transcript(game).positions()]
+    positions = [position for game in BENCH_GAMES for position in parse_transcript(game).positions()]
     chosen = [position for position in positions if stage_of(position.empties) == stage_of(30)]
     boards = np.array([(position.own, position.opp) for position in chosen], np.uint64)
     rows, weights = PatternRow.new_array(len(chosen)), StageWeights.view(load_pattern_weights()[stage_of(30)])
@@ -148,10 +148,10 @@ def measure_awale() -> list[Measurement]:
 
 
 def measure_tree_search(game: Game, tree: MonteCarloTree) -> Measurement:
-    """Measure rounds per second of a tree search with playouts or a network, from the start of a game."""
+    """Measure simulations per second of a tree search with playouts or a network, from the start of a game."""
     name = {MonteCarloTree: "uct", PpafTree: "ppaf", PerceptronTree: "puct"}[type(tree)]
     rate = measure_best_rate(lambda: tree.analyse(Position.start(game), 0.1, None, 1).leaves, 10)
-    return Measurement(f"{name}, {game}", rate / 1e3, "thousand rounds/s", "make bench")
+    return Measurement(f"{name}, {game}", rate / 1e3, "thousand simulations/s", "make bench")
 
 
 def main() -> None:

@@ -4,11 +4,11 @@ python benchmarks/stress.py [--analyses 10000] [--seed 1]
 python benchmarks/stress.py --seed 1 --only 4711
 
 Positions come from play, are random, invalid, unreachable (`stress_unreachable.py`), or constructed to collide in a
-hash table (`stress_collisions.py`).  Limits are of every kind.  Searches are stopped from other threads, abandoned, and
-disturbed by other searches, with up to three engines at the same time.  As on a server, their hash functions are
-secret.  Invalid positions and limits must be refused with a one-line message; exact values are checked
-(`stress_checks.py`).  The analyses run in a separate process, so that the test counts crashes and continues.  `--only`
-repeats one analysis; its timing may differ.  Needs Linux to read the memory use of a process.
+hash table (`stress_collisions.py`). Limits are of every kind. Searches are stopped from other threads, abandoned, and
+disturbed by other searches, with up to three engines at the same time. As on a server, their hash functions are random.
+Invalid positions and limits must be refused with a one-line message; exact values are checked (`stress_checks.py`). The
+analyses run in a separate process, so that the test counts crashes and continues. `--only` repeats one analysis; its
+timing may differ. Needs Linux to read the memory use of a process.
 """
 
 import argparse
@@ -100,7 +100,7 @@ class StressTest:
             old = self.engines.pop((slot, game), None)
             if old is not None and rng.random() < 0.5:
                 old.close()
-            self.engines[slot, game] = Engine(game, rng.randint(1, 4), rng.choice((1, 2, 8)), secret=True)
+            self.engines[slot, game] = Engine(game, rng.randint(1, 4), rng.choice((1, 2, 8)), random_hash=True)
         return self.engines[slot, game]
 
     @contextmanager

@@ -17,11 +17,11 @@ from awello import Game, Position
 from awello.analysis import Analysis
 from awello.engine.retrograde import LEVEL_OFFSETS
 from awello.engine.tablebase import Tablebase, load_or_build, seeds_on_board, solve_level
+from awello.evaluate.evaluator import Heuristic
 from awello.evaluate.heuristics import EXACT_SCALE
-from awello.evaluate.settings import Heuristic
 from awello.kernel import U
 from awello.search.alphabeta_tt import search
-from awello.search.root import AlphaBetaEvaluator
+from awello.search.textbook_search import AlphaBetaEvaluator
 
 sys.path.append(str(Path(__file__).parent.parent / "tests"))
 from reference_rules import BLACK, EMPTY, WHITE, ReferenceOthello

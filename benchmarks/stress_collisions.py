@@ -2,7 +2,7 @@
 
 There are three kinds.  Weak boards contain a constant of an old hash, which multiplied two factors, so that one factor
 is 0 and the other has no effect.  Pairs with exchanged factors have the same old hash.  Other pairs, found by lattice
-reduction, have the same hash with the public multipliers of `engine.transposition_table`.
+reduction, have the same hash with the fixed multipliers of `engine.transposition_table`.
 """
 
 import random
@@ -10,16 +10,16 @@ from collections.abc import Iterator
 from operator import mul
 
 from awello import Game, Position
-from awello.engine.transposition_table import PUBLIC_MULTIPLIERS
+from awello.engine.transposition_table import FIXED_MULTIPLIERS
 from awello.kernel import U
 from awello.rules.othello import apply_symmetry
 
 WORD_MASK = (1 << 64) - 1
 OWN_FACTOR, OPP_FACTOR = 0x9E3779B97F4A7C15, 0xC2B2AE3D27D4EB4F  # XORed with the words before they were multiplied
 HASH_MODULUS = 1 << 128
-MULTIPLIERS = PUBLIC_MULTIPLIERS[1] << 64 | PUBLIC_MULTIPLIERS[0], PUBLIC_MULTIPLIERS[3] << 64 | PUBLIC_MULTIPLIERS[2]
+MULTIPLIERS = FIXED_MULTIPLIERS[1] << 64 | FIXED_MULTIPLIERS[0], FIXED_MULTIPLIERS[3] << 64 | FIXED_MULTIPLIERS[2]
 
-EXTREME_HASH_BOARDS = (  # boards whose hash by the public multipliers is 0 or all ones
+EXTREME_HASH_BOARDS = (  # boards whose hash by the fixed multipliers is 0 or all ones
     (0x6983820390018, 0x126C45FC6B8A1),
     (0x2B1BA90B441B, 0x2400400109184),
     (0x4885808658D4, 0x1262840080321),
@@ -39,8 +39,8 @@ def compute_product_hash(own: int, opp: int) -> int:
     return mixed ^ mixed >> 29
 
 
-def compute_public_hash(own: int, opp: int) -> int:
-    """Return the hash of `engine.transposition_table` with its public multipliers."""
+def compute_fixed_hash(own: int, opp: int) -> int:
+    """Return the hash of `engine.transposition_table` with its fixed multipliers."""
     return (own * MULTIPLIERS[0] + opp * MULTIPLIERS[1]) % HASH_MODULUS >> 64
 
 
@@ -119,14 +119,14 @@ def to_signed_digits(first: int, second: int, rng: random.Random) -> list[tuple[
     return digits if first == second == 0 else None
 
 
-def make_public_collision(empties: int, rng: random.Random) -> Pair:
-    """Make two boards with the same number of empty squares and the same hash under the public multipliers."""
+def make_fixed_hash_collision(empties: int, rng: random.Random) -> Pair:
+    """Make two boards with the same number of empty squares and the same hash under the fixed multipliers."""
     while True:
         times = [rng.randint(-3, 3) for _ in SHORT_VECTORS]
         first, second, _ = (sum(map(mul, times, part)) for part in zip(*SHORT_VECTORS, strict=True))
         digits = to_signed_digits(first, second, rng) if first or second else None
         found = _fill(digits, empties, rng) if digits else None
-        if found and compute_public_hash(found[0].own, found[0].opp) == compute_public_hash(found[1].own, found[1].opp):
+        if found and compute_fixed_hash(found[0].own, found[0].opp) == compute_fixed_hash(found[1].own, found[1].opp):
             return found
 
 
@@ -171,6 +171,6 @@ def make_colliding_positions(rng: random.Random) -> list[Position]:
         word = rng.choice((OWN_FACTOR, ~OWN_FACTOR & WORD_MASK))
         boards = [Position(Game.OTHELLO, word, clear_random_bits(~word & WORD_MASK, empties, rng)) for _ in range(4)]
     else:
-        boards = list(make_product_collision(empties, rng) if kind == 2 else make_public_collision(12, rng))
+        boards = list(make_product_collision(empties, rng) if kind == 2 else make_fixed_hash_collision(12, rng))
     found = (find_predecessor(board, rng) for board in boards)
     return [position for position in found if position is not None and not position.over]

@@ -11,7 +11,7 @@ from awello import Game, Position, format_position, parse_position
 from awello.engine.tablebase import seeds_on_board, split_captures_evenly
 from awello.limits import Limit
 from awello.rules.awale import TOTAL_SEEDS
-from awello.rules.othello import BOARD_SQUARES
+from awello.rules.othello import BOARD_MASKS
 
 DAMAGING_CHARACTERS = "XO-xo.* 0123456789-SN;\n\t\0é٣sſ"
 
@@ -44,7 +44,7 @@ def make_artificial_position(game: Game, remaining: int, rng: random.Random) -> 
     """Place discs or seeds at random."""
     seeds, side = [0] * 14, rng.randrange(2)
     if game.family == "othello":
-        squares, share = [square for square in range(64) if BOARD_SQUARES[game.size] >> square & 1], rng.random()
+        squares, share = [square for square in range(64) if BOARD_MASKS[game.size] >> square & 1], rng.random()
         discs = sum(1 << square for square in rng.sample(squares, game.points - remaining))
         own = sum(1 << square for square in squares if discs >> square & 1 and rng.random() < share)
         return Position(game, own, discs ^ own, side)

@@ -17,18 +17,18 @@ from awello.analysis import Analysis
 from awello.engine.engine import Engine
 from awello.engine.othello_search import build_edge_table
 from awello.engine.stability import stable_discs
+from awello.evaluate.evaluator import Heuristic, list_heuristics
 from awello.evaluate.otage_memory import OtageMemory
 from awello.evaluate.perceptron_weights import Perceptron, new_perceptron
-from awello.evaluate.settings import Heuristic, heuristics_for
 from awello.kernel import U
 from awello.limits import Limit
 from awello.position import parse_position
 from awello.rules.awale import TOTAL_SEEDS
-from awello.rules.othello import BOARD_SQUARES, canonical
+from awello.rules.othello import BOARD_MASKS, canonical
 from awello.search.budget_search import BudgetSearch
 from awello.search.iterative_deepening import IterativeDeepening
 from awello.search.montecarlo import MonteCarloTree, PerceptronTree, PpafTree
-from awello.search.root import AlphaBetaEvaluator, analyse
+from awello.search.textbook_search import AlphaBetaEvaluator, analyse
 
 MANY_MOVES_BOARD = (
     "--X------OXO--OX-OXX-XXX-O----O--XXO--O--OXXXX-X-O-OXO-O-------- X"  # 35 legal moves; games reach at most 33
@@ -54,8 +54,8 @@ def list_extreme_positions(game: Game) -> Iterator[Position]:
     if game.family == "awale":
         yield from (parse_position(text, game) for text in UNREACHABLE_AWALE_DIAGRAMS)
         return
-    board, corner = BOARD_SQUARES[game.size], BOARD_SQUARES[game.size] & -BOARD_SQUARES[game.size]
-    light, ring = board & LIGHT_SQUARES, board & ~BOARD_SQUARES.get(game.size - 2, 0x0000001818000000)
+    board, corner = BOARD_MASKS[game.size], BOARD_MASKS[game.size] & -BOARD_MASKS[game.size]
+    light, ring = board & LIGHT_SQUARES, board & ~BOARD_MASKS.get(game.size - 2, 0x0000001818000000)
     pairs = [(0, 0), (corner, 0), (0, corner), (board, 0), (board ^ corner, 0), (corner, board ^ corner)]
     pairs += [
         (light, board ^ light),
@@ -78,7 +78,7 @@ def make_unreachable_position(game: Game, rng: random.Random) -> Position:
         for number in range(TOTAL_SEEDS):
             seeds[pile if number < rng.choice((32, 40, 47)) else rng.randrange(14)] += 1
         return parse_position("-".join(map(str, seeds)) + "-" + "SN"[side], game)
-    board = BOARD_SQUARES[game.size]
+    board = BOARD_MASKS[game.size]
     masks = [rng.choice((LIGHT_SQUARES, 0x0F0F0F0F0F0F0F0F, 0xFFFFFFFF, 0x00FF00FF00FF00FF)) for _ in range(2)]
     holes = sum(1 << square for square in rng.sample(range(64), rng.choice((1, 3, 6, 12, 40)))) & masks[0]
     return Position(game, board & masks[1] & ~holes, board & ~masks[1] & ~holes, side)
@@ -119,7 +119,7 @@ class SearchRunner:
                 yield from engine.solve(position)
         if position.legal_moves() == (PASS,):
             return
-        for name in heuristics_for(self.game):
+        for name in list_heuristics(self.game):
             evaluator = AlphaBetaEvaluator(self.game, Heuristic(name, corners=3), 64, True, True)
             yield analyse(position, "alphabeta_tt", 2, evaluator)
             yield BudgetSearch(self.game, Heuristic(name)).search_depth(position, 2)

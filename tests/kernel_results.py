@@ -12,29 +12,29 @@ from awello.archive.position_keys import END_OF_GAME, position_key
 from awello.engine.awale_search import AwaleWorker
 from awello.engine.awale_state import INFINITY
 from awello.engine.awale_transposition_table import ENTRY_BYTES
-from awello.engine.bench import GAMES
+from awello.engine.bench import BENCH_GAMES
 from awello.engine.engine import Engine
 from awello.engine.retrograde import LEVEL_OFFSETS
 from awello.engine.tablebase import Tablebase, solve_level
 from awello.engine.threads import SearchRequest, SearchThreads
 from awello.engine.transposition_table import TranspositionTable
+from awello.evaluate.evaluator import Evaluator, Heuristic, list_heuristics
 from awello.evaluate.otage_memory import OtageMemory
 from awello.evaluate.perceptron_weights import new_perceptron
-from awello.evaluate.settings import Evaluator, Heuristic, heuristics_for
 from awello.evaluate.weights import load_awale_network_weights
 from awello.kernel import U
-from awello.learn.awale_games import MAX_PLIES, PlayedPosition, play_game
+from awello.learn.awale_games import MAX_GAME_PLIES, PlayedPosition, play_game
 from awello.learn.perceptron import PerceptronSelfPlay
 from awello.limits import Limit
 from awello.record import restore_passes
 from awello.rules import awale, othello
 from awello.rules import game as kernels
 from awello.search.budget_search import ORDERINGS, BudgetSearch
-from awello.search.iterative_deepening import HINTS, IterativeDeepening, OtageOptions
+from awello.search.iterative_deepening import HINT_KINDS, IterativeDeepening, OtageOptions
 from awello.search.montecarlo import MonteCarloTree, PerceptronTree, PpafTree
-from awello.search.root import ALGORITHMS, AlphaBetaEvaluator, analyse
+from awello.search.textbook_search import ALGORITHMS, AlphaBetaEvaluator, analyse
 
-ENDGAME = GAMES[0][: 2 * 53]  # seven squares are empty
+ENDGAME = BENCH_GAMES[0][: 2 * 53]  # seven squares are empty
 
 
 def print_rules(number: int, own: U, opp: U, games: int, rng: random.Random) -> None:
@@ -62,7 +62,7 @@ def print_searches() -> None:
         parse_transcript("f5f6e6f4e3c5c4e7c6e2").final,
         parse_position("1-0-5-2-13-2-1-1-0-2-14-3-2-2-N", Game.ROMEIN),
     ):
-        for name in heuristics_for(position.game):
+        for name in list_heuristics(position.game):
             for algorithm in ALGORITHMS:
                 heuristic = Heuristic(name, corners=3)
                 evaluator = Evaluator(position.game, heuristic)
@@ -80,8 +80,8 @@ def print_searches() -> None:
 def print_otage() -> None:
     """Print the results of Otage's search, with a table of variations so small that it must be cleaned up."""
     memory = OtageMemory()
-    memory.learn_patterns(parse_transcript(GAMES[0]))
-    for hints in HINTS:
+    memory.learn_patterns(parse_transcript(BENCH_GAMES[0]))
+    for hints in HINT_KINDS:
         search = IterativeDeepening(memory, OtageOptions(hints, ply_capacity=0))
         for found in search.deepen(parse_transcript("f5f6e6f4e3c5c4e7c6e2").final, 3):
             print(found.candidates, found.variations, found.leaves, found.nodes, found.searches, found.cleanups)
@@ -113,7 +113,7 @@ def print_awale() -> None:
             for depth in (2, 4):
                 found = team.search(SearchRequest(position, U(63), -INFINITY, INFINITY, depth, 3))
                 print(found, team.nodes, team.probe_best_move(position.after(found.move)))
-        played, row = PlayedPosition.new_array(MAX_PLIES), U(0x010201)
+        played, row = PlayedPosition.new_array(MAX_GAME_PLIES), U(0x010201)
         count = play_game(row, row, played, np.array([7], np.uint64), 1, 1, 64, 0.5, worker.state)
         print(played[:count].tolist())
 
@@ -153,8 +153,8 @@ def main() -> None:
     for number in range(3):
         print_rules(number, U(othello.BLACK_START), U(othello.WHITE_START), 4, rng)
     for number in range(3, 6):
-        print_rules(number, U(awale.START), U(awale.START), 4, rng)
-        print(int(kernels.perft(number, U(awale.START), U(awale.START), 3)))
+        print_rules(number, U(awale.START_ROW), U(awale.START_ROW), 4, rng)
+        print(int(kernels.perft(number, U(awale.START_ROW), U(awale.START_ROW), 3)))
     print(int(kernels.perft(0, U(othello.BLACK_START), U(othello.WHITE_START), 4)))
     print_searches()
     print_otage()

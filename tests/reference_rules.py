@@ -132,7 +132,7 @@ class ReferenceAwale:
 
     variant: str
     rows: tuple[Row, Row] = ((4,) * 6, (4,) * 6)
-    taken: tuple[int, int] = (0, 0)
+    captured: tuple[int, int] = (0, 0)
     side: int = 0
     history: frozenset[Key] | None = frozenset()
 
@@ -156,7 +156,7 @@ class ReferenceAwale:
         if move not in self.legal_moves():
             raise ValueError(f"{move} is not a legal move here")
         own, opponent, captured = self._outcome(move)
-        south, north = self.taken
+        south, north = self.captured
         history = None if self.history is None else self.history | {self._key()}
         if self.side == 0:
             return ReferenceAwale(self.variant, (own, opponent), (south + captured, north), 1, history)
@@ -164,11 +164,11 @@ class ReferenceAwale:
 
     def over(self) -> bool:
         """Return whether the game is over."""
-        return self.ending() is not None
+        return self.end_reason() is not None
 
-    def ending(self) -> str | None:
+    def end_reason(self) -> str | None:
         """Return the reason why the game is over, or None if it is not."""
-        if self.variant != "romein" and max(self.taken) >= 25:
+        if self.variant != "romein" and max(self.captured) >= 25:
             return MAJORITY
         if self.variant == "tournament" and sum(self.rows[0]) + sum(self.rows[1]) <= 6:
             return FEW_SEEDS
@@ -183,7 +183,7 @@ class ReferenceAwale:
         if not self.over():
             raise ValueError("the game is not over")
         south_share, north_share = self._shares()
-        return self.taken[0] + south_share, self.taken[1] + north_share
+        return self.captured[0] + south_share, self.captured[1] + north_share
 
     def words(self) -> tuple[int, int]:
         """Return the position as two 64-bit words, the mover's first."""
@@ -191,18 +191,18 @@ class ReferenceAwale:
 
     def _word(self, side: int) -> int:
         """Return this side's word: one byte per pit, pit 0 lowest, then one byte for its captured seeds."""
-        return sum(seeds * 256**place for place, seeds in enumerate([*self.rows[side], self.taken[side]]))
+        return sum(seeds * 256**place for place, seeds in enumerate([*self.rows[side], self.captured[side]]))
 
     def _key(self) -> Key:
         """Return the key that identifies repeated positions."""
-        return self.rows, self.taken, self.side
+        return self.rows, self.captured, self.side
 
     def _shares(self) -> tuple[int, int]:
         """Return the share of each player in the seeds left on the board at the end."""
-        ending, south, north = self.ending(), sum(self.rows[0]), sum(self.rows[1])
-        if ending == NO_MOVE or (ending == REPETITION and self.variant == "abapa"):
+        end_reason, south, north = self.end_reason(), sum(self.rows[0]), sum(self.rows[1])
+        if end_reason == NO_MOVE or (end_reason == REPETITION and self.variant == "abapa"):
             return south, north
-        if ending == REPETITION and self.variant == "romein":
+        if end_reason == REPETITION and self.variant == "romein":
             return (south + north) // 2, (south + north) // 2
         return 0, 0
 

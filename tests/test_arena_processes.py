@@ -22,7 +22,7 @@ MIB = 1 << 20
 
 @pytest.fixture(autouse=True)
 def _register_bots(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("AWELLO_PLAYERS", str(ROOT / "tests" / "unruly_bots.py"))
+    monkeypatch.setenv("AWELLO_PLAYERS", str(ROOT / "tests" / "hostile_bots.py"))
 
 
 def is_running(pid: int) -> bool:
@@ -34,8 +34,8 @@ def is_running(pid: int) -> bool:
 
 
 def play(how: str, pids: Path, limits: ResourceLimits = ResourceLimits()) -> list[BotGame]:  # noqa: B008
-    """Play a round between an unruly bot and `random`; check that none of its processes is left."""
-    tournament = Tournament(Game.OTHELLO4, (f"unruly,how={how},pids={pids}", "random"), 1, limits=limits)
+    """Play a round between a hostile bot and `random`; check that none of its processes is left."""
+    tournament = Tournament(Game.OTHELLO4, (f"hostile,how={how},pids={pids}", "random"), 1, limits=limits)
     cache = PlayerCache()
     try:
         played = [to_bot_game(tournament.run_job(number, cache), number) for number in (0, 1)]
@@ -48,14 +48,14 @@ def play(how: str, pids: Path, limits: ResourceLimits = ResourceLimits()) -> lis
 
 
 # --- measures ---------------------------------------------------------------------------------------------------------
-@pytest.mark.parametrize("how", ["eats_in_child", "eats_in_daemon"])
+@pytest.mark.parametrize("how", ["allocates_in_child", "allocates_in_daemon"])
 def test_memory_of_processes_is_measured(how: str, tmp_path: Path) -> None:
     for game in play(how, tmp_path / "pids"):
         assert game.forfeits[0] is None
         assert game.usage[0].memory > 64 * MIB > game.usage[1].memory
 
 
-@pytest.mark.parametrize("how", ["eats_in_child", "eats_in_daemon"])
+@pytest.mark.parametrize("how", ["allocates_in_child", "allocates_in_daemon"])
 def test_memory_of_processes_is_limited(how: str, tmp_path: Path) -> None:
     for game in play(how, tmp_path / "pids", ResourceLimits(memory=32)):
         assert game.score[0] == 0
@@ -65,7 +65,7 @@ def test_memory_of_processes_is_limited(how: str, tmp_path: Path) -> None:
         assert game.usage[0].memory > 32 * MIB
 
 
-@pytest.mark.parametrize("how", ["works_in_child", "works_in_daemon"])
+@pytest.mark.parametrize("how", ["uses_cpu_in_child", "uses_cpu_in_daemon"])
 def test_processor_time_of_processes_is_measured(how: str, tmp_path: Path) -> None:
     for game in play(how, tmp_path / "pids"):
         assert game.usage[0].processor > 0.25
@@ -86,7 +86,7 @@ def test_processor_time_of_processes_is_measured(how: str, tmp_path: Path) -> No
         ("ignores_signals", "time"),
     ],
 )
-def test_an_unruly_bot_loses_only_its_own_games(how: str, reason: str | None, tmp_path: Path) -> None:
+def test_a_hostile_bot_loses_only_its_own_games(how: str, reason: str | None, tmp_path: Path) -> None:
     for game in play(how, tmp_path / "pids", ResourceLimits(move_time=20 if reason != "time" else 0.05)):
         assert (game.forfeits[0][0] if game.forfeits[0] else None) == reason
         assert len(game.forfeits[0][1] if game.forfeits[0] else "") < 1100
@@ -98,7 +98,7 @@ def test_an_interrupt_while_a_bot_starts_is_not_an_error(tmp_path: Path, monkeyp
         raise KeyboardInterrupt
 
     monkeypatch.setattr(multiprocessing.process.BaseProcess, "start", interrupt)
-    assert play_tournament(Tournament(Game.OTHELLO4, ("unruly", "random"), 1), tmp_path / "out").interrupted
+    assert play_tournament(Tournament(Game.OTHELLO4, ("hostile", "random"), 1), tmp_path / "out").interrupted
     assert not (tmp_path / "out").exists()
 
 

@@ -18,8 +18,8 @@ from awello.engine.retrograde import LEVEL_OFFSETS
 from awello.engine.tablebase import load_or_build, seeds_on_board, split_captures_evenly
 from awello.engine.threads import SearchRequest
 from awello.errors import ConfigError
-from awello.evaluate.awale_network import ROWS, UNITS
-from awello.evaluate.settings import Heuristic
+from awello.evaluate.awale_network import ROW_COUNT, UNIT_COUNT
+from awello.evaluate.evaluator import Heuristic
 from awello.evaluate.weights import to_awale_network_weights
 from awello.kernel import U
 from awello.limits import Clock, Limit
@@ -46,7 +46,7 @@ def worker_of(engine: Engine) -> AwaleWorker:
 
 
 def random_weights(seed: int) -> np.ndarray:
-    return np.random.default_rng(seed).integers(-99, 100, (ROWS, UNITS)).astype(np.int16)
+    return np.random.default_rng(seed).integers(-99, 100, (ROW_COUNT, UNIT_COUNT)).astype(np.int16)
 
 
 def set_weights_of(engine: Engine, weights: np.ndarray) -> None:

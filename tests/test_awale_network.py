@@ -29,16 +29,16 @@ from awello.evaluate.awale_network import (
     MAX_WEIGHT,
     OUTPUT_ROW,
     OUTPUT_SCALE,
+    PIT_COUNT,
     PIT_SLOTS,
-    PITS,
-    ROWS,
-    UNITS,
+    ROW_COUNT,
+    UNIT_COUNT,
     WEIGHT_SCALE,
 )
 from awello.evaluate.weights import load_awale_network_weights, to_awale_network_weights
 from awello.kernel import U, Words
 from awello.learn import awale_network
-from awello.learn.awale_games import MAX_PLIES, PlayedPosition, play_game
+from awello.learn.awale_games import MAX_GAME_PLIES, PlayedPosition, play_game
 from awello.learn.awale_network import (
     AwaleNetworkTraining,
     encode_boards,
@@ -49,7 +49,7 @@ from awello.learn.awale_network import (
 )
 from awello.limits import Clock
 from awello.players.player import make_player
-from awello.rules.awale import ROW, START, pits_of
+from awello.rules.awale import ROW_MASK, START_ROW, pits_of
 
 
 @pytest.fixture(autouse=True)
@@ -58,14 +58,14 @@ def use_small_settings(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(tablebase, "user_cache_folder", lambda: tmp_path)
     monkeypatch.setattr(tablebase, "DEFAULT_SEEDS", 7)
     monkeypatch.setattr(awale_network, "GAMES_PER_VARIANT", 8)
-    monkeypatch.setattr(awale_network, "DEPTH", 2)
+    monkeypatch.setattr(awale_network, "SEARCH_DEPTH", 2)
     monkeypatch.setattr(awale_network, "BATCH_SIZE", 256)
 
 
 def some_boards(count: int) -> Words:
     """Return random positions with at most 48 seeds."""
     rng = np.random.default_rng(4)
-    held = np.array([rng.multinomial(rng.integers(49), rng.dirichlet([0.5] * PITS)) for _ in range(count)])
+    held = np.array([rng.multinomial(rng.integers(49), rng.dirichlet([0.5] * PIT_COUNT)) for _ in range(count)])
     rows = held.reshape(count, 2, 6).astype(np.uint64) << np.arange(0, 48, 8, dtype=np.uint64)
     boards: Words = rows.sum(axis=2, dtype=np.uint64)
     return boards
@@ -74,22 +74,22 @@ def some_boards(count: int) -> Words:
 def test_the_evaluation_agrees_with_plain_python() -> None:
     rng = np.random.default_rng(3)
     for reach, last in ((60, 300), (MAX_WEIGHT, MAX_OUTPUT_WEIGHT)):
-        rows = rng.integers(-reach, reach + 1, (ROWS, UNITS)).astype(np.int16)
-        rows[OUTPUT_ROW] = rng.integers(-last, last + 1, UNITS)
+        rows = rng.integers(-reach, reach + 1, (ROW_COUNT, UNIT_COUNT)).astype(np.int16)
+        rows[OUTPUT_ROW] = rng.integers(-last, last + 1, UNIT_COUNT)
         for own, opp in some_boards(50):
             found = estimate(own, opp, sum(pits_of(int(own)) + pits_of(int(opp))), to_awale_network_weights(rows))
             assert found == evaluate_pits(int(own), int(opp), rows)
 
 
 def test_sums_do_not_overflow() -> None:
-    rows = np.full((ROWS, UNITS), MAX_WEIGHT, np.int16)
+    rows = np.full((ROW_COUNT, UNIT_COUNT), MAX_WEIGHT, np.int16)
     rows[OUTPUT_ROW] = MAX_OUTPUT_WEIGHT
-    assert estimate(U(START), U(START), 48, to_awale_network_weights(rows)) == SEED_VALUE * 48
+    assert estimate(U(START_ROW), U(START_ROW), 48, to_awale_network_weights(rows)) == SEED_VALUE * 48
 
 
 def test_quantised_weights_agree_with_the_network() -> None:
     network, boards = AwaleNetworkTraining(), some_boards(200)
-    network.rows[OUTPUT_ROW] = np.random.default_rng(2).normal(0, 0.5, UNITS)
+    network.rows[OUTPUT_ROW] = np.random.default_rng(2).normal(0, 0.5, UNIT_COUNT)
     weights = to_awale_network_weights(network.weights())
     for (own, opp), predicted in zip(boards, network.predict(boards), strict=True):
         seeds = sum(pits_of(int(own))) + sum(pits_of(int(opp)))
@@ -108,23 +108,23 @@ def test_encoded_boards_agree_with_the_search() -> None:
 def test_values_mix_searches_with_the_rest_of_the_game(game: Game) -> None:
     base = load_or_build(game)
     worker = AwaleWorker(0, base, TranspositionTable(1, bucket_bytes=ENTRY_BYTES), None)
-    worker.state.max_nodes, worker.state.tablebase_seeds = NO_NODE_LIMIT, base.seeds
+    worker.state.node_limit, worker.state.tablebase_seeds = NO_NODE_LIMIT, base.seeds
     worker.state.reduce_from_depth = NO_REDUCTIONS
     games = []
     for td_lambda in (0.0, 0.6):
-        played = PlayedPosition.new_array(MAX_PLIES)
+        played = PlayedPosition.new_array(MAX_GAME_PLIES)
         worker.tt.clear()
         worker.clear()
-        start, rng = U(START), np.array([9], np.uint64)
+        start, rng = U(START_ROW), np.array([9], np.uint64)
         games.append(played[: play_game(start, start, played, rng, 5, 2, 40, td_lambda, worker.state)])
     searched, mixed = games
-    assert (searched[["own", "opp"]] == mixed[["own", "opp"]]).all() and 20 < len(mixed) < MAX_PLIES
+    assert (searched[["own", "opp"]] == mixed[["own", "opp"]]).all() and 20 < len(mixed) < MAX_GAME_PLIES
     followed = mixed["td_lambda"] > 0
     assert 0.5 < followed.mean() < 1 and (mixed["value"][~followed] == searched["value"][~followed]).all()
     for index in np.flatnonzero(followed):
         position = Position(game, int(mixed[index].own), int(mixed[index].opp))
         children = [position.after(move) for move in position.legal_moves()]
-        won = {(child.own, child.opp & int(ROW)): child for child in children}
+        won = {(child.own, child.opp & int(ROW_MASK)): child for child in children}
         if index + 1 < len(mixed):
             following = mixed[index + 1]
             child, rest = won[int(following.own), int(following.opp)], {float(following.value)}
@@ -147,7 +147,7 @@ def test_no_example_has_a_capture_for_its_best_move(monkeypatch: pytest.MonkeyPa
 
 def test_a_step_follows_the_gradient() -> None:
     network, rng = AwaleNetworkTraining(), np.random.default_rng(5)
-    network.rows[OUTPUT_ROW] = rng.normal(0, 1, UNITS)
+    network.rows[OUTPUT_ROW] = rng.normal(0, 1, UNIT_COUNT)
     boards, values = some_boards(64), rng.normal(0, 5, 64).astype(np.float32)
     before = network.rows.copy()
 
@@ -230,7 +230,7 @@ def test_the_champion_uses_a_weights_file(tmp_path: Path) -> None:
         network = AwaleNetworkTraining()
         network.rows[:] = 0
         network.rows[PIT_SLOTS * (6 + pit)] = 1  # an empty opponent's pit is bad
-        network.rows[OUTPUT_ROW] = -8 / UNITS
+        network.rows[OUTPUT_ROW] = -8 / UNIT_COUNT
         file = tmp_path / f"{pit}.npz"
         save_training(file, network)
         player = make_player(f"champion@1,book=false,hash=1,weights={file}")

@@ -7,13 +7,13 @@ from test_search import scaled, some_positions
 from awello import PASS, Clock, Game, Position, make_player, parse_position
 from awello.errors import SpecError
 from awello.evaluate import awale
+from awello.evaluate.evaluator import Evaluator, Heuristic, list_heuristics
 from awello.evaluate.heuristics import DIFFSCORE, EXACT_SCALE, estimate
-from awello.evaluate.settings import Evaluator, Heuristic, heuristics_for
 from awello.kernel import U
 from awello.learn.categories import learn_scores
 from awello.search import budget_kernels as kernels
 from awello.search.budget_search import ORDERINGS, BudgetSearch, load_scores
-from awello.search.root import analyse
+from awello.search.textbook_search import analyse
 
 ASYMMETRIC = Heuristic("travers", weights=(10, -7, 3, 2, -5, 1, 4, 6))
 
@@ -23,7 +23,7 @@ def two_heuristics(game: Game) -> list[Heuristic]:
     return [ASYMMETRIC, Heuristic("diffscore")] if game >= Game.ABAPA else [Heuristic("mixed"), Heuristic("tactical")]
 
 
-def unplayed(position: Position) -> Position:
+def without_history(position: Position) -> Position:
     """Return the position without its history: searches ignore repetitions."""
     return Position(position.game, position.own, position.opp, position.side)
 
@@ -38,17 +38,18 @@ def leaf_value(position: Position, evaluator: Evaluator, ply: int) -> int:
     if evaluator.heuristic <= DIFFSCORE:
         return sign * int(estimate(int(position.game), evaluator.heuristic, own, opp, evaluator.state))
     mine, theirs = (opp, own) if ply % 2 else (own, opp)
-    value = awale.weigh(evaluator.heuristic, mine, theirs, evaluator.state.weights)
+    value = awale.evaluate_features(evaluator.heuristic, mine, theirs, evaluator.state.weights)
     return int(value) - int(evaluator.state.root_value)
 
 
-def slow_value(position: Position, budget: float, share_factor: float, ply: int, evaluator: Evaluator) -> int:
+def reference_value(position: Position, budget: float, share_factor: float, ply: int, evaluator: Evaluator) -> int:
     """Return the value for the player at the root, with budgets divided as in the report."""
     moves = position.legal_moves()
     if budget < 1 or not moves:
         return leaf_value(position, evaluator, ply)
     share = min((budget - 1) * share_factor / len(moves), budget - 1)
-    values = [slow_value(unplayed(position.after(move)), share, share_factor, ply + 1, evaluator) for move in moves]
+    children = [without_history(position.after(move)) for move in moves]
+    values = [reference_value(child, share, share_factor, ply + 1, evaluator) for child in children]
     return min(values) if ply % 2 else max(values)
 
 
@@ -79,7 +80,7 @@ class AlgorithmTwo:
         sign = -1 if ply % 2 else 1
         best, tried = -sign * float("inf"), list[int]()
         for category, move in self.sorted_moves(position):
-            child = unplayed(position.after(move))
+            child = without_history(position.after(move))
             # At the root, a move as good as the best one must be searched exactly.
             found = self.value(child, alpha - (ply == 0), beta, depth - 1, ply + 1)
             tried.append(category)
@@ -98,7 +99,7 @@ class AlgorithmTwo:
 
 
 def test_a_fixed_depth_gives_minimax_values_with_every_move_ordering(game: Game) -> None:
-    for name in heuristics_for(game):
+    for name in list_heuristics(game):
         evaluator = Evaluator(game, Heuristic(name))
         searchers = [BudgetSearch(game, Heuristic(name), ordering) for ordering in ORDERINGS]
         for searcher in searchers:
@@ -114,8 +115,8 @@ def test_a_fixed_depth_gives_minimax_values_with_every_move_ordering(game: Game)
 
 def test_without_move_ordering_it_equals_alphabeta_node_for_node(game: Game) -> None:
     for position in some_positions(game, 8):
-        judge = analyse(position, "alphabeta", 5, Evaluator(game, Heuristic(heuristics_for(game)[0])))
-        found = BudgetSearch(game, Heuristic(heuristics_for(game)[0]), "none").search_depth(position, 5)
+        judge = analyse(position, "alphabeta", 5, Evaluator(game, Heuristic(list_heuristics(game)[0])))
+        found = BudgetSearch(game, Heuristic(list_heuristics(game)[0]), "none").search_depth(position, 5)
         assert (found.nodes, found.leaves, found.candidates) == (judge.nodes, judge.leaves, judge.candidates)
 
 
@@ -127,7 +128,7 @@ def test_budgets_are_divided_as_in_the_report(game: Game, share_factor: float) -
             for nodes in (1, 9, 40, 120):
                 found = [searcher.search_budget(position, nodes) for searcher in searchers]
                 assert len({(one.value, one.exact, one.best_moves) for one in found}) == 1
-                value = slow_value(unplayed(position), nodes, share_factor, 0, searchers[0])
+                value = reference_value(without_history(position), nodes, share_factor, 0, searchers[0])
                 assert scaled(found[0].value, found[0].exact) == value
 
 
@@ -153,7 +154,7 @@ def test_scores_equal_those_of_algorithm_two() -> None:
                 twin = AlgorithmTwo(searcher)
                 for depth in (1, 2, 3, 4):
                     found = searcher.search_depth(position, depth)
-                    value = twin.value(unplayed(position), -float("inf"), float("inf"), depth, 0)
+                    value = twin.value(without_history(position), -float("inf"), float("inf"), depth, 0)
                     assert scaled(found.value, found.exact) == value
                     assert (searcher.category_scores == twin.category_scores).all()
                 assert searcher.category_scores.any() or len(position.legal_moves()) == 1
@@ -170,7 +171,7 @@ def test_scores_change_only_with_live_ordering() -> None:
 def test_learning_saves_nodes(game: Game) -> None:
     nodes = {}
     for ordering in ORDERINGS:
-        searcher = BudgetSearch(game, Heuristic(heuristics_for(game)[-1]), ordering)
+        searcher = BudgetSearch(game, Heuristic(list_heuristics(game)[-1]), ordering)
         nodes[ordering] = sum(searcher.search_depth(position, 6).nodes for position in some_positions(game, 10))
     assert nodes["live"] < 0.8 * nodes["none"]
 

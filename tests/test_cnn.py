@@ -43,9 +43,9 @@ class PerceptronAsCnn(Cnn):
 
 def some_positions(count: int, plies: tuple[int, int] = (0, 58)) -> list[Position]:
     """Return positions in which the mover has more than one move."""
-    chance, found = random.Random(count), list[Position]()
+    rng, found = random.Random(count), list[Position]()
     while len(found) < count:
-        position = play_random_moves(Game.OTHELLO, chance.randrange(1000), chance.randint(*plies)).final
+        position = play_random_moves(Game.OTHELLO, rng.randrange(1000), rng.randint(*plies)).final
         if position.legal_moves() not in ((), (PASS,)):
             found.append(position)
     return found
@@ -155,7 +155,7 @@ def test_batches_of_one_give_the_tree_of_the_perceptron() -> None:
         found = other.analyse(position, 10.0, 200, 0)
         tree.reset(position)
         for _ in range(200):
-            tree.grow(1)
+            tree.run_simulations(1)
         assert tree.node_count == other.node_count and small.evaluated <= 200
         for name in TreeNode.dtype.names or ():
             values, expected = (each.nodes[name][: each.node_count] for each in (tree, other))
@@ -181,7 +181,7 @@ def test_virtual_losses_are_removed(plies: tuple[int, int]) -> None:
 def test_more_rounds_than_a_batch_need_several_batches() -> None:
     tree = CnnTree(1 << 12, network=PerceptronAsCnn())
     tree.reset(Position.start())
-    tree.grow(5 * BATCH_SIZE + 1)
+    tree.run_simulations(5 * BATCH_SIZE + 1)
     assert tree.nodes[0].visits == 5 * BATCH_SIZE + 1
 
 

@@ -24,7 +24,7 @@ from awello.learn.cnn_files import export_onnx, load_network, save_network, save
 from awello.learn.cnn_metrics import compute_accuracy, compute_losses, compute_soft_targets, evaluate, predict  # noqa: E402
 from awello.learn.cnn_models import count_parameters, make_network  # noqa: E402
 from awello.learn.cnn_positions import (  # noqa: E402
-    PLANES,
+    PLANE_COUNTS,
     UNKNOWN,
     CnnPositions,
     GameArrays,
@@ -60,7 +60,7 @@ def to_signed(number: int) -> int:
     return number - (1 << 64) if number >= 1 << 63 else number
 
 
-def is_even(position: Position) -> bool:
+def is_symmetric_board(position: Position) -> bool:
     """Whether a board is invariant under a symmetry."""
     own, opp = int(position.own), int(position.opp)
     discs = [(own >> square & 1) - (opp >> square & 1) for square in range(64)]
@@ -81,8 +81,8 @@ def test_games_keep_their_moves_scores_and_years() -> None:
         assert packed["moves"][number].tolist() == squares + [MISSING] * (60 - len(squares))
         assert packed["black"][number] == (record.final.score()[0] if record.final.over else MISSING)
         assert packed["year"][number] == 2006 + number % 20
-    same = packed["same"].tolist()
-    assert same[0] == same[7] and len(set(same)) == len({record.moves for record in records})
+    moves_id = packed["moves_id"].tolist()
+    assert moves_id[0] == moves_id[7] and len(set(moves_id)) == len({record.moves for record in records})
 
 
 def test_games_are_read_from_wthor_and_archives(tmp_path: Path) -> None:
@@ -100,6 +100,9 @@ def test_games_are_read_from_wthor_and_archives(tmp_path: Path) -> None:
         games = GameArrays.load(tmp_path / "games.npz")
         assert games.year.tolist() == [2001] * 3
         assert games.black.tolist() == [record.final.score()[0] for record in records]
+    former = {"same" if name == "moves_id" else name: array for name, array in vars(games).items()}
+    np.savez(tmp_path / "older.npz", **former)
+    assert GameArrays.load(tmp_path / "older.npz").moves_id.tolist() == games.moves_id.tolist()
     with pytest.raises(ConfigError, match="does not exist"):
         write_games([tmp_path / "none"], tmp_path / "games.npz")
     with pytest.raises(ConfigError, match="cannot read games"):
@@ -120,7 +123,7 @@ def test_replay_agrees_with_positions() -> None:
             margin = scores[position.side] - scores[1 - position.side] if record.final.over else UNKNOWN
             words = to_signed(int(position.own)), to_signed(int(position.opp)), to_signed(legal)
             empties = 64 - (int(position.own) | int(position.opp)).bit_count()
-            expected.add((*words, move, position.side == 0, margin, number, empties, is_even(position)))
+            expected.add((*words, move, position.side == 0, margin, number, empties, is_symmetric_board(position)))
     assert set(rows) == expected and len(found) == len(expected)
 
 
@@ -132,14 +135,14 @@ def test_an_illegal_move_is_refused() -> None:
 
 
 def test_no_game_is_in_two_sets() -> None:
-    chance = np.random.default_rng(0)
-    same = chance.integers(300, size=2000).astype(np.uint32)
-    years = chance.integers(1977, 2026, size=2000).astype(np.uint16)
-    games = GameArrays(np.zeros((2000, 60), np.uint8), np.zeros(2000, np.uint8), years, same)
+    rng = np.random.default_rng(0)
+    moves_id = rng.integers(300, size=2000).astype(np.uint32)
+    years = rng.integers(1977, 2026, size=2000).astype(np.uint16)
+    games = GameArrays(np.zeros((2000, 60), np.uint8), np.zeros(2000, np.uint8), years, moves_id)
     train, aside, held = split_games(games, 1)
     assert (train.astype(int) + aside + held == 1).all() and train.any() and aside.any()
     assert (held == (years >= 2016)).all()
-    assert not set(same[train]) & set(same[aside])
+    assert not set(moves_id[train]) & set(moves_id[aside])
     assert (split_games(games, 2)[1] != aside).any()
 
 
@@ -179,8 +182,8 @@ def test_predictions_of_transformed_boards_are_transformed_back() -> None:
 def test_each_view_shows_the_board() -> None:
     positions = make_positions(3)
     transforms = torch.zeros_like(positions.own)
-    mover, colours, one = (encode_planes(view, positions, transforms).flatten(2) for view in PLANES)
-    assert [board.shape[1] for board in (mover, colours, one)] == list(PLANES.values())
+    mover, colours, one = (encode_planes(view, positions, transforms).flatten(2) for view in PLANE_COUNTS)
+    assert [board.shape[1] for board in (mover, colours, one)] == list(PLANE_COUNTS.values())
     assert (mover[:, 0] - mover[:, 1] == one[:, 0]).all() and (mover[:, 3] == 1).all()
     black = positions.black
     assert (colours[black, :2] == mover[black, :2]).all() and (colours[~black, 0] == mover[~black, 1]).all()
@@ -205,7 +208,7 @@ def test_symmetric_boards_are_not_transformed() -> None:
 
 # ---- networks -------------------------------------------------------------------------------------------------------
 def test_networks_have_the_documented_sizes() -> None:
-    report = make_network(CnnConfig(network="report", view="one"))
+    report = make_network(CnnConfig(network="report0", view="one"))
     assert count_parameters(report) == 4_432_768  # table 2.1 of report 0
     assert report(torch.zeros(2, 1, 8, 8))[0].shape == (2, 1, 64)
     ours = make_network(CnnConfig())
@@ -229,17 +232,17 @@ def test_targets_are_the_predictions_of_the_teacher() -> None:
     positions = make_positions(6)
     with torch.no_grad():
         shares, values = predict(TINY, make_network(TINY).eval(), positions, 1)
-    plan, soft_targets = replace(TINY, teacher_weight=1.0), (shares.half(), values)
+    config, soft_targets = replace(TINY, teacher_weight=1.0), (shares.half(), values)
     log_policies = torch.log(shares + 1e-9)
 
-    def same(transforms: Any) -> Any:
+    def teacher_network(transforms: Any) -> Any:
         """A network that predicts what the teacher predicts."""
         return lambda board: (log_policies.gather(1, symmetry_tables(board.device)[0][transforms])[:, None], values)
 
     entropy = -(shares * log_policies).sum(1).mean()
     for transform in range(8):
         transforms = torch.full_like(positions.own, transform).masked_fill(positions.symmetric, 0)
-        moves, value = compute_losses(plan, same(transforms), positions, transforms, soft_targets)
+        moves, value = compute_losses(config, teacher_network(transforms), positions, transforms, soft_targets)
         assert moves == pytest.approx(float(entropy), abs=1e-3) and value == pytest.approx(0, abs=1e-6)
     played = replace(TINY, teacher_weight=0.0, label_smoothing=0.0)
     some = positions.take(positions.won & (positions.margin != UNKNOWN))
@@ -252,8 +255,8 @@ def test_targets_are_the_predictions_of_the_teacher() -> None:
 def test_a_student_learns_from_the_file_of_its_teacher(tmp_path: Path) -> None:
     save_network(tmp_path / "teacher.pt", TINY, make_network(TINY))
     positions = make_positions(3)
-    plan = replace(TINY, width=8, squeeze_excitation=0, teacher=str(tmp_path / "teacher.pt"))
-    training, precomputed = CnnTraining(plan, positions, positions), CnnTraining(plan, positions, positions)
+    config = replace(TINY, width=8, squeeze_excitation=0, teacher=str(tmp_path / "teacher.pt"))
+    training, precomputed = CnnTraining(config, positions, positions), CnnTraining(config, positions, positions)
     assert training.teacher and not training.soft_targets
     precomputed.soft_targets = compute_soft_targets(training.teacher, positions, 1)  # as on a GPU
     assert len(precomputed.soft_targets[0]) == len(positions)
@@ -315,8 +318,8 @@ def play_largest_square(seed: int, year: int) -> Record:
 
 
 def test_a_network_learns_and_is_saved(tmp_path: Path) -> None:
-    chance = random.Random(0)
-    packed = pack_games([play_largest_square(seed, 2015 if chance.random() < 0.8 else 2020) for seed in range(150)])
+    rng = random.Random(0)
+    packed = pack_games([play_largest_square(seed, 2015 if rng.random() < 0.8 else 2020) for seed in range(150)])
     np.savez(tmp_path / "games.npz", **packed)  # type: ignore[arg-type]
     words = [str(tmp_path / "games.npz"), "--out", str(tmp_path / "out"), "--width", "16", "--blocks", "2"]
     words += [
@@ -344,10 +347,10 @@ def test_a_network_learns_and_is_saved(tmp_path: Path) -> None:
     ).evaluate(0)
     assert report["test"]["winners"]["top1"] > untrained["top1"] + 0.1
     assert report["test"]["winners"]["top3"] >= report["test"]["winners"]["top1"]
-    plan, network = load_network(tmp_path / "out" / "weights.pt")
+    config, network = load_network(tmp_path / "out" / "weights.pt")
     positions = replay_games(GameArrays.load(tmp_path / "games.npz"), "cpu")
     held = positions.take(torch.from_numpy(packed["year"] == 2020)[positions.game.long()])
-    found = compute_accuracy(evaluate(plan, network, held), held.won)
+    found = compute_accuracy(evaluate(config, network, held), held.won)
     assert found["top1"] == pytest.approx(report["test"]["winners"]["top1"], abs=0.01)
 
     if find_spec("onnx") and find_spec("onnxruntime"):
@@ -376,7 +379,7 @@ def test_a_network_is_exported(tmp_path: Path) -> None:
 def test_snapshots_are_exported(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     shown = []
 
-    def write(plan: CnnConfig, network: Any, boards: Any, file: Path) -> None:
+    def write(config: CnnConfig, network: Any, boards: Any, file: Path) -> None:
         shown.append(boards)
         file.write_text("a network")
 
@@ -384,12 +387,12 @@ def test_snapshots_are_exported(tmp_path: Path, monkeypatch: pytest.MonkeyPatch)
     monkeypatch.setattr("importlib.util.find_spec", lambda name: name)
     folder, positions = tmp_path / "epochs", make_positions(40)
 
-    def keep(step: int, done: float, plan: CnnConfig = TINY) -> list[str]:
-        save_snapshot(folder, plan, make_network(plan), positions, step, done)
+    def keep(step: int, done: float, config: CnnConfig = TINY) -> list[str]:
+        save_snapshot(folder, config, make_network(config), positions, step, done)
         return sorted(file.name for file in folder.iterdir()) if folder.exists() else []
 
     assert keep(1, 0.06) == []
-    for view in (replace(TINY, view="one"), CnnConfig(network="report", view="one")):
+    for view in (replace(TINY, view="one"), CnnConfig(network="report0", view="one")):
         assert keep(1, 1.0, view) == [], "players cannot read it"
     assert keep(2, 0.07) == keep(3, 0.1) == ["network-2.onnx"]
     assert 256 < len(shown[0]) <= 512 and shown[0][:, :2].sum((1, 2, 3)).float().std() > 10, (

@@ -16,32 +16,32 @@ from awello.rules.game import ADAPTERS, DEFAULT_BY_FAMILY
 POSITIONS = 3400  # for each of the six games: more than 20,000 in total
 
 
-def beginning(game: Game, chance: random.Random) -> tuple[Position, Reference]:
+def make_start(game: Game, rng: random.Random) -> tuple[Position, Reference]:
     """Return the start of a game; for Awalé often a late position, close to feeding, grand slams and endings."""
-    if game.family == "othello" or chance.random() < 0.5:
+    if game.family == "othello" or rng.random() < 0.5:
         return Position.start(game), reference_start(game)
     seeds = [0] * 14
-    for _ in range(chance.randrange(2, 20)):
-        seeds[chance.randrange(12)] += 1
+    for _ in range(rng.randrange(2, 20)):
+        seeds[rng.randrange(12)] += 1
     seeds[12] = (48 - sum(seeds)) // 2
     seeds[13] = 48 - sum(seeds)
-    side = chance.randrange(2)
+    side = rng.randrange(2)
     reference = ReferenceAwale(game.variant or "", (tuple(seeds[:6]), tuple(seeds[6:12])), (seeds[12], seeds[13]), side)
     return parse_position("-".join(map(str, seeds)) + "-" + "SN"[side], game), reference
 
 
 def random_games(game: Game, seed: int, positions: int) -> Iterator[tuple[Position, Reference]]:
     """Yield positions of random games with their references; some avoid captures, to reach repetitions in Awalé."""
-    chance = random.Random(f"{game.name}/{seed}")
+    rng = random.Random(f"{game.name}/{seed}")
     while positions > 0:
-        position, reference = beginning(game, chance)
-        quiet = game.family == "awale" and chance.random() < 0.3
+        position, reference = make_start(game, rng)
+        quiet = game.family == "awale" and rng.random() < 0.3
         yield position, reference
         for _ in range(200):
             if not (moves := position.legal_moves()):
                 break
             calm = [move for move in moves if position.after(move).opp >> 48 == position.own >> 48]
-            move = chance.choice(calm if quiet and calm else moves)
+            move = rng.choice(calm if quiet and calm else moves)
             position, reference = position.play(move), reference.play(move)
             yield position, reference
             positions -= 1
@@ -69,8 +69,8 @@ def test_random_games_meet_every_ending() -> None:
     reasons = set()
     for game in (Game.ABAPA, Game.TOURNAMENT, Game.ROMEIN):
         for _, reference in random_games(game, 1, POSITIONS):
-            reasons.add((game.variant, reference.ending()))  # type: ignore[union-attr]
-    for variant, ending in [
+            reasons.add((game.variant, reference.end_reason()))  # type: ignore[union-attr]
+    for variant, end_reason in [
         ("abapa", "majority"),
         ("abapa", "no move"),
         ("abapa", "repetition"),
@@ -79,7 +79,7 @@ def test_random_games_meet_every_ending() -> None:
         ("romein", "no move"),
         ("romein", "repetition"),
     ]:
-        assert (variant, ending) in reasons
+        assert (variant, end_reason) in reasons
 
 
 def test_text_and_repr_evaluate_back(game: Game) -> None:
@@ -129,16 +129,18 @@ def test_feeding_from_every_pit_with_every_number_of_seeds(game: Game) -> None:
                 row = [0] * 6
                 row[pit] += seeds
                 row[other] += 1
-                taken = 48 - sum(row)
-                reference = ReferenceAwale(game.variant or "", (tuple(row), (0,) * 6), (taken // 2, taken - taken // 2))
+                captured = 48 - sum(row)
+                reference = ReferenceAwale(
+                    game.variant or "", (tuple(row), (0,) * 6), (captured // 2, captured - captured // 2)
+                )
                 position = Position(game, *reference.words())
                 assert list(position.legal_moves()) == reference.legal_moves()
 
 
 @pytest.mark.parametrize("game", AWALE)
 def test_a_repeated_position_ends_the_game_as_the_variant_says(game: Game) -> None:
-    rows, taken = ((3, 0, 2, 0, 0, 4), (0, 1, 0, 0, 5, 2)), (15, 16)
-    reference = ReferenceAwale(game.variant or "", rows, taken, 1, frozenset({(rows, taken, 1)}))
+    rows, captured = ((3, 0, 2, 0, 0, 4), (0, 1, 0, 0, 5, 2)), (15, 16)
+    reference = ReferenceAwale(game.variant or "", rows, captured, 1, frozenset({(rows, captured, 1)}))
     own, opp = reference.words()
     position = Position(game, own, opp, 1, frozenset({(own, opp, 1)}))
     assert position.over

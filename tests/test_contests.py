@@ -32,7 +32,7 @@ MIDGAME = ["f5", "f4", "e3", "d6", "e6", "f3", "c3", "c4", "b3", "d2", "e2", "b4
 @pytest.fixture
 def contests(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[ContestRunner]:
     """Contests in a temporary folder, with misbehaving bots available."""
-    monkeypatch.setenv("AWELLO_PLAYERS", str(ROOT / "tests" / "bots.py"))
+    monkeypatch.setenv("AWELLO_PLAYERS", str(ROOT / "tests" / "failing_bots.py"))
     made = ContestRunner(tmp_path / "contests")
     yield made
     made.close()
@@ -143,7 +143,7 @@ def as_json(contest: Contest) -> Any:
 
 @pytest.mark.parametrize("where", ["begin", "choose"])
 def test_stopping_does_not_wait_for_bots(client: TestClient, where: str) -> None:
-    bot = f"first,wrong=endless,where={where}"
+    bot = f"first,failure=endless,where={where}"
     name = start(client, game="othello4", players=[bot, "random"], rounds=1, move_time=5)
     wait_until(multiprocessing.active_children)
     assert client.post(f"/api/contests/{name}/stop").json()["state"] == "stopped"

@@ -19,12 +19,12 @@ from waiting import SteppingTime, wait_until
 from awello import PASS, Clock, Game, Match, Position, format_transcript, make_player, parse_position, play_match
 from awello.analysis import Analysis
 from awello.arena import game as game_loop
-from awello.engine.engine import SEARCHES, Engine
+from awello.engine.engine import SEARCHES_BY_FAMILY, Engine
 from awello.engine.levels import MAX_LEVEL, level_of
 from awello.engine.othello_search import OthelloIterativeSearch
 from awello.engine.probcut import NO_SELECTIVITY, load_probcut_terms
 from awello.engine.threads import SearchRequest
-from awello.engine.time_management import UNLIMITED, allocate_time
+from awello.engine.time_management import UNLIMITED_TIME, allocate_time
 from awello.errors import AwelloError, ConfigError, NotationError, SpecError
 from awello.evaluate import patterns
 from awello.evaluate.weights import load_pattern_weights, stage_of
@@ -210,7 +210,7 @@ def test_running_out_of_memory_is_an_error(monkeypatch: pytest.MonkeyPatch) -> N
     def refuse(*given: Any) -> None:
         raise MemoryError
 
-    monkeypatch.setitem(SEARCHES, "othello", (refuse, OthelloIterativeSearch))
+    monkeypatch.setitem(SEARCHES_BY_FAMILY, "othello", (refuse, OthelloIterativeSearch))
     with pytest.raises(ConfigError, match="not enough memory for a hash size of 9 MiB"):
         Engine(hash=9)
 
@@ -408,7 +408,7 @@ def test_strength_increases_with_the_level() -> None:
 def test_no_move_is_allocated_more_than_the_clock(seconds: float, increment: float, moves: float) -> None:
     budget = allocate_time(Clock(seconds, increment), moves)
     assert budget.optimum >= 0 and 0 <= budget.maximum <= seconds
-    assert allocate_time(Clock(), moves) == UNLIMITED
+    assert allocate_time(Clock(), moves) == UNLIMITED_TIME
 
 
 def test_early_moves_get_more_time() -> None:
@@ -482,7 +482,7 @@ def test_invalid_champion_settings_are_refused() -> None:
 
 
 # ---- published problems ---------------------------------------------------------------------------------------------
-def problems(name: str) -> list[Any]:
+def read_problems(name: str) -> list[Any]:
     file = Path(SUITES / name)
     if not file.exists():
         pytest.skip(f"{name} is not available")
@@ -491,7 +491,7 @@ def problems(name: str) -> list[Any]:
 
 @pytest.mark.parametrize("name", ["fforum-1-19.obf", "fforum-20-39.obf"])
 def test_published_problems(name: str, engine: Engine) -> None:
-    for problem in problems(name):
+    for problem in read_problems(name):
         if problem.position.empties <= 18:
             found = last_analysis(engine.solve(problem.position))
             assert found.value == problem.best_score and found.move in problem.best_moves
@@ -501,6 +501,6 @@ def test_published_problems(name: str, engine: Engine) -> None:
 @pytest.mark.parametrize("name", ["fforum-1-19.obf", "fforum-20-39.obf", "fforum-40-59.obf"])
 def test_all_published_problems_to_49(name: str) -> None:
     with Engine(threads=2, hash=128) as engine:
-        for problem in problems(name)[:10] if "40" in name else problems(name):
+        for problem in read_problems(name)[:10] if "40" in name else read_problems(name):
             found = last_analysis(engine.solve(problem.position))
             assert found.value == problem.best_score and found.move in problem.best_moves

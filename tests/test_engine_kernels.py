@@ -53,7 +53,7 @@ def test_similar_boards_have_different_hashes() -> None:
             theirs = theirs & ~(1 << square) | (colour == 2) << square
         key = int(hash_of(U(mine), U(theirs), multipliers))
         assert seen.setdefault(key, (mine, theirs)) == (mine, theirs)
-    hashed = multiply_shift.py_func(U(own), U(opp), *map(U, transposition_table.PUBLIC_MULTIPLIERS))  # type: ignore[attr-defined]
+    hashed = multiply_shift.py_func(U(own), U(opp), *map(U, transposition_table.FIXED_MULTIPLIERS))  # type: ignore[attr-defined]
     assert int(hash_of(U(own), U(opp), multipliers)) == int(hashed)
 
 

@@ -62,7 +62,7 @@ async def collect(pool: EnginePool, task: Task) -> list[Answer]:
 @pytest.fixture(scope="module")
 def runner_pool() -> Iterator[PoolRunner]:
     with pytest.MonkeyPatch.context() as patch, asyncio.Runner() as runner:
-        patch.setenv("AWELLO_PLAYERS", str(ROOT / "tests" / "bots.py"))
+        patch.setenv("AWELLO_PLAYERS", str(ROOT / "tests" / "failing_bots.py"))
         pool = EnginePool(1)
         runner.run(pool.start())
         yield PoolRunner(runner, pool)
@@ -132,13 +132,13 @@ def test_a_pass_and_a_finished_game_need_no_process() -> None:
         ("human", "player_error", "terminal"),
         ("champion@1s,threads=64", "player_error", "threads"),
         ("minimax@99", "player_error", "depth"),
-        ("first,wrong=exception", "player_failed", "ZeroDivisionError"),
-        ("first,wrong=exception,where=begin", "player_failed", "ZeroDivisionError"),
-        ("first,wrong=leaves", "player_failed", "SystemExit"),
-        ("first,wrong=illegal", "player_illegal_move", "illegal"),
-        ("first,wrong=unwrapped", "player_illegal_move", "Choice"),
-        ("first,wrong=resigns", "player_resigned", "resigns"),
-        ("first,wrong=segfault", "player_crashed", "crashed"),
+        ("first,failure=exception", "player_failed", "ZeroDivisionError"),
+        ("first,failure=exception,where=begin", "player_failed", "ZeroDivisionError"),
+        ("first,failure=leaves", "player_failed", "SystemExit"),
+        ("first,failure=illegal", "player_illegal_move", "illegal"),
+        ("first,failure=unwrapped", "player_illegal_move", "Choice"),
+        ("first,failure=resigns", "player_resigned", "resigns"),
+        ("first,failure=segfault", "player_crashed", "crashed"),
     ],
 )
 def test_failures_affect_one_request(runner_pool: PoolRunner, spec: str, code: str, word: str) -> None:
@@ -146,12 +146,12 @@ def test_failures_affect_one_request(runner_pool: PoolRunner, spec: str, code: s
     assert (error["type"], error["code"]) == ("error", code)
     assert word in error["message"]
     assert "Traceback" not in error["message"] and "\n" not in error["message"] and "/" not in error["message"]
-    assert runner_pool.collect(ChooseTask(play(Game.OTHELLO, 3), "first,wrong=prints"))[0]["move"]
+    assert runner_pool.collect(ChooseTask(play(Game.OTHELLO, 3), "first,failure=prints"))[0]["move"]
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="only Linux limits the memory of a process")
 def test_too_much_memory_fails_one_request(runner_pool: PoolRunner) -> None:
-    (error,) = runner_pool.collect(ChooseTask(play(Game.OTHELLO, 3), "first,wrong=hoards"))
+    (error,) = runner_pool.collect(ChooseTask(play(Game.OTHELLO, 3), "first,failure=hoards"))
     assert error["code"] == "out_of_memory" and "memory" in error["message"]
     assert runner_pool.collect(ChooseTask(play(Game.OTHELLO, 3), "greedy"))[0]["type"] == "choice"
 
@@ -186,7 +186,7 @@ def test_the_end_of_othello_is_exact(runner_pool: PoolRunner) -> None:
     assert last["exact"] and last["value"] == solve(reference_at(position)) and last["confidence"] == 100
 
 
-def test_the_end_of_awale_is_exact_and_counts_seeds_taken(runner_pool: PoolRunner) -> None:
+def test_the_end_of_awale_is_exact_and_counts_captured_seeds(runner_pool: PoolRunner) -> None:
     position = parse_position("0-2-0-0-1-2-1-0-0-2-0-0-20-20-S", Game.ABAPA)
     north = parse_position("0-2-0-0-1-2-1-0-0-2-0-0-24-16-N", Game.ABAPA)
     for board, taken in ((position, 0), (north, -8)):

@@ -220,7 +220,7 @@ def test_a_draw_is_not_a_win() -> None:
         position = next((each for each in reversed(list(record.positions())) if len(each.legal_moves()) > 1), None)
         if first == second and position is not None:
             advice = GameTree([record]).advise(position)
-            assert advice is not None and advice.move is None and advice.value == 0 and len(advice.forbidden) >= 1
+            assert advice is not None and advice.move is None and advice.value == 0 and len(advice.excluded_moves) >= 1
             return
     raise AssertionError("no draw")
 
@@ -231,7 +231,7 @@ def test_ties_passes_and_the_end() -> None:
     tree = GameTree(records)
     advice = tree.advise(start)
     assert len(tree.move_values(start)) == 4, "the four first moves are one by symmetry"
-    assert advice is not None and advice.move == start.legal_moves()[0] and advice.forbidden == ()
+    assert advice is not None and advice.move == start.legal_moves()[0] and advice.excluded_moves == ()
     passing = next(each for record in records for each in record.positions() if each.legal_moves() == (PASS,))
     value = tree.value(passing)
     assert value is not None and tree.advise(passing) == Advice(PASS, value)

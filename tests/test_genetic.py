@@ -15,8 +15,8 @@ from conftest import awello, fresh_awello, random_record, run
 from awello.arena.workers import worker_pool
 from awello.errors import ConfigError
 from awello.evaluate.awale import FEATURES
+from awello.evaluate.evaluator import Evaluator, Heuristic, count_weights, read_trained_numbers
 from awello.evaluate.otage_memory import DEFAULT_FACTORS, MAX_FACTOR, MEMORY_FILE, OtageMemory
-from awello.evaluate.settings import Evaluator, Heuristic, read_trained_numbers, weight_count
 from awello.learn import genetic
 from awello.learn.genetic import (
     Evolution,
@@ -38,7 +38,7 @@ from awello.position import Position
 from awello.rules.game import Game
 from awello.search.budget_search import load_scores
 
-PLAN = GeneticConfig("h2", nodes=1, population=6, fighters=2, boss_depth=1)
+CONFIG = GeneticConfig("h2", nodes=1, population_size=6, opponents=2, reference_depth=1)
 
 OWN = (10.0, 2.0, 0.25, 0.75)  # factors of a memory
 
@@ -72,13 +72,13 @@ def sum_fitness(function: Callable[[Genes], int], tried: Iterable[Genes]) -> Ite
 
 @pytest.mark.parametrize("name", genetic.MANUAL_WEIGHTS)
 def test_population_zero(name: str) -> None:
-    plan = GeneticConfig(name, seed=3)
-    evolution = start_evolution(plan)
+    config = GeneticConfig(name, seed=3)
+    evolution = start_evolution(config)
     assert len(evolution.population) == 42
-    assert evolution.best == evolution.population[0] == plan.initial
-    assert plan.weights(plan.initial) == genetic.MANUAL_WEIGHTS[name]
+    assert evolution.best == evolution.population[0] == config.initial_genes
+    assert config.weights(config.initial_genes) == genetic.MANUAL_WEIGHTS[name]
     genes = [gene for individual in evolution.population[1:] for gene in individual]
-    assert {len(plan.weights(individual)) for individual in evolution.population} == {weight_count(name)}
+    assert {len(config.weights(individual)) for individual in evolution.population} == {count_weights(name)}
     assert set(genes) <= set(range(-20, 21)) and len(set(genes)) > 30
 
 
@@ -98,34 +98,34 @@ def test_fitness_of_constructed_results(monkeypatch: pytest.MonkeyPatch) -> None
     def play_game(start: object, searches: tuple[str, str], seed: str) -> tuple[int, int]:
         seeds.append(seed)
         first, second = searches
-        strength = {"boss": 2, "own": 1, "weak": 0}
+        strength = {"reference": 2, "own": 1, "weak": 0}
         return (26, 10) if strength[first] > strength[second] else (10, 26) if first != second else (20, 20)
 
     monkeypatch.setattr(genetic, "play_game", play_game)
-    monkeypatch.setattr(GeneticConfig, "make_boss_search", lambda plan: "boss")
-    monkeypatch.setattr(GeneticConfig, "make_search", lambda plan, genes: "own" if genes == (1,) else "weak")
-    against_boss, against_weak, against_self = 2 * (10 + 10), 226 + 226, 120 + 120
-    assert genetic.compute_fitness(PLAN, 5, ((2,), (1,)), (1,)) == against_boss + against_weak + against_self
+    monkeypatch.setattr(GeneticConfig, "make_reference_search", lambda config: "reference")
+    monkeypatch.setattr(GeneticConfig, "make_search", lambda config, genes: "own" if genes == (1,) else "weak")
+    against_reference, against_weak, against_self = 2 * (10 + 10), 226 + 226, 120 + 120
+    assert genetic.compute_fitness(CONFIG, 5, ((2,), (1,)), (1,)) == against_reference + against_weak + against_self
     assert len(seeds) == len(set(seeds)) == 6
     again = list(seeds)
     seeds.clear()
-    assert genetic.compute_fitness(PLAN, 5, ((2,), (1,)), (2,)) == against_boss + 240 + 20
+    assert genetic.compute_fitness(CONFIG, 5, ((2,), (1,)), (2,)) == against_reference + 240 + 20
     assert seeds == again  # the same seeds for all individuals
 
 
 def test_games_depend_only_on_their_seed() -> None:
-    searches = PLAN.make_search(PLAN.initial), PLAN.make_boss_search()
+    searches = CONFIG.make_search(CONFIG.initial_genes), CONFIG.make_reference_search()
     results = {
-        seed: [genetic.play_game(PLAN.start_position(seed), searches, seed) for _ in range(2)] for seed in "abcdef"
+        seed: [genetic.play_game(CONFIG.start_position(seed), searches, seed) for _ in range(2)] for seed in "abcdef"
     }
     assert all(first == second and sum(first) <= 48 for first, second in results.values())
     assert len({first for first, _ in results.values()}) > 1
 
 
 def test_crossover_distributes_the_genes_of_both_parents() -> None:
-    plan = GeneticConfig("h6", mutation=0.0, population=40)
+    config = GeneticConfig("h6", mutation_rate=0.0, population_size=40)
     parents = [with_fitness(range(100 * index, 100 * index + 12), 1) for index in range(2)]
-    children = breed(plan, parents * 2)
+    children = breed(config, parents * 2)
     assert len(children) == 40
     for one, other in zip(children[::2], children[1::2], strict=True):
         genes = [sorted(pair) for pair in zip(one, other, strict=True)]
@@ -137,10 +137,10 @@ def test_crossover_distributes_the_genes_of_both_parents() -> None:
 
 
 def test_only_the_best_half_breeds() -> None:
-    plan = GeneticConfig("h1", mutation=0.0, population=10)
+    config = GeneticConfig("h1", mutation_rate=0.0, population_size=10)
     population = [with_fitness([index, index], index * 7 % 10) for index in range(10)]
     best = {individual[0] for individual in population if individual.fitness >= 5}
-    genes = {gene for _ in range(20) for child in breed(plan, population) for gene in child}
+    genes = {gene for _ in range(20) for child in breed(config, population) for gene in child}
     assert genes == best
     assert population == [[index, index] for index in range(10)]
 
@@ -158,42 +158,42 @@ def test_mutation_changes_at_most_one_gene_within_bounds() -> None:
 
 
 def test_one_child_in_five_mutates() -> None:
-    plan = GeneticConfig("h3", population=2000)
-    children = breed(plan, [with_fitness([99] * 8, 0) for _ in range(4)])
+    config = GeneticConfig("h3", population_size=2000)
+    children = breed(config, [with_fitness([99] * 8, 0) for _ in range(4)])
     mutants = [child for child in children if child != [99] * 8]
     assert 300 < len(mutants) < 500
     assert all(child.count(99) == 7 for child in mutants)
 
 
-def test_the_best_is_among_the_fighters_and_tried_again() -> None:
+def test_the_best_is_among_the_opponents_and_tried_again() -> None:
     seen: list[Genes] = []
-    fighters: list[Genes] = []
+    opponents: list[Genes] = []
 
     def spy(function: Any, tried: Iterable[Genes]) -> Iterator[int]:
         seen.extend(tried)
-        fighters.extend(function.args[2])
+        opponents.extend(function.args[2])
         return sum_fitness(function, seen)
 
     evolution = Evolution([Individual([index] * 6) for index in range(6)], Individual([9] * 6))
-    run_generation(PLAN, evolution, spy)
+    run_generation(CONFIG, evolution, spy)
     assert seen == [(9,) * 6, *((index,) * 6 for index in range(6))]
-    assert fighters[0] == (9,) * 6 and len(fighters) == 2
+    assert opponents[0] == (9,) * 6 and len(opponents) == 2
 
 
 def test_only_a_better_one_replaces_the_best() -> None:
-    bests = [generation.best for generation in islice(evolve(PLAN, start_evolution(PLAN), inf, sum_fitness), 30)]
+    bests = [generation.best for generation in islice(evolve(CONFIG, start_evolution(CONFIG), inf, sum_fitness), 30)]
     assert all(sum(after) >= sum(before) for before, after in pairwise(bests))
     assert sum(bests[-1]) > sum(bests[0]) > 0
     even = [
         generation.best
-        for generation in islice(evolve(PLAN, start_evolution(PLAN), inf, lambda f, t: [0] * len(list(t))), 5)
+        for generation in islice(evolve(CONFIG, start_evolution(CONFIG), inf, lambda f, t: [0] * len(list(t))), 5)
     ]
-    assert all(best == PLAN.initial for best in even)
+    assert all(best == CONFIG.initial_genes for best in even)
 
 
 def test_generations_are_counted() -> None:
     population = [Individual([index] * 6) for index in range(6)]
-    lived = run_generation(PLAN, Evolution(population, Individual([3] * 6)), sum_fitness).history
+    lived = run_generation(CONFIG, Evolution(population, Individual([3] * 6)), sum_fitness).history
     assert lived == [Generation(30, 15.0, [5] * 6)]
 
 
@@ -209,50 +209,60 @@ def folder(tmp_path: Path) -> Path:
 
 
 @pytest.fixture(params=["h2", "otage"])
-def plan(request: pytest.FixtureRequest, folder: Path) -> GeneticConfig:
+def config(request: pytest.FixtureRequest, folder: Path) -> GeneticConfig:
     """Settings for a quick run of either game."""
-    return PLAN if request.param == "h2" else make_small_config(folder)
+    return CONFIG if request.param == "h2" else make_small_config(folder)
 
 
 def make_small_config(folder: Path) -> OtageGeneticConfig:
-    return replace(make_config(folder, seed=1, nodes=20), population=5, fighters=2, boss_depth=1)
+    return replace(make_config(folder, seed=1, nodes=20), population_size=5, opponents=2, reference_depth=1)
 
 
-def test_an_interrupted_evolution_is_resumed(plan: GeneticConfig, tmp_path: Path) -> None:
-    whole = list(islice(evolve(plan, start_evolution(plan), inf), 4))
+def test_an_interrupted_evolution_is_resumed(config: GeneticConfig, tmp_path: Path) -> None:
+    whole = list(islice(evolve(config, start_evolution(config), inf), 4))
     file = tmp_path / "weights.json"
-    for generation in islice(evolve(plan, genetic.resume_evolution(file, plan), inf), 2):
-        genetic.save_evolution(file, plan, generation)
+    for generation in islice(evolve(config, genetic.resume_evolution(file, config), inf), 2):
+        genetic.save_evolution(file, config, generation)
     random.seed(77)  # other code may use the global generator
-    parts = list(islice(evolve(plan, genetic.resume_evolution(file, plan), inf), 2))
+    parts = list(islice(evolve(config, genetic.resume_evolution(file, config), inf), 2))
     assert [content(generation) for generation in whole[2:]] == [content(generation) for generation in parts]
-    assert parts[-1].seconds > parts[0].seconds > genetic.resume_evolution(file, plan).seconds > 0
+    assert parts[-1].seconds > parts[0].seconds > genetic.resume_evolution(file, config).seconds > 0
     assert {each.name for each in tmp_path.iterdir()} == {"memory", "weights.json"}
 
 
-def test_the_number_of_workers_makes_no_difference(plan: GeneticConfig) -> None:
-    alone = list(islice(evolve(plan, start_evolution(plan), inf), 2))
+def test_the_number_of_workers_makes_no_difference(config: GeneticConfig) -> None:
+    alone = list(islice(evolve(config, start_evolution(config), inf), 2))
     with worker_pool(2) as each:
-        together = list(islice(evolve(plan, start_evolution(plan), inf, each), 2))
+        together = list(islice(evolve(config, start_evolution(config), inf, each), 2))
     assert [content(generation) for generation in alone] == [content(generation) for generation in together]
 
 
 def test_it_stops_when_the_time_is_spent() -> None:
-    assert list(evolve(PLAN, Evolution([], Individual(), [], 10.0), 10.0)) == []
-    fresh = Evolution(start_evolution(PLAN).population, PLAN.initial, [Generation(0, 0, [])] * 9, 9.0)
-    assert list(evolve(PLAN, fresh, 9.9)) == []  # another generation would take a second
-    assert next(evolve(PLAN, fresh, 10.1)).seconds > 9.0
+    assert list(evolve(CONFIG, Evolution([], Individual(), [], 10.0), 10.0)) == []
+    fresh = Evolution(start_evolution(CONFIG).population, CONFIG.initial_genes, [Generation(0, 0, [])] * 9, 9.0)
+    assert list(evolve(CONFIG, fresh, 9.9)) == []  # another generation would take a second
+    assert next(evolve(CONFIG, fresh, 10.1)).seconds > 9.0
+
+
+def test_files_with_former_names_of_settings_are_resumed(tmp_path: Path) -> None:
+    file, evolution = tmp_path / "weights.json", start_evolution(CONFIG)
+    genetic.save_evolution(file, CONFIG, evolution)
+    saved, former = json.loads(file.read_text()), {name: old for old, name in genetic.FORMER_NAMES.items()}
+    saved["learning"] = {former.get(name, name): value for name, value in saved["learning"].items()}
+    assert {"population", "fighters", "mutation", "largest", "boss_depth"} <= saved["learning"].keys()
+    file.write_text(json.dumps(saved))
+    assert genetic.resume_evolution(file, CONFIG) == evolution
 
 
 def test_other_settings_and_other_files_are_refused(tmp_path: Path) -> None:
     file = tmp_path / "weights.json"
-    genetic.save_evolution(file, PLAN, start_evolution(PLAN))
+    genetic.save_evolution(file, CONFIG, start_evolution(CONFIG))
     with pytest.raises(ConfigError, match="other settings"):
-        genetic.resume_evolution(file, GeneticConfig("h2", nodes=2, population=6, fighters=2, boss_depth=1))
+        genetic.resume_evolution(file, GeneticConfig("h2", nodes=2, population_size=6, opponents=2, reference_depth=1))
     for text in ("", "[]", '{"weights": {}}', "\0"):
         file.write_text(text)
         with pytest.raises(ConfigError, match="was not written by 'awello train'"):
-            genetic.resume_evolution(file, PLAN)
+            genetic.resume_evolution(file, CONFIG)
 
 
 @pytest.mark.parametrize(
@@ -278,16 +288,16 @@ def test_weights_out_of_bounds_are_refused() -> None:
 
 
 def test_travers_reads_its_weights_and_its_order(tmp_path: Path) -> None:
-    file, plan = tmp_path / "travers.json", GeneticConfig("travers", nodes=1)
+    file, config = tmp_path / "travers.json", GeneticConfig("travers", nodes=1)
     evolution = Evolution([], Individual([1, 2, 3, 4, 5, 6]))
-    genetic.save_evolution(file, plan, evolution)
+    genetic.save_evolution(file, config, evolution)
     player = make_player(f"travers@1,weights={file}")
     assert isinstance(player, BudgetPlayer)
     player.begin(Game.TOURNAMENT, 0)
     assert list(player.searcher.category_scores) == list(load_scores(Game.TOURNAMENT))
     games: list[int] = []
-    scores = genetic.learn_ordering(plan, evolution, games.append, games=2, nodes=10)
-    genetic.save_evolution(file, plan, evolution, scores)
+    scores = genetic.learn_ordering(config, evolution, games.append, games=2, nodes=10)
+    genetic.save_evolution(file, config, evolution, scores)
     player.begin(Game.TOURNAMENT, 0)
     assert weights_in(player.searcher) == [10, -10, 1, 2, 3, 4, 5, 6]
     assert list(player.searcher.category_scores) == scores and any(scores) and games == [1, 1]
@@ -298,15 +308,15 @@ def test_travers_reads_its_weights_and_its_order(tmp_path: Path) -> None:
 
 # ---- Otage's factors ------------------------------------------------------------------------------------------------
 def test_factors_begin_with_those_of_the_memory_and_stay_in_bounds(folder: Path) -> None:
-    plan = replace(make_small_config(folder), population=40)
-    assert start_evolution(plan).best == [5, 16, 4, 12] and plan.weights([5, 16, 4, 12]) == OWN
-    assert plan.weights([8, 8, 8, 8]) == DEFAULT_FACTORS
+    config = replace(make_small_config(folder), population_size=40)
+    assert start_evolution(config).best == [5, 16, 4, 12] and config.weights([5, 16, 4, 12]) == OWN
+    assert config.weights([8, 8, 8, 8]) == DEFAULT_FACTORS
     write_factors(folder, (15.5, 0.05, 0.05, 50.0))
-    assert replace(plan, seed=2).initial == [8, 1, 1, 40]
-    lived = list(islice(evolve(plan, start_evolution(plan), inf, sum_fitness), 20))
+    assert replace(config, seed=2).initial_genes == [8, 1, 1, 40]
+    lived = list(islice(evolve(config, start_evolution(config), inf, sum_fitness), 20))
     genes = {gene for generation in lived for individual in generation.population for gene in individual}
     assert (min(genes), max(genes)) == (1, 40)
-    factors = [factor for gene in genes for factor in plan.weights([gene] * 4)]
+    factors = [factor for gene in genes for factor in config.weights([gene] * 4)]
     assert min(factors) > 0 and max(factors) <= MAX_FACTOR
 
 
@@ -320,29 +330,29 @@ def test_games_of_otage_begin_differently_and_equally_for_both_colours(
         return 32, 32
 
     monkeypatch.setattr(genetic, "play_game", play_game)
-    plan = make_small_config(folder)
-    fighters = (1, 2, 3, 4), (4, 3, 2, 1)
-    genetic.compute_fitness(plan, 0, fighters, (1, 1, 1, 1))
+    config = make_small_config(folder)
+    opponents = (1, 2, 3, 4), (4, 3, 2, 1)
+    genetic.compute_fitness(config, 0, opponents, (1, 1, 1, 1))
     once = list(starts)
     assert once[::2] == once[1::2] and len(set(once)) == 3
     assert {sum(start.counts()) for start in once} <= {10, 11, 12}  # eight plies, at most two passes
-    genetic.compute_fitness(plan, 0, fighters, (2, 2, 2, 2))
+    genetic.compute_fitness(config, 0, opponents, (2, 2, 2, 2))
     assert starts[6:] == once
-    genetic.compute_fitness(plan, 1, fighters, (1, 1, 1, 1))
+    genetic.compute_fitness(config, 1, opponents, (1, 1, 1, 1))
     assert not {*starts[12:]} & {*once}
 
 
-def test_an_individual_and_the_boss_play_as_their_players_do(folder: Path) -> None:
-    plan = replace(make_small_config(folder), nodes=300, boss_depth=2)
-    write_factors(folder, plan.weights([3, 20, 1, 16]))
-    own, boss = plan.make_search([3, 20, 1, 16]), plan.make_boss_search()
+def test_an_individual_and_the_reference_opponent_play_as_their_players_do(folder: Path) -> None:
+    config = replace(make_small_config(folder), nodes=300, reference_depth=2)
+    write_factors(folder, config.weights([3, 20, 1, 16]))
+    own, reference = config.make_search([3, 20, 1, 16]), config.make_reference_search()
     otage, alphabeta = make_player(f"otage@300n,book=false,memory={folder}"), make_player("alphabeta:mixed@2")
     otage.begin(Game.OTHELLO, 0)
     alphabeta.begin(Game.OTHELLO, 0)
     for number in range(30):
         position = list(random_record(Game.OTHELLO, number).positions())[10 + number]  # before the endgame solver
         assert own(position) == (otage.choose(position, Clock()).move,)
-        assert alphabeta.choose(position, Clock()).move in boss(position)
+        assert alphabeta.choose(position, Clock()).move in reference(position)
 
 
 def test_only_the_factors_of_a_memory_are_replaced(folder: Path) -> None:
@@ -360,7 +370,7 @@ def train_otage(folder: Path, *words: str) -> Any:
 def test_the_command_saves_the_factors_in_the_memory(
     folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(genetic, "compute_fitness", lambda plan, generation, fighters, genes: sum(genes))
+    monkeypatch.setattr(genetic, "compute_fitness", lambda config, generation, opponents, genes: sum(genes))
     file = tmp_path / "otage.json"
     done = train_otage(folder, "--out", str(file), "--json")
     assert done.returncode == 0, done.stderr

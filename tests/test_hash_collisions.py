@@ -25,7 +25,7 @@ import stress_checks
 import stress_collisions as collisions
 
 CONSTANTS = (0, 1, 1 << 63, collisions.WORD_MASK, collisions.OWN_FACTOR, collisions.OPP_FACTOR)
-WORDS = CONSTANTS + transposition_table.PUBLIC_MULTIPLIERS
+WORDS = CONSTANTS + transposition_table.FIXED_MULTIPLIERS
 
 
 def predecessors_of(boards: Iterable[Position], rng: random.Random) -> list[Position]:
@@ -60,7 +60,7 @@ def test_a_board_made_of_a_constant_is_solved() -> None:
 
 def test_each_word_affects_the_hash() -> None:
     """In the old hash, a word equal to a constant cancelled the other word."""
-    multipliers = [U(word) for word in transposition_table.PUBLIC_MULTIPLIERS]
+    multipliers = [U(word) for word in transposition_table.FIXED_MULTIPLIERS]
     for fixed in WORDS:
         for place in (0, 1):
             pairs = ((fixed, word) if place == 0 else (word, fixed) for word in WORDS)
@@ -98,26 +98,26 @@ def test_exchanged_factors_are_not_confused() -> None:
             assert_solved(engine, predecessors_of(pair, rng))
 
 
-def test_constructed_pairs_differ_under_a_secret_hash() -> None:
+def test_constructed_pairs_differ_under_a_random_hash() -> None:
     rng = random.Random(3)
-    with Engine(hash=1, secret=True) as engine, Engine(hash=1) as public:
+    with Engine(hash=1, random_hash=True) as engine, Engine(hash=1) as public:
         for _ in range(20):
-            pair = collisions.make_public_collision(rng.randint(10, 20), rng)
+            pair = collisions.make_fixed_hash_collision(rng.randint(10, 20), rng)
             multipliers = [each.search_threads.workers[0].state.multipliers for each in (engine, public)]
-            secret, known = (
+            random_hashes, fixed_hashes = (
                 {int(transposition_table.hash_of(U(board.own), U(board.opp), each)) for board in pair}
                 for each in multipliers
             )
-            assert len(known) == 1 and len(secret) == 2
+            assert len(fixed_hashes) == 1 and len(random_hashes) == 2
             for position in predecessors_of(pair, rng):
                 assert_legal(public, position, Limit(depth=8))
-        assert_solved(engine, predecessors_of(collisions.make_public_collision(10, rng), rng))
+        assert_solved(engine, predecessors_of(collisions.make_fixed_hash_collision(10, rng), rng))
 
 
 @pytest.mark.parametrize("threads", [1, 2])
 def test_boards_that_hash_to_0_or_all_ones_are_searched(threads: int) -> None:
     rng, boards = random.Random(7), [Position(Game.OTHELLO, *words) for words in collisions.EXTREME_HASH_BOARDS]
-    assert {collisions.compute_public_hash(*words) for words in collisions.EXTREME_HASH_BOARDS} == {
+    assert {collisions.compute_fixed_hash(*words) for words in collisions.EXTREME_HASH_BOARDS} == {
         0,
         collisions.WORD_MASK,
     }
@@ -126,22 +126,22 @@ def test_boards_that_hash_to_0_or_all_ones_are_searched(threads: int) -> None:
             assert_legal(engine, position, Limit(depth=9))
 
 
-def test_secret_engines_have_different_multipliers() -> None:
+def test_engines_with_a_random_hash_have_different_multipliers() -> None:
     for game in (Game.OTHELLO, Game.ABAPA):
-        engines = [Engine(game, hash=1, secret=secret) for secret in (True, True, False)]
+        engines = [Engine(game, hash=1, random_hash=random_hash) for random_hash in (True, True, False)]
         drawn = [engine.search_threads.tt.multipliers for engine in engines]
-        assert len(set(drawn)) == 3 and drawn[2] == transposition_table.PUBLIC_MULTIPLIERS
+        assert len(set(drawn)) == 3 and drawn[2] == transposition_table.FIXED_MULTIPLIERS
 
 
-def test_the_engines_of_a_server_are_secret() -> None:
-    assert TaskRunner().get_engine(Game.OTHELLO).search_threads.tt.multipliers != transposition_table.PUBLIC_MULTIPLIERS
+def test_the_engines_of_a_server_have_a_random_hash() -> None:
+    assert TaskRunner().get_engine(Game.OTHELLO).search_threads.tt.multipliers != transposition_table.FIXED_MULTIPLIERS
 
 
 # ---- the worst hash there is ----------------------------------------------------------------------------------------
 @pytest.fixture(params=[(0, 0, 0, 0), (0, 1, 0, 0), (0, 0, 0, 1)], ids=["no word", "own word", "other word"])
 def poor_hash(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
     """A hash of one word or none, with which most positions collide."""
-    monkeypatch.setattr("awello.engine.engine.PUBLIC_MULTIPLIERS", request.param)
+    monkeypatch.setattr("awello.engine.engine.FIXED_MULTIPLIERS", request.param)
 
 
 @pytest.mark.usefixtures("poor_hash")
@@ -172,7 +172,7 @@ def test_empty_entries_are_never_found() -> None:
         assert isinstance(worker, OthelloWorker)
         bucket = transposition_table.TableBucket.view(worker.tt.words[:8])
         assert transposition_table.probe_tt(bucket, U(0)) == 0
-        assert not any(endgame.holds(entry, U(1), U(2)) for entry in worker.state.endgame_tt)
+        assert not any(endgame.matches_board(entry, U(1), U(2)) for entry in worker.state.endgame_tt)
         transposition_table.store_tt(bucket, U(0), -4, 6, 10, 20, 9, 3, 0)
         assert transposition_table.move_of(transposition_table.probe_tt(bucket, U(0))) == 10
 

@@ -7,32 +7,32 @@ import pytest
 
 from awello import Game, Position, parse_position
 from awello.errors import ConfigError
-from awello.evaluate.heuristics import EXACT_SCALE, estimate, evaluate
-from awello.evaluate.settings import (
+from awello.evaluate.evaluator import (
     HEURISTIC_NUMBERS,
     SQUARE_TABLES,
     Evaluator,
     Heuristic,
+    count_weights,
     expand_table,
-    heuristics_for,
+    list_heuristics,
     load_square_table,
-    weight_count,
 )
+from awello.evaluate.heuristics import EXACT_SCALE, estimate, evaluate
 from awello.kernel import U
 from awello.rules.awale import pits_of
-from awello.search.root import analyse
+from awello.search.textbook_search import analyse
 
 
 def positions(game: Game, count: int) -> list[Position]:
     """Return positions of random games."""
-    chance = random.Random(f"{game}")
+    rng = random.Random(f"{game}")
     found: list[Position] = []
     while len(found) < count:
         position = Position.start(game)
         while moves := position.legal_moves():
             found.append(position)
-            position = position.after(chance.choice(moves))
-    return chance.sample(found, count)
+            position = position.after(rng.choice(moves))
+    return rng.sample(found, count)
 
 
 def kernel_estimate(position: Position, heuristic: Heuristic) -> int:
@@ -88,7 +88,7 @@ def test_tactical_forgives_squares_beside_a_taken_corner() -> None:
     assert kernel_estimate(board, Heuristic("tactical", thresholds=(0, 0))) == 2
 
 
-def test_diffscore_counts_the_seeds_taken() -> None:
+def test_diffscore_counts_the_captured_seeds() -> None:
     for position in positions(Game.ABAPA, 100):
         assert kernel_estimate(position, Heuristic("diffscore")) == (position.own >> 48) - (position.opp >> 48)
 
@@ -97,7 +97,7 @@ def features(position: Position, name: str) -> list[int]:
     """Return the features of Awalé's heuristics by definition, alternating between the mover and the opponent."""
 
     def of(own: int, opp: int) -> list[int]:
-        pits, taken = pits_of(own), own >> 48
+        pits, captured = pits_of(own), own >> 48
         small = "".join("x" if pit < 3 else " " for pit in pits)
         run = max(map(len, small.split()), default=0)
         large = [pit for pit in pits if pit >= 12]
@@ -105,10 +105,10 @@ def features(position: Position, name: str) -> list[int]:
         if name == "h6":
             captures = [ends.count(2), ends.count(3)]
             reach = sum(pit + index >= 6 for index, pit in enumerate(pits))
-            return [*captures, reach, sum(pit > 12 for pit in pits), taken, pits.count(0)]
+            return [*captures, reach, sum(pit > 12 for pit in pits), captured, pits.count(0)]
         if name == "travers":
-            return [taken, pits.count(0), pits.count(1) + pits.count(2), len(large)]
-        return [taken, small.count("x"), run, sum(large)][: weight_count(name) // 2]
+            return [captured, pits.count(0), pits.count(1) + pits.count(2), len(large)]
+        return [captured, small.count("x"), run, sum(large)][: count_weights(name) // 2]
 
     pairs = zip(of(position.own, position.opp), of(position.opp, position.own), strict=True)
     return [value for pair in pairs for value in pair]
@@ -134,10 +134,10 @@ def last_pit(own: int, opp: int, pit: int) -> int:
 
 
 def test_awale_heuristics_are_features_times_weights() -> None:
-    chance = random.Random(3)
+    rng = random.Random(3)
     for position in positions(Game.ABAPA, 300):
-        for name in heuristics_for(Game.ABAPA)[1:]:
-            weights = tuple(chance.randint(-20, 20) for _ in range(weight_count(name)))
+        for name in list_heuristics(Game.ABAPA)[1:]:
+            weights = tuple(rng.randint(-20, 20) for _ in range(count_weights(name)))
             expected = sum(w * f for w, f in zip(weights, features(position, name), strict=True))
             assert kernel_estimate(position, Heuristic(name, weights=weights)) == expected, name
     with pytest.raises(ConfigError, match="h3 needs 8 weights, not 3"):
@@ -148,12 +148,12 @@ def test_awale_values_are_from_the_view_of_the_player_at_the_root() -> None:
     weights = (7, -3)
     for position in positions(Game.ABAPA, 50):
         evaluator = Evaluator(Game.ABAPA, Heuristic("h1", weights=weights))
-        taken = position.own >> 48, position.opp >> 48
+        captured = position.own >> 48, position.opp >> 48
         words = int(position.game), evaluator.heuristic, U(position.own), U(position.opp), evaluator.state
         evaluator.prepare(position, 4)
-        assert estimate(*words) == 7 * taken[0] - 3 * taken[1]
+        assert estimate(*words) == 7 * captured[0] - 3 * captured[1]
         evaluator.prepare(position, 3)  # the opponent is to move at the leaves
-        assert estimate(*words) == -(7 * taken[1] - 3 * taken[0])
+        assert estimate(*words) == -(7 * captured[1] - 3 * captured[0])
 
 
 def test_h5_counts_from_the_root_and_chooses_like_h3() -> None:
@@ -173,11 +173,11 @@ def test_h5_counts_from_the_root_and_chooses_like_h3() -> None:
 
 def test_the_value_of_a_finished_game_exceeds_any_estimate(game: Game) -> None:
     evaluator = Evaluator(game, Heuristic("positional" if game.family == "othello" else "diffscore"))
-    chance = random.Random(4)
+    rng = random.Random(4)
     for _ in range(20):
         position = Position.start(game)
         while moves := position.legal_moves():
-            position = position.after(chance.choice(moves))
+            position = position.after(rng.choice(moves))
         first, second = position.score()
         difference = first - second if position.side == 0 else second - first
         if not position.repeated:
@@ -213,7 +213,7 @@ def test_a_table_from_a_file(tmp_path: Path) -> None:
 def test_heuristics_belong_to_games() -> None:
     for name in HEURISTIC_NUMBERS:
         for game in (Game.OTHELLO, Game.ABAPA):
-            if name in heuristics_for(game):
+            if name in list_heuristics(game):
                 Evaluator(game, Heuristic(name))
             else:
                 with pytest.raises(ConfigError, match=f"'{name}' is not a heuristic for {game.family}"):

@@ -16,7 +16,7 @@ from awello import bits, kernel
 from awello.kernel import KERNEL_SOURCES, PACKAGE, U
 
 CHANCE = random.Random(5)
-WORDS = [U(CHANCE.getrandbits(64) & CHANCE.getrandbits(64)) for _ in range(200)] + [U(1), U(1 << 63), U(bits.FULL)]
+WORDS = [U(CHANCE.getrandbits(64) & CHANCE.getrandbits(64)) for _ in range(200)] + [U(1), U(1 << 63), U(bits.ALL_BITS)]
 PAIRS = [(one, U(int(two) & ~int(one))) for one, two in itertools.pairwise(WORDS)]
 MODULES_WITHOUT_KERNELS = ("awello.errors", "awello.folders")  # not used by kernels
 ARGUMENTS: dict[str, list[tuple[Any, ...]]] = {

@@ -17,7 +17,7 @@ from awello.evaluate.otage_memory import OtageEvaluator, OtageMemory
 from awello.kernel import U
 from awello.lab import benchmark, championship, complexity, example_trees, heuristics, ordering, otage, published
 from awello.lab.experiment import ExperimentPlan, run_experiment
-from awello.search.iterative_deepening import HINTS, SQUARE_ORDER, IterativeDeepening, OtageOptions
+from awello.search.iterative_deepening import HINT_KINDS, SQUARE_ORDER, IterativeDeepening, OtageOptions
 
 EXPERIMENTS = {
     "complexity": {"time.csv", "ratios.csv", "nodes.csv", "savings.csv", "nodes-depth-2.png", "nodes-depth-2.svg"},
@@ -75,7 +75,7 @@ def test_the_tournament_of_report_1(tmp_path: Path) -> None:
     heuristics.write_report(plan, played, (1,), tmp_path)
     with (tmp_path / "ranks.csv").open() as file:
         rows = {row["player"]: row for row in csv.DictReader(file)}
-    assert rows.keys() == names.keys() == published.HEURISTICS.keys()
+    assert rows.keys() == names.keys() == published.REPORT1_POINTS.keys()
     assert float(rows["MinMaxH3.2"]["report 1: points"]) == 20.63
     assert sum(float(row["points"]) for row in rows.values()) == sum(points.values())
     with pytest.raises(ConfigError, match="for Awalé"):
@@ -84,8 +84,8 @@ def test_the_tournament_of_report_1(tmp_path: Path) -> None:
 
 # ---- Otage ----------------------------------------------------------------------------------------------------------
 def test_the_tree_of_report_4() -> None:
-    tree = example_trees.make_report_tree()
-    assert otage.count_leaves(tree) == published.TREE_LEAVES
+    tree = example_trees.make_report4_tree()
+    assert otage.count_leaves(tree) == published.REPORT4_TREE_LEAVES
     before, last = example_trees.deepen(tree, (2, 3))
     assert before.variations == {"1": ("1", "1.3"), "2": ("2", "2.2"), "3": ("3", "3.2")}
     assert (before.move, last.move) == ("3", "3")
@@ -93,7 +93,7 @@ def test_the_tree_of_report_4() -> None:
 
 def test_more_hints_mean_fewer_leaves() -> None:
     counts = otage.count_random_leaves(60, 1)
-    assert list(counts) == list(published.TREE_LEAVES)
+    assert list(counts) == list(published.REPORT4_TREE_LEAVES)
     assert all(more > fewer for more, fewer in pairwise(counts.values())), counts
 
 
@@ -123,7 +123,7 @@ def test_the_kernels_agree_with_the_searches_of_example_trees(order: bool) -> No
     searched = 0
     for position in sample_positions():
         tree = build_example_tree(position, 4, OtageEvaluator(OtageMemory()))
-        for hints in HINTS:
+        for hints in HINT_KINDS:
             search = IterativeDeepening(OtageMemory(), OtageOptions(hints, order, aspiration=False))
             plain = example_trees.deepen(tree, range(1, 5), hints, SQUARE_ORDER.split() if order else ())
             for ours, theirs in zip(search.deepen(position, 4), plain, strict=False):
@@ -145,10 +145,10 @@ def test_the_otage_experiment(tmp_path: Path) -> None:
     for name in ("trees", "positions-3", "positions-4", "game", "variations"):
         with (tmp_path / "out" / f"{name}.csv").open() as file:
             tables[name] = list(csv.DictReader(file))
-    assert [int(row["one tree: leaves"]) for row in tables["trees"]] == list(published.TREE_LEAVES.values())
+    assert [int(row["one tree: leaves"]) for row in tables["trees"]] == list(published.REPORT4_TREE_LEAVES.values())
     assert {row["search"] for row in tables["positions-4"]} == set(otage.SEARCHES)
     *moves, total = tables["game"]
-    assert len(moves) == 17 and int(total["report 4: saved"]) == sum(published.OTAGE_SAVED)
+    assert len(moves) == 17 and int(total["report 4: saved"]) == sum(published.REPORT4_LEAVES_SAVED)
     assert int(total["saved"]) == sum(int(row["without variations"]) - int(row["with variations"]) for row in moves)
     *ours, theirs = tables["variations"]
     assert len(ours) == 11 and theirs["depth 5"] == "g5 h4 h5 g4 h3"

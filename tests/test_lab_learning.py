@@ -16,7 +16,7 @@ from awello.arena.sprt import mean_score
 from awello.errors import ConfigError
 from awello.lab import learning
 from awello.lab.curves import (
-    COLUMNS,
+    CURVE_COLUMNS,
     TrainingCurves,
     find_snapshots,
     load_shipped_trainings,
@@ -39,7 +39,7 @@ REPORT = {
 
 
 def make_row(step: int, top1: float = 0.5) -> str:
-    return json.dumps(dict.fromkeys(COLUMNS, 0.25) | {"step": step, "top1": top1, "error": 0.7}) + "\n"
+    return json.dumps(dict.fromkeys(CURVE_COLUMNS, 0.25) | {"step": step, "top1": top1, "error": 0.7}) + "\n"
 
 
 def make_training(folder: Path, steps: tuple[int, ...] = (10, 20)) -> Path:
@@ -161,7 +161,7 @@ def test_summaries_count_pairs() -> None:
     assert (found.won, found.drawn, found.lost, found.points) == (2, 1, 1, 0.625)
     assert found.mean_lead == (16 + 0 + 64 - 24) / 4
     assert found.milliseconds == pytest.approx((10, 5))
-    assert found.margin == pytest.approx(1.96 * mean_score([0, 0, 1, 1, 0])[1], rel=1e-3)
+    assert found.half_interval == pytest.approx(1.96 * mean_score([0, 0, 1, 1, 0])[1], rel=1e-3)
 
 
 # ---- the experiment -------------------------------------------------------------------------------------------------
@@ -180,8 +180,10 @@ def test_slow_players_play_fewer_games() -> None:
 
 
 def shorten_experiment(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(learning, "LEVELS", {POLICY_PLAYER: (0, 1), "cnn-value@1": (1,), "puct:cnn@8n": (0, 1)})
-    monkeypatch.setattr(learning, "OTAGE", ("otage@1",))
+    monkeypatch.setattr(
+        learning, "CHAMPION_LEVELS", {POLICY_PLAYER: (0, 1), "cnn-value@1": (1,), "puct:cnn@8n": (0, 1)}
+    )
+    monkeypatch.setattr(learning, "OTAGE_SPECS", ("otage@1",))
 
 
 def table(folder: Path, name: str) -> list[dict[str, str]]:
@@ -209,14 +211,14 @@ def test_the_learning_experiment(tmp_path: Path, monkeypatch: pytest.MonkeyPatch
     levels = {row["level"]: row for row in table(out, "levels")}
     assert levels["0"]["`cnn-value@1`"] == "" and levels["1"]["`puct:cnn@8n`"] != ""
     assert [row["player"] for row in table(out, "equal")] == [f"`{POLICY_PLAYER}`", "`cnn-value@1`", "`puct:cnn@8n`"]
-    assert [(row["step"], row["winners' moves (validation), %"]) for row in table(out, "ages")] == [
+    assert [(row["step"], row["winners' moves (validation), %"]) for row in table(out, "snapshots")] == [
         ("10", "50.0"),
         ("20", "50.0"),
     ]
     *_, own = table(out, "trainings")
     assert own["training"] == f"`{training}`" and own["winners' moves, %"] == "12.35"
     plots = {file.stem for file in out.glob("*.svg")}
-    assert plots == {"curves-top1", "curves-moves", "ages", "levels"} == {file.stem for file in out.glob("*.png")}
+    assert plots == {"curves-top1", "curves-moves", "snapshots", "levels"} == {file.stem for file in out.glob("*.png")}
     before = (out / "games.jsonl").read_text()
     again = list[int]()
     assert len(run_experiment(learning.make_plan("othello", None, 1, (1,), 0, training), out, 1, again.append)) == 44
@@ -234,7 +236,8 @@ def test_without_a_training_there_are_no_snapshots(tmp_path: Path, monkeypatch: 
     ]
     learning.write_report(plan, blank, (1,), tmp_path)
     assert len(table(tmp_path, "trainings")) == 4
-    assert not list(tmp_path.glob("ages.*")) and "Strength of the snapshots" not in (tmp_path / "report.md").read_text()
+    assert not list(tmp_path.glob("snapshots.*"))
+    assert "Strength of the snapshots" not in (tmp_path / "report.md").read_text()
     assert {row["equals level"] for row in table(tmp_path, "equal")} == {"above 1"}
 
 

@@ -172,7 +172,7 @@ def test_an_interrupted_match_keeps_its_games() -> None:
         if played == 3:
             raise KeyboardInterrupt
 
-    result = play_match(Match(Game.OTHELLO, "random", "random", games=9), report=interrupt)
+    result = play_match(Match(Game.OTHELLO, "random", "random", games=9), on_progress=interrupt)
     assert (result.games, result.interrupted) == (3, True)
 
 

@@ -16,15 +16,15 @@ from awello.kernel import COMPILED, U
 from awello.players.montecarlo import TreeSearchPlayer
 from awello.search import montecarlo, ppaf, uct
 from awello.search.montecarlo import MonteCarloTree, PpafTree
-from awello.search.uct import TreeNode, playout
+from awello.search.uct import TreeNode, run_playout
 
 
 @pytest.mark.parametrize("make", [MonteCarloTree, PpafTree])
 def test_counts_add_up(make: type[MonteCarloTree], game: Game) -> None:
-    tree, chance = make(max_nodes=1 << 14), random.Random(1)
+    tree, rng = make(max_nodes=1 << 14), random.Random(1)
     position = Position.start(game)
     for _ in range(6):
-        position = position.play(chance.choice(position.legal_moves()))
+        position = position.play(rng.choice(position.legal_moves()))
     found = tree.analyse(position, 60.0, 3000, 5)
     assert found.leaves == 3000 == tree.nodes[0].visits
     assert {move for move, _ in found.candidates} == set(position.legal_moves())
@@ -45,7 +45,7 @@ def test_random_games_are_fair() -> None:
     """From a symmetric start, both sides score about equally."""
     state, results = U(12345), []
     for _ in range(4000):
-        result, state = playout(int(Game.ABAPA), U(0x040404040404), U(0x040404040404), U(state))
+        result, state = run_playout(int(Game.ABAPA), U(0x040404040404), U(0x040404040404), U(state))
         results.append(result)
     assert set(results) == {0, 1, 2} and 0.9 < np.mean(results) < 1.1
 
@@ -61,9 +61,9 @@ def test_equal_seeds_give_equal_trees_and_full_trees_keep_searching() -> None:
 
 def test_a_win_within_reach_is_found() -> None:
     found, solved = 0, 0
-    chance = random.Random(3)
+    rng = random.Random(3)
     while solved < 12:
-        position = reference_search.random_position(Game.OTHELLO, 6, chance)
+        position = reference_search.random_position(Game.OTHELLO, 6, rng)
         values = {move: -reference_search.solve(position.after(move)) for move in position.legal_moves()}
         if max(values.values()) > 0 > min(values.values()):
             solved += 1
@@ -94,7 +94,7 @@ def test_uncompiled_kernels_check_the_size_of_the_tree() -> None:
     learning = PpafTree(1 << 10)
     learning.policy.ply_count = uct.MAX_PLAYOUT_PLIES + 1
     with pytest.raises(IndexError):
-        ppaf.adapt(learning.policy, 0)
+        ppaf.adapt_policy(learning.policy, 0)
 
 
 # ---- learning policy ------------------------------------------------------------------------------------------------
@@ -115,7 +115,7 @@ def test_the_policy_adapts_to_the_winner() -> None:
     state = ppaf.PpafState.new()
     state.tree.game, state.ply_count = int(Game.ABAPA), 1
     state.moves[0].own, state.moves[0].opp, state.moves[0].move = U(position.own), U(position.opp), 2
-    ppaf.adapt(state, 0)
+    ppaf.adapt_policy(state, 0)
     categories = [ppaf.category_of(int(Game.ABAPA), U(position.own), U(position.opp), pit) for pit in (2, 4)]
     weights, changes = np.array(state.weights), np.array(state.weight_changes)
     assert weights[categories].tolist() == pytest.approx([ppaf.LEARNING_RATE / 2, -ppaf.LEARNING_RATE / 2])
@@ -138,7 +138,7 @@ def test_the_player_respects_its_time_limit(name: str, monkeypatch: pytest.Monke
     player = make_player(f"{name}@50ms")
     player.begin(Game.ABAPA, 1)
     choice = player.choose(Position.start(Game.ABAPA), Clock())
-    assert choice.analysis and choice.analysis.leaves == 3 * MonteCarloTree.rounds_per_check, (
+    assert choice.analysis and choice.analysis.leaves == 3 * MonteCarloTree.simulations_per_check, (
         "the third check of the clock is past the limit"
     )
     with pytest.raises(SpecError, match="needs a time"):

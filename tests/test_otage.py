@@ -13,6 +13,7 @@ from waiting import wait_until
 
 from awello import PASS, Game, Position, Record, parse_transcript
 from awello.errors import ConfigError, SpecError
+from awello.evaluate.evaluator import SQUARE_TABLES
 from awello.evaluate.heuristics import EXACT_SCALE
 from awello.evaluate.otage import MAX_PATTERN_VALUE, estimate
 from awello.evaluate.otage_memory import (
@@ -23,12 +24,11 @@ from awello.evaluate.otage_memory import (
     OtageEvaluator,
     OtageMemory,
 )
-from awello.evaluate.settings import SQUARE_TABLES
 from awello.kernel import U
 from awello.limits import Clock, Limit
 from awello.players.otage import OtagePlayer, is_endgame, solve_twice
 from awello.players.player import make_player
-from awello.search.iterative_deepening import HINTS, IterativeDeepening, OtageOptions
+from awello.search.iterative_deepening import HINT_KINDS, IterativeDeepening, OtageOptions
 
 
 def positions(count: int, seed: int = 0) -> Iterator[Position]:
@@ -182,7 +182,7 @@ def plain_negamax(position: Position, depth: int, evaluator: OtageEvaluator) -> 
 
 @pytest.mark.parametrize("aspiration", [False, True])
 @pytest.mark.parametrize("order", [False, True])
-@pytest.mark.parametrize("hints", HINTS)
+@pytest.mark.parametrize("hints", HINT_KINDS)
 def test_values_equal_those_of_plain_negamax(hints: str, order: bool, aspiration: bool) -> None:
     memory = random_memory()
     search = IterativeDeepening(memory, OtageOptions(hints, order, aspiration, ply_capacity=0))
@@ -218,12 +218,12 @@ def test_table_cleanups_do_not_change_results() -> None:
 
 
 def test_fewer_leaves_with_each_technique() -> None:
-    totals = dict.fromkeys(HINTS, 0)
+    totals = dict.fromkeys(HINT_KINDS, 0)
     for position in positions(25, 200):
         if not 16 < (position.own | position.opp).bit_count() < 40:
             continue
         values = set()
-        for hints in HINTS:
+        for hints in HINT_KINDS:
             *_, last = IterativeDeepening(OtageMemory(), OtageOptions(hints, aspiration=False)).deepen(position, 5)
             totals[hints] += last.leaves
             values.add(last.value)
@@ -231,10 +231,12 @@ def test_fewer_leaves_with_each_technique() -> None:
     assert all(more > fewer for more, fewer in pairwise(totals.values())), totals
 
 
-def test_forbidden_moves_and_limits() -> None:
+def test_excluded_moves_and_limits() -> None:
     search, position = IterativeDeepening(OtageMemory()), Position.start()
-    assert search.analyse(position, Limit(depth=3), forbidden=(19, 26)).move in (37, 44)
-    assert search.analyse(position, Limit(depth=1), forbidden=position.legal_moves()).move in position.legal_moves()
+    assert search.analyse(position, Limit(depth=3), excluded_moves=(19, 26)).move in (37, 44)
+    assert (
+        search.analyse(position, Limit(depth=1), excluded_moves=position.legal_moves()).move in position.legal_moves()
+    )
     found = search.analyse(position, Limit(nodes=2000))
     assert found.nodes <= 2000 and found.depth >= 2 and found.pv[0] == found.move
     quick = search.analyse(position, Limit(), seconds=0.0)

@@ -14,7 +14,7 @@ from awello.archive.archive import Archive, GameFilter
 from awello.arena.match import Match, first_side, play_match
 from awello.engine.engine import Engine
 from awello.evaluate.otage_memory import MEMORY_FILE, OtageMemory
-from awello.learn.autoplay import AUTOPLAY_EVENT, ROUND_GAMES, AutoplayPlan, autoplay, list_openings
+from awello.learn.autoplay import AUTOPLAY_EVENT, GAMES_PER_ROUND, AutoplayPlan, autoplay, list_openings
 from awello.limits import Clock, Limit
 from awello.players.otage import ARCHIVE_FILE, LEARNING_EVENT, OtagePlayer, load_game_tree
 from awello.players.otage_learning import (
@@ -146,9 +146,9 @@ def read_folder(folder: Path) -> tuple[list[tuple[int, ...]], str]:
 
 def test_interrupted_selfplay_resumes(tmp_path: Path) -> None:
     whole, parts, plan = tmp_path / "whole", tmp_path / "parts", AutoplayPlan(Limit(depth=1), seed=3, opening_plies=0)
-    play_until(whole, ROUND_GAMES + 5, plan=plan)
-    for stop in (3, 9, ROUND_GAMES + 2, 1 << 20):
-        play_until(parts, ROUND_GAMES + 5, stop, plan)
+    play_until(whole, GAMES_PER_ROUND + 5, plan=plan)
+    for stop in (3, 9, GAMES_PER_ROUND + 2, 1 << 20):
+        play_until(parts, GAMES_PER_ROUND + 5, stop, plan)
     assert read_folder(parts) == read_folder(whole)
     assert len(load_game_tree(str(whole / ARCHIVE_FILE))) > 500
 

@@ -169,9 +169,9 @@ def test_a_board_draws_as_text() -> None:
 
 
 def test_pictures_show_every_disc_and_seed() -> None:
-    chance, position = random.Random(3), Position.start()
+    rng, position = random.Random(3), Position.start()
     while moves := position.legal_moves():
-        position = position.play(chance.choice(moves))
+        position = position.play(rng.choice(moves))
     assert position._repr_svg_().count("<circle") == sum(position.counts())
     picture = Position.start(Game.ABAPA)._repr_svg_()
     assert picture.count("<circle") == 48 + 12

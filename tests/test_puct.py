@@ -31,17 +31,17 @@ from awello.search.montecarlo import PerceptronTree
 GAMES = [Game.OTHELLO, Game.TOURNAMENT]
 
 
-def network(game: Game, layers: int = 2, seed: int = 1) -> Perceptron:
-    chance = np.random.default_rng(seed)
-    made = new_perceptron(game, layers, chance)
-    made.weights[:] += chance.normal(0, 0.05, made.weight_count)
+def make_network(game: Game, layers: int = 2, seed: int = 1) -> Perceptron:
+    rng = np.random.default_rng(seed)
+    made = new_perceptron(game, layers, rng)
+    made.weights[:] += rng.normal(0, 0.05, made.weight_count)
     return made
 
 
-def walk(game: Game, plies: int, chance: random.Random) -> Position:
+def play_random_plies(game: Game, plies: int, rng: random.Random) -> Position:
     position = Position.start(game)
     for _ in range(plies):
-        after = position.after(chance.choice(position.legal_moves()))
+        after = position.after(rng.choice(position.legal_moves()))
         if after.over:
             break
         position = after
@@ -68,10 +68,10 @@ def plain_outputs(made: Perceptron, position: Position) -> npt.NDArray[np.float6
 @pytest.mark.parametrize("layers", [1, 2, 5])
 @pytest.mark.parametrize("game", GAMES)
 def test_the_kernel_agrees_with_plain_numpy(game: Game, layers: int) -> None:
-    made, chance, state = network(game, layers), random.Random(layers), PerceptronState.new()
+    made, rng, state = make_network(game, layers), random.Random(layers), PerceptronState.new()
     state.layers = layers
     for plies in range(0, 50, 3):
-        position = walk(game, plies, chance)
+        position = play_random_plies(game, plies, rng)
         value = forward(int(game), U(position.own), U(position.opp), made.weights, state)
         expected = plain_outputs(made, position)
         assert state.outputs[: len(expected)] == pytest.approx(expected, abs=1e-5)
@@ -81,7 +81,7 @@ def test_the_kernel_agrees_with_plain_numpy(game: Game, layers: int) -> None:
 
 
 def test_network_files(tmp_path: Path) -> None:
-    made, file = network(Game.OTHELLO6, 3), tmp_path / "six.npz"
+    made, file = make_network(Game.OTHELLO6, 3), tmp_path / "six.npz"
     made.save(file)
     again = load_perceptron(Game.OTHELLO6, file)
     assert (again.board, again.layers) == ("othello6", 3) and (again.weights == made.weights).all()
@@ -104,45 +104,45 @@ def test_network_files(tmp_path: Path) -> None:
 
 
 # ---- learning -------------------------------------------------------------------------------------------------------
-def batch(made: Perceptron, examples: learning.PerceptronExamples, turn: int = 0) -> learning.Batch:
+def make_batch(made: Perceptron, examples: learning.PerceptronExamples, turn: int = 0) -> learning.Batch:
     return learning.make_batch(made, examples, np.full(len(examples), turn))
 
 
 @pytest.mark.parametrize("game", GAMES)
 def test_gradients_agree_with_differences(game: Game) -> None:
-    made, chance = network(game, 3), np.random.default_rng(2)
-    shown = batch(made, learning.PerceptronSelfPlay(game, made, simulations=20).play(chance))
+    made, rng = make_network(game, 3), np.random.default_rng(2)
+    shown = make_batch(made, learning.PerceptronSelfPlay(game, made, simulations=20).play(rng))
     reals = (each.astype(float) for each in (shown.inputs, shown.policies, shown.values))
     inputs, policies, values = reals
     doubles, weights = learning.Batch(inputs, shown.legal, policies, values), made.weights.astype(float)
     _, slope = learning.compute_gradient(made, weights, doubles)
     busy = np.argsort(-abs(slope))[:200]
-    for place in [*chance.choice(busy, 20), *chance.integers(made.weight_count, size=20)]:
+    for place in [*rng.choice(busy, 20), *rng.integers(made.weight_count, size=20)]:
         step = np.zeros(made.weight_count)
         step[place] = 1e-6
         up, down = (learning.compute_gradient(made, weights + sign * step, doubles)[0].total for sign in (1, -1))
         assert (up - down) / 2e-6 == pytest.approx(slope[place], rel=1e-3, abs=1e-7)
 
 
-def hostile(chance: np.random.Generator) -> learning.PerceptronExamples:
+def make_impossible_examples(rng: np.random.Generator) -> learning.PerceptronExamples:
     """Return examples that never occur in games: all seeds in one pit, empty boards, contradictory labels."""
     words = np.zeros((64, 3), np.uint64)
     for row in range(48):
-        words[row, chance.integers(2)] = TOTAL_SEEDS << 8 * int(chance.integers(7))
-    words[:, 2] = chance.integers(1, 64, 64)
+        words[row, rng.integers(2)] = TOTAL_SEEDS << 8 * int(rng.integers(7))
+    words[:, 2] = rng.integers(1, 64, 64)
     policies = np.zeros((64, 6), np.float32)
     for row in range(64):
-        policies[row, chance.choice(np.flatnonzero(int(words[row, 2]) >> np.arange(6) & 1))] = 1
-    return learning.PerceptronExamples(words, policies, chance.choice(np.array([-1, 1], np.float32), 64))
+        policies[row, rng.choice(np.flatnonzero(int(words[row, 2]) >> np.arange(6) & 1))] = 1
+    return learning.PerceptronExamples(words, policies, rng.choice(np.array([-1, 1], np.float32), 64))
 
 
 @pytest.mark.parametrize(("layers", "dropout"), [(2, 0.0), (MAX_LAYERS, 0.5)])
-def test_training_stays_finite_on_hostile_examples(layers: int, dropout: float) -> None:
-    chance = np.random.default_rng(3)
-    learner = learning.PerceptronLearner(network(Game.ABAPA, layers), dropout)
+def test_training_stays_finite_on_impossible_examples(layers: int, dropout: float) -> None:
+    rng = np.random.default_rng(3)
+    learner = learning.PerceptronLearner(make_network(Game.ABAPA, layers), dropout)
     for rate in (0.002, 0.1, 1e4):
         for _ in range(100):
-            loss = learner.train_step(hostile(chance), rate, chance)
+            loss = learner.train_step(make_impossible_examples(rng), rate, rng)
             assert np.isfinite(loss.total)
     assert np.isfinite(learner.network.weights).all() and learner.steps == 300
     assert abs(learner.network.weights).max() == learning.MAX_WEIGHT, "the examples push the weights to their bound"
@@ -155,16 +155,16 @@ def test_training_stays_finite_on_hostile_examples(layers: int, dropout: float) 
 def test_a_hundred_thousand_steps_of_the_network_of_the_report_stay_finite(monkeypatch: pytest.MonkeyPatch) -> None:
     """Eight hidden layers with dropout 0.5, as in report 1, trained on games and on hostile examples."""
     monkeypatch.setattr(learning, "BATCH_SIZE", 64)  # so that it takes minutes
-    chance = np.random.default_rng(7)
-    learner = learning.PerceptronLearner(new_perceptron(Game.TOURNAMENT, MAX_LAYERS, chance), 0.5)
+    rng = np.random.default_rng(7)
+    learner = learning.PerceptronLearner(new_perceptron(Game.TOURNAMENT, MAX_LAYERS, rng), 0.5)
     buffer = learning.ReplayBuffer(learner.network.move_count)
     for step in range(100_000):
         if step % 1000 == 0:
             selfplay = learning.PerceptronSelfPlay(Game.TOURNAMENT, learner.network, simulations=16)
             for _ in range(5):
-                buffer.add(selfplay.play(chance))
-        examples = hostile(chance) if step % 100 == 99 else buffer.sample(chance)
-        assert np.isfinite(learner.train_step(examples, learning.LEARNING_RATE, chance).total)
+                buffer.add(selfplay.play(rng))
+        examples = make_impossible_examples(rng) if step % 100 == 99 else buffer.sample(rng)
+        assert np.isfinite(learner.train_step(examples, learning.LEARNING_RATE, rng).total)
     assert learner.steps == 100_000 and np.isfinite(learner.network.weights).all()
 
 
@@ -177,32 +177,33 @@ def test_no_product_of_layers_can_overflow() -> None:
 @pytest.mark.filterwarnings("ignore::RuntimeWarning")
 def test_training_without_bounds_diverges(monkeypatch: pytest.MonkeyPatch) -> None:
     """Train as in report 1: raw seed counts, plain gradient descent, unclipped gradients."""
-    chance, made = np.random.default_rng(3), network(Game.ABAPA, MAX_LAYERS)
+    rng, made = np.random.default_rng(3), make_network(Game.ABAPA, MAX_LAYERS)
     monkeypatch.setattr(learning, "TYPICAL_SEEDS", np.ones(14, np.float32))
     weights = made.weights.copy()
     for _ in range(100):
-        weights -= 0.1 * learning.compute_gradient(made, weights, batch(made, hostile(chance)), 0.5, chance)[1]
+        examples = make_batch(made, make_impossible_examples(rng))
+        weights -= 0.1 * learning.compute_gradient(made, weights, examples, 0.5, rng)[1]
     assert not np.isfinite(weights).all()
     monkeypatch.setattr(learning, "MAX_GRADIENT_NORM", np.inf)
     monkeypatch.setattr(learning, "MAX_WEIGHT", np.inf)
     learner = learning.PerceptronLearner(made)
     with pytest.raises(ConfigError, match="not finite"):
         for _ in range(100):
-            learner.train_step(hostile(chance), 1e4, chance)
+            learner.train_step(make_impossible_examples(rng), 1e4, rng)
 
 
 def test_it_learns_a_simple_rule() -> None:
     """All examples follow one rule: the lowest legal move is best, and the player with more seeds wins."""
-    chance = np.random.default_rng(4)
+    rng = np.random.default_rng(4)
     words = np.zeros((256, 3), np.uint64)
-    taken = chance.integers(0, 20, (256, 2))
+    taken = rng.integers(0, 20, (256, 2))
     words[:, :2] = (taken << 48) + 0x010203040506
-    words[:, 2] = chance.integers(1, 64, 256)
+    words[:, 2] = rng.integers(1, 64, 256)
     policies = np.zeros((256, 6), np.float32)
     policies[range(256), [(int(moves) & -int(moves)).bit_length() - 1 for moves in words[:, 2]]] = 1
     examples = learning.PerceptronExamples(words, policies, np.sign(taken[:, 0] - taken[:, 1]).astype(np.float32))
-    learner = learning.PerceptronLearner(network(Game.ABAPA))
-    losses = [learner.train_step(examples, 0.003, chance) for _ in range(300)]
+    learner = learning.PerceptronLearner(make_network(Game.ABAPA))
+    losses = [learner.train_step(examples, 0.003, rng) for _ in range(300)]
     assert losses[0].moves > 0.5 and losses[-1].moves < 0.1
     assert losses[0].value > 0.5 and losses[-1].value < 0.1
 
@@ -224,9 +225,9 @@ def replay(game: Game, examples: learning.PerceptronExamples) -> list[Position]:
 
 
 def test_games_give_valid_examples(game: Game) -> None:
-    selfplay, chance = learning.PerceptronSelfPlay(game, network(game), simulations=16), np.random.default_rng(5)
+    selfplay, rng = learning.PerceptronSelfPlay(game, make_network(game), simulations=16), np.random.default_rng(5)
     for _ in range(3):
-        examples = selfplay.play(chance)
+        examples = selfplay.play(rng)
         *positions, _ = replay(game, examples)
         assert len(examples) > 5 and (abs(examples.values) <= 1).all()
         for position, moves, policy in zip(positions, examples.words[:, 2], examples.policies, strict=True):
@@ -237,11 +238,11 @@ def test_games_give_valid_examples(game: Game) -> None:
 
 def test_values_average_the_tree_and_the_result() -> None:
     """With a network that predicts draws, values are half of the result for the side to move, also after passes."""
-    made, chance, passes = network(Game.OTHELLO4, 1), np.random.default_rng(2), 0
+    made, rng, passes = make_network(Game.OTHELLO4, 1), np.random.default_rng(2), 0
     made.weights[:] = 0
     selfplay = learning.PerceptronSelfPlay(Game.OTHELLO4, made, simulations=2)
     while passes < 5:
-        examples = selfplay.play(chance)
+        examples = selfplay.play(rng)
         *positions, end = replay(Game.OTHELLO4, examples)
         sides = np.array([position.side for position in positions])
         if len(next_choices(positions[-1])) == 1 and (sides[1:] == sides[:-1]).any():
@@ -253,7 +254,7 @@ def test_values_average_the_tree_and_the_result() -> None:
 
 
 def test_the_buffer_keeps_the_latest_examples(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(learning, "BUFFER_SIZE", 10)
+    monkeypatch.setattr(learning, "BUFFER_POSITIONS", 10)
     buffer = learning.ReplayBuffer(6)
     for number in range(4):
         words = np.full((4, 3), number, np.uint64)
@@ -266,9 +267,9 @@ def test_the_buffer_keeps_the_latest_examples(monkeypatch: pytest.MonkeyPatch) -
 @pytest.mark.parametrize("turn", range(8))
 def test_symmetries_map_boards_and_policies_alike(turn: int) -> None:
     """After a symmetry, the legal moves match the board and keep their probabilities."""
-    made = network(Game.OTHELLO)
+    made = make_network(Game.OTHELLO)
     examples = learning.PerceptronSelfPlay(Game.OTHELLO, made, simulations=8).play(np.random.default_rng(6))
-    turned = batch(made, examples, turn)
+    turned = make_batch(made, examples, turn)
     for row, policy in enumerate(examples.policies):
         own, opp = (sum(1 << int(at) for at in np.flatnonzero(half)) for half in np.split(turned.inputs[row], 2))
         legal = Position(Game.OTHELLO, own, opp).legal_moves()
@@ -324,8 +325,8 @@ def test_the_command(tmp_path: Path) -> None:
 # ---- the tree -------------------------------------------------------------------------------------------------------
 @pytest.mark.parametrize("game", GAMES)
 def test_counts_add_up(game: Game) -> None:
-    made, chance = network(game), random.Random(1)
-    tree, position = PerceptronTree(max_nodes=1 << 15, network=made), walk(game, 6, chance)
+    made, rng = make_network(game), random.Random(1)
+    tree, position = PerceptronTree(max_nodes=1 << 15, network=made), play_random_plies(game, 6, rng)
     found = tree.analyse(position, 60.0, 1500, 0)
     assert found.leaves == 1500 == tree.nodes[0].visits
     assert {move for move, _ in found.candidates} == set(position.legal_moves())
@@ -345,13 +346,13 @@ def test_counts_add_up(game: Game) -> None:
 
 
 def test_a_full_tree_keeps_searching() -> None:
-    tree = PerceptronTree(max_nodes=1 << 10, network=network(Game.OTHELLO))
+    tree = PerceptronTree(max_nodes=1 << 10, network=make_network(Game.OTHELLO))
     found = tree.analyse(Position.start(), 60.0, 3000, 0)
     assert found.leaves == 3000 and found.nodes <= 1 << 10
 
 
 def test_priors_are_the_softmax_of_the_network() -> None:
-    made, position = network(Game.TOURNAMENT), walk(Game.TOURNAMENT, 9, random.Random(2))
+    made, position = make_network(Game.TOURNAMENT), play_random_plies(Game.TOURNAMENT, 9, random.Random(2))
     tree = PerceptronTree(max_nodes=1 << 10, network=made)
     found = tree.analyse(position, 60.0, 1, 0)
     promises = plain_outputs(made, position)[list(position.legal_moves())]
@@ -362,16 +363,16 @@ def test_priors_are_the_softmax_of_the_network() -> None:
 
 def test_a_win_within_reach_is_found() -> None:
     """Even an untrained network finds it, because finished games have their actual result."""
-    made, found, solved, chance = network(Game.OTHELLO), 0, 0, random.Random(3)
+    made, found, solved, rng = make_network(Game.OTHELLO), 0, 0, random.Random(3)
     while solved < 12:
-        position = reference_search.random_position(Game.OTHELLO, 6, chance)
+        position = reference_search.random_position(Game.OTHELLO, 6, rng)
         values = {move: -reference_search.solve(position.after(move)) for move in position.legal_moves()}
         if max(values.values()) > 0 > min(values.values()):
             solved += 1
             found += values[PerceptronTree(1 << 14, network=made).analyse(position, 60.0, 4000, 1).move] > 0
     assert found >= 11
     winning = parse_position("0-0-0-0-0-2-0-1-9-9-0-0-23-4-S", Game.ABAPA)
-    analysis = PerceptronTree(1 << 14, network=network(Game.ABAPA)).analyse(winning, 60.0, 200, 1)
+    analysis = PerceptronTree(1 << 14, network=make_network(Game.ABAPA)).analyse(winning, 60.0, 200, 1)
     assert winning.format_move(analysis.move) == "F" and analysis.value == pytest.approx(1)
 
 
@@ -381,7 +382,7 @@ def test_the_player_respects_its_time_limit(monkeypatch: pytest.MonkeyPatch) -> 
     player = make_player("puct@50ms")
     player.begin(Game.ABAPA, 1)
     choice = player.choose(Position.start(Game.ABAPA), Clock())
-    assert choice.analysis and choice.analysis.leaves == 3 * PerceptronTree.rounds_per_check, (
+    assert choice.analysis and choice.analysis.leaves == 3 * PerceptronTree.simulations_per_check, (
         "the third check of the clock is past the limit"
     )
     with pytest.raises(SpecError, match="needs a time"):

@@ -7,13 +7,13 @@ import pytest
 
 from awello import PASS, Game, Position, make_player, parse_position
 from awello.errors import ConfigError, SpecError
+from awello.evaluate.evaluator import Evaluator, Heuristic, list_heuristics
 from awello.evaluate.heuristics import EXACT_SCALE, evaluate
-from awello.evaluate.settings import Evaluator, Heuristic, heuristics_for
 from awello.kernel import U
 from awello.limits import Clock
 from awello.search import alphabeta_tt
 from awello.search.alphabeta_tt import AlphaBetaEntry
-from awello.search.root import ALGORITHMS, AlphaBetaEvaluator, analyse
+from awello.search.textbook_search import ALGORITHMS, AlphaBetaEvaluator, analyse
 
 alpha_beta_entry_at = getattr(alphabeta_tt.alpha_beta_entry_at, "py_func", alphabeta_tt.alpha_beta_entry_at)
 
@@ -29,25 +29,25 @@ PLAYERS = (
 
 def some_positions(game: Game, count: int, seed: int = 1) -> list[Position]:
     """Return positions of random games with a choice of moves."""
-    chance = random.Random(f"{game}/{seed}")
+    rng = random.Random(f"{game}/{seed}")
     found: list[Position] = []
     while len(found) < count:
         position = Position.start(game)
-        for _ in range(chance.randrange(60)):
+        for _ in range(rng.randrange(60)):
             if moves := position.legal_moves():
-                position = position.after(chance.choice(moves))
+                position = position.after(rng.choice(moves))
         if not position.over and position.legal_moves() != (PASS,):
             found.append(Position(game, position.own, position.opp, position.side))
     return found
 
 
-def slow_value(position: Position, depth: int, evaluator: Evaluator) -> tuple[int, int, int]:
+def reference_value(position: Position, depth: int, evaluator: Evaluator) -> tuple[int, int, int]:
     """Compute the value for the mover, the nodes and the leaves by the definition of minimax."""
     moves = position.legal_moves()
     if depth == 0 or not moves:
         words = U(position.own), U(position.opp)
         return evaluate(int(position.game), evaluator.heuristic, *words, not moves, evaluator.state), 1, 1
-    results = [slow_value(position.after(move), depth - 1, evaluator) for move in moves]
+    results = [reference_value(position.after(move), depth - 1, evaluator) for move in moves]
     return max(-value for value, _, _ in results), 1 + sum(r[1] for r in results), sum(r[2] for r in results)
 
 
@@ -57,11 +57,11 @@ def scaled(value: float, exact: bool) -> float:
 
 def test_minimax_matches_its_definition(game: Game) -> None:
     for position in some_positions(game, 6):
-        evaluator = Evaluator(game, Heuristic(heuristics_for(game)[-1]))
+        evaluator = Evaluator(game, Heuristic(list_heuristics(game)[-1]))
         for depth in (1, 2, 3):
             evaluator.prepare(position, depth)
             unplayed = Position(game, position.own, position.opp, position.side)
-            value, nodes, leaves = slow_value(unplayed, depth, evaluator)
+            value, nodes, leaves = reference_value(unplayed, depth, evaluator)
             for algorithm in ("minimax", "negamax"):
                 found = analyse(position, algorithm, depth, evaluator)
                 assert (scaled(found.value, found.exact), found.nodes, found.leaves) == (value, nodes, leaves)
@@ -69,7 +69,7 @@ def test_minimax_matches_its_definition(game: Game) -> None:
 
 def test_all_algorithms_agree_at_every_depth(game: Game) -> None:
     for position in some_positions(game, 8):
-        for name in heuristics_for(game):
+        for name in list_heuristics(game):
             for depth in (1, 2, 3, 4, 5):
                 evaluator = Evaluator(game, Heuristic(name))
                 found = [analyse(position, algorithm, depth, evaluator) for algorithm in TEXTBOOK]
@@ -88,14 +88,14 @@ def test_all_algorithms_agree_at_every_depth(game: Game) -> None:
 def test_the_table_is_kept_between_moves_and_changes_no_value() -> None:
     saved = 0
     for seed in range(6):
-        chance, position = random.Random(seed), Position.start()
+        rng, position = random.Random(seed), Position.start()
         lasting = AlphaBetaEvaluator(Game.OTHELLO, Heuristic("positional"), 1 << 14, False, False)
         while not position.over and position.legal_moves() != (PASS,):
             fresh = AlphaBetaEvaluator(Game.OTHELLO, Heuristic("positional"), 1 << 14, False, False)
             one, other = (analyse(position, "alphabeta_tt", 4, evaluator) for evaluator in (lasting, fresh))
             assert (one.value, one.best_moves) == (other.value, other.best_moves)
             saved += other.nodes - one.nodes
-            position = position.after(chance.choice(one.best_moves))
+            position = position.after(rng.choice(one.best_moves))
     assert saved > 0
 
 
@@ -158,7 +158,7 @@ def test_a_pass_is_a_ply() -> None:
     position = parse_position("-OXXXXXX" + "-" * 48 + "------OX" + " X")
     evaluator = Evaluator(Game.OTHELLO, Heuristic("absolute"))
     for algorithm in TEXTBOOK:
-        assert scaled(*_value(analyse(position, algorithm, 2, evaluator))) == slow_value(position, 2, evaluator)[0]
+        assert scaled(*_value(analyse(position, algorithm, 2, evaluator))) == reference_value(position, 2, evaluator)[0]
 
 
 def _value(analysis: object) -> tuple[float, bool]:

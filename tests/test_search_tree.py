@@ -16,14 +16,14 @@ from conftest import awello, fresh_awello
 
 from awello import Game, Position, parse_position
 from awello.errors import ConfigError, NotationError
+from awello.evaluate.evaluator import Evaluator, Heuristic, list_heuristics
 from awello.evaluate.heuristics import EXACT_SCALE
-from awello.evaluate.settings import Evaluator, Heuristic, heuristics_for
 from awello.kernel import U
 from awello.lab.tree_drawing import draw_tree, draw_tree_svg, format_node, format_value
 from awello.search import negamax
 from awello.search.negamax import INFINITY, NO_CUTS
-from awello.search.root import TEXTBOOK_ALGORITHMS
-from awello.search.search_tree import MAX_NODES, PositionSource, SearchNode, SearchTree, parse_lists, search_tree
+from awello.search.search_tree import MAX_TREE_NODES, PositionSource, SearchNode, SearchTree, parse_lists, search_tree
+from awello.search.textbook_search import TEXTBOOK_ALGORITHMS
 
 EXAMPLE_TREE = "[[[7, 9, 3], [-3, 1, -7], [4, -8, 14]]]"
 PLAIN, PRUNING = ("minimax", "negamax"), ("alphabeta", "negamax-alphabeta")
@@ -99,7 +99,7 @@ def sample_positions(game: Game, number: int) -> Iterator[tuple[Position, int, E
         for _ in range(rng.randrange(60 if game.family == "awale" else game.points - 4)):
             position = position.play(rng.choice(position.legal_moves())) if not position.over else position
         position = replace(position, past=frozenset())
-        evaluator = Evaluator(game, Heuristic(rng.choice(heuristics_for(game)), rng.choice("12")))
+        evaluator = Evaluator(game, Heuristic(rng.choice(list_heuristics(game)), rng.choice("12")))
         depth = rng.randint(1, 4)
         while kernel_result("minimax", position, depth, evaluator)[1] > MAX_SAMPLE_NODES:
             depth -= 1
@@ -203,10 +203,10 @@ def test_a_tree_too_large_to_draw_is_rejected() -> None:
     evaluator = Evaluator(Game.OTHELLO, Heuristic("positional"))
     with pytest.raises(ConfigError, match=r"20,000 nodes.*lower the depth"):
         search_tree("minimax", PositionSource(Position.start(), 7, evaluator))
-    largest = search_tree("minimax", parse_lists(json.dumps([1] * (MAX_NODES - 1))))
-    assert largest.nodes == MAX_NODES
+    largest = search_tree("minimax", parse_lists(json.dumps([1] * (MAX_TREE_NODES - 1))))
+    assert largest.nodes == MAX_TREE_NODES
     with pytest.raises(ConfigError, match="20,000"):
-        search_tree("minimax", parse_lists(json.dumps([1] * MAX_NODES)))
+        search_tree("minimax", parse_lists(json.dumps([1] * MAX_TREE_NODES)))
 
 
 def test_the_lesson_as_text() -> None:

@@ -74,10 +74,10 @@ def find_verdict(results: list[int], asked: Hypotheses) -> str:
 
 def test_equal_players_rarely_pass_and_better_ones_rarely_fail() -> None:
     asked = Hypotheses(0, 60, alpha=0.05, beta=0.1)
-    chance = np.random.default_rng(1)
+    rng = np.random.default_rng(1)
 
     def share(score: float, wanted: str) -> float:
-        duels = chance.choice(5, (400, 250), p=result_chances(score)).tolist()
+        duels = rng.choice(5, (400, 250), p=result_chances(score)).tolist()
         return [find_verdict(results, asked) for results in duels].count(wanted) / len(duels)
 
     assert 0.02 < share(0.5, "stronger") < 0.08

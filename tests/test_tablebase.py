@@ -108,11 +108,11 @@ def test_a_short_queue_gives_the_same_values(monkeypatch: pytest.MonkeyPatch, tm
 
 
 # ---- play -----------------------------------------------------------------------------------------------------------
-def play_out(base: Tablebase, position: Position, chance: random.Random) -> int:
+def play_out(base: Tablebase, position: Position, rng: random.Random) -> int:
     """Return the mover's margin when both sides play by the tablebase; 0 for endless play."""
     first = position
     while not position.over:
-        position = position.after(base.choose(position, chance))
+        position = position.after(base.choose(position, rng))
     if position.repeated:
         assert base.value(position) == 0, "a won position must not cycle"
         score = ((position.first >> 48), (position.second >> 48))
@@ -122,12 +122,12 @@ def play_out(base: Tablebase, position: Position, chance: random.Random) -> int:
 
 
 def check_play(game: Game, seeds: int, count: int) -> None:
-    base, chance = build_tablebase(game, seeds), random.Random(seeds)
+    base, rng = build_tablebase(game, seeds), random.Random(seeds)
     for _ in range(count):
-        level = chance.randint(7 if game == Game.TOURNAMENT else 1, seeds)
-        own, opp = unrank(chance.randrange(int(LEVEL_OFFSETS[level + 1] - LEVEL_OFFSETS[level])), level)
+        level = rng.randint(7 if game == Game.TOURNAMENT else 1, seeds)
+        own, opp = unrank(rng.randrange(int(LEVEL_OFFSETS[level + 1] - LEVEL_OFFSETS[level])), level)
         position = Position(game, int(own), int(opp))
-        assert play_out(base, position, chance) == base.value(position)
+        assert play_out(base, position, rng) == base.value(position)
 
 
 @pytest.mark.parametrize("game", VARIANTS, ids=str)
@@ -171,19 +171,19 @@ def test_a_table_is_kept_and_grows() -> None:
 def test_an_interrupted_build_keeps_finished_levels() -> None:
     calls = []
 
-    def step(share: float) -> None:
+    def on_progress(share: float) -> None:
         calls.append(share)
         if len(calls) == 30:
             raise KeyboardInterrupt
 
     with pytest.raises(KeyboardInterrupt):
-        build_tablebase(Game.ROMEIN, 9, step=step)
+        build_tablebase(Game.ROMEIN, 9, on_progress=on_progress)
     kept = tablebase.find_tablebase(Game.ROMEIN)
     assert kept and 1 <= kept.seeds < 9 and tablebase.verify_tablebase(Game.ROMEIN)
     build_tablebase(Game.ROMEIN, 9)
     shares: list[float] = []
-    build_tablebase(Game.ROMEIN, 10, step=shares.append)
-    assert sum(shares) == pytest.approx(tablebase.PROGRESS_PARTS)
+    build_tablebase(Game.ROMEIN, 10, on_progress=shares.append)
+    assert sum(shares) == pytest.approx(tablebase.TOTAL_PROGRESS)
 
 
 def test_a_damaged_file_is_noticed() -> None:

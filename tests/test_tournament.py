@@ -28,7 +28,7 @@ from awello.errors import AwelloError, ConfigError, IllegalMoveError
 from awello.limits import Clock
 from awello.players.player import Forfeit
 
-BOTS = str(ROOT / "tests" / "bots.py")
+BOTS = str(ROOT / "tests" / "failing_bots.py")
 
 
 @pytest.fixture(autouse=True)
@@ -109,7 +109,7 @@ def play_round(
 @pytest.mark.parametrize(
     ("wrong", "reason", "part"),
     [
-        ("exception", "crash", r"^ZeroDivisionError: nothing to share \(bots.py, line \d+\)$"),
+        ("exception", "crash", r"^ZeroDivisionError: nothing to share \(failing_bots.py, line \d+\)$"),
         ("leaves", "crash", "SystemExit"),
         ("exits", "crash", "exit status 7"),
         ("segfault", "crash", "SIGSEGV"),
@@ -123,7 +123,7 @@ def play_round(
     ],
 )
 def test_a_bot_that_fails_loses_the_game(wrong: str, reason: str, part: str) -> None:
-    played, _ = play_round(f"first,wrong={wrong}")
+    played, _ = play_round(f"first,failure={wrong}")
     for one in played:
         assert one.score == (0, 48)
         assert one.forfeits[1] is None
@@ -135,12 +135,12 @@ def test_a_bot_that_fails_loses_the_game(wrong: str, reason: str, part: str) -> 
 @pytest.mark.parametrize(
     ("spec", "limits", "reason", "part"),
     [
-        ("first,wrong=late", ResourceLimits(move_time=0.02), "time", r"a move took \d+\.\d ms; the limit is 20ms"),
-        ("first,wrong=endless", ResourceLimits(move_time=0.02), "time", r"no answer within 1\.0 s"),
-        ("first,wrong=endless,where=end", ResourceLimits(move_time=0.1), "time", "no answer|a move took"),
-        ("first,wrong=late,where=begin", ResourceLimits(learning=0.03), "learning", "the limit is 30ms"),
-        ("first,wrong=endless,where=begin", ResourceLimits(learning=0.1), "learning", "not ready after 1.1 s"),
-        ("first,wrong=big", ResourceLimits(memory=16), "memory", r"it uses \d+\.\d MiB; the limit is 16"),
+        ("first,failure=late", ResourceLimits(move_time=0.02), "time", r"a move took \d+\.\d ms; the limit is 20ms"),
+        ("first,failure=endless", ResourceLimits(move_time=0.02), "time", r"no answer within 1\.0 s"),
+        ("first,failure=endless,where=end", ResourceLimits(move_time=0.1), "time", "no answer|a move took"),
+        ("first,failure=late,where=begin", ResourceLimits(learning=0.03), "learning", "the limit is 30ms"),
+        ("first,failure=endless,where=begin", ResourceLimits(learning=0.1), "learning", "not ready after 1.1 s"),
+        ("first,failure=big", ResourceLimits(memory=16), "memory", r"it uses \d+\.\d MiB; the limit is 16"),
     ],
 )
 def test_exceeded_limits_lose_the_game(spec: str, limits: ResourceLimits, reason: str, part: str) -> None:
@@ -186,8 +186,8 @@ def test_more_processor_time_than_threads_can_use_loses() -> None:
 
 
 def test_resource_use_is_measured_without_limits() -> None:
-    late, _ = play_round("first,wrong=late", chosen=Game.OTHELLO4)
-    big, _ = play_round("first,wrong=big")
+    late, _ = play_round("first,failure=late", chosen=Game.OTHELLO4)
+    big, _ = play_round("first,failure=big")
     assert all(one.forfeits == (None, None) for one in (*late, *big))
     used = late[0].usage[0]
     assert used.worst >= used.seconds / used.moves > 0.05
@@ -206,7 +206,7 @@ def test_an_external_engine_that_exits_loses_the_game(tmp_path: Path) -> None:
 
 
 def test_two_failing_bots_both_lose(tmp_path: Path) -> None:
-    specs = "first,wrong=big,where=begin", "first,wrong=exits,where=begin"
+    specs = "first,failure=big,where=begin", "first,failure=exits,where=begin"
     tournament = Tournament(Game.ABAPA, specs, 1, limits=LIMITED)
     (played,) = play_tournament(tournament, tmp_path).rounds
     assert [one.score for one in played.games] == [(0, 0), (0, 0)]
@@ -214,19 +214,19 @@ def test_two_failing_bots_both_lose(tmp_path: Path) -> None:
 
 
 def test_a_tournament_survives_all_failures(tmp_path: Path) -> None:
-    specs = ("first", *(f"first,wrong={wrong}" for wrong in ("exits", "illegal", "exception", "prints")))
+    specs = ("first", *(f"first,failure={wrong}" for wrong in ("exits", "illegal", "exception", "prints")))
     results = play_tournament(Tournament(Game.ABAPA, specs, rounds=2, limits=LIMITED), tmp_path, jobs=2)
     standings = {bot.spec: bot for bot in results.standings()}
     assert results.played == results.total_rounds == 20
     assert {spec: list(bot.forfeits) for spec, bot in standings.items()} == {
         "first": [],
-        "first,wrong=prints": [],
-        "first,wrong=exits": ["crash"],
-        "first,wrong=illegal": ["illegal"],
-        "first,wrong=exception": ["crash"],
+        "first,failure=prints": [],
+        "first,failure=exits": ["crash"],
+        "first,failure=illegal": ["illegal"],
+        "first,failure=exception": ["crash"],
     }
     assert standings["first"].won == 6
-    assert "exit status 7" in standings["first,wrong=exits"].messages["crash"]
+    assert "exit status 7" in standings["first,failure=exits"].messages["crash"]
 
 
 def test_a_closed_bot_leaves_no_process() -> None:
@@ -363,10 +363,10 @@ def test_ratings_recover_the_true_strengths() -> None:
 
 # --- bots that answer with weights ------------------------------------------------------------------------------------
 def test_the_legal_move_with_the_largest_weight_is_played() -> None:
-    player = make_player("weighs")
+    player = make_player("fixed-weights")
     player.begin(Game.ABAPA, 1)
     assert player.choose(parse_position("4-4-4-4-4-0-4-4-4-4-4-4-0-4-S"), Clock()).move == 4
-    squares = make_player("weighs,answer=squares")
+    squares = make_player("fixed-weights,answer=squares")
     for chosen in (Game.OTHELLO, Game.OTHELLO6, Game.OTHELLO4):
         squares.begin(chosen, 1)
         position = Position.start(chosen)
@@ -374,7 +374,7 @@ def test_the_legal_move_with_the_largest_weight_is_played() -> None:
 
 
 def test_ties_follow_the_seed() -> None:
-    player = make_player("weighs,answer=equal")
+    player = make_player("fixed-weights,answer=equal")
 
     def moves(seed: int) -> list[int]:
         player.begin(Game.ABAPA, seed)
@@ -395,8 +395,8 @@ def test_ties_follow_the_seed() -> None:
 )
 def test_invalid_weights_are_an_illegal_answer(answer: str, part: str) -> None:
     with pytest.raises(IllegalMoveError, match=part):
-        play_match(Match(Game.ABAPA, f"weighs,answer={answer}", "random"))
-    played, _ = play_round(f"weighs,answer={answer}")
+        play_match(Match(Game.ABAPA, f"fixed-weights,answer={answer}", "random"))
+    played, _ = play_round(f"fixed-weights,answer={answer}")
     assert played[0].forfeits[0] is not None
     assert played[0].forfeits[0][0] == "illegal"
 
@@ -428,7 +428,18 @@ def test_the_command_prints_text_or_json(tmp_path: Path) -> None:
 
 
 def test_ctrl_c_ends_with_the_standings(tmp_path: Path) -> None:
-    words = ["-m", "awello", "--import", BOTS, "tournament", "othello", "first,wrong=late", "random", "--rounds", "999"]
+    words = [
+        "-m",
+        "awello",
+        "--import",
+        BOTS,
+        "tournament",
+        "othello",
+        "first,failure=late",
+        "random",
+        "--rounds",
+        "999",
+    ]
     words += ["--size", "4", "--out", str(tmp_path / "out"), "--json"]
     lines = tmp_path / "out" / "games.jsonl"
     pipe = subprocess.PIPE

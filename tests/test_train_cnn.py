@@ -86,8 +86,8 @@ def test_games_without_moves_are_left_out() -> None:
 
 
 def test_settings_of_older_files_are_renamed() -> None:
-    older = {"width": 8, "whole": 0, "taught": 0.5, "every": 10}
-    newer = {"width": 8, "squeeze_excitation": 0, "teacher_weight": 0.5, "eval_interval": 10}
+    older = {"network": "report", "width": 8, "whole": 0, "taught": 0.5, "every": 10}
+    newer = {"network": "report0", "width": 8, "squeeze_excitation": 0, "teacher_weight": 0.5, "eval_interval": 10}
     assert rename_former_settings(older) == rename_former_settings(newer) == newer
     assert CnnConfig(**newer).eval_interval == 10  # type: ignore[arg-type]
 
@@ -100,7 +100,7 @@ def test_the_report_is_a_table() -> None:
     assert lines[-1].startswith("the value favours the winner in 62.5%")
     assert len({len(line) for line in (*lines[:5], *lines[6:9])}) == 1
     assert describe_training(REPORT, Path("mine"))[-1] == f"play with it: cnn,weights={Path('mine', 'network.onnx')}"
-    other = REPORT | {"plan": REPORT["plan"] | {"network": "report", "view": "one"}}  # type: ignore[operator]
+    other = REPORT | {"plan": REPORT["plan"] | {"network": "report0", "view": "one"}}  # type: ignore[operator]
     assert "no player" in describe_training(other, Path("mine"))[-1] and "value" not in format_report(other)[-1]
 
 
@@ -114,13 +114,13 @@ def test_the_curves_are_drawn() -> None:
 
 
 # ---- games that are held out ----------------------------------------------------------------------------------------
-def make_games(years: list[int], same: list[int] | None = None) -> Any:
+def make_games(years: list[int], moves_id: list[int] | None = None) -> Any:
     """Games without moves, with years and numbers of equal games."""
     pytest.importorskip("torch", reason="PyTorch is not installed")
     from awello.learn.cnn_positions import GameArrays
 
     empty = np.zeros((len(years), 60), np.uint8), np.zeros(len(years), np.uint8), np.array(years, np.uint16)
-    return GameArrays(*empty, np.array(range(len(years)) if same is None else same, np.uint32))
+    return GameArrays(*empty, np.array(range(len(years)) if moves_id is None else moves_id, np.uint32))
 
 
 def split(games: Any, seed: int = 1) -> Any:
@@ -148,17 +148,17 @@ def test_the_latest_games_are_the_test_set(late: int) -> None:
 
 
 def test_equal_games_stay_together() -> None:
-    same = [number % 30 for number in range(300)]
-    parts = [{same[number] for number in part.nonzero()[0]} for part in split(make_games([0] * 300, same))]
+    moves_id = [number % 30 for number in range(300)]
+    parts = [{moves_id[number] for number in part.nonzero()[0]} for part in split(make_games([0] * 300, moves_id))]
     assert all(parts) and sum(map(len, parts)) == 30
 
 
 @pytest.mark.parametrize("seed", range(20))
 def test_three_games_are_enough_and_two_are_not(seed: int) -> None:
     assert [part.sum() for part in split(make_games([0] * 3), seed)] == [1, 1, 1]
-    for years, same in (([0, 0], None), ([0] * 9, [0, 1, 0] * 3), ([2001, 2020], None)):
+    for years, moves_id in (([0, 0], None), ([0] * 9, [0, 1, 0] * 3), ([2001, 2020], None)):
         with pytest.raises(ConfigError, match="too few different games"):
-            split(make_games(years, same), seed)
+            split(make_games(years, moves_id), seed)
 
 
 def test_subsampling_keeps_whole_games() -> None:
@@ -283,7 +283,7 @@ def test_invalid_input_is_refused(learning: Any, tmp_path: Path) -> None:
 def test_the_network_of_report_0_and_a_student(learning: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(BATCH_SIZES, "cpu", 16)
     file, out = make_file(tmp_path, 12, "2022"), tmp_path / "out"
-    done = train(file, "--network", "report", "--view", "one", "--moves", "winners", "--out", str(out))
+    done = train(file, "--network", "report0", "--view", "one", "--moves", "winners", "--out", str(out))
     assert done.returncode == 0 and "no player supports this input" in done.stdout
     student = tmp_path / "student"
     done = train(file, "--teacher", str(out / "weights.pt"), "--out", str(student), "--json")

@@ -32,10 +32,10 @@ def client() -> Iterator[TestClient]:
 
 
 def random_game(game: Game, seed: int) -> tuple[list[Position], list[str]]:
-    chance = random.Random(seed)
+    rng = random.Random(seed)
     positions, names = [Position.start(game)], []
     while not positions[-1].over:
-        move = chance.choice(positions[-1].legal_moves())
+        move = rng.choice(positions[-1].legal_moves())
         names.append(positions[-1].format_move(move))
         positions.append(positions[-1].after(move))
     return positions, names
@@ -50,7 +50,7 @@ def predict(view: dict[str, Any], name: str) -> dict[str, Any]:
         for square in [] if name == "pass" else [name, *effect["flips"]]:
             cells[size * (int(square[1]) - 1) + "abcdefgh".index(square[0])] = "XO"[side]
         return {"size": size, "cells": "".join(cells)}
-    pits, taken, names = list(board["pits"]), list(board["taken"]), "".join(awale.PITS)
+    pits, taken, names = list(board["pits"]), list(board["taken"]), "".join(awale.PIT_NAMES)
     pits[names.index(name)] = 0
     for pit in effect["sown"]:
         pits[names.index(pit)] += 1
@@ -71,7 +71,7 @@ def test_positions_predict_every_move(client: TestClient, game: Game, seed: int)
     for position, view in zip(positions, views, strict=True):
         assert view["position"] == format_position(position)
         assert list(view["moves"]) == [position.format_move(move) for move in position.legal_moves()]
-        pits = set() if game.family == "othello" or position.over else set(awale.PITS[position.side])
+        pits = set() if game.family == "othello" or position.over else set(awale.PIT_NAMES[position.side])
         assert set(view["refused"]) == pits - set(view["moves"])
     assert views[-1]["over"] and tuple(views[-1]["score"]) == positions[-1].score()
     assert [view["over"] for view in views[:-1]] == [False] * len(names)

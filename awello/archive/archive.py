@@ -92,7 +92,7 @@ class GameFilter:
         query = select(games.c.id, *columns).where(*self.build_conditions()).order_by(games.c.id)
         if self.through is None:
             return list(connection.execute(query))
-        passing = {int(number) for number in find_entries(connection, self.through)["record"]}
+        passing = {int(number) for number in find_entries(connection, self.through)["game"]}
         if len(passing) <= MAX_QUERY_VALUES:
             query = query.where(games.c.id.in_(passing))
         return [row for row in connection.execute(query) if row.id in passing]
@@ -169,7 +169,7 @@ def _find_latest(
         below = [] if before_number is None else [number < before_number]
         query = select(number).where(*conditions, *below).order_by(number.desc()).limit(count)
         return counted, list(connection.execute(query).scalars())
-    passing = np.unique(find_entries(connection, game_filter.through)["record"])
+    passing = np.unique(find_entries(connection, game_filter.through)["game"])
     if conditions:
         passing = np.intersect1d(passing, list(connection.execute(select(number).where(*conditions)).scalars()))
     end = len(passing) if before_number is None else np.searchsorted(passing, before_number)

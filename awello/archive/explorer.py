@@ -50,7 +50,7 @@ def explore(archive: Archive, position: Position, game_filter: GameFilter | None
     with archive.engine.connect() as connection:
         entries = find_entries(connection, position)
         if game_filter is not None:
-            entries = entries[np.isin(entries["record"], [row.id for row in game_filter.select_rows(connection)])]
+            entries = entries[np.isin(entries["game"], [row.id for row in game_filter.select_rows(connection)])]
     tree = _build_tree(archive, position, entries)
     values = tree.move_values(position)
     names, scores = entries["move"].copy(), entries["score"].copy()  # contiguous copies are compared much faster
@@ -66,7 +66,7 @@ def _build_tree(archive: Archive, position: Position, entries: Entries) -> GameT
     """Build the tree of the games through a position; empty if there are too many, or for Awalé."""
     if position.game.family != "othello" or len(entries) > MAX_VALUED_GAMES:
         return GameTree()
-    return GameTree(archive.load_bare_records(np.unique(entries["record"]).tolist()))
+    return GameTree(archive.load_bare_records(np.unique(entries["game"]).tolist()))
 
 
 def _count_results(position: Position, move: int, scores: npt.NDArray[np.int8], value: int | None) -> MoveStatistics:

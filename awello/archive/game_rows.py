@@ -108,7 +108,7 @@ def _find_openings(entries: Entries) -> dict[int, str]:
     keys, names = _load_named_keys()
     named = np.flatnonzero(np.isin(entries["key"], keys))
     at = np.searchsorted(keys, entries["key"][named])
-    return {int(number): names[name] for number, name in zip(entries["record"][named], at, strict=True)}
+    return {int(number): names[name] for number, name in zip(entries["game"][named], at, strict=True)}
 
 
 @cache

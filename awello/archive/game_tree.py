@@ -27,7 +27,7 @@ class Advice:
     """The move to play; None if no known move wins and there are unknown moves."""
     value: int
     """The value of the best known move."""
-    forbidden: tuple[int, ...] = ()
+    excluded_moves: tuple[int, ...] = ()
     """The known moves, which a search for a better move should exclude."""
 
 

@@ -11,7 +11,7 @@ import numpy as np
 import numpy.typing as npt
 from sqlalchemy import Connection, bindparam, func, select
 
-from awello.archive.position_keys import UNKNOWN_SCORE, position_key, trace_games
+from awello.archive.position_keys import UNKNOWN_SCORE, compute_position_keys, position_key
 from awello.archive.schema import index_pages
 from awello.kernel import U
 from awello.position import Position
@@ -19,7 +19,7 @@ from awello.record import Record
 from awello.rules.game import PASS, Game
 from awello.storage.database import select_among
 
-ENTRY_DTYPE = np.dtype([("key", "<u8"), ("record", "<u4"), ("move", "i1"), ("score", "i1")])
+ENTRY_DTYPE = np.dtype([("key", "<u8"), ("game", "<u4"), ("move", "i1"), ("score", "i1")])
 BUCKET_BITS = 12
 PAGE_ENTRIES = 2048  # exceeded only by a page whose entries were added together
 OFF_BOARD_WIN_SCORE = 100  # the score of a win off the board, such as by resignation, which has no margin
@@ -38,7 +38,7 @@ def build_entries(game: Game, records: Sequence[Record], ids: Sequence[int]) -> 
     entries = np.zeros(len(moves) + len(records), ENTRY_DTYPE)
     keys, canonical_moves = np.empty(len(entries), np.uint64), np.empty(len(entries), np.int8)
     scores = np.empty(len(records), np.int64)
-    trace_games(int(game), owns, opps, lengths, moves, keys, canonical_moves, scores)
+    compute_position_keys(int(game), owns, opps, lengths, moves, keys, canonical_moves, scores)
     if game.adapter.has_repetition:
         finals = (record.final for record in records)  # the words alone do not show a repetition
         scores[:] = [final.margin if final.over else UNKNOWN_SCORE for final in finals]
@@ -51,7 +51,7 @@ def build_entries(game: Game, records: Sequence[Record], ids: Sequence[int]) -> 
     ends = np.repeat(np.cumsum(lengths + 1) - 1, lengths + 1)
     back = np.where((ends - np.arange(len(entries))) % 2 == 0, 1, -1)
     spread = np.repeat(scores, lengths + 1)
-    entries["key"], entries["move"], entries["record"] = keys, canonical_moves, np.repeat(ids, lengths + 1)
+    entries["key"], entries["move"], entries["game"] = keys, canonical_moves, np.repeat(ids, lengths + 1)
     entries["score"] = np.where(spread == UNKNOWN_SCORE, UNKNOWN_SCORE, spread * back)
     return entries, margins
 

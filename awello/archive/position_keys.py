@@ -47,7 +47,7 @@ def position_key(game: int, own: U, opp: U, move: int) -> tuple[U, int]:
 
 
 @kernel("void(int64, uint64[::1], uint64[::1], int64[::1], int8[::1], uint64[::1], int8[::1], int64[::1])")
-def trace_games(
+def compute_position_keys(
     game: int,
     owns: Words,
     opps: Words,

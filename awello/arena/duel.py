@@ -160,9 +160,9 @@ def play_duel(
     duel: Duel,
     jobs: Jobs = 1,
     folder: Path | None = None,
-    report: Callable[[DuelResult], None] = lambda result: None,
+    on_progress: Callable[[DuelResult], None] = lambda result: None,
 ) -> DuelResult:
-    """Play a duel; call `report` at the start and after each game.
+    """Play a duel; call `on_progress` at the start and after each game.
 
     Ctrl-C ends it early; with a folder it can be resumed.
     """
@@ -170,6 +170,6 @@ def play_duel(
     with Runner(duel, jobs, folder) as runner:
         result = DuelResult(duel, runner.results)
         result.drop_after_verdict()
-        report(result)
-        result.interrupted = not runner.run(lambda: report(result), lambda: result.over)
+        on_progress(result)
+        result.interrupted = not runner.run(lambda: on_progress(result), lambda: result.over)
         return result

@@ -167,9 +167,9 @@ def mean_ms(results: Sequence[GameResult]) -> tuple[float, float]:
 
 
 def play_match(
-    match: Match, jobs: Jobs = 1, folder: Path | None = None, report: Callable[[int], None] = lambda games: None
+    match: Match, jobs: Jobs = 1, folder: Path | None = None, on_progress: Callable[[int], None] = lambda games: None
 ) -> MatchResult:
-    """Play a match; call `report` with the number of games played at the start and after each game.
+    """Play a match; call `on_progress` with the number of games played at the start and after each game.
 
     Ctrl-C ends it early; with a folder it can be resumed.
     """
@@ -177,6 +177,6 @@ def play_match(
         raise ConfigError(f"a match needs at least one game, not {match.games}")
     check_players((match.first, match.second), match.kind)
     with Runner(match, jobs, folder) as runner:
-        report(len(runner.results))
-        finished = runner.run(lambda: report(len(runner.results)))
+        on_progress(len(runner.results))
+        finished = runner.run(lambda: on_progress(len(runner.results)))
         return MatchResult(match, runner.results, not finished)

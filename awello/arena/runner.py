@@ -248,15 +248,15 @@ class Runner(Generic[Result]):
         except ValidationError:
             raise ConfigError(f"{journal.lines} is damaged: choose another --out, or remove the folder") from None
 
-    def run(self, report: Callable[[], None] = lambda: None, is_done: Callable[[], bool] = lambda: False) -> bool:
-        """Run missing jobs until `is_done`; call `report` after each result.  Return False after Ctrl-C."""
+    def run(self, on_progress: Callable[[], None] = lambda: None, is_done: Callable[[], bool] = lambda: False) -> bool:
+        """Run missing jobs until `is_done`; call `on_progress` after each result.  Return False after Ctrl-C."""
         try:
             with closing(self._results()) as results:
                 while not is_done() and (result := next(results, None)) is not None:
                     self.results.append(result)
                     if self._journal:
                         self._journal.write(self._adapter.dump_python([result], exclude_defaults=True)[0])
-                    report()
+                    on_progress()
         except KeyboardInterrupt:
             return False
         return True

@@ -289,14 +289,14 @@ def play_tournament(
     tournament: Tournament,
     folder: Path | None = None,
     jobs: Jobs = 1,
-    report: Callable[[TournamentResult], None] = lambda result: None,
+    on_progress: Callable[[TournamentResult], None] = lambda result: None,
 ) -> TournamentResult:
-    """Play a tournament; call `report` at the start and after each game.
+    """Play a tournament; call `on_progress` at the start and after each game.
 
     Ctrl-C ends it early; with a folder it can be resumed.
     """
     with Runner(tournament, jobs, folder) as runner:
         result = TournamentResult(tournament, runner.results)
-        report(result)
-        result.interrupted = not runner.run(lambda: report(result))
+        on_progress(result)
+        result.interrupted = not runner.run(lambda: on_progress(result))
         return result

@@ -11,7 +11,7 @@ from awello.cli.options import Cluster, Json, resolve_jobs
 from awello.cli.output import hide_password, print_json
 from awello.cli.progress import resumable, show_job_progress
 from awello.errors import ConfigError
-from awello.evaluate.otage_memory import MEMORY_FILE, TERMS, OtageMemory
+from awello.evaluate.otage_memory import MEMORY_FILE, TERM_NAMES, OtageMemory
 from awello.learn.autoplay import AutoplayPlan
 from awello.learn.autoplay import autoplay as play
 from awello.limits import Clock, parse_clock, parse_limit
@@ -84,7 +84,7 @@ def print_report(
     lost = [result for record, result in learnt if record.winner is not None]
     changed = sum(result.changed_ply is not None for result in lost)
     repeats = sum(result.repeats for result in lost)
-    factors = dict(zip(TERMS, (round(factor, 3) for factor in memory.factors), strict=True))
+    factors = dict(zip(TERM_NAMES, (round(factor, 3) for factor in memory.factors), strict=True))
     if json:
         learning = {"lost": len(lost), "changed": changed, "repeats": repeats, "factors": factors}
         print_json(

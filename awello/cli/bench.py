@@ -7,7 +7,7 @@ from awello.cli.app import app
 from awello.cli.options import Json, Threads
 from awello.cli.output import print_json
 from awello.cli.progress import show_step_progress
-from awello.engine.bench import GAMES, run_bench
+from awello.engine.bench import BENCH_GAMES, run_bench
 
 
 @app.command()
@@ -18,7 +18,7 @@ def bench(threads: Threads = 1, json: Json = False) -> None:
     """
 
     rows = []
-    with show_step_progress("bench", 3 * len(GAMES)) as step:
+    with show_step_progress("bench", 3 * len(BENCH_GAMES)) as step:
         for row in run_bench(threads):
             rows.append(row)
             step()

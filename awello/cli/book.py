@@ -9,7 +9,7 @@ from awello.cli.app import app
 from awello.cli.options import Hash, Json, Variant
 from awello.cli.output import print_result, write_file
 from awello.cli.progress import show_step_progress
-from awello.engine.book import OpeningBook, format_book, load_book, shipped_book
+from awello.engine.book import OpeningBook, format_book, load_book, load_shipped_book
 from awello.engine.engine import Engine
 from awello.errors import ConfigError
 from awello.formats.transcript import parse_transcript
@@ -78,7 +78,7 @@ def show(
     chosen = _find_awale_variant(game, variant)
     if book is not None and not book.exists():
         raise ConfigError(f"book {str(book)!r} does not exist: grow one with 'awello book expand awale'")
-    opening_book = shipped_book(chosen) if book is None else load_book(book, chosen)
+    opening_book = load_shipped_book(chosen) if book is None else load_book(book, chosen)
     position = parse_transcript(moves, Position.start(chosen)).final
     key = position.board_words
     values = opening_book.move_values(key) if opening_book.is_expanded(key) else {}

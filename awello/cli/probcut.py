@@ -9,7 +9,7 @@ from awello.cli.app import app
 from awello.cli.options import Json
 from awello.cli.output import print_json
 from awello.cli.progress import show_step_progress
-from awello.lab.probcut import EMPTIES, measure_differences, write_report
+from awello.lab.probcut import SAMPLED_EMPTIES, measure_differences, write_report
 from awello.lab.report import require_matplotlib
 
 
@@ -26,7 +26,7 @@ def probcut(
     """
     require_matplotlib()
     out.mkdir(parents=True, exist_ok=True)
-    with show_step_progress("probcut", positions * len(EMPTIES)) as step:
+    with show_step_progress("probcut", positions * len(SAMPLED_EMPTIES)) as step:
         differences = measure_differences(positions, seed, step)
     fits = write_report(differences, out)
     if json:

@@ -9,7 +9,7 @@ from awello.cli.app import app
 from awello.cli.options import Json, Threads, Variant
 from awello.cli.output import print_json, print_result
 from awello.cli.progress import show_step_progress
-from awello.engine.tablebase import PROGRESS_PARTS, build_tablebase, find_tablebase, tablebase_folder, verify_tablebase
+from awello.engine.tablebase import TOTAL_PROGRESS, build_tablebase, find_tablebase, tablebase_folder, verify_tablebase
 from awello.rules.game import Game, find_game
 
 tablebase = typer.Typer(help="Build and list the Awalé tablebases.", no_args_is_help=True)
@@ -29,7 +29,7 @@ def build(
     levels.
     """
     game, started = find_game("awale", variant=variant), time.perf_counter()
-    with show_step_progress(f"{game}, {seeds} seeds", PROGRESS_PARTS) as step:
+    with show_step_progress(f"{game}, {seeds} seeds", TOTAL_PROGRESS) as step:
         base = build_tablebase(game, seeds, threads, step)
     seconds = time.perf_counter() - started
     size = base.table.size

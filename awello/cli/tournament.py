@@ -80,12 +80,12 @@ def play_and_report(tournament: Tournament, folder: Path, jobs: Jobs, json: bool
 
     with show_job_progress(f"{label}: bots are preparing", tournament.total, draw) as update:
 
-        def report(result: TournamentResult) -> None:
+        def on_progress(result: TournamentResult) -> None:
             nonlocal latest
             latest = result
             update(len(result.results), label if result.results else "")
 
-        result = play_tournament(tournament, folder, jobs, report)
+        result = play_tournament(tournament, folder, jobs, on_progress)
     if result.interrupted and not result.results:
         raise KeyboardInterrupt
     if json:

@@ -75,11 +75,11 @@ def patterns(
     if plot:
         check_plot(plot)
     games = np.concatenate([read_games(path) for path in data])
-    plan = PatternTrainingConfig.of(games, seed, depth, positions if depth else 0)
-    training = PatternTraining(out, plan, collect_positions(games), jobs)
+    config = PatternTrainingConfig.of(games, seed, depth, positions if depth else 0)
+    training = PatternTraining(out, config, collect_positions(games), jobs)
     for step in () if json else training.completed:
         print(format_step(step))
-    with show_step_progress("train patterns", len(plan.steps())) as show:
+    with show_step_progress("train patterns", len(config.steps())) as show:
         show(len(training.completed))
         for step in training.run(lambda searched: show(0, description=f"{searched:,d} positions searched")):
             show()
@@ -88,13 +88,14 @@ def patterns(
     if plot:
         write_plot(plot, lambda axes: draw_errors(axes, training.completed))
     steps = [asdict(step) for step in training.completed]
-    print_result({"plan": asdict(plan), "steps": steps, "file": str(out)}, f"written to {out}", json)
+    print_result({"plan": asdict(config), "steps": steps, "file": str(out)}, f"written to {out}", json)
 
 
 def format_step(step: StageResult) -> str:
     """Format the result of a training step in one line."""
     learnt = f"{step.empties:3d} empty squares, {step.labels}: {step.examples:9,d} examples"
-    return f"{learnt}, error {step.error:5.2f} discs ({step.before:5.2f} before), {step.results:5.2f} against results"
+    errors = f"error {step.error:5.2f} discs ({step.initial_error:5.2f} before), {step.results:5.2f} against results"
+    return f"{learnt}, {errors}"
 
 
 def draw_errors(axes: Any, steps: Sequence[StageResult]) -> None:

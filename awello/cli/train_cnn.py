@@ -35,7 +35,7 @@ def cnn(
     duration: DurationOption = "5m",
     out: Annotated[Path, typer.Option(help="Folder to write to, or to resume from", metavar="FOLDER")] = Path("cnn"),
     network: Annotated[
-        Literal["residual", "report"], typer.Option(help="Residual network, or the network of report 0")
+        Literal["residual", "report0"], typer.Option(help="Residual network, or the network of report 0")
     ] = "residual",
     width: Annotated[int, typer.Option(min=8, max=512, help="Number of channels per residual block", metavar="N")] = 32,
     blocks: Annotated[int, typer.Option(min=1, max=64, help="Number of residual blocks", metavar="N")] = 2,
@@ -70,10 +70,10 @@ def cnn(
     from awello.learn.cnn_config import CnnConfig
     from awello.learn.cnn_training import read_curves, read_report
 
-    plan = CnnConfig(
+    config = CnnConfig(
         network, width, blocks, 0, view, moves, str(teacher or ""), batch_size=BATCH_SIZES[chosen], seed=seed
     )
-    run_training(replace(plan, minutes=seconds / 60, eval_interval=0), paths, out, chosen, json)
+    run_training(replace(config, minutes=seconds / 60, eval_interval=0), paths, out, chosen, json)
     report = read_report(out)
     if plot:
         write_plot(plot, lambda axes: draw_curves(axes, read_curves(out)))
@@ -81,14 +81,14 @@ def cnn(
     print_result(report | {"file": str(out / NETWORK_FILE)}, text, json)
 
 
-def run_training(plan: "CnnConfig", paths: Sequence[Path], out: Path, device: str, json: bool) -> None:
+def run_training(config: "CnnConfig", paths: Sequence[Path], out: Path, device: str, json: bool) -> None:
     """Train on the games at the given paths, printing progress."""
     from awello.learn.cnn_training import format_row, run
 
-    checkpoint, seconds = out / "checkpoint.pt", 60 * plan.minutes
+    checkpoint, seconds = out / "checkpoint.pt", 60 * config.minutes
     with resumable(out), show_step_progress("read games", seconds) as show:
         rows = run(
-            plan,
+            config,
             read_paths(paths, out),
             out,
             checkpoint,
@@ -163,14 +163,14 @@ def format_accuracy(result: dict[str, float]) -> str:
 
 def describe_training(report: dict[str, Any], out: Path) -> list[str]:
     """Describe the training and the player that uses the network."""
-    games, positions, plan = report["games"], report["positions"], report["plan"]
-    steps = f"{report['step']:,d} steps of {plan['batch_size']} positions, {report['epochs']:.2f} epochs"
+    games, positions, config = report["games"], report["positions"], report["plan"]
+    steps = f"{report['step']:,d} steps of {config['batch_size']} positions, {report['epochs']:.2f} epochs"
     others = f"{games['validation']:,d} for validation, {games['test']:,d} for testing"
     lines = [
         f"{games['training']:,d} training games with {positions['training']:,d} positions; {others}",
         f"{report['parameters']:,d} weights, {steps}, {report['seconds']:.0f} s; written to {out}",
     ]
-    if plan["network"] == "residual" and plan["view"] == "mover":
+    if config["network"] == "residual" and config["view"] == "mover":
         return [*lines, f"play with it: cnn,weights={out / NETWORK_FILE}"]
     return [*lines, "no player supports this input: omit --network and --view to train a network for a player"]
 

@@ -49,12 +49,12 @@ def add_heuristic_command(name: str) -> None:
         from awello.learn.genetic import GeneticConfig, learn_ordering, save_evolution
 
         game, seconds = find_game("awale", variant=variant), parse_training_time(duration)
-        plan = GeneticConfig(name, str(game), seed, nodes)
-        evolution = run_evolution(plan, seconds, out, resolve_jobs(jobs, cluster), plot, json)
+        config = GeneticConfig(name, str(game), seed, nodes)
+        evolution = run_evolution(config, seconds, out, resolve_jobs(jobs, cluster), plot, json)
         if name == "travers":
             with show_step_progress("move ordering", DEFAULT_GAMES) as step:
-                save_evolution(out, plan, evolution, learn_ordering(plan, evolution, step))
-        print_weights(plan, evolution, out, json)
+                save_evolution(out, config, evolution, learn_ordering(config, evolution, step))
+        print_weights(config, evolution, out, json)
 
 
 for heuristic in HEURISTICS:
@@ -80,16 +80,16 @@ def otage(
     """
     from awello.learn.otage_factors import make_config, write_factors
 
-    seconds, plan = parse_training_time(duration), make_config(memory, seed, nodes)
-    evolution = run_evolution(plan, seconds, out, resolve_jobs(jobs, cluster), plot, json)
-    file = write_factors(memory, plan.weights(evolution.best))
-    print_weights(plan, evolution, out, json)
+    seconds, config = parse_training_time(duration), make_config(memory, seed, nodes)
+    evolution = run_evolution(config, seconds, out, resolve_jobs(jobs, cluster), plot, json)
+    file = write_factors(memory, config.weights(evolution.best))
+    print_weights(config, evolution, out, json)
     if not json:
         print(f"the factors are saved in {file}")
 
 
 def run_evolution(
-    plan: "GeneticConfig", seconds: float, out: Path, jobs: Jobs, plot: Path | None, json: bool
+    config: "GeneticConfig", seconds: float, out: Path, jobs: Jobs, plot: Path | None, json: bool
 ) -> "Evolution":
     """Evolve until the time is spent, saving each generation, and plot the fitness if requested."""
     from awello.learn.genetic import evolve, resume_evolution, save_evolution
@@ -97,12 +97,12 @@ def run_evolution(
     if plot:
         check_plot(plot)
     lines = not json and not sys.stdout.isatty()
-    evolution = resume_evolution(out, plan)
-    save_evolution(out, plan, evolution)  # so that write errors appear before the first generation
+    evolution = resume_evolution(out, config)
+    save_evolution(out, config, evolution)  # so that write errors appear before the first generation
     started = time.perf_counter() - evolution.seconds
     with (
         resumable(out),
-        show_step_progress(f"train {plan.heuristic}", round(seconds)) as show,
+        show_step_progress(f"train {config.heuristic}", round(seconds)) as show,
         nullcontext(map) if jobs == 1 else worker_pool(jobs) as parallel_map,
     ):
 
@@ -111,9 +111,9 @@ def run_evolution(
                 show(0, completed=time.perf_counter() - started)
                 yield result
 
-        for generation in evolve(plan, evolution, seconds, tracked):
+        for generation in evolve(config, evolution, seconds, tracked):
             evolution = generation
-            save_evolution(out, plan, evolution)
+            save_evolution(out, config, evolution)
             show(0, description=describe_evolution(evolution, "\n"))
             if lines:
                 print(describe_evolution(evolution), flush=True)
@@ -138,11 +138,11 @@ def plot_fitness(axes: Any, evolution: "Evolution") -> None:
     axes.set_ylabel("fitness")
 
 
-def print_weights(plan: "GeneticConfig", evolution: "Evolution", out: Path, json: bool) -> None:
+def print_weights(config: "GeneticConfig", evolution: "Evolution", out: Path, json: bool) -> None:
     """Print the learnt weights."""
     content = {
-        "heuristic": plan.heuristic,
-        "weights": plan.weights(evolution.best),
+        "heuristic": config.heuristic,
+        "weights": config.weights(evolution.best),
         "fitness": evolution.history[-1].best,
         "generations": len(evolution.history),
         "seconds": evolution.seconds,

@@ -50,7 +50,7 @@ class RatedPositions:
 
 def _key(position: Position) -> Key:
     (own, opp), adapter = position.canonical(), position.game.adapter
-    return adapter.size, own & adapter.board_mask, opp & adapter.board_mask
+    return adapter.size, own & adapter.position_mask, opp & adapter.position_mask
 
 
 def _keys_of(state: GameState, old: list[Key]) -> list[Key]:
@@ -64,6 +64,6 @@ def _keys_of(state: GameState, old: list[Key]) -> list[Key]:
     words = np.empty((MAX_MOVES, 2), np.uint64)
     count = canonical_children(int(state.game), U(position.own), U(position.opp), words)
     adapter = state.game.adapter
-    children = [(adapter.size, own, opp) for own, opp in (words[:count] & U(adapter.board_mask)).tolist()]
+    children = [(adapter.size, own, opp) for own, opp in (words[:count] & U(adapter.position_mask)).tolist()]
     before_pass = [_key(Position(state.game, position.opp, position.own))] if state.moves[-1] == PASS else []
     return [current, before, *children, *before_pass]

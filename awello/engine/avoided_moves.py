@@ -34,7 +34,8 @@ class AvoidedMoves:
                 entry = json.loads(line)
                 game = find_game(entry["game"], entry.get("size"), entry.get("variant"))
                 position = parse_position(entry["position"], game)
-                self._set(position, position.parse_move(entry["move"]), float(entry["worth"]))
+                value = entry["value"] if "value" in entry else entry["worth"]  # the name in older files
+                self._set(position, position.parse_move(entry["move"]), float(value))
             except (ValueError, KeyError, TypeError) as error:
                 advice = "correct or delete this line"
                 raise ConfigError(f"{self.file}, line {number} is invalid ({error}): {advice}") from None
@@ -48,7 +49,7 @@ class AvoidedMoves:
         self._set(position, move, value)
         if self.file is not None:
             text, name = format_position(position), position.format_move(move)
-            entry = {**position.game.options, "position": text, "move": name, "worth": value}
+            entry = {**position.game.options, "position": text, "move": name, "value": value}
             self.file.parent.mkdir(parents=True, exist_ok=True)
             with self.file.open("a", encoding="utf-8") as file:
                 file.write(json.dumps(entry) + "\n")

@@ -19,12 +19,12 @@ from awello.engine.awale_transposition_table import (
     BOUND_UPPER,
     EMPTY_ENTRY,
     SOLVED_DEPTH,
+    allows_cutoff,
     entry_address,
     entry_depth,
     entry_pit,
     entry_value,
     probe_tt,
-    settles_window,
     store_tt,
 )
 from awello.engine.retrograde import LEVEL_OFFSETS, VALUE_OF_CODE, rank
@@ -33,7 +33,7 @@ from awello.engine.transposition_table import hash_of
 from awello.evaluate.awale_network import AwaleNetworkWeights, awale_network_weights_at, forward
 from awello.kernel import U, kernel
 from awello.memory import load8, prefetch
-from awello.rules.awale import ABAPA, BYTE, is_stopped, legal_moves, seeds_in, sow
+from awello.rules.awale import ABAPA, BYTE_MASK, is_stopped, legal_moves, seeds_in, sow
 
 MIN_CYCLE_PLIES = 12  # a position can repeat after this many quiet moves at the earliest: one from each pit
 UNREDUCED_MOVES = 2  # the first moves of a node, which are never reduced: fewer save nodes but overlook more
@@ -124,7 +124,7 @@ def evaluate_horizon(own: U, opp: U, alpha: int, beta: int, depth: int, state: A
 @kernel("uint64(uint64, int64)", inline=True)
 def sowing_index(own: U, pit: int) -> U:
     """Return the history table index of a pit and its number of seeds, which also identifies killer moves."""
-    return U(pit) << U(6) | own >> U(8 * pit) & BYTE
+    return U(pit) << U(6) | own >> U(8 * pit) & BYTE_MASK
 
 
 @kernel("int64(int64, int64)", inline=True)
@@ -193,7 +193,7 @@ def update_history(own: U, pit: int, captures: U, depth: int, frame: StackFrame,
 def count_node(state: AwaleState) -> None:
     """Count a visited position, and stop at the node limit."""
     state.nodes += 1
-    if state.nodes >= state.max_nodes:
+    if state.nodes >= state.node_limit:
         state.stop = STOP_BIT
 
 
@@ -244,7 +244,7 @@ def search(own: U, opp: U, alpha: int, beta: int, depth: int, ply: int, state: A
     entry = probe_tt(key, state)
     frame, index, count, unsorted = state.stack[U(ply)], 0, 0, moves
     if entry != EMPTY_ENTRY:  # redundant, but branch prediction hides the latency of the read
-        if settles_window(entry, alpha, beta, depth):
+        if allows_cutoff(entry, alpha, beta, depth):
             if entry_depth(entry) != SOLVED_DEPTH:
                 state.estimates += 1
             return entry_value(entry)

@@ -22,13 +22,13 @@ from awello.engine.threads import SearchRequest, SearchResult, SearchThreads, Se
 from awello.engine.transposition_table import TranspositionTable
 from awello.errors import ConfigError
 from awello.evaluate.awale_network import AwaleNetworkWeights
-from awello.evaluate.settings import Heuristic
+from awello.evaluate.evaluator import Heuristic
 from awello.evaluate.weights import load_awale_network_weights
 from awello.kernel import U
 from awello.limits import Limit
 from awello.memory import address_of
 from awello.position import Position
-from awello.rules.awale import ROW
+from awello.rules.awale import ROW_MASK
 from awello.rules.game import Game
 
 MIN_PARALLEL_DEPTH = 12  # shallower searches use one thread, because they end before other threads have started
@@ -68,7 +68,7 @@ class AwaleWorker(SearchWorker):
         selective = self.weights is not None and request.depth > MAX_FULL_WIDTH_DEPTH
         reduce_from_depth = REDUCE_FROM_DEPTH if selective else NO_REDUCTIONS
         root_best_pit = NO_PIT if request.first_move == NO_MOVE else request.first_move
-        self.set(
+        self.set_fields(
             stop=0, estimates=0, root_best_pit=root_best_pit, tablebase_seeds=seeds, reduce_from_depth=reduce_from_depth
         )
         if request.position is not self.loaded_position:  # a search does not change the frames before its root
@@ -85,7 +85,7 @@ class AwaleWorker(SearchWorker):
             frames[field] = 0
         boards: tuple[list[tuple[int, int]], list[tuple[int, int]]] = [], []
         for own, opp, side in position.past:
-            boards[side != position.side].append((own & int(ROW), opp & int(ROW)))
+            boards[side != position.side].append((own & int(ROW_MASK), opp & int(ROW_MASK)))
         for theirs, pairs in enumerate(boards):
             places = frames[MIN_CYCLE_PLIES - 2 + theirs :: 2][: len(pairs)]
             places["own"], places["opp"] = np.array(pairs[: len(places)], np.uint64).reshape(-1, 2).T
@@ -93,16 +93,16 @@ class AwaleWorker(SearchWorker):
             frames["quiet_moves"][0] = min(MIN_CYCLE_PLIES + 2 * len(position.past), PAST_PLIES)
 
     def search(self, request: SearchRequest) -> SearchResult:
-        own, opp = U(request.position.own) & ROW, U(request.position.opp) & ROW
+        own, opp = U(request.position.own) & ROW_MASK, U(request.position.opp) & ROW_MASK
         depth = min(MAX_DEPTH, request.depth + self.number % 2)  # every other thread searches one ply deeper
         value = search_root_at(own, opp, request.moves, request.alpha, request.beta, depth, self.address)
-        return SearchResult(int(value), self.get("root_best_pit"), not self.get("estimates"))
+        return SearchResult(int(value), self.get_field("root_best_pit"), not self.get_field("estimates"))
 
     def probe_best_move(self, position: Position) -> int:
-        pit = int(probe_best_pit(U(position.own) & ROW, U(position.opp) & ROW, self.address))
+        pit = int(probe_best_pit(U(position.own) & ROW_MASK, U(position.opp) & ROW_MASK, self.address))
         return NO_MOVE if pit == NO_PIT else pit
 
-    def is_worth_sharing(self, request: SearchRequest) -> bool:
+    def uses_all_threads(self, request: SearchRequest) -> bool:
         return request.depth >= MIN_PARALLEL_DEPTH
 
     def start(self) -> None:
@@ -136,7 +136,7 @@ def create_awale_threads(
 class AwaleIterativeSearch(IterativeSearch):
     """A search of an Awalé position; `selectivity` is the largest number of seeds for which the tablebase is used."""
 
-    ASPIRATION_WINDOW = SEED_VALUE // 4
+    ASPIRATION_DELTA = SEED_VALUE // 4
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -177,7 +177,7 @@ class AwaleIterativeSearch(IterativeSearch):
         return [SearchResult(SEED_VALUE * values[move], move, True) for move in order[: self.multipv]]
 
     def find_partial_result(self) -> SearchResult | None:
-        move = self.search_threads.workers[0].get("root_best_pit")
+        move = self.search_threads.workers[0].get_field("root_best_pit")
         if self.multipv > 1 or not self.results or move in (NO_PIT, self.results[0].move):
             return None
         return SearchResult(self.results[0].value, move)

@@ -77,7 +77,7 @@ def entry_value(entry: U) -> int:
 
 
 @kernel("boolean(uint64, int64, int64, int64)", inline=True)
-def settles_window(entry: U, alpha: int, beta: int, depth: int) -> bool:
+def allows_cutoff(entry: U, alpha: int, beta: int, depth: int) -> bool:
     """Return whether an entry makes a search to this depth with the window (alpha, beta) unnecessary."""
     if entry_depth(entry) < depth:
         return False

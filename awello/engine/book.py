@@ -20,7 +20,7 @@ from awello.engine.tablebase import split_captures_evenly
 from awello.errors import ConfigError
 from awello.folders import data_file
 from awello.position import Position, format_position, parse_position
-from awello.rules.awale import START, TOTAL_SEEDS, pits_of
+from awello.rules.awale import START_ROW, TOTAL_SEEDS, pits_of
 from awello.rules.game import Game
 
 PLIES_PER_SEED = 2.0
@@ -42,7 +42,7 @@ class OpeningBook:
         """Return the moves of a position, each with the number of seeds that it captures and the resulting position."""
         position = Position(self.game, *key)
         legal = position.legal_moves()
-        if key == (START, START) and self.game in ONLY_FIRST_MOVE:
+        if key == (START_ROW, START_ROW) and self.game in ONLY_FIRST_MOVE:
             legal = (ONLY_FIRST_MOVE[self.game],)
         children = ((move, position.after(move).board_words) for move in legal)
         before = sum(map(sum, map(pits_of, key)))
@@ -76,7 +76,7 @@ class OpeningBook:
 
     def leaves(self) -> Iterator[tuple[float, BookKey]]:
         """Yield the unexpanded positions with their costs, the cheapest first."""
-        queue, seen = [(0.0, (START, START))], set()
+        queue, seen = [(0.0, (START_ROW, START_ROW))], set()
         while queue:
             cost, key = heapq.heappop(queue)
             if key in seen:
@@ -111,8 +111,8 @@ def format_book(book: OpeningBook) -> str:
     """Format a book as text."""
     lines = [f"% an opening book of Awalé, {book.game}: positions and their values in seeds still to be won"]
     for (own, opp), value in book.values.items():
-        taken = TOTAL_SEEDS - sum(pits_of(own)) - sum(pits_of(opp))
-        position = Position(book.game, own | taken << 48, opp)
+        captured = TOTAL_SEEDS - sum(pits_of(own)) - sum(pits_of(opp))
+        position = Position(book.game, own | captured << 48, opp)
         lines.append(f"{format_position(position)} {value:g}")
     return "\n".join(lines) + "\n"
 
@@ -141,6 +141,6 @@ def load_book(file: Path, game: Game) -> OpeningBook:
 
 
 @cache
-def shipped_book(game: Game) -> OpeningBook:
-    """Return the shipped book of a game, or an empty one."""
+def load_shipped_book(game: Game) -> OpeningBook:
+    """Load the shipped book of a game, or return an empty one."""
     return load_book(data_file(f"{game}.book"), game)

@@ -27,9 +27,9 @@ from awello.engine.othello_state import (
     empty_squares,
     fill_move,
     odd_quadrants,
-    set_key,
+    set_sort_key,
     square_of,
-    take_first,
+    take_best_move,
 )
 from awello.engine.thread_state import NO_MOVE
 from awello.engine.transposition_table import SCORE_OFFSET
@@ -52,11 +52,11 @@ def solve_up_to_four(own: U, opp: U, empty: U, alpha: int, state: OthelloState) 
     empties = popcount(empty)
     if empties == 4:
         return solve_4(own, opp, empty, alpha, state)
-    first, second_move = bit_scan(empty), bit_scan(clear_lowest_bit(empty))
+    first, second = bit_scan(empty), bit_scan(clear_lowest_bit(empty))
     if empties == 3:
-        return solve_3(own, opp, alpha, first, second_move, bit_scan(clear_lowest_bit(clear_lowest_bit(empty))), state)
+        return solve_3(own, opp, alpha, first, second, bit_scan(clear_lowest_bit(clear_lowest_bit(empty))), state)
     if empties == 2:
-        return solve_2(own, opp, alpha, first, second_move)
+        return solve_2(own, opp, alpha, first, second)
     if empties == 1:
         return solve_1(own, opp, alpha, first)
     return popcount(own) - popcount(opp)
@@ -69,7 +69,7 @@ def endgame_tt_index(own: U, opp: U) -> U:
 
 
 @kernel("boolean(EndgameEntry, uint64, uint64)", inline=True)
-def holds(entry: EndgameEntry, own: U, opp: U) -> bool:
+def matches_board(entry: EndgameEntry, own: U, opp: U) -> bool:
     """Return whether an entry belongs to a board."""
     return bool(entry.own == own and entry.opp == opp)
 
@@ -97,7 +97,7 @@ def list_fastest_first(own: U, opp: U, empty: U, moves: U, listed: MoveList) -> 
         moves = clear_lowest_bit(moves)
         move = listed.moves[count]
         fill_move(own, opp, empty, square, move)
-        set_key(move, fastest_first_key(move.replies, square, odd))
+        set_sort_key(move, fastest_first_key(move.replies, square, odd))
         count += U(1)
     return to_signed(count)
 
@@ -109,7 +109,7 @@ def bound_by_children(own: U, opp: U, alpha: int, count: int, listed: MoveList, 
         move = listed.moves[U(index)]
         next_own, next_opp = opp ^ move.flips, own | move.flips | bit(square_of(move))
         child = state.endgame_tt[endgame_tt_index(next_own, next_opp)]
-        if holds(child, next_own, next_opp) and -int(child.upper) > alpha:
+        if matches_board(child, next_own, next_opp) and -int(child.upper) > alpha:
             return -int(child.upper)
     return NO_SCORE
 
@@ -125,7 +125,7 @@ def solve_few_empties(own: U, opp: U, moves: U, alpha: int, state: OthelloState)
     if moves == U(0):
         replies = moves_of(opp, own) & empty
         if replies == U(0):
-            return final_score(own, opp, state.squares)
+            return final_score(own, opp, state.board_mask)
         return -solve_few_empties(opp, own, replies, ~alpha, state)
     if empties == 5:
         return solve_5(own, opp, empty, moves, alpha, state)
@@ -137,7 +137,7 @@ def solve_few_empties(own: U, opp: U, moves: U, alpha: int, state: OthelloState)
     # Step 3. Probe the endgame table.
     entry = state.endgame_tt[endgame_tt_index(own, opp)]
     lower, upper, tt_move = -SCORE_OFFSET, SCORE_OFFSET, NO_MOVE
-    if holds(entry, own, opp):
+    if matches_board(entry, own, opp):
         lower, upper, tt_move = int(entry.lower), int(entry.upper), int(entry.best_move)
         if lower > alpha:
             return lower
@@ -159,7 +159,7 @@ def solve_few_empties(own: U, opp: U, moves: U, alpha: int, state: OthelloState)
             if bound > alpha:
                 return bound
         while count > 0 and best <= alpha:
-            square = take_first(listed, count)
+            square = take_best_move(listed, count)
             count -= 1
             flips = listed.current.flips
             next_own, next_opp = opp ^ flips, own | flips | bit(square)

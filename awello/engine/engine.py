@@ -26,10 +26,16 @@ from awello.engine.levels import DEFAULT_LEVEL, level_of
 from awello.engine.othello_search import OthelloIterativeSearch, create_othello_threads
 from awello.engine.othello_state import MAX_THREADS
 from awello.engine.threads import SearchStopped
-from awello.engine.time_management import RESERVED_TIME_SHARE, UNLIMITED, TimeBudget, allocate_time, estimate_moves_left
-from awello.engine.transposition_table import PUBLIC_MULTIPLIERS, draw_multipliers
+from awello.engine.time_management import (
+    RESERVED_TIME_SHARE,
+    UNLIMITED_TIME,
+    TimeBudget,
+    allocate_time,
+    estimate_moves_left,
+)
+from awello.engine.transposition_table import FIXED_MULTIPLIERS, draw_multipliers
 from awello.errors import AwelloError, ConfigError, SpecError
-from awello.evaluate.settings import Heuristic
+from awello.evaluate.evaluator import Heuristic
 from awello.limits import Clock, Limit
 from awello.position import Position
 from awello.rules.game import PASS, Game
@@ -37,7 +43,7 @@ from awello.rules.game import PASS, Game
 DEFAULT_HASH_MIB, MIN_HASH_MIB, MAX_HASH_MIB = 64, 1, 1 << 16  # size of the transposition table
 SMALL_BOARD_HEURISTIC = Heuristic("mobility", corners=4)  # the patterns are only trained for 8x8
 
-SEARCHES = {
+SEARCHES_BY_FAMILY = {
     "othello": (create_othello_threads, OthelloIterativeSearch),
     "awale": (create_awale_threads, AwaleIterativeSearch),
 }
@@ -50,9 +56,9 @@ Result = TypeVar("Result")
 class Engine:
     """Searches positions of one game and keeps its transposition table from one search to the next.
 
-    `hash` is the size of the table in MiB.  With `secret`, the hash function is drawn at random, so that users cannot
-    construct colliding positions; node counts and the results of depth-limited searches can then differ from engine to
-    engine.
+    `hash` is the size of the table in MiB.  With `random_hash`, the hash function is drawn at random, so that users
+    cannot construct colliding positions; node counts and the results of depth-limited searches can then differ from
+    engine to engine.
     """
 
     def __init__(
@@ -62,7 +68,7 @@ class Engine:
         hash: int = DEFAULT_HASH_MIB,
         heuristic: Heuristic | str | None = None,
         weights: Path | None = None,
-        secret: bool = False,
+        random_hash: bool = False,
     ) -> None:
         if not 1 <= threads <= MAX_THREADS:
             raise ConfigError(f"{threads} is not a valid number of threads: choose 1 to {MAX_THREADS}")
@@ -73,8 +79,8 @@ class Engine:
         if heuristic is None and game in (Game.OTHELLO4, Game.OTHELLO6):
             heuristic = SMALL_BOARD_HEURISTIC
         self.game = game
-        create_threads, self._search = SEARCHES[game.family]
-        multipliers = draw_multipliers() if secret else PUBLIC_MULTIPLIERS
+        create_threads, self._search = SEARCHES_BY_FAMILY[game.family]
+        multipliers = draw_multipliers() if random_hash else FIXED_MULTIPLIERS
         try:
             self.search_threads = create_threads(game, threads, hash, heuristic, weights, multipliers)
         except MemoryError:
@@ -132,7 +138,7 @@ class Engine:
 
     def solve(self, position: Position, wld: bool = False) -> AnalysisStream:
         """Search for the exact score or, with `wld`, for the outcome: win (1), draw (0) or loss (-1)."""
-        return self._analyses(position, Limit(), UNLIMITED, 1, lambda search: search.solve(wld))
+        return self._analyses(position, Limit(), UNLIMITED_TIME, 1, lambda search: search.solve(wld))
 
     def choose(
         self,
@@ -163,7 +169,7 @@ class Engine:
         if limit is not None and limit.seconds is not None:
             budget = TimeBudget(budget.optimum, min(budget.maximum, limit.seconds * (1 - RESERVED_TIME_SHARE)))
         if limit is None:
-            limit = Limit(level=DEFAULT_LEVEL) if budget == UNLIMITED else Limit()
+            limit = Limit(level=DEFAULT_LEVEL) if budget == UNLIMITED_TIME else Limit()
         if len(position.legal_moves()) == 1:
             limit = Limit(depth=1)
         return self._analyses(position, limit, budget, multipv, excluded_moves=excluded_moves)
@@ -231,20 +237,20 @@ class Engine:
         return stream if searched is position else (_prepend_pass(analysis) for analysis in stream)
 
     def _start_stream(
-        self, start: Callable[[TimeBudget], AnalysisStream], max_nodes: int | None, budget: TimeBudget
+        self, start: Callable[[TimeBudget], AnalysisStream], node_limit: int | None, budget: TimeBudget
     ) -> AnalysisStream:
         """Compute the first analysis in this thread and the others in a background thread."""
         queue: AnalysisQueue = SimpleQueue()
         self.stop()
         with self._lock:
             self.close()
-            self.search_threads.start(max_nodes)
+            self.search_threads.start(node_limit)
             stream = start(budget)
             try:
                 first = next(stream)
                 threads = [threading.Thread(target=_enqueue_analyses, args=(stream, queue), daemon=True)]
             except SearchStopped:
-                first, threads = self._search_uninterrupted(lambda: next(start(UNLIMITED))), []
+                first, threads = self._search_uninterrupted(lambda: next(start(UNLIMITED_TIME))), []
                 queue.put(None)
             if threads and budget.maximum < threading.TIMEOUT_MAX:
                 threads.append(threading.Timer(max(0.0, budget.maximum), self.stop))

@@ -9,14 +9,14 @@ from typing import ClassVar
 from awello.analysis import Analysis
 from awello.engine.thread_state import NO_MOVE
 from awello.engine.threads import SearchRequest, SearchResult, SearchStopped, SearchThreads
-from awello.engine.time_management import UNLIMITED, TimeBudget, has_time_for_next_depth
+from awello.engine.time_management import UNLIMITED_TIME, TimeBudget, has_time_for_next_depth
 from awello.kernel import U
 from awello.limits import Limit
 from awello.position import Position
 from awello.rules.game import PASS, legal_moves
 
 PlanStep = tuple[int, int]  # a depth and a selectivity
-# After a search fails low or high, that end of the window moves this many times ASPIRATION_WINDOW beyond the value.
+# After a search fails low or high, that end of the window moves this many times ASPIRATION_DELTA beyond the value.
 # With a larger factor, the next window is wider than necessary; with a smaller one, more searches fail again.
 WINDOW_GROWTH = 4
 
@@ -25,7 +25,7 @@ WINDOW_GROWTH = 4
 class IterativeSearch(ABC):
     """One search of a position, and its results so far."""
 
-    ASPIRATION_WINDOW: ClassVar[int]
+    ASPIRATION_DELTA: ClassVar[int]
     """Half the width of the first window, whose centre is the previous value."""
     max_value: int = field(init=False)
     """The largest possible value."""
@@ -34,7 +34,7 @@ class IterativeSearch(ABC):
     position: Position
     multipv: int = 1
     """How many of the best moves to evaluate."""
-    budget: TimeBudget = UNLIMITED
+    budget: TimeBudget = UNLIMITED_TIME
     excluded_moves: Collection[int] = ()
     """Moves that are not searched unless there are no others."""
     started: float = field(default_factory=time.perf_counter)
@@ -59,10 +59,10 @@ class IterativeSearch(ABC):
 
     def deepen(self, limit: Limit) -> Iterator[Analysis]:
         """Yield an analysis after each search of the plan, as long as the next one can finish in time."""
-        last, before = 0.0, 0.0
+        last_seconds, previous_seconds = 0.0, 0.0
         for depth, selectivity in self.plan(limit):
             elapsed = self.elapsed()
-            if self.results and not has_time_for_next_depth(self.budget, elapsed, last, before):
+            if self.results and not has_time_for_next_depth(self.budget, elapsed, last_seconds, previous_seconds):
                 break
             try:
                 self.results = self.search_multipv(depth, selectivity)
@@ -73,7 +73,7 @@ class IterativeSearch(ABC):
                 yield self.make_analysis(depth, selectivity)
                 return
             yield self.make_analysis(depth, selectivity)
-            last, before = self.elapsed() - elapsed, last
+            last_seconds, previous_seconds = self.elapsed() - elapsed, last_seconds
 
     def find_best_move(self, limit: Limit) -> int:
         """Return the best move of the last search of the plan; cheaper than `deepen`, for self-play."""
@@ -118,15 +118,15 @@ class IterativeSearch(ABC):
         """Find the best of the given moves with a window around the guess, which is widened when the search fails."""
         low, high, first_move = -self.max_value, self.max_value, NO_MOVE
         if guess is not None:
-            low, high = max(low, guess.value - self.ASPIRATION_WINDOW), min(high, guess.value + self.ASPIRATION_WINDOW)
+            low, high = max(low, guess.value - self.ASPIRATION_DELTA), min(high, guess.value + self.ASPIRATION_DELTA)
             first_move = guess.move
         while True:
             result = self.search_window(moves, low, high, depth, selectivity, first_move)
             if result.value <= low > -self.max_value:
-                low = max(-self.max_value, result.value - WINDOW_GROWTH * self.ASPIRATION_WINDOW)
+                low = max(-self.max_value, result.value - WINDOW_GROWTH * self.ASPIRATION_DELTA)
             elif result.value >= high < self.max_value:
                 high, first_move = (
-                    min(self.max_value, result.value + WINDOW_GROWTH * self.ASPIRATION_WINDOW),
+                    min(self.max_value, result.value + WINDOW_GROWTH * self.ASPIRATION_DELTA),
                     result.move,
                 )
             else:  # on small boards an estimate may exceed the largest score

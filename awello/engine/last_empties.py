@@ -37,7 +37,7 @@ QUADRANT3, QUADRANT4 = U(0x0F0F0F0F00000000), U(0xF0F0F0F000000000)
 
 # ---- flips of the last move -----------------------------------------------------------------------------------------
 I8 = ir.IntType(8)
-DIRECTIONS = ((1, 0), (0, 1), (-1, 1), (1, 1))
+LINE_DIRECTIONS = ((1, 0), (0, 1), (-1, 1), (1, 1))
 
 
 def _squares_on_line(square: int, dx: int, dy: int) -> list[int]:
@@ -72,7 +72,7 @@ def _emit_last_flips(b: Builder, own: Any, opp: Any, square: Any) -> Any:
     def number(value: int) -> ir.Constant:
         return ir.Constant(I64, value)
 
-    lines = [_squares_on_line(at, *line) for at in range(64) for line in DIRECTIONS]
+    lines = [_squares_on_line(at, *line) for at in range(64) for line in LINE_DIRECTIONS]
     masks = emit_constant_table(b, "awello_lines", I64, [number(sum(1 << at for at in line)) for line in lines])
     bits = [number(line.index(at)) for at in range(64) for line in lines[4 * at : 4 * at + 4]]
     offsets = emit_constant_table(b, "awello_line_offsets", I64, bits)
@@ -95,7 +95,7 @@ def _emit_plain_flips(b: Builder, own: Any, opp: Any, square: Any) -> Any:
 def count_last_flips(own: U, opp: U, square: int) -> int:
     """Count the discs that a move on the last empty square flips."""
     flipped = 0
-    for line in DIRECTIONS:
+    for line in LINE_DIRECTIONS:
         squares = _squares_on_line(int(square), *line)
         discs = sum(1 << index for index, at in enumerate(squares) if int(own) >> at & 1)
         flipped += FLIP_COUNTS[256 * squares.index(int(square)) + discs]

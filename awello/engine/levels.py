@@ -19,7 +19,7 @@ from awello.engine.probcut import NO_SELECTIVITY
 from awello.errors import SpecError
 
 MAX_LEVEL, DEFAULT_LEVEL = 30, 12
-OPPONENTS = {
+OPPONENT_SPECS = {
     "othello": (
         "champion@level=1,max_loss=24,mistake_percent=75",
         "champion@level=1,max_loss=12,mistake_percent=50",

@@ -23,23 +23,23 @@ from awello.engine.othello_state import (
     fill_move,
     odd_quadrants,
     othello_state_at,
-    set_key,
+    set_sort_key,
     set_stop,
-    take_first,
+    take_best_move,
 )
 from awello.engine.probcut import NO_SELECTIVITY, margin_of, shallow_depth
 from awello.engine.thread_state import NO_MOVE, STOP_BIT
 from awello.engine.transposition_table import (
-    UNSETTLED,
+    NO_CUTOFF,
     bounds_of,
     bucket_of,
+    cutoff_value,
     depth_of,
     hash_of,
     move_of,
     probe_tt,
     second_move_of,
     selectivity_of,
-    settled_value,
     store_tt,
     upper_bound_of,
 )
@@ -74,8 +74,8 @@ def evaluate(own: U, opp: U, empties: int, state: OthelloState) -> int:
     if address != 0:
         weights = stage_weights_at(address)
         return evaluate_row(state.pattern_rows[U(empties)], weights) + evaluate_mobility(own, opp, weights)
-    settings = heuristic_state_at(state.heuristic_settings)
-    return estimate(state.game, state.heuristic, own, opp, settings) * state.heuristic_scale
+    heuristic_state = heuristic_state_at(state.heuristic_state)
+    return estimate(state.game, state.heuristic, own, opp, heuristic_state) * state.heuristic_scale
 
 
 @kernel("int64(uint64, uint64, uint64, int64, int64, int64, OthelloState)")
@@ -90,7 +90,7 @@ def shallow_search(own: U, opp: U, moves: U, depth: int, alpha: int, beta: int, 
     if moves == U(0):
         replies = moves_of(opp, own) & empty
         if replies == U(0):
-            return DISC_VALUE * score(own, opp, state.squares)
+            return DISC_VALUE * score(own, opp, state.board_mask)
         swap_row(row)
         value = -shallow_search(opp, own, replies, depth, -beta, -alpha, state)
         swap_row(row)
@@ -111,7 +111,7 @@ def shallow_search(own: U, opp: U, moves: U, depth: int, alpha: int, beta: int, 
     listed = state.move_lists[U(empties)]
     count = list_fastest_first(own, opp, empty, moves, listed)
     while count > 0 and best < beta:
-        square = take_first(listed, count)
+        square = take_best_move(listed, count)
         count -= 1
         flips = listed.current.flips
         update_row(row, square, flips, child_row)
@@ -202,13 +202,13 @@ def list_moves_by_value(own: U, opp: U, moves: U, depth: int, listed: MoveList, 
         key = fastest_first_key(move.replies, square, odd) + value * state.key_per_disc // DISC_VALUE + KEY_OFFSET
         if bit(square) & (CORNERS | X_SQUARES) != U(0):
             key += KEY_CORNER if bit(square) & CORNERS != U(0) else KEY_X_SQUARE
-        set_key(move, 0 if square == listed.second_move else key)
+        set_sort_key(move, 0 if square == listed.second_move else key)
         count += U(1)
     return to_signed(count)
 
 
 @kernel("void(int64, uint64, boolean, MoveList, OthelloState)", inline=True)
-def start_list(data: int, moves: U, root: bool, listed: MoveList, state: OthelloState) -> None:
+def init_move_list(data: int, moves: U, root: bool, listed: MoveList, state: OthelloState) -> None:
     """Initialise the move list of a node with the TT moves or, at the root, the best move so far."""
     listed.count, listed.deferred = TT_MOVE_FIRST, U(0)
     listed.tt_move, listed.second_move = (move_of(data), second_move_of(data)) if data != 0 else (NO_MOVE, NO_MOVE)
@@ -229,7 +229,7 @@ def next_move(own: U, opp: U, moves: U, depth: int, listed: MoveList, state: Oth
             others = moves & ~bit(listed.tt_move) if listed.tt_move != NO_MOVE else moves
             listed.count = list_moves_by_value(own, opp, others, depth, listed, state)
         if listed.count > 0:
-            square = take_first(listed, listed.count)
+            square = take_best_move(listed, listed.count)
             listed.count -= 1
             return square
         if listed.deferred == U(0):
@@ -277,7 +277,7 @@ def stop_other_threads(key: U, empties: int, state: OthelloState) -> None:
 
 
 @kernel("void(int64, MoveList)", inline=True)
-def retry_later(square: int, listed: MoveList) -> None:
+def defer_retry(square: int, listed: MoveList) -> None:
     """Put back a move whose search was interrupted: the TT move at the front, any other move at the end."""
     if square == listed.tt_move:
         listed.count = TT_MOVE_FIRST
@@ -290,7 +290,7 @@ def retry_later(square: int, listed: MoveList) -> None:
 def count_node(state: OthelloState) -> None:
     """Count a visited position, and stop at the node limit."""
     state.nodes += 1
-    if state.nodes >= state.max_nodes:
+    if state.nodes >= state.node_limit:
         set_stop(state, STOP_BIT)
 
 
@@ -318,7 +318,7 @@ def search(own: U, opp: U, moves: U, alpha: int, beta: int, depth: int, state: O
     if moves == U(0):
         replies = moves_of(opp, own) & empty
         if replies == U(0):
-            return score(own, opp, state.squares)
+            return score(own, opp, state.board_mask)
         swap_row(row)
         value = -search(opp, own, replies, -beta, -alpha, depth, state)
         swap_row(row)
@@ -331,8 +331,8 @@ def search(own: U, opp: U, moves: U, alpha: int, beta: int, depth: int, state: O
     bucket = bucket_of(key, state)
     data = 0 if root else probe_tt(bucket, key)
     lower, upper = bounds_of(data, depth, selectivity)
-    value = UNSETTLED if root else settled_value(lower, upper, alpha, beta)
-    if value != UNSETTLED:
+    value = NO_CUTOFF if root else cutoff_value(lower, upper, alpha, beta)
+    if value != NO_CUTOFF:
         return value
     # Step 5. ProbCut: a shallow search whose value is far outside the window replaces the deep one.
     if selectivity < NO_SELECTIVITY and beta == alpha + 1 and not root:
@@ -352,7 +352,7 @@ def search(own: U, opp: U, moves: U, alpha: int, beta: int, depth: int, state: O
     if shared:
         enter_position(key, empties, state)
     listed = state.move_lists[U(empties)]
-    start_list(data, moves, root, listed, state)
+    init_move_list(data, moves, root, listed, state)
     best, best_move, child = NO_SCORE, NO_MOVE, U(0)
     while best < beta:
         square = next_move(own, opp, moves, depth, listed, state)
@@ -384,10 +384,10 @@ def search(own: U, opp: U, moves: U, alpha: int, beta: int, depth: int, state: O
         if stop == U(1):
             clear_stop(state, bit(empties))
             lower, upper = bounds_of(probe_tt(bucket, key), depth, selectivity)
-            value = settled_value(lower, upper, alpha, beta)
-            if value != UNSETTLED:
+            value = cutoff_value(lower, upper, alpha, beta)
+            if value != NO_CUTOFF:
                 return value
-            retry_later(square, listed)
+            defer_retry(square, listed)
         elif value > best:
             best, best_move = value, square
     # Step 9. Store the value and stop the threads that still search below.

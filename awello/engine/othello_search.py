@@ -23,14 +23,14 @@ from awello.engine.stability import EdgeTable, fill_edge_table
 from awello.engine.thread_state import NO_MOVE
 from awello.engine.threads import SearchRequest, SearchResult, SearchStopped, SearchThreads, SearchWorker
 from awello.engine.transposition_table import TranspositionTable, probe_best_move
+from awello.evaluate.evaluator import Evaluator, Heuristic
 from awello.evaluate.patterns import fill_row
-from awello.evaluate.settings import Evaluator, Heuristic
 from awello.evaluate.weights import Weights, load_pattern_weights, stage_of
 from awello.kernel import U
 from awello.limits import Limit
 from awello.memory import address_of
 from awello.position import Position
-from awello.rules.game import PASS, Game, squares_of
+from awello.rules.game import PASS, Game, board_mask_of
 
 MIN_PARALLEL_SOLVE_DEPTH, MIN_PARALLEL_DEPTH = 15, 9  # shallower searches use one thread
 # The weight of the evaluation in move ordering.  It is lower near the end, where moves with few replies come first: the
@@ -60,27 +60,28 @@ class OthelloWorker(SearchWorker):
     state: OthelloState
 
     def __init__(
-        self, game: Game, tt: TranspositionTable, evaluator: Heuristic | Weights, busy_table: "npt.NDArray[Any]"
+        self, game: Game, tt: TranspositionTable, evaluation: Heuristic | Weights, busy_table: "npt.NDArray[Any]"
     ) -> None:
         super().__init__(OthelloState.new_array(1), tt)
         self.pattern_rows = self.state.pattern_rows
-        self.tt, self.busy_table, self.evaluator = tt, busy_table, evaluator  # kept alive: the state stores addresses
+        self.tt, self.busy_table = tt, busy_table  # kept alive, because the state stores their addresses
         self.root_board = 0, 0
         self.state.tt, self.state.tt_mask = address_of(tt.words), U(tt.buckets - 1)
-        self.state.busy_table, self.state.squares = address_of(busy_table), squares_of(int(game))
+        self.state.busy_table, self.state.board_mask = address_of(busy_table), board_mask_of(int(game))
         self.state.stable_edges, self.state.probcut = build_edge_table(), load_probcut_terms()
-        self._set_evaluator(game, evaluator)
+        self._set_evaluation(game, evaluation)
 
-    def _set_evaluator(self, game: Game, evaluator: Heuristic | Weights) -> None:
+    def _set_evaluation(self, game: Game, evaluation: Heuristic | Weights) -> None:
         """Evaluate with a heuristic or with trained patterns."""
         state = self.state
-        if isinstance(evaluator, Heuristic):
-            self.settings = Evaluator(game, evaluator)
-            state.game, state.heuristic = int(game), self.settings.heuristic
-            state.heuristic_settings, state.heuristic_scale = self.settings.address, HEURISTIC_SCALES[evaluator.name]
+        if isinstance(evaluation, Heuristic):
+            self.evaluator = Evaluator(game, evaluation)  # kept alive, like the weights below
+            state.game, state.heuristic = int(game), self.evaluator.heuristic
+            state.heuristic_state, state.heuristic_scale = self.evaluator.address, HEURISTIC_SCALES[evaluation.name]
             return
+        self.weights = evaluation
         for empties in range(EMPTIES_SLOTS):  # a custom position may have fewer discs than the start
-            state.weights[empties] = address_of(evaluator[stage_of(empties)])
+            state.weights[empties] = address_of(evaluation[stage_of(empties)])
 
     def prepare(self, request: SearchRequest, threads: int, age: int) -> None:
         root_board, empties = (request.position.own, request.position.opp), request.position.empties
@@ -88,18 +89,18 @@ class OthelloWorker(SearchWorker):
             fill_row(*root_board, self.pattern_rows[empties])
             self.root_board = root_board
         key_per_disc = KEY_PER_DISC if empties > NEAR_END_EMPTIES else KEY_PER_DISC_NEAR_END
-        self.set(selectivity=request.selectivity, root_empties=empties, root_best_move=request.first_move)
-        self.set(thread_count=threads, tt_age=age, key_per_disc=key_per_disc, path_hashes=0, stop=0)
+        self.set_fields(selectivity=request.selectivity, root_empties=empties, root_best_move=request.first_move)
+        self.set_fields(thread_count=threads, tt_age=age, key_per_disc=key_per_disc, path_hashes=0, stop=0)
 
     def search(self, request: SearchRequest) -> SearchResult:
         own, opp = U(request.position.own), U(request.position.opp)
         value = search_at(own, opp, request.moves, request.alpha, request.beta, request.depth, self.address)
-        return SearchResult(int(value), self.get("root_best_move"))
+        return SearchResult(int(value), self.get_field("root_best_move"))
 
     def probe_best_move(self, position: Position) -> int:
         return int(probe_best_move(U(position.own), U(position.opp), self.address))
 
-    def is_worth_sharing(self, request: SearchRequest) -> bool:
+    def uses_all_threads(self, request: SearchRequest) -> bool:
         solving = request.depth >= request.position.empties
         return request.depth >= (MIN_PARALLEL_SOLVE_DEPTH if solving else MIN_PARALLEL_DEPTH)
 
@@ -121,8 +122,8 @@ def create_othello_threads(
 ) -> SearchThreads:
     """Create the search threads of an engine; without a heuristic, they evaluate with trained patterns."""
     tt, busy_table = TranspositionTable(hash_mib, multipliers), BusyTable.new_array(1)
-    evaluator = heuristic or load_pattern_weights(weights)
-    workers = [OthelloWorker(game, tt, evaluator, busy_table) for _ in range(threads)]
+    evaluation = heuristic or load_pattern_weights(weights)
+    workers = [OthelloWorker(game, tt, evaluation, busy_table) for _ in range(threads)]
     for number, worker in enumerate(workers):
         worker.state.thread_index = number
         worker.state.thread_states[:threads] = [other.address for other in workers]
@@ -132,7 +133,7 @@ def create_othello_threads(
 class OthelloIterativeSearch(IterativeSearch):
     """A search of an Othello position."""
 
-    ASPIRATION_WINDOW = 3
+    ASPIRATION_DELTA = 3
 
     def __post_init__(self) -> None:
         super().__post_init__()

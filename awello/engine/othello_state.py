@@ -81,8 +81,8 @@ class OthelloState(ThreadState):
     root_empties: int
     root_best_move: int
     """Before a search, the move to search first at the root; after it, the best move."""
-    squares: U
-    """The mask of the squares of the board."""
+    board_mask: U
+    """The mask of the playable squares."""
 
     # The evaluation: trained patterns, or a heuristic.
     key_per_disc: int
@@ -91,7 +91,7 @@ class OthelloState(ThreadState):
     """Addresses of the weights by number of empty squares; 0 if a heuristic is used."""
     game: int
     heuristic: int
-    heuristic_settings: int
+    heuristic_state: int
     """The address of the heuristic's `HeuristicState`."""
     heuristic_scale: int
     """The value of one point of the heuristic, in units of 1/DISC_VALUE disc."""
@@ -122,7 +122,7 @@ othello_state_at, busy_table_at = record_at(OthelloState), record_at(BusyTable)
 @kernel("uint64(uint64, uint64, OthelloState)", inline=True)
 def empty_squares(own: U, opp: U, state: OthelloState) -> U:
     """Return the empty squares of the board."""
-    return state.squares & ~(own | opp)
+    return state.board_mask & ~(own | opp)
 
 
 @kernel("uint64(uint64)", inline=True)
@@ -151,7 +151,7 @@ def fill_move(own: U, opp: U, empty: U, square: int, move: ListedMove) -> None:
 
 
 @kernel("void(ListedMove, int64)", inline=True)
-def set_key(move: ListedMove, key: int) -> None:
+def set_sort_key(move: ListedMove, key: int) -> None:
     """Set the key of a move.  The smallest key is searched first; ties are broken by the lowest square."""
     move.sort_key |= key << 8
 
@@ -163,8 +163,8 @@ def copy_move(source: ListedMove, target: ListedMove) -> None:
 
 
 @kernel("int64(MoveList, int64)", inline=True)
-def take_first(moves: MoveList, count: int) -> int:
-    """Make the first of `count` moves the current one, fill its slot with the last move, and return its square."""
+def take_best_move(moves: MoveList, count: int) -> int:
+    """Make the best of `count` moves the current one, fill its slot with the last move, and return its square."""
     best, least = U(0), moves.moves[U(0)].sort_key
     for index in range(1, count):
         sort_key = moves.moves[U(index)].sort_key

@@ -24,7 +24,7 @@ DEVIATION_TERMS = ("constant", "empties", "difference", "shallow")  # names of t
 # slower.
 DEEP_PLIES_PER_2_SHALLOW = 4
 SOLVE_DEPTH_REDUCTION = 8  # subtracted from the depth of a search to the end, because its last plies are quick
-MARGIN_PARTS = 128  # units per standard deviation in `margin_parts`
+MARGIN_PARTS_PER_DEVIATION = 128  # units per standard deviation in `margin_parts`
 
 
 class DeviationTerms(Layout):
@@ -49,7 +49,7 @@ class ProbCutTerms(Layout):
     min_deviation: int
     """The smallest deviation, in units of 1/DISC_VALUE disc."""
     margin_parts: Annotated[list[int], NO_SELECTIVITY]
-    """By selectivity, the margin required for a cut, in units of 1/MARGIN_PARTS standard deviation."""
+    """By selectivity, the margin required for a cut, in units of 1/MARGIN_PARTS_PER_DEVIATION standard deviation."""
 
 
 @kernel("int64(int64, boolean)", inline=True)
@@ -71,7 +71,8 @@ def deviation_of(empties: int, depth: int, shallow: int, probcut: ProbCutTerms) 
 @kernel("int64(int64, int64, int64, int64, ProbCutTerms)", inline=True)
 def margin_of(selectivity: int, empties: int, depth: int, shallow: int, probcut: ProbCutTerms) -> int:
     """Return how far a shallow value must be outside the window for a cut, in units of 1/DISC_VALUE disc."""
-    return probcut.margin_parts[U(selectivity)] * deviation_of(empties, depth, shallow, probcut) // MARGIN_PARTS
+    deviation = deviation_of(empties, depth, shallow, probcut)
+    return probcut.margin_parts[U(selectivity)] * deviation // MARGIN_PARTS_PER_DEVIATION
 
 
 @cache
@@ -82,5 +83,5 @@ def load_probcut_terms() -> ProbCutTerms:
         for term in DEVIATION_TERMS:
             setattr(getattr(terms, kind), term, round(DISC_VALUE * measured[kind][term]))
     terms.min_deviation = round(DISC_VALUE * measured["least"])
-    terms.margin_parts[:] = [round(MARGIN_PARTS * deviations) for deviations in MARGIN_DEVIATIONS]
+    terms.margin_parts[:] = [round(MARGIN_PARTS_PER_DEVIATION * deviations) for deviations in MARGIN_DEVIATIONS]
     return terms

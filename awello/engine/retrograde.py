@@ -23,11 +23,11 @@ from awello.kernel import U, Words, kernel
 from awello.layout import Layout
 from awello.memory import compare_and_swap8, fetch_and_subtract8, load8, prefetch
 from awello.rules.awale import (
-    ANY,
-    BYTE,
-    FLAGS,
+    AT_LEAST_1,
+    BYTE_MASK,
+    BYTE_ONES,
     LAST_SHIFT,
-    ONES,
+    PIT_FLAGS,
     ROMEIN,
     SOW_OPP,
     SOW_OWN,
@@ -132,13 +132,13 @@ def capture_code(value: int) -> int:
 @kernel("int64(uint64, uint64)", inline=True)
 def rank(own: U, opp: U) -> int:
     """Return the index of a position in its level; one multiplication computes six prefix sums."""
-    sums = own * ONES
+    sums = own * BYTE_ONES
     index = 0
     for pit in range(6):
-        index += BINOMIALS[U(pit), sums >> U(8 * pit) & BYTE]
-    sums = (opp + (sums >> U(40) & BYTE)) * ONES
+        index += BINOMIALS[U(pit), sums >> U(8 * pit) & BYTE_MASK]
+    sums = (opp + (sums >> U(40) & BYTE_MASK)) * BYTE_ONES
     for pit in range(5):
-        index += BINOMIALS[U(pit + 6), sums >> U(8 * pit) & BYTE]
+        index += BINOMIALS[U(pit + 6), sums >> U(8 * pit) & BYTE_MASK]
     return index
 
 
@@ -163,7 +163,7 @@ def unrank(index: int, seeds: int) -> tuple[U, U]:
 @kernel("UniTuple(uint64, 2)(uint64, uint64)", inline=True)
 def next_position(own: U, opp: U) -> tuple[U, U]:
     """Return the position with the next index in the same level."""
-    first = own & BYTE
+    first = own & BYTE_MASK
     high = own ^ first
     if high != U(0):
         one = U(1) << (U(bit_scan(high)) & U(56))
@@ -263,21 +263,21 @@ def find_quiet_win(own: U, opp: U, part: LevelPart) -> int:
 def list_retractions(own: U, opp: U, part: LevelPart) -> int:
     """List the retractions of all quiet moves to a position, prefetch their codes, and return their number."""
     count = U(0)
-    origins = ~(own + ANY) & FLAGS
+    origins = ~(own + AT_LEAST_1) & PIT_FLAGS
     while origins != U(0):
         shift = U(bit_scan(origins)) - U(7)
         origins = clear_lowest_bit(origins)
         entry = shift << U(3)
         while True:
             entry += U(1)
-            before = (own | FLAGS) - SOW_OWN[entry]
-            other = (opp | FLAGS) - SOW_OPP[entry]
-            if before & other & FLAGS != FLAGS:
+            before = (own | PIT_FLAGS) - SOW_OWN[entry]
+            other = (opp | PIT_FLAGS) - SOW_OPP[entry]
+            if before & other & PIT_FLAGS != PIT_FLAGS:
                 break
             if find_captured(opp, LAST_SHIFT[entry], part.game == ROMEIN) != U(0):
                 continue  # this move would have captured
             retraction = part.retractions[count]
-            retraction.own, retraction.opp = (before ^ FLAGS) + ((entry & U(63)) << shift), other ^ FLAGS
+            retraction.own, retraction.opp = (before ^ PIT_FLAGS) + ((entry & U(63)) << shift), other ^ PIT_FLAGS
             retraction.index, retraction.pit = rank(retraction.own, retraction.opp), to_signed(shift >> U(3))
             prefetch(part.codes + retraction.index)
             prefetch(part.counts + (retraction.index >> 1))
@@ -338,7 +338,7 @@ def begin_scan(part: LevelPart) -> None:
 
 
 @kernel("uint64(int64, uint64[::1], LevelPart)", inline=True)
-def seek(index: int, rows: Words, part: LevelPart) -> U:
+def seek_row(index: int, rows: Words, part: LevelPart) -> U:
     """Move to the block of a position, and return the mover's row."""
     while index >= part.block_end:
         own, part.block_opp = next_position(U(part.block_seeds), part.block_opp)
@@ -363,7 +363,7 @@ def settle_part(rows: Words, part: LevelPart) -> int:
             loses and has_quiet_moves(index, part)
         ):
             continue
-        own, new = seek(index, rows, part), value
+        own, new = seek_row(index, rows, part), value
         if not loses:
             new = win_code(value, find_quiet_win(own, part.block_opp, part) if code == WAITING_CODE else 0)
         if compare_and_swap8(part.codes + index, code, new):

@@ -12,11 +12,8 @@ from awello.kernel import U, kernel
 from awello.layout import Layout, UInt8
 
 COLUMN_A, COLUMN_H, BORDER = U(0x0101010101010101), U(0x8080808080808080), U(0xFF818181818181FF)
-COLUMN_TO_BYTE, BYTE_TO_COLUMN = (
-    U(0x0102040810204080),
-    U(0x0002040810204081),
-)  # multipliers
-EDGE = U(0xFF)
+COLUMN_TO_BYTE, BYTE_TO_COLUMN = U(0x0102040810204080), U(0x0002040810204081)  # multipliers
+EDGE_MASK = U(0xFF)
 
 
 class EdgeTable(Layout):
@@ -53,13 +50,13 @@ def fill_edge_table(edges: EdgeTable) -> None:
                 own, opp = U(own_number), U(opp_number)
                 if own & opp != U(0) or popcount(own | opp) != filled:
                     continue
-                stable, empty = own, EDGE & ~(own | opp)
+                stable, empty = own, EDGE_MASK & ~(own | opp)
                 while empty != U(0) and stable != U(0):
                     square = bit_scan(empty)
                     empty = clear_lowest_bit(empty)
-                    mine = play_on_edge(own, opp, square) & EDGE
+                    mine = play_on_edge(own, opp, square) & EDGE_MASK
                     stable &= stable_edge(mine, opp & ~mine, edges)
-                    theirs = play_on_edge(opp, own, square) & EDGE
+                    theirs = play_on_edge(opp, own, square) & EDGE_MASK
                     stable &= stable_edge(own & ~theirs, theirs, edges)
                 edges.stable[own << U(8) | opp] = to_signed(stable)
 
@@ -81,7 +78,7 @@ def full_rows(full: U) -> U:
     """Return the squares of rows without an empty square."""
     row = full & full >> U(1)
     row &= row >> U(2)
-    return (row & row >> U(4) & COLUMN_A) * EDGE
+    return (row & row >> U(4) & COLUMN_A) * EDGE_MASK
 
 
 @kernel("uint64(uint64)", inline=True)
@@ -119,7 +116,7 @@ def full_antidiagonals(full: U) -> U:
 @kernel("uint64(uint64, uint64, EdgeTable)")
 def stable_discs(own: U, opp: U, edges: EdgeTable) -> U:
     """Return discs of `own` that can never be flipped on an 8x8 board; some may be missing."""
-    stable = stable_edge(own & EDGE, opp & EDGE, edges)
+    stable = stable_edge(own & EDGE_MASK, opp & EDGE_MASK, edges)
     stable |= stable_edge(own >> U(56), opp >> U(56), edges) << U(56)
     stable |= to_column(stable_edge(column_of(own), column_of(opp), edges))
     stable |= to_column(stable_edge(column_of(own >> U(7)), column_of(opp >> U(7)), edges)) << U(7)

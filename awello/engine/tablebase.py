@@ -36,14 +36,14 @@ from awello.folders import replace_atomically, user_cache_folder, writable_cache
 from awello.kernel import U
 from awello.memory import address_of
 from awello.position import Position
-from awello.rules.awale import FEW_SEEDS, ROW, TOTAL_SEEDS, seeds_in
+from awello.rules.awale import EARLY_END_SEEDS, ROW_MASK, TOTAL_SEEDS, seeds_in
 from awello.rules.game import Game
 
 DEFAULT_SEEDS = 12  # of the tablebase that is built on first use: 2.7 MB, one second
 PARTS_PER_THREAD = 4  # of a level: more parts balance the load better, but each needs its own queue
 HEADER_BYTES = 64  # a line of text, padded to a cache line
-PREPARE_PASSES = 4  # cost of the first pass over a level relative to later passes; used only for progress
-PROGRESS_PARTS = 1000  # the sum of all reported progress
+PREPARE_COST_PASSES = 4  # cost of the first pass over a level relative to later passes; used only for progress
+TOTAL_PROGRESS = 1000  # the sum of all reported progress
 
 Bytes = npt.NDArray[np.uint8]
 ProgressCallback = Callable[[float], object]
@@ -71,11 +71,11 @@ class Tablebase:
         children = {move: position.after(move) for move in position.legal_moves()}
         return {move: seeds - seeds_on_board(child) - self.value(child) for move, child in children.items()}
 
-    def choose(self, position: Position, chance: random.Random | None = None) -> int:
+    def choose(self, position: Position, rng: random.Random | None = None) -> int:
         """Choose a move that keeps the value and, in a won position, makes progress, so that play never cycles.
 
         Progress is a capture, the end of the game, or else the stored move.  If the position is not won, any move that
-        keeps the value can be chosen: the first one, or a random one with `chance`.
+        keeps the value can be chosen: the first one, or a random one with `rng`.
         """
         value, values = self.value(position), self.values(position)
         best = [move for move, candidate in values.items() if candidate == value] or list(
@@ -85,14 +85,14 @@ class Tablebase:
             fewer = seeds_on_board(position)
             for move in best:
                 after = position.after(move)
-                if seeds_on_board(after) < fewer or not after.own & int(ROW):
+                if seeds_on_board(after) < fewer or not after.own & int(ROW_MASK):
                     return move
             settling = (self._entry(position) - FIRST_WIN_CODE) % 6
             return settling if settling in best else best[0]
-        return chance.choice(best) if chance else best[0]
+        return rng.choice(best) if rng else best[0]
 
     def _entry(self, position: Position) -> int:
-        own, opp = U(position.own) & ROW, U(position.opp) & ROW
+        own, opp = U(position.own) & ROW_MASK, U(position.opp) & ROW_MASK
         return int(self.table[LEVEL_OFFSETS[seeds_on_board(position)] + rank(own, opp)])
 
 
@@ -103,29 +103,32 @@ def seeds_on_board(position: Position) -> int:
 
 def split_captures_evenly(position: Position) -> Position:
     """Return the position with its captured seeds split evenly between the sides, and without its history."""
-    taken, row = TOTAL_SEEDS - seeds_on_board(position), int(ROW)
-    own, opp = position.own & row | (taken - taken // 2) << 48, position.opp & row | taken // 2 << 48
+    captured, row = TOTAL_SEEDS - seeds_on_board(position), int(ROW_MASK)
+    own, opp = position.own & row | (captured - captured // 2) << 48, position.opp & row | captured // 2 << 48
     return Position(position.game, own, opp, position.side)
 
 
 # ---- building -------------------------------------------------------------------------------------------------------
-def build_tablebase(game: Game, seeds: int, threads: int = 1, step: ProgressCallback = lambda share: None) -> Tablebase:
+def build_tablebase(
+    game: Game, seeds: int, threads: int = 1, on_progress: ProgressCallback = lambda share: None
+) -> Tablebase:
     """Solve all positions with up to `seeds` seeds and save them.  If interrupted, the finished levels are saved.
 
-    Levels on disk are not solved again.  `step` is called with increments of progress, which add up to PROGRESS_PARTS.
+    Levels on disk are not solved again.  `on_progress` is called with increments of progress, which add up to
+    TOTAL_PROGRESS.
     """
     if game.family != "awale":
         raise ConfigError("endgame tablebases exist only for Awalé: choose the game awale")
     if not 1 <= seeds <= MAX_SEEDS:
         raise ConfigError(f"{seeds} is not a valid number of seeds: choose 1 to {MAX_SEEDS}")
     existing = find_tablebase(game)
-    done = min(existing.seeds, seeds) if existing else FEW_SEEDS if game == Game.TOURNAMENT else 0
+    done = min(existing.seeds, seeds) if existing else EARLY_END_SEEDS if game == Game.TOURNAMENT else 0
     table, work = np.zeros(LEVEL_OFFSETS[seeds + 1], np.uint8), _count_passes(done, seeds)
     if existing:
         table[: LEVEL_OFFSETS[done + 1]] = existing.table[: LEVEL_OFFSETS[done + 1]]
     try:
         for level in range(done + 1, seeds + 1):
-            solve_level(game, table, level, threads, lambda passes: step(PROGRESS_PARTS * passes / work))
+            solve_level(game, table, level, threads, lambda passes: on_progress(TOTAL_PROGRESS * passes / work))
             done = level
     finally:
         if not existing or done > existing.seeds:
@@ -139,10 +142,10 @@ def _level_size(level: int) -> int:
 
 def _count_passes(done: int, seeds: int) -> float:
     """Estimate the work for the levels above `done`, in passes over positions."""
-    return float(sum(_level_size(level) * (PREPARE_PASSES + level) for level in range(done + 1, seeds + 1)))
+    return float(sum(_level_size(level) * (PREPARE_COST_PASSES + level) for level in range(done + 1, seeds + 1)))
 
 
-def solve_level(game: Game, table: Bytes, level: int, threads: int, step: ProgressCallback) -> None:
+def solve_level(game: Game, table: Bytes, level: int, threads: int, on_progress: ProgressCallback) -> None:
     """Solve all positions with `level` seeds; those with fewer seeds must be solved already."""
     size = _level_size(level)
     counts, rows = np.zeros((size + 1) // 2, np.uint8), np.empty(comb(level + 6, 6), np.uint64)
@@ -154,12 +157,12 @@ def solve_level(game: Game, table: Bytes, level: int, threads: int, step: Progre
     parts["codes"], parts["counts"] = address_of(table) + int(LEVEL_OFFSETS[level]), address_of(counts)
     with ThreadPoolExecutor(threads) as pool:
         list(pool.map(lambda part: prepare_part(table, counts, part), parts))
-        step(PREPARE_PASSES * size)
+        on_progress(PREPARE_COST_PASSES * size)
         for value in range(level, 0, -1):
             parts["value"] = value
             while any(list(pool.map(lambda part: settle_part(rows, part), parts))):
                 pass
-            step(size)
+            on_progress(size)
     settle_draws(table, level)
 
 

@@ -27,7 +27,7 @@ class ThreadState(Layout):
 
     nodes: int
     """The number of positions visited since the start of the search."""
-    max_nodes: int
+    node_limit: int
     """The value of `nodes` at which the search stops."""
     stop: U
     """The search ends when STOP_BIT is set; other threads may set it."""

@@ -56,12 +56,12 @@ class SearchWorker(ABC):
         self.fields = {name: records[name] for name in records.dtype.names or ()}
         self.state.multipliers = tt.multipliers
 
-    def set(self, **values: int | U) -> None:
+    def set_fields(self, **values: int | U) -> None:
         """Set fields of the state."""
         for name, value in values.items():
             self.fields[name][0] = value
 
-    def get(self, name: str) -> int:
+    def get_field(self, name: str) -> int:
         """Return a field of the state."""
         return int(self.fields[name][0])
 
@@ -78,12 +78,12 @@ class SearchWorker(ABC):
         """Return the best move that the transposition table holds for a position, or NO_MOVE."""
 
     @abstractmethod
-    def is_worth_sharing(self, request: SearchRequest) -> bool:
+    def uses_all_threads(self, request: SearchRequest) -> bool:
         """Return whether a search is long enough to use more than one thread."""
 
     def start(self) -> None:
         """Reset the node count."""
-        self.set(nodes=0)
+        self.set_fields(nodes=0)
 
     @abstractmethod
     def clear(self) -> None:
@@ -91,7 +91,7 @@ class SearchWorker(ABC):
 
     def stop(self) -> None:
         """Stop the search of this thread."""
-        self.set(stop=STOP_BIT)
+        self.set_fields(stop=STOP_BIT)
 
 
 class SearchThreads:
@@ -101,19 +101,19 @@ class SearchThreads:
         self.workers, self.tt = workers, tt
         self.stopped = False
 
-    def start(self, max_nodes: int | None = None) -> None:
+    def start(self, node_limit: int | None = None) -> None:
         """Reset the node count and the stop flag."""
         self.stopped = False
         self.tt.age = (self.tt.age + 1) % 128  # entries of earlier searches are replaced first
         for worker in self.workers:
             worker.start()
-        self.limit_nodes(max_nodes)
+        self.limit_nodes(node_limit)
 
-    def limit_nodes(self, max_nodes: int | None) -> None:
+    def limit_nodes(self, node_limit: int | None) -> None:
         """Stop the search after it has visited this many more positions."""
         for worker in self.workers:
-            more = max(1, max_nodes // len(self.workers)) if max_nodes is not None else NO_NODE_LIMIT
-            worker.set(max_nodes=worker.get("nodes") + more)
+            more = max(1, node_limit // len(self.workers)) if node_limit is not None else NO_NODE_LIMIT
+            worker.set_fields(node_limit=worker.get_field("nodes") + more)
 
     def clear(self) -> None:
         """Clear all tables."""
@@ -124,7 +124,7 @@ class SearchThreads:
     @property
     def nodes(self) -> int:
         """The number of positions visited since `start`."""
-        return sum(worker.get("nodes") for worker in self.workers)
+        return sum(worker.get_field("nodes") for worker in self.workers)
 
     def stop(self) -> None:
         """Stop the search; may be called from any thread."""
@@ -138,7 +138,7 @@ class SearchThreads:
 
     def search(self, request: SearchRequest) -> SearchResult:
         """Return the result of the first thread that finishes; raises `SearchStopped` if none does before a stop."""
-        active = self.workers if self.workers[0].is_worth_sharing(request) else self.workers[:1]
+        active = self.workers if self.workers[0].uses_all_threads(request) else self.workers[:1]
         for worker in active:
             worker.prepare(request, len(active), self.tt.age)
         if self.stopped:
@@ -147,7 +147,7 @@ class SearchThreads:
 
         def run(worker: SearchWorker) -> None:
             result = worker.search(request)
-            if worker.get("stop") < STOP_BIT:  # not stopped, neither from outside nor by its node limit
+            if worker.get_field("stop") < STOP_BIT:  # not stopped, neither from outside nor by its node limit
                 results.append(result)
                 for other in active:
                     if other is not worker:

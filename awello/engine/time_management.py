@@ -19,12 +19,12 @@ RESERVE_MOVES = 2  # moves added to the expected number
 MOVE_OVERHEAD_SECONDS = 0.02  # the time of a move outside the search
 RESERVED_TIME_SHARE = 0.05  # the share of a time limit per move that is reserved for work outside the search
 MAX_CLOCK_SHARE = 0.25  # the largest share of the clock that a move should use
-DEFAULT_GROWTH = 3.0  # the ratio of the times of consecutive depths, until two depths can be compared
+DEFAULT_TIME_GROWTH = 3.0  # the ratio of the times of consecutive depths, until two depths can be compared
 MAX_OVERTIME_FACTOR = 2.5  # the maximum time of a move as a multiple of the optimum
 INCREMENT_SHARE = 0.8  # the share of the increment that is added to a move's share of the clock
 MAX_INCREMENT_SHARE = 0.5  # the share of the increment that is added to MAX_CLOCK_SHARE
 MAX_OVERRUN_SHARE = 0.6  # the largest share of the clock that a move can use
-MIN_GROWTH, MAX_GROWTH = 1.5, 8.0  # bounds on the expected ratio of the times of consecutive depths
+MIN_TIME_GROWTH, MAX_TIME_GROWTH = 1.5, 8.0  # bounds on the expected ratio of the times of consecutive depths
 MIN_MEASURABLE_SECONDS = 1e-4  # shorter times are not used for predictions
 
 
@@ -36,22 +36,22 @@ class TimeBudget:
     maximum: float
 
 
-MOVES_LEFT: dict[str, Callable[[Position], float]] = {
+MOVES_LEFT_ESTIMATES: dict[str, Callable[[Position], float]] = {
     "othello": lambda position: max(0, position.empties - SOLVED_EMPTIES) / 2,
     "awale": lambda position: MOVES_PER_SEED * seeds_on_board(position),
 }
-UNLIMITED = TimeBudget(math.inf, math.inf)
+UNLIMITED_TIME = TimeBudget(math.inf, math.inf)
 
 
 def estimate_moves_left(position: Position) -> float:
     """Estimate the number of a player's moves until the rest of the game takes almost no time."""
-    return MOVES_LEFT[position.game.family](position)
+    return MOVES_LEFT_ESTIMATES[position.game.family](position)
 
 
 def allocate_time(clock: Clock, moves: float) -> TimeBudget:
     """Allocate time for a move when `moves` moves are left."""
     if math.isinf(clock.seconds):
-        return UNLIMITED
+        return UNLIMITED_TIME
     left = max(0.0, clock.seconds - MOVE_OVERHEAD_SECONDS)
     moves += RESERVE_MOVES
     optimum = min(
@@ -62,8 +62,10 @@ def allocate_time(clock: Clock, moves: float) -> TimeBudget:
     return TimeBudget(optimum, min(MAX_OVERTIME_FACTOR * optimum, MAX_OVERRUN_SHARE * left))
 
 
-def has_time_for_next_depth(budget: TimeBudget, elapsed: float, last: float, before: float) -> bool:
+def has_time_for_next_depth(
+    budget: TimeBudget, elapsed_seconds: float, last_seconds: float, previous_seconds: float
+) -> bool:
     """Return whether the next depth can finish in time, according to the seconds of the last two depths."""
-    growth = last / before if before > MIN_MEASURABLE_SECONDS else DEFAULT_GROWTH
-    expected = last * min(max(growth, MIN_GROWTH), MAX_GROWTH)
-    return elapsed < budget.maximum and elapsed + expected <= budget.optimum
+    growth = last_seconds / previous_seconds if previous_seconds > MIN_MEASURABLE_SECONDS else DEFAULT_TIME_GROWTH
+    expected = last_seconds * min(max(growth, MIN_TIME_GROWTH), MAX_TIME_GROWTH)
+    return elapsed_seconds < budget.maximum and elapsed_seconds + expected <= budget.optimum

@@ -5,10 +5,10 @@ the data.  If two threads write an entry at the same time, its words do not matc
 is needed.  The data contain two bounds on the value, two moves, and the depth, selectivity and age of the search.  A
 new entry replaces the entry of the same position, else one from an older search, else the one with the smallest depth.
 
-Hashes have 64 bits, so two positions can have the same hash.  By default, the multipliers are public: searches are
-reproducible, but an attacker can construct collisions.  A server that searches positions from untrusted users should
-use secret multipliers, which are drawn for each table (`Engine(secret=True)`).  An empty entry consists of two zeros;
-it matches hash 0, but data of 0 mean that nothing is stored.
+Hashes have 64 bits, so two positions can have the same hash.  By default, the multipliers are fixed and public:
+searches are reproducible, but an attacker can construct collisions.  A server that searches positions from untrusted
+users should use random multipliers, which are drawn for each table (`Engine(random_hash=True)`).  An empty entry
+consists of two zeros; it matches hash 0, but data of 0 mean that nothing is stored.
 """
 
 import secrets
@@ -22,9 +22,9 @@ from awello.layout import Layout, record_at
 from awello.memory import CACHE_LINE, allocate_words
 
 BUCKET_ENTRIES = 4  # a bucket fills one cache line
-UNSETTLED = -65  # below all scores: stands for a value that the bounds do not settle
+NO_CUTOFF = -65  # below all scores: stands for a value that the bounds do not settle
 SCORE_OFFSET = 64  # added to a score, so that it fits into a byte
-PUBLIC_MULTIPLIERS = (
+FIXED_MULTIPLIERS = (
     0x13198A2E03707344,
     0x243F6A8885A308D3,
     0x082EFA98EC4E6C89,
@@ -59,7 +59,7 @@ def hash_of(own: U, opp: U, multipliers: HashMultipliers) -> U:
 
 def draw_multipliers() -> tuple[int, ...]:
     """Draw random multipliers for the hash function."""
-    return tuple(secrets.randbits(64) for _ in PUBLIC_MULTIPLIERS)
+    return tuple(secrets.randbits(64) for _ in FIXED_MULTIPLIERS)
 
 
 @kernel("TableBucket(uint64, OthelloState)", inline=True)
@@ -124,11 +124,11 @@ def bounds_of(data: int, depth: int, selectivity: int) -> tuple[int, int]:
 
 
 @kernel("int64(int64, int64, int64, int64)", inline=True)
-def settled_value(lower: int, upper: int, alpha: int, beta: int) -> int:
-    """Return the value if the bounds settle it for the window (alpha, beta), otherwise UNSETTLED."""
+def cutoff_value(lower: int, upper: int, alpha: int, beta: int) -> int:
+    """Return the value if the bounds settle it for the window (alpha, beta), otherwise NO_CUTOFF."""
     if lower >= beta or lower == upper:
         return lower
-    return upper if upper <= alpha else UNSETTLED
+    return upper if upper <= alpha else NO_CUTOFF
 
 
 @kernel("int64(TableBucket, uint64, int64, int64)", inline=True)
@@ -172,7 +172,7 @@ class TranspositionTable:
     """The memory of a transposition table; the number of buckets is the largest power of two that fits `hash_mib`."""
 
     def __init__(
-        self, hash_mib: int, multipliers: tuple[int, ...] = PUBLIC_MULTIPLIERS, bucket_bytes: int = CACHE_LINE
+        self, hash_mib: int, multipliers: tuple[int, ...] = FIXED_MULTIPLIERS, bucket_bytes: int = CACHE_LINE
     ) -> None:
         self.multipliers = multipliers
         self.buckets = 1 << (max(1, (hash_mib << 20) // bucket_bytes).bit_length() - 1)

@@ -5,12 +5,12 @@ opposite.  Values are therefore always computed for the player at the root of th
 
 | heuristic        | features of each player                                                                     |
 |------------------|---------------------------------------------------------------------------------------------|
-| `h1`             | seeds taken                                                                                 |
+| `h1`             | seeds captured                                                                              |
 | `h2`             | those of `h1`; pits of fewer than 3 seeds; the longest run of such pits                     |
 | `h3` `h4` `h5`   | those of `h2`; seeds in pits of 12 or more                                                  |
 | `h6`             | pits whose last seed captures a pit of 2, of 3; pits that reach the other row; pits of more |
-|                  | than 12 seeds; seeds taken; empty pits (Daoud et al. 2004)                                  |
-| `travers`        | seeds taken; empty pits; pits of 1 or 2 seeds; pits of 12 or more                           |
+|                  | than 12 seeds; seeds captured; empty pits (Daoud et al. 2004)                               |
+| `travers`        | seeds captured; empty pits; pits of 1 or 2 seeds; pits of 12 or more                        |
 
 `h3`, `h4` and `h5` are the same function.  `h4` has other weights than `h3`.  `h5` measures the change of the features
 since the root: this adds the same number to every leaf, so with the same weights it chooses the same moves as `h3`.
@@ -19,13 +19,24 @@ since the root: this adds the same number to every leaf, so with the same weight
 from awello.bits import popcount, to_signed
 from awello.kernel import U, kernel
 from awello.layout import Layout
-from awello.rules.awale import ANY, BYTE, FEED, FLAGS, LAST_SHIFT, ONES, ROW, SOW_OPP, find_captured, seeds_in
+from awello.rules.awale import (
+    AT_LEAST_1,
+    BYTE_MASK,
+    BYTE_ONES,
+    LAST_SHIFT,
+    PIT_FLAGS,
+    REACHES_OTHER_ROW,
+    ROW_MASK,
+    SOW_OPP,
+    find_captured,
+    seeds_in,
+)
 
 
 class FeatureWeights(Layout):
     """The weights of one player's features; a heuristic reads only the weights of its own features."""
 
-    seeds_taken: int
+    captured_seeds: int
     small_pits: int  # pits of fewer than 3 seeds, including empty ones
     small_run: int  # the longest run of such pits
     large_seeds: int  # seeds in pits of 12 or more
@@ -47,21 +58,21 @@ class AwaleWeights(Layout):
 
 H1, H2, H3, H6, TRAVERS = range(6, 11)  # the heuristics' numbers, after those of `heuristics`
 FEATURES = {  # the features of each player, in the order of the weights in files and settings
-    H1: ("seeds_taken",),
-    H2: ("seeds_taken", "small_pits", "small_run"),
-    H3: ("seeds_taken", "small_pits", "small_run", "large_seeds"),
-    H6: ("captures_of_2", "captures_of_3", "reaching_pits", "overfull_pits", "seeds_taken", "empty_pits"),
-    TRAVERS: ("seeds_taken", "empty_pits", "pits_of_1_or_2", "large_pits"),
+    H1: ("captured_seeds",),
+    H2: ("captured_seeds", "small_pits", "small_run"),
+    H3: ("captured_seeds", "small_pits", "small_run", "large_seeds"),
+    H6: ("captures_of_2", "captures_of_3", "reaching_pits", "overfull_pits", "captured_seeds", "empty_pits"),
+    TRAVERS: ("captured_seeds", "empty_pits", "pits_of_1_or_2", "large_pits"),
 }
 # Added to a row, each constant sets the top bit of the bytes whose pits hold at least this many seeds.
-AT_LEAST_3, AT_LEAST_12, AT_LEAST_13 = (U(0x80 - seeds) * ONES for seeds in (3, 12, 13))
-PITS = 6  # in a row
+AT_LEAST_3, AT_LEAST_12, AT_LEAST_13 = (U(0x80 - seeds) * BYTE_ONES for seeds in (3, 12, 13))
+PITS_PER_ROW = 6  # in a row
 
 
 @kernel("uint64(uint64, uint64)", inline=True)
 def flag_pits(row: U, threshold: U) -> U:
     """Return the flags of the pits that reach a threshold, such as `AT_LEAST_3`."""
-    return ((row & ROW) + threshold) & FLAGS
+    return ((row & ROW_MASK) + threshold) & PIT_FLAGS
 
 
 @kernel("int64(uint64)", inline=True)
@@ -77,47 +88,49 @@ def longest_run(flags: U) -> int:
 @kernel("int64(uint64)", inline=True)
 def seeds_in_large_pits(row: U) -> int:
     """Count the seeds in pits of 12 or more."""
-    return seeds_in(row & (flag_pits(row, AT_LEAST_12) >> U(7)) * BYTE)
+    return seeds_in(row & (flag_pits(row, AT_LEAST_12) >> U(7)) * BYTE_MASK)
 
 
 @kernel("int64(uint64, uint64, int64)", inline=True)
 def count_captures(own: U, opp: U, size: int) -> int:
     """Count the pits whose last seed captures a pit that then holds this many seeds."""
     count = 0
-    for pit in range(PITS):
-        entry = (own >> U(8 * pit) & BYTE) + U(64 * pit)
-        row, last = (opp & ROW) + SOW_OPP[entry], LAST_SHIFT[entry]
+    for pit in range(PITS_PER_ROW):
+        entry = (own >> U(8 * pit) & BYTE_MASK) + U(64 * pit)
+        row, last = (opp & ROW_MASK) + SOW_OPP[entry], LAST_SHIFT[entry]
         if find_captured(row, last, False) != U(0) and to_signed((row << last) >> U(56)) == size:
             count += 1
     return count
 
 
 @kernel("int64(uint64, uint64, FeatureWeights)", inline=True)
-def weigh_attack(own: U, opp: U, weights: FeatureWeights) -> int:
+def evaluate_attack(own: U, opp: U, weights: FeatureWeights) -> int:
     """Return the weighted sum of the features that only `h6` uses."""
     value = weights.captures_of_2 * count_captures(own, opp, 2) + weights.captures_of_3 * count_captures(own, opp, 3)
-    value += weights.reaching_pits * popcount(flag_pits(own, FEED))
+    value += weights.reaching_pits * popcount(flag_pits(own, REACHES_OTHER_ROW))
     value += weights.overfull_pits * popcount(flag_pits(own, AT_LEAST_13))
-    return value + weights.empty_pits * (PITS - popcount(flag_pits(own, ANY)))
+    return value + weights.empty_pits * (PITS_PER_ROW - popcount(flag_pits(own, AT_LEAST_1)))
 
 
 @kernel("int64(int64, uint64, uint64, FeatureWeights)")
-def weigh_player(heuristic: int, own: U, opp: U, weights: FeatureWeights) -> int:
+def evaluate_player(heuristic: int, own: U, opp: U, weights: FeatureWeights) -> int:
     """Return the weighted sum of the features of the player whose word comes first."""
-    value = weights.seeds_taken * to_signed(own >> U(48))
+    value = weights.captured_seeds * to_signed(own >> U(48))
     if heuristic == H1:
         return value
     if heuristic == H6:
-        return value + weigh_attack(own, opp, weights)
-    filled, at_least_3 = flag_pits(own, ANY), flag_pits(own, AT_LEAST_3)
+        return value + evaluate_attack(own, opp, weights)
+    filled, at_least_3 = flag_pits(own, AT_LEAST_1), flag_pits(own, AT_LEAST_3)
     if heuristic == TRAVERS:
-        value += weights.empty_pits * (PITS - popcount(filled)) + weights.pits_of_1_or_2 * popcount(filled ^ at_least_3)
+        value += weights.empty_pits * (PITS_PER_ROW - popcount(filled))
+        value += weights.pits_of_1_or_2 * popcount(filled ^ at_least_3)
         return value + weights.large_pits * popcount(flag_pits(own, AT_LEAST_12))
-    value += weights.small_pits * (PITS - popcount(at_least_3)) + weights.small_run * longest_run(at_least_3 ^ FLAGS)
+    value += weights.small_pits * (PITS_PER_ROW - popcount(at_least_3))
+    value += weights.small_run * longest_run(at_least_3 ^ PIT_FLAGS)
     return value if heuristic == H2 else value + weights.large_seeds * seeds_in_large_pits(own)
 
 
 @kernel("int64(int64, uint64, uint64, AwaleWeights)", inline=True)
-def weigh(heuristic: int, own: U, opp: U, weights: AwaleWeights) -> int:
+def evaluate_features(heuristic: int, own: U, opp: U, weights: AwaleWeights) -> int:
     """Return the value of a position for the player whose word comes first."""
-    return weigh_player(heuristic, own, opp, weights.own) + weigh_player(heuristic, opp, own, weights.opp)
+    return evaluate_player(heuristic, own, opp, weights.own) + evaluate_player(heuristic, opp, own, weights.opp)

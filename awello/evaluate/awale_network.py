@@ -17,29 +17,29 @@ from awello.kernel import U, instruction
 from awello.layout import Int16, Layout, record_at
 from awello.memory import I16
 
-UNITS = 64  # a row fills two cache lines; more units are more accurate, but slow down every leaf
-PITS = 12
+UNIT_COUNT = 64  # a row fills two cache lines; more units are more accurate, but slow down every leaf
+PIT_COUNT = 12
 PIT_SLOTS = 32  # rows per pit; 32 or more seeds, which are rare, share rows with few seeds
-IN_PLAY_ROW = PITS * PIT_SLOTS  # the row of 0 seeds in play; those of 1 to 48 follow
+IN_PLAY_ROW = PIT_COUNT * PIT_SLOTS  # the row of 0 seeds in play; those of 1 to 48 follow
 OUTPUT_ROW = IN_PLAY_ROW + 49  # the weights of the output, after all other rows
-ROWS = OUTPUT_ROW + 1
+ROW_COUNT = OUTPUT_ROW + 1
 MAX_ACTIVATION = 181  # its square fits into a signed 16-bit integer: squaring is then one narrow multiplication
 OUTPUT_SHIFT = 17  # from the weighted sum to 16ths of a seed: 2 * 7.5 + 6 bits of scale, minus 4
 # The integer that represents 1 in the input rows and in the output row.  Larger scales are finer but overflow earlier.
 WEIGHT_SCALE, OUTPUT_SCALE = 2**7.5, 64.0
 # The largest weights with which the sum of 13 rows fits into 16 bits, and the sum of all products into 32 bits.
-MAX_WEIGHT, MAX_OUTPUT_WEIGHT = (1 << 15) // 13 - 1, (1 << 16) // UNITS - 1
+MAX_WEIGHT, MAX_OUTPUT_WEIGHT = (1 << 15) // 13 - 1, (1 << 16) // UNIT_COUNT - 1
 
 
 class AwaleNetworkWeights(Layout):
     """The weights of the network: one row per number of seeds in each pit and in play, and the output row."""
 
-    rows: Annotated[list[list[Int16]], ROWS, UNITS]
+    rows: Annotated[list[list[Int16]], ROW_COUNT, UNIT_COUNT]
 
 
 awale_network_weights_at = record_at(AwaleNetworkWeights)
 
-VECTOR, WIDE = ir.VectorType(I16, UNITS), ir.VectorType(I32, UNITS)
+VECTOR, WIDE = ir.VectorType(I16, UNIT_COUNT), ir.VectorType(I32, UNIT_COUNT)
 
 
 def _int64(value: int) -> ir.Constant:
@@ -47,7 +47,7 @@ def _int64(value: int) -> ir.Constant:
 
 
 def _broadcast(value: int) -> ir.Constant:
-    return ir.Constant(VECTOR, [ir.Constant(I16, value)] * UNITS)
+    return ir.Constant(VECTOR, [ir.Constant(I16, value)] * UNIT_COUNT)
 
 
 def _emit_forward(b: Builder, own: Any, opp: Any, seeds: Any, weights: Any) -> Any:
@@ -57,13 +57,13 @@ def _emit_forward(b: Builder, own: Any, opp: Any, seeds: Any, weights: Any) -> A
         return b.load(b.gep(start, [index]), align=64)
 
     sums = row(b.add(seeds, _int64(IN_PLAY_ROW)))
-    for pit in range(PITS):
+    for pit in range(PIT_COUNT):
         held = b.and_(b.lshr(own if pit < 6 else opp, _int64(8 * (pit % 6))), _int64(PIT_SLOTS - 1))
         sums = b.add(sums, row(b.add(held, _int64(PIT_SLOTS * pit))))
     sums = b.select(b.icmp_signed("<", sums, _broadcast(0)), _broadcast(0), sums)
     sums = b.select(b.icmp_signed(">", sums, _broadcast(MAX_ACTIVATION)), _broadcast(MAX_ACTIVATION), sums)
     products = b.mul(b.sext(b.mul(sums, sums), WIDE), b.sext(row(_int64(OUTPUT_ROW)), WIDE))
-    total = emit_call(b, f"llvm.vector.reduce.add.v{UNITS}i32", I32, products)
+    total = emit_call(b, f"llvm.vector.reduce.add.v{UNIT_COUNT}i32", I32, products)
     return b.ashr(b.sext(total, I64), _int64(OUTPUT_SHIFT))
 
 

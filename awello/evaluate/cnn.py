@@ -18,11 +18,14 @@ from awello.kernel import U, Words
 from awello.rules.game import Game, legal_moves
 from awello.rules.othello import apply_symmetry
 
-SYMMETRIES = 8
+SYMMETRY_COUNT = 8
 ILLEGAL_LOGIT = np.float32(-1e4)  # replaces the logits of illegal moves
 # For each symmetry, the square to which each square is mapped.
 SYMMETRY_SQUARES = np.array(
-    [[int(apply_symmetry(U(1 << square), turn)).bit_length() - 1 for square in range(64)] for turn in range(SYMMETRIES)]
+    [
+        [int(apply_symmetry(U(1 << square), turn)).bit_length() - 1 for square in range(64)]
+        for turn in range(SYMMETRY_COUNT)
+    ]
 )
 
 Reals = npt.NDArray[np.float32]
@@ -44,7 +47,7 @@ class Cnn:
         logits, values = self.session.run(["moves", "value"], {"board": bits.reshape(-1, 4, 8, 8)})
         return np.where(bits[:, 2] == 1, logits, ILLEGAL_LOGIT), values
 
-    def predict_position(self, own: int, opp: int, symmetries: int = SYMMETRIES) -> tuple[Reals, float]:
+    def predict_position(self, own: int, opp: int, symmetries: int = SYMMETRY_COUNT) -> tuple[Reals, float]:
         """Return the move probabilities by square and the value of a position, averaged over symmetries."""
         images = [[apply_symmetry(U(own), number), apply_symmetry(U(opp), number)] for number in range(symmetries)]
         logits, values = self.predict(np.array(images, np.uint64))

@@ -10,9 +10,9 @@ heuristics are in `awale.py`).  Each heuristic has its own units.  The value of 
 | `absolute`   | discs                                                                                       |
 | `mobility`   | moves, plus an optional bonus for each corner                                               |
 | `mixed`      | positional up to 29 discs; mobility from 30 discs; absolute from 55 discs                   |
-| `tactical`   | positional, but squares beside a taken corner lose their penalty; plus mobility from 30     |
+| `tactical`   | positional, but squares beside an occupied corner lose their penalty; plus mobility from 30 |
 |              | discs; absolute from 55 discs                                                               |
-| `diffscore`  | seeds taken (Awalé)                                                                         |
+| `diffscore`  | seeds captured (Awalé)                                                                      |
 
 A search and its heuristic share a `HeuristicState` with the settings of the heuristic and the counts of the search.
 """
@@ -20,10 +20,10 @@ A search and its heuristic share a `HeuristicState` with the settings of the heu
 from typing import Annotated
 
 from awello.bits import moves_of, popcount, to_signed
-from awello.evaluate.awale import AwaleWeights, weigh
+from awello.evaluate.awale import AwaleWeights, evaluate_features
 from awello.kernel import U, kernel
 from awello.layout import Int32, Layout, record_at
-from awello.rules.game import score, squares_of
+from awello.rules.game import board_mask_of, score
 
 POSITIONAL, ABSOLUTE, MOBILITY, MIXED, TACTICAL, DIFFSCORE = range(6)  # numbers of heuristics; `awale.py` has more
 # The value of a disc or seed of a final score, above any estimate: the value of a square is at most 10,000.
@@ -70,8 +70,8 @@ def positional(own: U, opp: U, state: HeuristicState) -> int:
 @kernel("int64(int64, uint64, uint64)")
 def mobility(game: int, own: U, opp: U) -> int:
     """Return the number of the mover's moves minus the opponent's."""
-    squares = squares_of(game)
-    return popcount(moves_of(own, opp) & squares) - popcount(moves_of(opp, own) & squares)
+    board_mask = board_mask_of(game)
+    return popcount(moves_of(own, opp) & board_mask) - popcount(moves_of(opp, own) & board_mask)
 
 
 @kernel("uint64(uint64, HeuristicState)", inline=True)
@@ -111,11 +111,11 @@ def tactical(game: int, own: U, opp: U, discs: int, state: HeuristicState) -> in
 
 
 @kernel("int64(int64, uint64, uint64, HeuristicState)", inline=True)
-def weigh_from_root(heuristic: int, own: U, opp: U, state: HeuristicState) -> int:
+def evaluate_from_root(heuristic: int, own: U, opp: U, state: HeuristicState) -> int:
     """Return the value of Awalé's features for the player at the root, converted to the mover's view."""
     if state.opponent_at_leaf:
-        return state.root_value - weigh(heuristic, opp, own, state.weights)
-    return weigh(heuristic, own, opp, state.weights) - state.root_value
+        return state.root_value - evaluate_features(heuristic, opp, own, state.weights)
+    return evaluate_features(heuristic, own, opp, state.weights) - state.root_value
 
 
 @kernel("int64(int64, int64, uint64, uint64, HeuristicState)", inline=True)
@@ -124,7 +124,7 @@ def estimate(game: int, heuristic: int, own: U, opp: U, state: HeuristicState) -
     if heuristic == DIFFSCORE:
         return to_signed(own >> U(48)) - to_signed(opp >> U(48))
     if heuristic > DIFFSCORE:
-        return weigh_from_root(heuristic, own, opp, state)
+        return evaluate_from_root(heuristic, own, opp, state)
     discs = popcount(own | opp)
     if heuristic == TACTICAL:
         return tactical(game, own, opp, discs, state)

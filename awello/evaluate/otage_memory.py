@@ -17,15 +17,15 @@ import numpy.typing as npt
 
 from awello.errors import ConfigError
 from awello.evaluate import otage
+from awello.evaluate.evaluator import Evaluator, Heuristic
 from awello.evaluate.heuristics import positional
 from awello.evaluate.otage import OtagePatterns, OtageState
-from awello.evaluate.settings import Evaluator, Heuristic
 from awello.folders import data_file, write_atomically
 from awello.kernel import U
 from awello.record import Record
 from awello.rules.game import Game
 
-TERMS = ("liberties", "squares", "edges", "corners")
+TERM_NAMES = ("liberties", "squares", "edges", "corners")
 DEFAULT_FACTORS = (16.0, 1.0, 0.5, 0.5)  # set by hand so that the terms have similar sizes; learning starts from them
 FACTOR_SCALE = 32  # kernels use factors in units of 1/32
 MAX_FACTOR = 100.0
@@ -139,7 +139,7 @@ class OtageMemory:
         try:
             counts = _parse_numbers(sections.get("", []), {"games": 0, "autoplay": 0})
             memory.games, memory.autoplay_games = int(counts["games"]), int(counts["autoplay"])
-            factors = _parse_numbers(sections.get("factors", []), dict(zip(TERMS, DEFAULT_FACTORS, strict=True)))
+            factors = _parse_numbers(sections.get("factors", []), dict(zip(TERM_NAMES, DEFAULT_FACTORS, strict=True)))
             memory.factors = tuple(factors.values())
             memory.edges.parse(sections.get("edges", []))
             memory.corners.parse(sections.get("corners", []))
@@ -149,7 +149,7 @@ class OtageMemory:
 
     def format(self) -> str:
         """Return the text of a file."""
-        factors = "".join(f"{term} = {factor:.6f}\n" for term, factor in zip(TERMS, self.factors, strict=True))
+        factors = "".join(f"{term} = {factor:.6f}\n" for term, factor in zip(TERM_NAMES, self.factors, strict=True))
         counts = f"games = {self.games}\nautoplay = {self.autoplay_games}\n"
         patterns = f"[edges]\n{self.edges.format()}\n[corners]\n{self.corners.format()}"
         return f"# What Otage has learnt: see the docs.\n{counts}\n[factors]\n{factors}\n{patterns}"

@@ -15,14 +15,14 @@ import numpy.typing as npt
 from awello.bits import bit_scan, clear_lowest_bit
 from awello.kernel import U, kernel
 from awello.layout import Layout
-from awello.rules.awale import ABAPA, BYTE
+from awello.rules.awale import ABAPA, BYTE_MASK
 
 HIDDEN_WIDTH = 64  # units of a hidden layer: the time grows with its square, and 64 units fill whole vectors
 AWALE_INPUTS, OTHELLO_INPUTS = 14, 128
 AWALE_MOVES, OTHELLO_MOVES = 6, 64
 INPUT_COUNTS = {"othello": OTHELLO_INPUTS, "awale": AWALE_INPUTS}
 MOVE_COUNTS = {"othello": OTHELLO_MOVES, "awale": AWALE_MOVES}
-TYPICAL_SEEDS = np.array([4, 4, 4, 4, 4, 4, 12] * 2, np.float32)  # of a pit, and seeds taken
+TYPICAL_SEEDS = np.array([4, 4, 4, 4, 4, 4, 12] * 2, np.float32)  # of a pit, and captured seeds
 
 Float32: TypeAlias = Annotated[float, np.float32]
 Reals = npt.NDArray[np.float32]
@@ -65,7 +65,7 @@ def add_discs(discs: U, weights: Reals, offset: int, sums: Units) -> None:
 def add_seeds(row: U, weights: Reals, offset: int, first: int, sums: Units) -> None:
     """Add the contributions of six pits and of the captured seeds."""
     for number in range(first, first + AWALE_INPUTS // 2):
-        seeds = np.float32(row & BYTE)
+        seeds = np.float32(row & BYTE_MASK)
         factor = (seeds - TYPICAL_SEEDS[number]) / TYPICAL_SEEDS[number]
         add_row(weights, offset + HIDDEN_WIDTH * number, factor, sums, HIDDEN_WIDTH)
         row >>= U(8)

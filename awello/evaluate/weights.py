@@ -14,7 +14,7 @@ import numpy as np
 import numpy.typing as npt
 
 from awello.errors import ConfigError
-from awello.evaluate.awale_network import ROWS, UNITS, AwaleNetworkWeights
+from awello.evaluate.awale_network import ROW_COUNT, UNIT_COUNT, AwaleNetworkWeights
 from awello.evaluate.patterns import FIRST_STAGE_EMPTIES, LANES, SHAPE_SIZES, STAGE_WEIGHTS, STAGE_WIDTH, VIEWS
 from awello.evaluate.perceptron_weights import LOAD_ERRORS
 from awello.folders import data_file, replace_atomically
@@ -49,7 +49,7 @@ class PatternWeights:
 
     weights: Weights
     """The weights by stage and index in the file."""
-    card: dict[str, Any]
+    metadata: dict[str, Any]
 
     def expand(self) -> Weights:
         """Return the weights by stage, in the order of `evaluate.patterns`."""
@@ -60,7 +60,7 @@ def load_pattern_file(file: Path) -> PatternWeights:
     """Load a file written by `save_pattern_file`."""
     try:
         with np.load(file) as content:
-            version, weights, card = int(content["version"]), content["weights"], json.loads(str(content["card"]))
+            version, weights, metadata = int(content["version"]), content["weights"], json.loads(str(content["card"]))
     except FileNotFoundError:
         raise ConfigError(f"{str(file)!r} does not exist: train patterns with 'awello train patterns'") from None
     except (*LOAD_ERRORS, json.JSONDecodeError):
@@ -68,13 +68,14 @@ def load_pattern_file(file: Path) -> PatternWeights:
         raise ConfigError(f"{str(file)!r} does not contain pattern weights: {advice}") from None
     if version != FILE_VERSION or weights.shape != (STAGE_COUNT, tied_indices().max() + 1) or weights.dtype != np.int16:
         raise ConfigError(f"{str(file)!r} was written by another version: train the patterns again with this version")
-    return PatternWeights(weights, card)
+    return PatternWeights(weights, metadata)
 
 
 def save_pattern_file(file: Path, patterns: PatternWeights) -> None:
     """Write weights and the description of their training to a file."""
     with replace_atomically(file) as content:
-        np.savez_compressed(content, version=FILE_VERSION, weights=patterns.weights, card=json.dumps(patterns.card))
+        metadata = json.dumps(patterns.metadata)
+        np.savez_compressed(content, version=FILE_VERSION, weights=patterns.weights, card=metadata)
 
 
 def load_pattern_weights(file: Path | None = None) -> Weights:
@@ -99,7 +100,7 @@ def load_awale_network_weights(file: Path | None = None) -> AwaleNetworkWeights:
     try:
         with np.load(file) as content:
             rows = content["weights"]
-        if rows.shape != (ROWS, UNITS) or rows.dtype != np.int16:
+        if rows.shape != (ROW_COUNT, UNIT_COUNT) or rows.dtype != np.int16:
             raise ValueError
     except LOAD_ERRORS:
         advice = "train a network with 'awello train awale-network'"

@@ -17,7 +17,7 @@ from awello.formats.transcript import play_names, split_transcript
 from awello.position import Position, parse_position
 from awello.record import Record
 from awello.rules.game import DEFAULT_BY_FAMILY, GAMES_BY_SIZE, PASS, Game
-from awello.rules.othello import DISCS
+from awello.rules.othello import DISC_LETTERS
 
 MAX_TEXT_CHARS = 1 << 16
 PASTE_HINT = "paste the moves of a game such as f5d6c3 or FfBe, a board or a diagram"
@@ -109,7 +109,7 @@ def _find_diagram(text: str, game: Game | None) -> FoundPosition | None:
 
 def _find_drawn_pits(text: str, game: Game | None) -> FoundPosition | None:
     """Find a drawn board of Awalé: two rows of six numbers, and a line with the captured seeds."""
-    if not (taken := CAPTURED_SEEDS_PATTERN.search(text)):
+    if not (captured := CAPTURED_SEEDS_PATTERN.search(text)):
         return None
     rows, lines = [], text.splitlines()
     for at, line in enumerate(lines):
@@ -118,7 +118,7 @@ def _find_drawn_pits(text: str, game: Game | None) -> FoundPosition | None:
             rows.append(words)
         if len(rows) == 2:
             north, south = rows
-            diagram = "-".join([*south, *north[::-1], taken[1], taken[2], "SN"[_find_side_to_move(text) or 0]])
+            diagram = "-".join([*south, *north[::-1], captured[1], captured[2], "SN"[_find_side_to_move(text) or 0]])
             return "diagram", _parse_awale_diagram(diagram, text, game), "\n".join(lines[at + 1 :])
     return None
 
@@ -146,7 +146,7 @@ def _find_board_rows(text: str, game: Game | None) -> FoundPosition | None:
     lines, end = text.splitlines(), 0
     for at, line in enumerate([*lines, "the end"]):
         row = "".join(line.translate(DECORATION_TO_SPACES).split()).strip("12345678").replace("+", "-")
-        is_row = len(row) in GAMES_BY_SIZE and DISCS.keys() >= set(row)
+        is_row = len(row) in GAMES_BY_SIZE and DISC_LETTERS.keys() >= set(row)
         if is_row and (not rows or len(row) == len(rows[0])):
             rows.append(row)
             end = at + 1
@@ -170,7 +170,7 @@ def _find_board_line(text: str, game: Game | None) -> FoundPosition | None:
     longest_run = 0
     for at, line in enumerate(lines):
         words, words_before = line.partition("%")[0].translate(DECORATION_TO_SPACES).split(), 0
-        for discs, group in groupby(words, lambda word: DISCS.keys() >= set(word)):
+        for discs, group in groupby(words, lambda word: DISC_LETTERS.keys() >= set(word)):
             run = list(group)
             if discs and (size := _find_board_size(run)):
                 letters, rest = "".join(run), "\n".join([" ".join(words[words_before + len(run) :]), *lines[at + 1 :]])
@@ -187,17 +187,17 @@ def _find_board_line(text: str, game: Game | None) -> FoundPosition | None:
 def _find_board_size(run: list[str]) -> int:
     """Return the number of squares of the board at the beginning of the words, 0 if there is none."""
     letters, ends = "".join(run), set(accumulate(map(len, run)))
-    whole = (size for size in BOARD_SQUARE_COUNTS if size in ends or (size + 1 in ends and DISCS[letters[size]]))
+    whole = (size for size in BOARD_SQUARE_COUNTS if size in ends or (size + 1 in ends and DISC_LETTERS[letters[size]]))
     return max((size for size in whole if _has_discs(letters[:size])), default=0)
 
 
 def _has_discs(letters: str) -> bool:
-    return any(DISCS[letter] for letter in letters)
+    return any(DISC_LETTERS[letter] for letter in letters)
 
 
 def _find_side_to_move(text: str, rest: str = "") -> int | None:
     """Return the side to move: the letter at the beginning of the rest, or as stated in the text; None if unknown."""
-    side = DISCS.get("".join(rest.split(maxsplit=1)[:1]), 0)
+    side = DISC_LETTERS.get("".join(rest.split(maxsplit=1)[:1]), 0)
     if side:
         return side - 1
     match = SIDE_TO_MOVE_PATTERN.search(text)

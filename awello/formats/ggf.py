@@ -28,7 +28,7 @@ from awello.formats.common import (
 from awello.position import Position, format_position, parse_position
 from awello.record import Record, restore_passes
 from awello.rules.game import GAMES_BY_SIZE, PASS, Game
-from awello.rules.othello import PASSES, format_square, squares_of
+from awello.rules.othello import PASS_NAMES, format_square, squares_of
 
 TAG_NAMES = {"PC": "Site", "DT": "Date", "EV": "Event", "RO": "Round", "PB": "Black", "PW": "White"}
 GGF_TAGS = {name: tag for tag, name in TAG_NAMES.items()}
@@ -136,7 +136,7 @@ def _parse_size(text: str) -> Game:
 def _map_names_to_moves(size: str) -> dict[str, int]:
     """Map the names of moves to moves."""
     squares = {format_square(square, int(size)): square for square in squares_of(int(size))}
-    return squares | dict.fromkeys(PASSES, PASS)
+    return squares | dict.fromkeys(PASS_NAMES, PASS)
 
 
 def _parse_move(side: str, text: str, size: str, line: int) -> GgfMove:

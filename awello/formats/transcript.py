@@ -11,7 +11,7 @@ from awello.errors import AwelloError, NotationError
 from awello.position import Position
 from awello.record import Record
 from awello.rules.game import PASS, Game
-from awello.rules.othello import PASSES
+from awello.rules.othello import PASS_NAMES
 
 MOVE_PATTERNS = {"othello": r"[a-hA-H]\s?[1-8]|--|(?i:pass|pa|ps)", "awale": r"[a-fA-F]"}
 SEPARATOR_PATTERN = r"(?:\d+\s*\.+|[\s,;])*"  # move numbers and punctuation between moves
@@ -49,7 +49,7 @@ def play_names(names: Iterable[str], start: Position) -> tuple[Record, AwelloErr
     """Play moves by name up to the first illegal one; return the game and the error of that move, if any."""
     position, moves = start, []
     for name in names:
-        if position.legal_moves() == (PASS,) and name.lower() not in PASSES:
+        if position.legal_moves() == (PASS,) and name.lower() not in PASS_NAMES:
             moves.append(PASS)
             position = position.after(PASS)
         try:

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from awello.lab import published
-from awello.lab.complexity import heuristics_of
+from awello.lab.complexity import list_compared_heuristics
 from awello.lab.experiment import ExperimentGame, ExperimentPlan, mean_ms
 from awello.lab.report import Report
 
@@ -15,7 +15,7 @@ COMPARED_SEARCHES = {"othello": ("minimax", "negamax")}  # compared by report 2
 
 def make_plan(game: str, variant: str | None, games: int, depths: Sequence[int], seed: int) -> ExperimentPlan:
     """Plan alpha-beta with each heuristic at each depth and, up to depth 6, the other algorithms of report 2."""
-    specs = [f"alphabeta:{name}@{depth}" for depth in depths for name in heuristics_of(game)]
+    specs = [f"alphabeta:{name}@{depth}" for depth in depths for name in list_compared_heuristics(game)]
     specs += [
         f"{name}:positional@{depth}" for depth in depths if depth <= 6 for name in COMPARED_SEARCHES.get(game, ())
     ]
@@ -31,7 +31,7 @@ def write_report(plan: ExperimentPlan, games: Sequence[ExperimentGame], depths: 
         won = sum(game.score[0] > game.score[1] for game in played)
         held = [100 * statistics.fmean(game.final_counts[player] for game in played) / points for player in (0, 1)]
         throughout = [100 * statistics.fmean(game.mean_counts[player] for game in played) / points for player in (0, 1)]
-        published_row = published.AGAINST_RANDOM.get(spec, (None, None, None, None))
+        published_row = published.REPORT2_AGAINST_RANDOM.get(spec, (None, None, None, None))
         rows.append(
             [
                 f"`{spec}`",

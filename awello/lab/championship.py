@@ -99,7 +99,8 @@ def _table_scores(report: Report, depths: Sequence[int], results: ChampionshipRe
                 two, one = (
                     _mean(results.find_scores([f"alphabeta:{name}@{depth},table={table}"], side)) for table in (2, 1)
                 )
-                published_row = published.TABLE_SCORES.get(depth, {}).get(name, ((None, None), (None, None)))[side]
+                published_rows = published.REPORT0_TABLE_SCORES.get(depth, {})
+                published_row = published_rows.get(name, ((None, None), (None, None)))[side]
                 rows.append([depth, name, colour, two, one, 100 * two / one, *published_row])
     header = ["depth", "strategy", "colour", "table 2", "table 1", "ratio, %", "report 0: table 2", "report 0: table 1"]
     report.add_text("## Comparison of square tables")
@@ -109,11 +110,11 @@ def _table_scores(report: Report, depths: Sequence[int], results: ChampionshipRe
 def _strategy_scores(report: Report, depths: Sequence[int], results: ChampionshipResults) -> None:
     rows: list[list[object]] = []
     for depth in depths:
-        for name in published.STRATEGIES:
+        for name in published.REPORT0_STRATEGIES:
             specs = [spec for spec in list_players("othello", depth) if f":{name}@" in spec]
             black, white = (results.find_scores(specs, side) for side in (0, 1))
             both = [*black, *white]
-            published_row = published.SCORES.get(depth, {}).get(name, (None, None))
+            published_row = published.REPORT0_SCORES.get(depth, {}).get(name, (None, None))
             rows.append(
                 [depth, name, min(both), max(both), _mean(black), _mean(white), statistics.pstdev(both), *published_row]
             )

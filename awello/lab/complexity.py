@@ -17,21 +17,21 @@ from awello.rules.game import DEFAULT_BY_FAMILY
 
 DEFAULT_GAME, DEFAULT_GAMES, DEFAULT_DEPTHS = "othello", 100, (2, 4, 6)
 TEXTBOOK_SETTINGS = "tt_entries=0,move_ordering=false"
-REPORT_SETTINGS = f"{TEXTBOOK_SETTINGS},strict_cutoff=true"  # alpha-beta of report 0, without cutoffs at equality
-SETTINGS = {
-    "memory": "tt_entries=65536,move_ordering=false",
-    "sorted": "tt_entries=0,move_ordering=true",
-    "mirror": "tt_entries=0,move_ordering=false,skip_mirrors=true",
+REPORT0_SETTINGS = f"{TEXTBOOK_SETTINGS},strict_cutoff=true"  # alpha-beta of report 0, without cutoffs at equality
+SEARCH_SETTINGS = {
+    "transposition table": "tt_entries=65536,move_ordering=false",
+    "move ordering": "tt_entries=0,move_ordering=true",
+    "mirror images": "tt_entries=0,move_ordering=false,skip_mirrors=true",
     "all": "tt_entries=65536,move_ordering=true,skip_mirrors=true",
 }
 
 
-def heuristics_of(game: str) -> tuple[str, ...]:
+def list_compared_heuristics(game: str) -> tuple[str, ...]:
     """Return the heuristics to compare in a game."""
-    return {"othello": published.STRATEGIES, "awale": ("diffscore",)}[game]
+    return {"othello": published.REPORT0_STRATEGIES, "awale": ("diffscore",)}[game]
 
 
-def spec_of(heuristic: str, depth: int, settings: str | None) -> str:
+def make_spec(heuristic: str, depth: int, settings: str | None) -> str:
     """Return the spec of alpha-beta with settings, or of plain negamax (`None`), with table 2 as in report 0."""
     table = "table=2" if heuristic in ("positional", "mixed") else ""
     name = "negamax" if settings is None else "negamax-alphabeta"
@@ -41,13 +41,15 @@ def spec_of(heuristic: str, depth: int, settings: str | None) -> str:
 def make_plan(game: str, variant: str | None, games: int, depths: Sequence[int], seed: int) -> ExperimentPlan:
     """Plan plain search and both alpha-betas for every heuristic and depth, and each setting at the maximum depth."""
     settings = [
-        text for name, text in SETTINGS.items() if DEFAULT_BY_FAMILY[game].adapter.has_symmetries or name != "mirror"
+        text
+        for name, text in SEARCH_SETTINGS.items()
+        if DEFAULT_BY_FAMILY[game].adapter.has_symmetries or name != "mirror images"
     ]
     specs = []
-    for heuristic in heuristics_of(game):
+    for heuristic in list_compared_heuristics(game):
         for depth in depths:
-            specs += [spec_of(heuristic, depth, text) for text in (None, TEXTBOOK_SETTINGS, REPORT_SETTINGS)]
-        specs += [spec_of(heuristic, max(depths), text) for text in settings]
+            specs += [make_spec(heuristic, depth, text) for text in (None, TEXTBOOK_SETTINGS, REPORT0_SETTINGS)]
+        specs += [make_spec(heuristic, max(depths), text) for text in settings]
     return ExperimentPlan("complexity", game, variant, tuple((spec, "random") for spec in specs), games, seed)
 
 
@@ -99,17 +101,18 @@ def write_report(plan: ExperimentPlan, games: Sequence[ExperimentGame], depths: 
 
 
 def _rows(game: str, depths: Sequence[int]) -> list[tuple[int, str]]:
-    return [(depth, heuristic) for depth in depths for heuristic in heuristics_of(game)]
+    return [(depth, heuristic) for depth in depths for heuristic in list_compared_heuristics(game)]
 
 
 def _time_table(report: Report, game: str, depths: Sequence[int], results: ComplexityResults) -> None:
     rows = []
     for depth, heuristic in _rows(game, depths):
         pruned, plain = (
-            statistics.fmean(results.seconds_of(spec_of(heuristic, depth, text))) for text in (TEXTBOOK_SETTINGS, None)
+            statistics.fmean(results.seconds_of(make_spec(heuristic, depth, text)))
+            for text in (TEXTBOOK_SETTINGS, None)
         )
-        theirs = published.SECONDS.get(depth, {}).get(heuristic, (None, None))
-        rows.append([depth, heuristic, 1000 * pruned, 1000 * plain, 100 * pruned / plain, *theirs])
+        report_seconds = published.REPORT0_SECONDS_PER_GAME.get(depth, {}).get(heuristic, (None, None))
+        rows.append([depth, heuristic, 1000 * pruned, 1000 * plain, 100 * pruned / plain, *report_seconds])
     header = ["depth", "heuristic", "alpha-beta, ms", "plain, ms", "ratio, %"]
     report.add_text("## Time per game")
     header += ["report 0: alpha-beta, s", "report 0: plain, s"]
@@ -119,37 +122,39 @@ def _time_table(report: Report, game: str, depths: Sequence[int], results: Compl
 def _node_tables(report: Report, game: str, depths: Sequence[int], results: ComplexityResults) -> None:
     ratios, counts, remarks = [], [], []
     for depth, heuristic in _rows(game, depths):
-        pruned, equals, plain = (
-            max_mean_std(results.nodes_of(spec_of(heuristic, depth, text)))
-            for text in (TEXTBOOK_SETTINGS, REPORT_SETTINGS, None)
+        pruned, strict, plain = (
+            max_mean_std(results.nodes_of(make_spec(heuristic, depth, text)))
+            for text in (TEXTBOOK_SETTINGS, REPORT0_SETTINGS, None)
         )
-        ours, theirs = 100 * pruned[1] / plain[1], [100 * one / other for one, other in zip(equals, plain, strict=True)]
-        known = published.RATIOS.get(depth, {}).get(heuristic, (None, None, None))
-        ratios.append([depth, heuristic, ours, *theirs, *known])
-        means = published.MEAN_NODES.get(depth, {}).get(heuristic)
+        pruned_mean = 100 * pruned[1] / plain[1]
+        strict_percents = [100 * one / other for one, other in zip(strict, plain, strict=True)]
+        report_percents = published.REPORT0_NODE_PERCENTS.get(depth, {}).get(heuristic, (None, None, None))
+        ratios.append([depth, heuristic, pruned_mean, *strict_percents, *report_percents])
+        means = published.REPORT0_MEAN_NODES_10K.get(depth, {}).get(heuristic)
         counts.append([depth, heuristic, *pruned, *plain, *([1e4 * mean for mean in means] if means else (None, None))])
-        if means and known[1] is not None:
-            remarks += _describe_difference(depth, heuristic, (ours, theirs[1], known[1]), (equals[1], plain[1]), means)
+        if means and report_percents[1] is not None:
+            percents = pruned_mean, strict_percents[1], report_percents[1]
+            remarks += _describe_difference(depth, heuristic, percents, (strict[1], plain[1]), means)
     report.add_text("## Nodes per move")
-    header = ["depth", "heuristic", "mean, %", *(f"among equals: {statistic}, %" for statistic in STATISTICS)]
-    header += [f"report 0: {statistic}, %" for statistic in STATISTICS]
+    header = ["depth", "heuristic", "mean, %", *(f"strict cutoff: {statistic}, %" for statistic in STATISTIC_NAMES)]
+    header += [f"report 0: {statistic}, %" for statistic in STATISTIC_NAMES]
     report.add_table("ratios", "Nodes with alpha-beta, percent of the nodes without", header, ratios)
     if remarks:
-        report.add_text(EXPLANATION, "\n".join(remarks))
+        report.add_text(RATIO_REMARK, "\n".join(remarks))
     header = [
         "depth",
         "heuristic",
-        *(f"alpha-beta: {statistic}" for statistic in STATISTICS),
-        *(f"plain: {statistic}" for statistic in STATISTICS),
+        *(f"alpha-beta: {statistic}" for statistic in STATISTIC_NAMES),
+        *(f"plain: {statistic}" for statistic in STATISTIC_NAMES),
     ]
     header += ["report 0: alpha-beta, mean", "report 0: plain, mean"]
     report.add_table("nodes", "Nodes per move", header, counts)
 
 
-STATISTICS = ("max", "mean", "std")
-EXPLANATION = (
+STATISTIC_NAMES = ("max", "mean", "std")
+RATIO_REMARK = (
     "Report 0's alpha-beta cuts only when alpha *exceeds* beta and does not cut at equality, which costs most "
-    'where a heuristic has few values. The columns "among equals" do the same; the first column cuts as '
+    'where a heuristic has few values. The columns "strict cutoff" do the same; the first column cuts as '
     "soon as alpha reaches beta, which gives the same values. Means that differ from report 0's by more than a factor "
     "of two:"
 )
@@ -158,27 +163,28 @@ EXPLANATION = (
 def _describe_difference(
     depth: int,
     heuristic: str,
-    ratios: tuple[float, float, float],
-    nodes: tuple[float, float],
-    known: tuple[float, float],
+    percents: tuple[float, float, float],
+    mean_nodes: tuple[float, float],
+    report_means_10k: tuple[float, float],
 ) -> list[str]:
     """Return a line if a mean ratio differs from report 0's by more than a factor of two."""
-    ours, equals, theirs = ratios
-    if theirs / 2 <= ours <= 2 * theirs:
+    pruned, strict, reported = percents
+    if reported / 2 <= pruned <= 2 * reported:
         return []
-    line = f"- depth {depth}, {heuristic}: {ours:.2f} % against {theirs} %; among equals {equals:.2f} %"
-    if theirs / 2 <= equals <= 2 * theirs:
+    line = f"- depth {depth}, {heuristic}: {pruned:.2f} % against {reported} %; with strict cutoff {strict:.2f} %"
+    if reported / 2 <= strict <= 2 * reported:
         return [f"{line}, which is close."]
-    our_means, report_means = (f"{one:,.0f} and {other:,.0f}" for one, other in (nodes, [1e4 * mean for mean in known]))
+    pairs = mean_nodes, [1e4 * mean for mean in report_means_10k]
+    our_means, report_means = (f"{one:,.0f} and {other:,.0f}" for one, other in pairs)
     means = f"Mean nodes with alpha-beta and without are {our_means} here, {report_means} there"
     return [f"{line}, not close either. {means}: positions with more moves, where alpha-beta saves more."]
 
 
 def _curves(report: Report, game: str, depth: int, results: ComplexityResults) -> None:
     def draw(axes: Any) -> None:
-        for number, heuristic in enumerate(heuristics_of(game)):
+        for number, heuristic in enumerate(list_compared_heuristics(game)):
             for text, style, name in ((TEXTBOOK_SETTINGS, "-", "alpha-beta"), (None, "--", "plain")):
-                curve = results.mean_nodes_by_move(spec_of(heuristic, depth, text))
+                curve = results.mean_nodes_by_move(make_spec(heuristic, depth, text))
                 axes.plot(range(1, len(curve) + 1), curve, style, color=f"C{number}", label=f"{heuristic}, {name}")
         axes.set(xlabel="move of the player", ylabel="nodes", yscale="log", title=f"depth {depth}")
 
@@ -187,11 +193,11 @@ def _curves(report: Report, game: str, depth: int, results: ComplexityResults) -
 
 def _savings(report: Report, game: str, depth: int, results: ComplexityResults) -> None:
     rows = []
-    for heuristic in heuristics_of(game):
-        textbook = spec_of(heuristic, depth, TEXTBOOK_SETTINGS)
+    for heuristic in list_compared_heuristics(game):
+        textbook = make_spec(heuristic, depth, TEXTBOOK_SETTINGS)
         nodes, seconds = statistics.fmean(results.nodes_of(textbook)), statistics.fmean(results.seconds_of(textbook))
-        for name, text in SETTINGS.items():
-            spec = spec_of(heuristic, depth, text)
+        for name, text in SEARCH_SETTINGS.items():
+            spec = make_spec(heuristic, depth, text)
             if spec in results.games:
                 fewer_nodes = statistics.fmean(results.nodes_of(spec))
                 less_time = statistics.fmean(results.seconds_of(spec))

@@ -14,8 +14,8 @@ from awello.errors import ConfigError
 from awello.folders import data_file
 from awello.learn.cnn_config import rename_former_settings
 
-COLUMNS = ("step", "epochs", "seconds", "moves", "value", "top1", "top3", "top1_all")
-SETTINGS = (
+CURVE_COLUMNS = ("step", "epochs", "seconds", "moves", "value", "top1", "top3", "top1_all")
+SETTING_NAMES = (
     "network",
     "width",
     "blocks",
@@ -48,11 +48,11 @@ class TrainingCurves:
     all_top1: float | None
     """Accuracy on all moves of the test set."""
     curves: tuple[tuple[float, ...], ...]
-    """One row of `COLUMNS` per evaluation on the validation set."""
+    """One row of `CURVE_COLUMNS` per evaluation on the validation set."""
 
     def column(self, name: str) -> list[float]:
         """Return a column of the curves."""
-        return [row[COLUMNS.index(name)] for row in self.curves]
+        return [row[CURVE_COLUMNS.index(name)] for row in self.curves]
 
     def last(self, name: str) -> float:
         """Return the last value of a column."""
@@ -63,7 +63,7 @@ class TrainingCurves:
         if not self.settings:
             return None, None, None
         network = "report 0's: 8 convolutions, 2 dense layers"
-        if self.settings["network"] != "report":
+        if self.settings["network"] != "report0":
             gates = " with squeeze-and-excitation" if self.settings["squeeze_excitation"] else ""
             network = f"{self.settings['blocks']} residual blocks of {self.settings['width']}{gates}"
         played = "moves of winners" if self.settings["moves"] == "winners" else "all moves, result"
@@ -91,7 +91,7 @@ def read_training(folder: Path, name: str) -> TrainingCurves:
     try:
         report = json.loads(file.read_text("utf-8"))
         current = rename_former_settings(report["plan"])
-        settings = {key: current[key] for key in SETTINGS}
+        settings = {key: current[key] for key in SETTING_NAMES}
         settings["teacher"] = Path(settings["teacher"]).name
         positions = report["positions"]
         training_positions = positions["training"] if "training" in positions else positions["teaching"]  # older name
@@ -113,7 +113,7 @@ def _read_curves(folder: Path) -> tuple[tuple[float, ...], ...]:
     try:
         for line in file.read_text("utf-8").splitlines():
             row = json.loads(line)
-            measured = tuple(_round(row[name]) for name in COLUMNS)
+            measured = tuple(_round(row[name]) for name in CURVE_COLUMNS)
             rows = [*(before for before in rows if before[0] < measured[0]), measured]
     except OSError:
         raise ConfigError(f"{folder} is not the folder of a training: it contains no curves.jsonl") from None

@@ -109,7 +109,7 @@ def sort_moves(moves: Iterable[str], order: Sequence[str]) -> list[str]:
 
 
 # ---- trees ----------------------------------------------------------------------------------------------------------
-def make_report_tree() -> ExampleNode:
+def make_report4_tree() -> ExampleNode:
     """Make report 4's tree with 27 leaves."""
     return build_tree(DEEP_VALUES, SHALLOW_VALUES)
 

@@ -29,15 +29,15 @@ SEARCH_SPECS = {
     "MinMaxH6": "budget:h6",
     "Awariness": "travers",
 }
-GREEDY = {"Le crocodile crétin": "greedy"}
-STAND_INS = {"Awariness": SEARCH_SPECS["Awariness"], **GREEDY}
+GREEDY_SPEC = {"Le crocodile crétin": "greedy"}
+REPLACEMENTS = {"Awariness": SEARCH_SPECS["Awariness"], **GREEDY_SPEC}
 
 
 def list_players(depth: int) -> dict[str, str]:
     """Return the specs of the nine players, by published name."""
     nodes = max(1, int(DEFAULT_NODES * 4.0 ** (depth - DEFAULT_DEPTHS[0])))
     specs = {name: f"{spec}@{nodes}n" for name, spec in SEARCH_SPECS.items()}
-    return {**specs, "MinMax": f"alphabeta:diffscore@{depth}", **GREEDY}
+    return {**specs, "MinMax": f"alphabeta:diffscore@{depth}", **GREEDY_SPEC}
 
 
 def make_plan(game: str, variant: str | None, games: int, depths: Sequence[int], seed: int) -> ExperimentPlan:
@@ -69,27 +69,29 @@ def write_report(plan: ExperimentPlan, games: Sequence[ExperimentGame], depths: 
     report, names = Report(folder, "Awalé's heuristics: the tournament of report 1"), list_players(depths[-1])
     points = mean_round_points(plan, games)
     ranks = {
-        name: sum(points[spec, rival] for rival in names.values() if rival != spec) for name, spec in names.items()
+        name: sum(points[spec, opponent] for opponent in names.values() if opponent != spec)
+        for name, spec in names.items()
     }
     report.add_text(
         f"{plan.games // 2} rounds for each pair, rules of {plan.variant}, each round from {plan.opening_plies} random "
         f"moves that all pairs share; seed {plan.seed}. Points are the sum over all opponents of the mean points per "
         "round: 3 for the larger total score of its two games, 1 for a draw.",
         "The report names "
-        + " and ".join(f"*{name}* (here: `{spec}`)" for name, spec in STAND_INS.items())
+        + " and ".join(f"*{name}* (here: `{spec}`)" for name, spec in REPLACEMENTS.items())
         + " without a description.",
     )
     order = sorted(ranks, key=lambda name: -ranks[name])
-    published_order = sorted(published.HEURISTICS, key=lambda name: -published.HEURISTICS[name])
+    published_order = sorted(published.REPORT1_POINTS, key=lambda name: -published.REPORT1_POINTS[name])
     rows = [
-        [rank, name, f"`{names[name]}`", ranks[name], published.HEURISTICS[name], published_order.index(name) + 1]
+        [rank, name, f"`{names[name]}`", ranks[name], published.REPORT1_POINTS[name], published_order.index(name) + 1]
         for rank, name in enumerate(order, 1)
     ]
     header = ["rank", "player", "spec", "points", "report 1: points", "report 1: rank"]
     report.add_table("ranks", "Points of each player, at most 24", header, rows)
     report.add_text("## Pair by pair")
     pairs = [
-        [name, *(None if name == rival else points[names[name], names[rival]] for rival in order)] for name in order
+        [name, *(None if name == opponent else points[names[name], names[opponent]] for opponent in order)]
+        for name in order
     ]
     report.add_table(
         "pairs", "Mean points per round of the row's player against the column's player", ["", *order], pairs

@@ -32,8 +32,8 @@ DEFAULT_GAME, DEFAULT_GAMES, DEFAULT_DEPTHS = "othello", 100, (2, 4, 6)
 OPENING_PLIES = 8
 SLOW_GAMES_SHARE = 0.4  # games per opponent of slow players, as a share of those of fast players
 SNAPSHOT_GAMES_FACTOR = 3  # snapshots are fast and differ little, so they play this many times `games`
-OTAGE = ("otage@20ms", "otage@100ms")
-LEVELS = {"cnn": (1, 2, 3, 4, 5, 6), "cnn-value@2": (1, 2, 4, 6, 8), "puct:cnn@100ms": (1, 2, 4, 6, 8)}
+OTAGE_SPECS = ("otage@20ms", "otage@100ms")
+CHAMPION_LEVELS = {"cnn": (1, 2, 3, 4, 5, 6), "cnn-value@2": (1, 2, 4, 6, 8), "puct:cnn@100ms": (1, 2, 4, 6, 8)}
 SNAPSHOT_OPPONENTS = ("alphabeta:positional@2", "alphabeta:mixed@4")
 REMARKS = (
     "Four trainings, all on the games of 1977 to 2015. The last two columns are the accuracy on moves in games of 2016 "
@@ -78,10 +78,13 @@ def make_plan(
     """Plan the games of the network's players against all opponents, and of snapshots against two opponents."""
     if find_game(game, variant=variant) is not Game.OTHELLO:
         raise ConfigError("the experiment learning is for Othello on 8x8: omit --game and --variant")
-    policy_player, *searching = LEVELS
-    opponents = [alphabeta_spec(name, depth) for name in published.STRATEGIES for depth in depths] + list(OTAGE)
-    quick = [(policy_player, opponent) for opponent in (*opponents, *map(champion_spec, LEVELS[policy_player]))]
-    slow = [(name, champion_spec(level)) for name in searching for level in LEVELS[name]]
+    policy_player, *searching = CHAMPION_LEVELS
+    opponents = [alphabeta_spec(name, depth) for name in published.REPORT0_STRATEGIES for depth in depths]
+    opponents += OTAGE_SPECS
+    quick = [
+        (policy_player, opponent) for opponent in (*opponents, *map(champion_spec, CHAMPION_LEVELS[policy_player]))
+    ]
+    slow = [(name, champion_spec(level)) for name in searching for level in CHAMPION_LEVELS[name]]
     networks = find_snapshots(training) if training else {}
     if training:
         read_training(training, str(training))  # raises an error if it is damaged
@@ -122,7 +125,7 @@ class PairingResult:
     lost: int
     points: float
     """Share of the points; a draw is half a point."""
-    margin: float
+    half_interval: float
     """Half width of the 95 % interval of `points`."""
     mean_lead: float
     """Mean final margin, in discs."""
@@ -188,13 +191,13 @@ def write_report(plan: LearningPlan, games: Sequence[ExperimentGame], depths: Se
     _write_trainings(report, trainings)
     if own and plan.networks:
         networks = find_snapshots(Path(plan.training)).items()
-        ages = {
+        by_opponent = {
             opponent: {
                 step: results[pair] for step, file in networks if (pair := (snapshot_spec(file), opponent)) in results
             }
             for opponent in SNAPSHOT_OPPONENTS
         }
-        _write_snapshots(report, own, ages, plan.counts[-1])
+        _write_snapshots(report, own, by_opponent, plan.counts[-1])
     _write_heuristics(report, plan, depths, results)
     _write_levels(report, results)
     _write_games(report, plan, results)
@@ -232,14 +235,15 @@ def _draw_curves(trainings: Sequence[TrainingCurves], column: str, label: str, f
 
 
 def _write_snapshots(
-    report: Report, training: TrainingCurves, ages: Mapping[str, Mapping[int, PairingResult]], games: int
+    report: Report, training: TrainingCurves, by_opponent: Mapping[str, Mapping[int, PairingResult]], games: int
 ) -> None:
     """Write the results of the snapshots."""
     measured = {row[0]: row for row in zip(*map(training.column, ("step", "epochs", "top1")), strict=True)}
     rows: list[list[object]] = []
-    for step in ages[SNAPSHOT_OPPONENTS[0]]:
+    for step in by_opponent[SNAPSHOT_OPPONENTS[0]]:
         _, epochs, top1 = measured.get(step, (step, None, None))
-        against = [100 * figure for points in ages.values() for figure in (points[step].points, points[step].margin)]
+        played = [results[step] for results in by_opponent.values()]
+        against = [100 * figure for result in played for figure in (result.points, result.half_interval)]
         rows.append([step, epochs, _percent(top1), *against])
     report.add_text(
         "## Strength of the snapshots",
@@ -248,15 +252,15 @@ def _write_snapshots(
     )
     header = ["step", "epochs", "winners' moves (validation), %"]
     header += [name for opponent in SNAPSHOT_OPPONENTS for name in (f"`{opponent}`, %", f"`{opponent}`, ±")]
-    report.add_table("ages", "Points of each snapshot", header, rows)
-    draw = partial(_draw_points, {f"against {opponent}": of for opponent, of in ages.items()}, "step", "log")
-    report.add_plot("ages", "Points of a snapshot by training step", draw)
+    report.add_table("snapshots", "Points of each snapshot", header, rows)
+    draw = partial(_draw_points, {f"against {opponent}": of for opponent, of in by_opponent.items()}, "step", "log")
+    report.add_plot("snapshots", "Points of a snapshot by training step", draw)
 
 
 def _draw_points(lines: Mapping[str, Mapping[int, PairingResult]], label: str, scale: str, axes: Any) -> None:
     for name, of in lines.items():
-        shares, margins = [100 * each.points for each in of.values()], [100 * each.margin for each in of.values()]
-        axes.errorbar(list(of), shares, margins, marker="o", capsize=3, label=name)
+        shares, errors = [100 * each.points for each in of.values()], [100 * each.half_interval for each in of.values()]
+        axes.errorbar(list(of), shares, errors, marker="o", capsize=3, label=name)
     axes.axhline(50, color="grey", linewidth=1, linestyle="--")
     axes.set(xlabel=label, ylabel="points, %", xscale=scale, ylim=(-2, 102))
 
@@ -264,7 +268,7 @@ def _draw_points(lines: Mapping[str, Mapping[int, PairingResult]], label: str, s
 def _write_heuristics(
     report: Report, plan: LearningPlan, depths: Sequence[int], results: Mapping[tuple[str, str], PairingResult]
 ) -> None:
-    policy_player, *_ = LEVELS
+    policy_player, *_ = CHAMPION_LEVELS
     report.add_text(
         "## Against the heuristics and Otage",
         f"`{policy_player}` does not search: it plays the most probable move, averaged over the eight symmetries. "
@@ -273,45 +277,48 @@ def _write_heuristics(
     )
     rows: list[list[object]] = [
         [name, *(100 * results[policy_player, alphabeta_spec(name, depth)].points for depth in depths)]
-        for name in published.STRATEGIES
+        for name in published.REPORT0_STRATEGIES
     ]
     header = ["heuristic", *(f"depth {depth}, %" for depth in depths)]
     report.add_table("heuristics", f"Points of `{policy_player}` against alpha-beta", header, rows)
     lines = ", ".join(
-        f"{100 * results[policy_player, opponent].points:.1f} % against `{opponent}`" for opponent in OTAGE
+        f"{100 * results[policy_player, opponent].points:.1f} % against `{opponent}`" for opponent in OTAGE_SPECS
     )
     report.add_text(f"Against Otage of report 4, with its shipped memory: {lines}.")
 
 
 def _write_levels(report: Report, results: Mapping[tuple[str, str], PairingResult]) -> None:
     against = {
-        name: {level: results[name, champion_spec(level)] for level in levels} for name, levels in LEVELS.items()
+        name: {level: results[name, champion_spec(level)] for level in levels}
+        for name, levels in CHAMPION_LEVELS.items()
     }
     rows, equals = list[list[object]](), list[list[object]]()
-    for level in sorted({level for levels in LEVELS.values() for level in levels}):
+    for level in sorted({level for levels in CHAMPION_LEVELS.values() for level in levels}):
         shares = [_percent(of[level].points) if level in of else None for of in against.values()]
         rows.append([level, *shares])
     for name, of in against.items():
         bounds = (
             format_level(
-                find_equal_level({at: each.points + sign * each.margin for at, each in of.items()}), LEVELS[name]
+                find_equal_level({at: each.points + sign * each.half_interval for at, each in of.items()}),
+                CHAMPION_LEVELS[name],
             )
             for sign in (0, -1, 1)
         )
         spent = fmean(each.milliseconds[0] for each in of.values())
         equals.append([f"`{name}`", *bounds, spent])
+    policy_player, *_ = CHAMPION_LEVELS
     many, few, *_ = (next(iter(of.values())).games for of in against.values())
     report.add_text(
         "## Against the champion",
         "Level n of the champion searches n plies and solves the last 2n squares. Two players search with the network: "
         "`cnn-value` by alpha-beta with its value at the leaves, `puct:cnn` by a tree search with its policy. They are "
-        f"slower and play {few} games against each level; `{next(iter(LEVELS))}` plays {many}. A player equals "
+        f"slower and play {few} games against each level; `{policy_player}` plays {many}. A player equals "
         "the level against which it scores half of the points, interpolated between the levels played; shares that "
         "increase from one level to the next are first replaced by their mean. The bounds are the levels at which the "
         "ends of the 95 % intervals cross one half.",
     )
     report.add_table(
-        "levels", "Points against the champion by level, %", ["level", *(f"`{name}`" for name in LEVELS)], rows
+        "levels", "Points against the champion by level, %", ["level", *(f"`{name}`" for name in CHAMPION_LEVELS)], rows
     )
     header = ["player", "equals level", "at least", "at most", "mean time per move, ms"]
     report.add_table("equal", "The level that a player equals", header, equals)
@@ -322,7 +329,7 @@ def _write_games(report: Report, plan: ExperimentPlan, results: Mapping[tuple[st
     rows: list[list[object]] = []
     for first, second in plan.pairings:
         each = results[first, second]
-        shares = 100 * each.points, 100 * each.margin
+        shares = 100 * each.points, 100 * each.half_interval
         rows.append(
             [f"`{first}`", f"`{second}`", each.won, each.drawn, each.lost, *shares, each.mean_lead, *each.milliseconds]
         )

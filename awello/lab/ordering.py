@@ -11,7 +11,7 @@ from itertools import zip_longest
 from pathlib import Path
 from typing import Any
 
-from awello.evaluate.settings import heuristics_for
+from awello.evaluate.evaluator import list_heuristics
 from awello.lab import published
 from awello.lab.complexity import TEXTBOOK_SETTINGS, means_by_move
 from awello.lab.experiment import ExperimentGame, ExperimentPlan
@@ -20,7 +20,7 @@ from awello.rules.game import DEFAULT_BY_FAMILY
 from awello.search.budget_search import SHIPPED_SCORES
 
 DEFAULT_GAME, DEFAULT_GAMES, DEFAULT_DEPTHS = "awale", 1, (12,)
-SEARCHES = {
+SEARCH_SPECS = {
     "textbook": f"alphabeta:HEURISTIC@DEPTH,{TEXTBOOK_SETTINGS}",
     "without order": "budget:HEURISTIC@DEPTH,move_ordering=none",
     "frozen order": "budget:HEURISTIC@DEPTH,move_ordering=frozen",
@@ -35,22 +35,22 @@ REMARKS = (
 )
 
 
-def searches_of(game: str) -> dict[str, str]:
+def list_searches(game: str) -> dict[str, str]:
     """Return the searches to compare; the frozen order needs shipped scores."""
-    return {name: spec for name, spec in SEARCHES.items() if game in SHIPPED_SCORES or name != "frozen order"}
+    return {name: spec for name, spec in SEARCH_SPECS.items() if game in SHIPPED_SCORES or name != "frozen order"}
 
 
-def heuristic_of(game: str) -> str:
+def default_heuristic(game: str) -> str:
     """Return the heuristic of all searches."""
-    return heuristics_for(DEFAULT_BY_FAMILY[game])[0]
+    return list_heuristics(DEFAULT_BY_FAMILY[game])[0]
 
 
 def make_plan(game: str, variant: str | None, games: int, depths: Sequence[int], seed: int) -> ExperimentPlan:
     """Plan every search to every depth against itself; the default variant is that of report 1."""
     specs = [
-        spec.replace("HEURISTIC", heuristic_of(game)).replace("DEPTH", str(depth))
+        spec.replace("HEURISTIC", default_heuristic(game)).replace("DEPTH", str(depth))
         for depth in depths
-        for spec in searches_of(game).values()
+        for spec in list_searches(game).values()
     ]
     rules = variant or DEFAULT_VARIANTS.get(game)
     return ExperimentPlan("ordering", game, rules, tuple((spec, spec) for spec in specs), games, seed)
@@ -64,11 +64,12 @@ def nodes_by_ply(game: ExperimentGame) -> list[int]:
 
 def write_report(plan: ExperimentPlan, games: Sequence[ExperimentGame], depths: Sequence[int], folder: Path) -> None:
     """Write the report of the experiment."""
-    report, names = Report(folder, f"Move ordering: {plan.game}"), list(searches_of(plan.game))
+    report, names = Report(folder, f"Move ordering: {plan.game}"), list(list_searches(plan.game))
     rules = f", rules of {plan.variant}" if plan.variant else ""
     report.add_text(
-        f"Each search, with `{heuristic_of(plan.game)}`, plays against itself: games {plan.games}, seed {plan.seed}"
-        f"{rules}. With the same seed, all play the same games. Every visited position is a node, the root included."
+        f"Each search, with `{default_heuristic(plan.game)}`, plays against itself: games {plan.games}, "
+        f"seed {plan.seed}{rules}. With the same seed, all play the same games. Every visited position is a node, the "
+        "root included."
     )
     played = iter(plan.group_by_pairing(games))
     for depth in depths:
@@ -85,7 +86,7 @@ def _compare(report: Report, depth: int, played: dict[str, list[ExperimentGame]]
     for name, games in played.items():
         mean = 1000 * sum(sum(game.seconds) for game in games) / sum(sum(game.moves) for game in games)
         saved = 100 * (1 - totals[name] / totals["textbook"])
-        published_row = published.ORDERING.get(depth, {}).get(name, (None, None))
+        published_row = published.REPORT1_ORDERING.get(depth, {}).get(name, (None, None))
         rows.append([name, mean, totals[name], saved, *published_row])
     header = ["search", "mean time per move, ms", "nodes", "nodes saved, %", "report 1: ms", "report 1: saved, %"]
     report.add_table(f"ordering-{depth}", f"Searches to depth {depth}", header, rows)

@@ -78,7 +78,7 @@ class SearchPlan(RunPlan[SearchedPosition]):
     def run_job(self, number: int, cache: PlayerCache) -> SearchedPosition:
         kind, at = self.schedule[number]
         if kind == "game":
-            return search_position(report_position(at), kind, at, GAME_SEARCHES, self.depth)
+            return search_position(report4_position(at), kind, at, GAME_SEARCHES, self.depth)
         return search_position(sample_position(self.seed, at), kind, at, tuple(SEARCHES), self.depth)
 
 
@@ -127,15 +127,15 @@ def _choose_move(position: Position, rng: random.Random) -> int:
     return results.move
 
 
-def report_position(plies: int) -> Position:
+def report4_position(plies: int) -> Position:
     """Return the position after `plies` plies of report 4's game."""
-    record = parse_transcript(published.OTAGE_GAME)
+    record = parse_transcript(published.REPORT4_GAME)
     return Record(record.start, record.moves[:plies]).final
 
 
 def _otage_plies() -> range:
     """Return the plies of report 4's game with Otage (Black) to move."""
-    return range(0, len(published.OTAGE_GAME) // 2, 2)
+    return range(0, len(published.REPORT4_GAME) // 2, 2)
 
 
 # ---- report ---------------------------------------------------------------------------------------------------------
@@ -176,11 +176,11 @@ def count_random_leaves(trees: int, seed: int) -> dict[str, int]:
 
 
 def _write_trees(report: Report, seed: int) -> None:
-    one, many = count_leaves(example_trees.make_report_tree()), count_random_leaves(RANDOM_TREES, seed)
+    one, many = count_leaves(example_trees.make_report4_tree()), count_random_leaves(RANDOM_TREES, seed)
     rows = []
     for name in one:
         shares = [100 * counts[name] / counts["minimax"] for counts in (one, many)]
-        rows.append([name, one[name], published.TREE_LEAVES[name], shares[0], many[name], shares[1]])
+        rows.append([name, one[name], published.REPORT4_TREE_LEAVES[name], shares[0], many[name], shares[1]])
     report.add_text(
         "## Trees",
         "The report shows its tree of 27 leaves without values; the values here were chosen to reproduce the "
@@ -229,11 +229,11 @@ def _plot(report: Report, depth: int, results: Sequence[SearchedPosition]) -> No
 
 
 def _write_game(report: Report, depth: int, results: Sequence[SearchedPosition]) -> None:
-    record, rows = parse_transcript(published.OTAGE_GAME), list[list[object]]()
+    record, rows = parse_transcript(published.REPORT4_GAME), list[list[object]]()
     totals = [0, 0, 0]
     for turn, each in enumerate(results):
         before, after = (sum(each.leaves[name]) for name in GAME_SEARCHES)
-        published_leaves = published.OTAGE_SAVED[turn]
+        published_leaves = published.REPORT4_LEAVES_SAVED[turn]
         moves = [record.start.format_move(move) for move in record.moves[each.number : each.number + 2]]
         rows.append([str(turn + 1), *moves, before, after, before - after, published_leaves])
         totals = [total + added for total, added in zip(totals, (before, after, published_leaves), strict=True)]
@@ -249,16 +249,16 @@ def _write_game(report: Report, depth: int, results: Sequence[SearchedPosition])
 
 
 def _write_variations(report: Report, depths: range) -> None:
-    position = report_position(VARIATIONS_PLY)
+    position = report4_position(VARIATIONS_PLY)
     columns = []
     for results in list(_make_search(ALL_TECHNIQUES).deepen(position, depths[-1]))[depths[0] - 1 :]:
         columns.append([" ".join(map(position.format_move, line)) for line in results.variations.values()])
     names = ["P", *map(str, range(1, len(columns[0])))]
     rows: list[list[object]] = [[name, *lines] for name, *lines in zip(names, *columns, strict=True)]
-    rows.append(["report 4: P", *(published.OTAGE_VARIATIONS.get(depth) for depth in depths)])
+    rows.append(["report 4: P", *(published.REPORT4_VARIATIONS.get(depth) for depth in depths)])
     report.add_text(
         "## Variations",
-        f"After `{published.OTAGE_GAME[: 2 * VARIATIONS_PLY]}`: the principal variation, then the refutations of the "
+        f"After `{published.REPORT4_GAME[: 2 * VARIATIONS_PLY]}`: the principal variation, then the refutations of the "
         "other moves. A long refutation belongs to a move that was the best one so far when it was searched.",
     )
     report.add_table("variations", "Variations by depth", ["", *(f"depth {depth}" for depth in depths)], rows)

@@ -22,8 +22,8 @@ from awello.limits import Limit
 from awello.position import Position
 from awello.rules.game import PASS, Game
 
-DEPTHS = range(1, 9)
-EMPTIES = range(12, 57, 4)
+SEARCH_DEPTHS = range(1, 9)
+SAMPLED_EMPTIES = range(12, 57, 4)
 MAX_SOLVED_EMPTIES = 20  # of positions that are also solved
 RANDOM_MOVE_SHARE = 0.25  # in the games
 MIN_DEVIATION = 1.5  # lower bound of all deviations, in discs
@@ -61,7 +61,7 @@ def search_values(engine: Engine, position: Position) -> dict[int, int]:
     engine.clear()
     engine.search_threads.start()
     search, values = OthelloIterativeSearch(engine.search_threads, position), {}
-    for depth in DEPTHS:
+    for depth in SEARCH_DEPTHS:
         search.results = search.search_multipv(depth, NO_SELECTIVITY)
         values[depth] = search.results[0][0]
     if search.empties <= MAX_SOLVED_EMPTIES:
@@ -75,10 +75,10 @@ def measure_differences(positions: int, seed: int, on_progress: Callable[[], obj
     rng, differences = random.Random(seed), defaultdict(list)
     with Engine(hash=16) as engine:
         for _ in range(positions):
-            for empties in EMPTIES:
+            for empties in SAMPLED_EMPTIES:
                 values = search_values(engine, sample_position(engine, empties, rng))
                 for deep, value in values.items():
-                    for shallow in DEPTHS:
+                    for shallow in SEARCH_DEPTHS:
                         if shallow < deep and (deep - shallow) % 2 == 0:
                             differences[empties, deep, shallow].append(value - values[shallow])
                 on_progress()

@@ -24,7 +24,7 @@ MIN_WIDTH = 880
 MOVE_FONT_SIZE = 12
 DASHES = ' stroke-dasharray="5 4"'
 INK, GREY, GREEN, PAPER = "#222", "#a3a3a3", "#0a7d3c", "#fff"
-FILLS = {True: "#dbe9fb", False: "#fde6cf"}  # MAX, MIN
+NODE_FILLS = {True: "#dbe9fb", False: "#fde6cf"}  # MAX, MIN
 
 
 def format_value(value: float) -> str:
@@ -220,7 +220,7 @@ def _draw_node(layout: NodeLayout, box_width: float, rotated: bool) -> list[str]
 def _draw_shape(x: float, y: float, half: float, maximising: bool, colour: str) -> str:
     attributes = f'x="{x - half:.1f}" y="{y - NODE_SIZE / 2:.1f}" width="{2 * half:.1f}" height="{NODE_SIZE}"'
     corner = 2 if maximising else NODE_SIZE / 2
-    return f'<rect {attributes} rx="{corner:g}" fill="{FILLS[maximising]}" stroke="{colour}" stroke-width="1.5"/>'
+    return f'<rect {attributes} rx="{corner:g}" fill="{NODE_FILLS[maximising]}" stroke="{colour}" stroke-width="1.5"/>'
 
 
 def _draw_text(

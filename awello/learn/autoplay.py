@@ -31,7 +31,7 @@ from awello.record import Record
 from awello.rules.game import Game
 
 AUTOPLAY_EVENT = "Autoplay"
-ROUND_GAMES = 20  # games between two updates of the memory
+GAMES_PER_ROUND = 20  # games between two updates of the memory
 EXPLORATION_PERCENT = 15  # percentage of opening moves that are second choices
 FIRST_MOVE = "c4"  # all first moves are equivalent by symmetry; report 4 plays this one
 
@@ -132,7 +132,7 @@ def autoplay(
         archived = archive.load_records(archive.find_numbers(GameFilter()))
         records = [*(record for record in archived if record.tags.get("Event") != AUTOPLAY_EVENT), *own_games]
         while memory.autoplay_games < plan.games:
-            first, end = memory.autoplay_games, min(plan.games, memory.autoplay_games + ROUND_GAMES)
+            first, end = memory.autoplay_games, min(plan.games, memory.autoplay_games + GAMES_PER_ROUND)
             round_plan = replace(plan, games=end, snapshot=_pack_snapshot(memory, records))
             new_records = _play_round(round_plan, first, workers, folder, on_progress)
             lessons = [learn_game(memory, record, _loser(record)) for record in new_records]

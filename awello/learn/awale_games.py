@@ -8,11 +8,11 @@ from awello.engine.awale_kernels import probe_tablebase, search_root, terminal_v
 from awello.engine.awale_state import INFINITY, NO_PIT, SEED_VALUE, AwaleState
 from awello.kernel import U, Words, kernel
 from awello.layout import Layout
-from awello.rules.awale import BYTE, legal_moves, seeds_in, sow
+from awello.rules.awale import BYTE_MASK, legal_moves, seeds_in, sow
 from awello.search.uct import pick_random_move, xorshift
 
-MAX_PLIES = 200  # longer games are cut off; the seeds on the board count for neither side
-PRESEARCH_REDUCTION = 4  # a shallower search comes first: it improves move ordering at little cost
+MAX_GAME_PLIES = 200  # longer games are cut off; the seeds on the board count for neither side
+PRESEARCH_REDUCTION_PLIES = 4  # a shallower search comes first: it improves move ordering at little cost
 
 
 class PlayedPosition(Layout):
@@ -36,7 +36,7 @@ def search_position(own: U, opp: U, played: PlayedPosition, depth: int, state: A
     """Record a position with the value and the capture of its best move, which is stored in the state."""
     moves = legal_moves(state.game, own, opp)
     state.root_best_pit = NO_PIT
-    search_root(own, opp, moves, -INFINITY, INFINITY, max(1, depth - PRESEARCH_REDUCTION), state)
+    search_root(own, opp, moves, -INFINITY, INFINITY, max(1, depth - PRESEARCH_REDUCTION_PLIES), state)
     played.value = search_root(own, opp, moves, -INFINITY, INFINITY, depth, state) / SEED_VALUE
     played.own, played.opp = own, opp
     _, _, captured = sow(state.game, own, opp, state.root_best_pit)
@@ -83,14 +83,14 @@ def play_game(
     """
     random, count = random_state[0], 0
     moves = legal_moves(state.game, own, opp)
-    while count < MAX_PLIES and moves != U(0) and seeds_in(own + opp) > state.tablebase_seeds:
+    while count < MAX_GAME_PLIES and moves != U(0) and seeds_in(own + opp) > state.tablebase_seeds:
         random = xorshift(random)
         pit = pick_random_move(moves, random)
         if opening_plies > 0:
             opening_plies -= 1
         else:
             search_position(own, opp, played[U(count)], depth, state)
-            if random & BYTE >= U(exploration):
+            if random & BYTE_MASK >= U(exploration):
                 pit = state.root_best_pit
             played[U(count)].td_lambda = td_lambda if pit == state.root_best_pit else 0.0
             count += 1

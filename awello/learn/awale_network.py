@@ -30,10 +30,10 @@ from awello.evaluate.awale_network import (
     MAX_WEIGHT,
     OUTPUT_ROW,
     OUTPUT_SCALE,
+    PIT_COUNT,
     PIT_SLOTS,
-    PITS,
-    ROWS,
-    UNITS,
+    ROW_COUNT,
+    UNIT_COUNT,
     WEIGHT_SCALE,
     AwaleNetworkWeights,
 )
@@ -41,21 +41,21 @@ from awello.evaluate.perceptron_weights import LOAD_ERRORS
 from awello.evaluate.weights import to_awale_network_weights
 from awello.folders import replace_atomically
 from awello.kernel import U, Words
-from awello.learn.awale_games import MAX_PLIES, PlayedPosition, play_game
-from awello.rules.awale import START
+from awello.learn.awale_games import MAX_GAME_PLIES, PlayedPosition, play_game
+from awello.rules.awale import START_ROW
 from awello.rules.game import GAMES_BY_VARIANT, Game
 
 GAMES_PER_VARIANT = 320  # per round
-DEPTH = 8
+SEARCH_DEPTH = 8
 MAX_OPENING_PLIES = 30  # random first moves
-EXPLORATION = 16  # random moves per 256 moves
+RANDOM_MOVES_PER_256 = 16  # random moves per 256 moves
 TD_LAMBDA = 0.7  # weight of the rest of the game in a target
 TASKS_PER_VARIANT = 4  # the games of a round are split into this many tasks for the threads
-BUFFER_SIZE = 1_000_000  # examples
+BUFFER_EXAMPLES = 1_000_000  # examples
 SAMPLES_PER_EXAMPLE, BATCH_SIZE = 8, 1024
 LEARNING_RATE, FINAL_LEARNING_RATE = 3e-3, 5e-5
 RATE_FACTORS = np.where(
-    np.arange(ROWS)[:, None] == OUTPUT_ROW, np.float32(5), np.float32(1)
+    np.arange(ROW_COUNT)[:, None] == OUTPUT_ROW, np.float32(5), np.float32(1)
 )  # the output layer learns faster
 ADAM_BETA1, ADAM_BETA2 = 0.9, 0.999
 
@@ -67,7 +67,7 @@ Examples = tuple[Words, Floats]
 
 def _initial_rows() -> Floats:
     """Make an untrained network: random hidden units and a zero output."""
-    rows = np.random.default_rng(1).normal(0, 0.12, (ROWS, UNITS)).astype(np.float32)
+    rows = np.random.default_rng(1).normal(0, 0.12, (ROW_COUNT, UNIT_COUNT)).astype(np.float32)
     rows[OUTPUT_ROW] = 0
     return rows
 
@@ -77,8 +77,8 @@ class AwaleNetworkTraining:
     """The training state: the network's rows, Adam's moments and the latest examples."""
 
     rows: Floats = field(default_factory=_initial_rows)
-    mean: Floats = field(default_factory=lambda: np.zeros((ROWS, UNITS), np.float32))
-    square: Floats = field(default_factory=lambda: np.zeros((ROWS, UNITS), np.float32))
+    mean: Floats = field(default_factory=lambda: np.zeros((ROW_COUNT, UNIT_COUNT), np.float32))
+    square: Floats = field(default_factory=lambda: np.zeros((ROW_COUNT, UNIT_COUNT), np.float32))
     steps: int = 0
     rounds: int = 0
     seconds: float = 0.0
@@ -101,8 +101,8 @@ class AwaleNetworkTraining:
 
     def add(self, boards: Words, values: Floats) -> None:
         """Add examples to the buffer, dropping the oldest ones."""
-        self.boards = np.concatenate([self.boards, boards])[-BUFFER_SIZE:]
-        self.values = np.concatenate([self.values, values])[-BUFFER_SIZE:]
+        self.boards = np.concatenate([self.boards, boards])[-BUFFER_EXAMPLES:]
+        self.values = np.concatenate([self.values, values])[-BUFFER_EXAMPLES:]
 
     def step(self, indices: Indices, values: Floats, rate: float) -> None:
         """Take one step of Adam on the squared error of a batch."""
@@ -136,14 +136,24 @@ def play_games(game: Game, weights: AwaleNetworkWeights, games: int, seed: str) 
     """Play games; return the positions whose best move captures nothing, and their target values."""
     rng, base = random.Random(seed), load_or_build(game)
     worker = AwaleWorker(0, base, TranspositionTable(1, bucket_bytes=ENTRY_BYTES), weights)
-    worker.state.max_nodes, worker.state.tablebase_seeds = NO_NODE_LIMIT, base.seeds
+    worker.state.node_limit, worker.state.tablebase_seeds = NO_NODE_LIMIT, base.seeds
     worker.state.reduce_from_depth = NO_REDUCTIONS
-    played, words = PlayedPosition.new_array(MAX_PLIES), np.array([rng.getrandbits(63) | 1], np.uint64)
+    played, words = PlayedPosition.new_array(MAX_GAME_PLIES), np.array([rng.getrandbits(63) | 1], np.uint64)
     examples = []
     for _ in range(games):
         worker.tt.clear()
         opening = rng.randrange(1, MAX_OPENING_PLIES)
-        count = play_game(U(START), U(START), played, words, opening, DEPTH, EXPLORATION, TD_LAMBDA, worker.state)
+        count = play_game(
+            U(START_ROW),
+            U(START_ROW),
+            played,
+            words,
+            opening,
+            SEARCH_DEPTH,
+            RANDOM_MOVES_PER_256,
+            TD_LAMBDA,
+            worker.state,
+        )
         examples.append(played[:count][played["captured"][:count] == 0])
     positions = np.concatenate(examples)
     return np.stack([positions["own"], positions["opp"]], axis=1), positions["value"].astype(np.float32)
@@ -151,9 +161,10 @@ def play_games(game: Game, weights: AwaleNetworkWeights, games: int, seed: str) 
 
 def encode_boards(boards: Words) -> Indices:
     """Return the indices of the rows that each position uses."""
-    seeds = np.stack([boards[:, pit // 6] >> U(8 * (pit % 6)) & U(0xFF) for pit in range(PITS)], 1).astype(np.int64)
-    pits = PIT_SLOTS * np.arange(PITS) + seeds % PIT_SLOTS
-    return np.concatenate([pits, IN_PLAY_ROW + seeds.sum(axis=1, keepdims=True)], axis=1)
+    pits = [boards[:, pit // 6] >> U(8 * (pit % 6)) & U(0xFF) for pit in range(PIT_COUNT)]
+    seeds = np.stack(pits, 1).astype(np.int64)
+    pit_rows = PIT_SLOTS * np.arange(PIT_COUNT) + seeds % PIT_SLOTS
+    return np.concatenate([pit_rows, IN_PLAY_ROW + seeds.sum(axis=1, keepdims=True)], axis=1)
 
 
 def learning_rate_at(done: float) -> float:
@@ -219,7 +230,8 @@ def load_training(file: Path) -> AwaleNetworkTraining:
             network = AwaleNetworkTraining(
                 rows, mean, square, steps, rounds, seconds, content["boards"], content["values"]
             )
-        valid = rows.shape == mean.shape == square.shape == (ROWS, UNITS) and len(network.boards) == len(network.values)
+        valid = rows.shape == mean.shape == square.shape == (ROW_COUNT, UNIT_COUNT)
+        valid &= len(network.boards) == len(network.values)
     except LOAD_ERRORS:
         valid = False
     if not valid:

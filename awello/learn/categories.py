@@ -9,7 +9,7 @@ moves make the games differ.  The shipped file `data/travers.npz` was created wi
 import random
 from collections.abc import Callable
 
-from awello.evaluate.settings import Heuristic
+from awello.evaluate.evaluator import Heuristic
 from awello.position import Position
 from awello.rules.game import Game
 from awello.search.budget_search import DEFAULT_NODES, BudgetSearch, Scores

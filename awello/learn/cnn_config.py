@@ -24,7 +24,7 @@ class CnnConfig:
     """All settings that determine the weights.  A checkpoint can be resumed only with the same settings."""
 
     network: str = "residual"
-    """`residual`, or `report` for the network of report 0."""
+    """`residual`, or `report0` for the network of report 0."""
     width: int = 128
     blocks: int = 15
     squeeze_excitation: int = 1
@@ -63,4 +63,5 @@ class CnnConfig:
 
 def rename_former_settings(settings: Mapping[str, Any]) -> dict[str, Any]:
     """Convert the settings in a file to their current names."""
-    return {FORMER_NAMES.get(name, name): value for name, value in {**settings}.items()}
+    current = {FORMER_NAMES.get(name, name): value for name, value in {**settings}.items()}
+    return current | {"network": "report0"} if current.get("network") == "report" else current

@@ -17,7 +17,7 @@ from awello.errors import ConfigError
 from awello.folders import draft_path
 from awello.learn.cnn_config import CnnConfig, rename_former_settings
 from awello.learn.cnn_models import make_network
-from awello.learn.cnn_positions import PLANES, CnnPositions, encode_planes
+from awello.learn.cnn_positions import PLANE_COUNTS, CnnPositions, encode_planes
 
 SNAPSHOT_SHARES = (1 / 16, 1 / 8, 1 / 4, 1 / 2, 1.0)  # of the training; a snapshot is exported after each
 CALIBRATION_BOARDS = 512  # for the quantisation of snapshots
@@ -72,7 +72,7 @@ def export_onnx(config: CnnConfig, network: nn.Module, boards: Tensor, file: Pat
     """
     from onnxruntime.quantization import QuantType, quantize_static
 
-    board = torch.zeros(2, PLANES[config.view], 8, 8)
+    board = torch.zeros(2, PLANE_COUNTS[config.view], 8, 8)
     outputs = ["moves", "value"] if config.network == "residual" else ["moves"]
     axes = {name: {0: "positions"} for name in ("board", *outputs)}
     exported = ExportedNetwork(copy.deepcopy(network).cpu().float().to(memory_format=torch.contiguous_format)).eval()

@@ -71,10 +71,10 @@ def pack_games(records: Iterable[Record]) -> Arrays:
     ended, first = np.unique(positions.game, return_index=True)
     black = np.full(len(moves), MISSING, np.uint8)
     black[ended] = 32 + positions.scores[first] // 2  # Black is to move in the first position
-    _, same = np.unique(moves, axis=0, return_inverse=True)
+    _, moves_id = np.unique(moves, axis=0, return_inverse=True)
     return {
         "moves": np.where(moves == NO_MOVE, MISSING, moves).astype(np.uint8),
         "black": black,
         "year": np.array(years, np.uint16),
-        "same": same.reshape(-1).astype(np.uint32),
+        "moves_id": moves_id.reshape(-1).astype(np.uint32),
     }

@@ -5,12 +5,12 @@ from torch import Tensor, nn
 from torch.nn import functional
 
 from awello.learn.cnn_config import CnnConfig
-from awello.learn.cnn_positions import PLANES
+from awello.learn.cnn_positions import PLANE_COUNTS
 
 
 # Both networks return logits of the 64 squares, from one head or from two (winners and losers), and the value or None.
 # Logits of illegal moves are meaningless.
-class ReportNetwork(nn.Module):  # type: ignore[misc]
+class Report0Network(nn.Module):  # type: ignore[misc]
     """The network of report 0, table 2.1: eight convolutions and two dense layers."""
 
     def __init__(self, inputs: int) -> None:
@@ -67,9 +67,9 @@ def make_convolution(inputs: int, outputs: int, size: int) -> nn.Sequential:
 
 def make_network(config: CnnConfig) -> nn.Module:
     """Make an untrained network."""
-    if config.network == "report":
-        return ReportNetwork(PLANES[config.view])
-    return ResidualNetwork(PLANES[config.view], config.width, config.blocks, bool(config.squeeze_excitation))
+    if config.network == "report0":
+        return Report0Network(PLANE_COUNTS[config.view])
+    return ResidualNetwork(PLANE_COUNTS[config.view], config.width, config.blocks, bool(config.squeeze_excitation))
 
 
 def count_parameters(network: nn.Module) -> int:

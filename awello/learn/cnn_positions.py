@@ -24,14 +24,14 @@ MIN_TEST_SHARE, MAX_TEST_SHARE = 0.01, 0.5  # of all games; outside this range, 
 RANDOM_TEST_SHARE = 0.1
 VALIDATION_SHARE = 0.02  # of the games before the test set
 BLACK, WHITE = 0x0000000810000000, 0x0000001008000000
-ALL, NOT_A, NOT_H = 0xFFFFFFFFFFFFFFFF, 0xFEFEFEFEFEFEFEFE, 0x7F7F7F7F7F7F7F7F
+ALL_SQUARES, NOT_A, NOT_H = 0xFFFFFFFFFFFFFFFF, 0xFEFEFEFEFEFEFEFE, 0x7F7F7F7F7F7F7F7F
 DIRECTIONS = (
-    *((1, NOT_A), (7, NOT_H), (8, ALL), (9, NOT_A)),
-    *((-1, NOT_H), (-7, NOT_A), (-8, ALL), (-9, NOT_H)),
+    *((1, NOT_A), (7, NOT_H), (8, ALL_SQUARES), (9, NOT_A)),
+    *((-1, NOT_H), (-7, NOT_A), (-8, ALL_SQUARES), (-9, NOT_H)),
 )
 MAX_SYMMETRIC_PLIES = 12  # boards after this ply are not tested for symmetry
 QUICK_VALIDATION_POSITIONS, QUICK_TEST_POSITIONS = 20_000, 100_000
-PLANES = {"mover": 4, "colours": 3, "one": 1}
+PLANE_COUNTS = {"mover": 4, "colours": 3, "one": 1}
 
 Bools = npt.NDArray[np.bool_]
 
@@ -44,14 +44,16 @@ class GameArrays:
     moves: npt.NDArray[np.uint8]
     black: npt.NDArray[np.uint8]
     year: npt.NDArray[np.uint16]
-    same: npt.NDArray[np.uint32]
+    moves_id: npt.NDArray[np.uint32]
+    """A number shared by games with the same moves."""
 
     @staticmethod
     def load(file: Path) -> "GameArrays":
         """Load a file of games."""
         try:
             with np.load(file) as content:
-                return GameArrays(*(content[field.name] for field in fields(GameArrays)))
+                moves_id = "same" if "same" in content else "moves_id"  # `same` in older files
+                return GameArrays(*(content[name] for name in ("moves", "black", "year", moves_id)))
         except (OSError, KeyError, ValueError, EOFError, BadZipFile):
             raise ConfigError(
                 f"cannot read games from {str(file)!r}: create the file with 'awello train cnn'"
@@ -64,7 +66,7 @@ def split_games(games: GameArrays, seed: int) -> tuple[Bools, Bools, Bools]:
     The latest games are the test set.  If these are too few or too many, as in a personal archive or without years, the
     test set is a random tenth of the games.
     """
-    random_value = np.random.default_rng(seed).random(int(games.same.max()) + 1)[games.same]
+    random_value = np.random.default_rng(seed).random(int(games.moves_id.max()) + 1)[games.moves_id]
     test = games.year >= FIRST_TEST_YEAR
     if not MIN_TEST_SHARE <= test.mean() <= MAX_TEST_SHARE:
         different, rank = np.unique(random_value, return_inverse=True)
@@ -117,7 +119,7 @@ def _shift(words: Tensor, amount: int, kept: int) -> Tensor:
     """Shift all discs by a number of squares, which may be negative; discs that leave the board are dropped."""
     if amount > 0:
         return words << amount & _to_signed(kept)
-    return words >> -amount & _to_signed(kept & ALL >> -amount)
+    return words >> -amount & _to_signed(kept & ALL_SQUARES >> -amount)
 
 
 def _to_signed(word: int) -> int:
@@ -205,7 +207,7 @@ class DatasetSplit:
         counts = dict(zip(names, map(len, (training, validation, test)), strict=True))
         if quick:
             validation, test = validation.subsample(QUICK_VALIDATION_POSITIONS), test.subsample(QUICK_TEST_POSITIONS)
-        repeated = torch.from_numpy(np.isin(games.same, games.same[~parts[2]])).to(device)
+        repeated = torch.from_numpy(np.isin(games.moves_id, games.moves_id[~parts[2]])).to(device)
         totals = {name: int(part.sum()) for name, part in zip(names, parts, strict=True)}
         return DatasetSplit(training, validation, test, repeated[test.game.long()], totals, counts)
 

@@ -46,7 +46,7 @@ from awello.learn.cnn_metrics import (
     evaluate_test_set,
 )
 from awello.learn.cnn_models import count_parameters, make_network
-from awello.learn.cnn_positions import PLANES, CnnPositions, DatasetSplit, GameArrays, encode_planes
+from awello.learn.cnn_positions import PLANE_COUNTS, CnnPositions, DatasetSplit, GameArrays, encode_planes
 
 MAX_GRADIENT_NORM = 1.0
 WARMUP_STEPS = 300
@@ -371,7 +371,7 @@ def main(words: Sequence[str] | None = None) -> int:
     )
     parser.add_argument("--device", default="cuda" if torch.cuda.is_available() else "cpu")
     parser.add_argument("--compile", action="store_true", help="compile the network with torch.compile")
-    choices = {"network": ["residual", "report"], "view": list(PLANES), "moves": ["all", "winners"]}
+    choices = {"network": ["residual", "report0"], "view": list(PLANE_COUNTS), "moves": ["all", "winners"]}
     for field in fields(CnnConfig):
         kind = type(field.default)
         parser.add_argument(

@@ -1,10 +1,10 @@
 """Learn weights of Awalé's heuristics with a genetic algorithm (report 1, sections 3.6 and 3.7; Daoud et al., 2004).
 
 An individual is a list of genes, the weights of a heuristic.  In each generation, some individuals are drawn as
-*fighters*; the *boss* is a search to a fixed depth.  Every individual plays two games against each fighter and two
-against the boss, which count double.  Then the best half breeds.  All random choices are derived from the seed and the
-number of the generation, so only the individuals are saved, and the results are the same for any number of worker
-processes.  `otage_factors` learns Otage's factors with the same algorithm.
+*opponents*; the *reference opponent* is a search to a fixed depth.  Every individual plays two games against each
+opponent and two against the reference opponent, which count double.  Then the best half breeds.  All random choices are
+derived from the seed and the number of the generation, so only the individuals are saved, and the results are the same
+for any number of worker processes.  `otage_factors` learns Otage's factors with the same algorithm.
 """
 
 import json
@@ -18,7 +18,7 @@ from pathlib import Path
 
 from awello import __version__
 from awello.errors import ConfigError
-from awello.evaluate.settings import Heuristic
+from awello.evaluate.evaluator import Heuristic
 from awello.folders import write_atomically
 from awello.learn.categories import DEFAULT_GAMES, learn_scores
 from awello.position import Position
@@ -39,11 +39,20 @@ MANUAL_WEIGHTS = {  # chosen by hand
     "h6": (1, -1, 1, -1, 1, -1, 2, -2, 10, -10, -1, 1),
     "travers": (10, -10, -1, 1, -1, 1, 3, -3),
 }
-FIXED_WEIGHTS = {"travers": 2}  # number of leading weights that are not learnt
+FIXED_WEIGHT_COUNTS = {"travers": 2}  # number of leading weights that are not learnt
 WIN_POINTS, DRAW_POINTS = 200, 100
-BOSS_FACTOR = 2  # weight of the games against the boss
-ORDERING_NODES = 5000  # per move, in the games that learn move ordering
-MAX_PLIES = 300  # per game; players that avoid captures would play for thousands of plies
+REFERENCE_GAME_FACTOR = 2  # weight of the games against the reference opponent
+ORDERING_NODES_PER_MOVE = 5000  # per move, in the games that learn move ordering
+MAX_GAME_PLIES = 300  # per game; players that avoid captures would play for thousands of plies
+
+FORMER_NAMES = {
+    "population": "population_size",
+    "fighters": "opponents",
+    "mutation": "mutation_rate",
+    "largest": "max_gene",
+    "boss_depth": "reference_depth",
+}
+"""Current names of settings, by their names in older files."""
 
 Genes = tuple[int, ...]
 MoveSearch = Callable[[Position], Sequence[int]]  # returns the best moves, which have equal values
@@ -64,11 +73,14 @@ class GeneticConfig:
     seed: int = 0
     nodes: int = 1000
     """Node budget per move of an individual."""
-    population: int = 42
-    fighters: int = 5
-    mutation: float = 0.2
-    largest: int = 20
-    boss_depth: int = 8
+    population_size: int = 42
+    opponents: int = 5
+    """Number of individuals against which all others play in a generation."""
+    mutation_rate: float = 0.2
+    """Share of the children that mutate."""
+    max_gene: int = 20
+    reference_depth: int = 8
+    """Search depth of the reference opponent, in plies."""
 
     @property
     def game(self) -> Game:
@@ -76,19 +88,20 @@ class GeneticConfig:
         return find_game("awale", variant=self.variant)
 
     @property
-    def initial(self) -> Individual:
+    def initial_genes(self) -> Individual:
         """The initial genes, chosen by hand."""
-        return Individual(MANUAL_WEIGHTS[self.heuristic][FIXED_WEIGHTS.get(self.heuristic, 0) :])
+        return Individual(MANUAL_WEIGHTS[self.heuristic][FIXED_WEIGHT_COUNTS.get(self.heuristic, 0) :])
 
     @property
-    def smallest(self) -> int:
-        """Lower bound of a gene; `largest` is the upper bound."""
-        return -self.largest
+    def min_gene(self) -> int:
+        """Lower bound of a gene; `max_gene` is the upper bound."""
+        return -self.max_gene
 
     def make_heuristic(self, genes: Sequence[int]) -> Heuristic:
         """Make the heuristic of an individual: the fixed weights, then the genes."""
         return Heuristic(
-            self.heuristic, weights=(*MANUAL_WEIGHTS[self.heuristic][: FIXED_WEIGHTS.get(self.heuristic, 0)], *genes)
+            self.heuristic,
+            weights=(*MANUAL_WEIGHTS[self.heuristic][: FIXED_WEIGHT_COUNTS.get(self.heuristic, 0)], *genes),
         )
 
     def weights(self, genes: Sequence[int]) -> tuple[float, ...]:
@@ -104,10 +117,10 @@ class GeneticConfig:
         search = BudgetSearch(self.game, self.make_heuristic(genes))
         return lambda position: search.search_budget(position, self.nodes).best_moves
 
-    def make_boss_search(self) -> MoveSearch:
-        """Make the search of the boss: to a fixed depth, evaluating only captured seeds."""
+    def make_reference_search(self) -> MoveSearch:
+        """Make the search of the reference opponent: to a fixed depth, evaluating only captured seeds."""
         search = BudgetSearch(self.game, Heuristic("diffscore"))
-        return lambda position: search.search_depth(position, self.boss_depth).best_moves
+        return lambda position: search.search_depth(position, self.reference_depth).best_moves
 
 
 @dataclass
@@ -133,7 +146,7 @@ class Evolution:
 def play_game(position: Position, searches: Sequence[MoveSearch], seed: str) -> tuple[int, int]:
     """Play a game between two searches, with random choices among the best moves; return the final score."""
     rng, ply = random.Random(seed), 0
-    while not position.over and ply < MAX_PLIES:
+    while not position.over and ply < MAX_GAME_PLIES:
         ply += 1
         position = position.after(rng.choice(searches[position.side](position)))
     return position.score()
@@ -147,21 +160,21 @@ def score_game(own: int, opp: int) -> int:
 MapFunction = Callable[[Callable[[Genes], int], Iterable[Genes]], Iterable[int]]
 
 
-def compute_fitness(config: GeneticConfig, generation: int, fighters: Sequence[Genes], genes: Genes) -> int:
-    """Return the fitness of an individual, from a game with each colour against each fighter and the boss."""
+def compute_fitness(config: GeneticConfig, generation: int, opponents: Sequence[Genes], genes: Genes) -> int:
+    """Return the fitness of an individual, from a game with each colour against each opponent and the reference."""
     own, total = config.make_search(genes), 0
-    for number, rival in enumerate((config.make_boss_search(), *map(config.make_search, fighters))):
+    for number, opponent in enumerate((config.make_reference_search(), *map(config.make_search, opponents))):
         seed = f"{config.seed}/{generation}/{number}"  # the same for all individuals
-        first = play_game(config.start_position(seed), (own, rival), f"{seed}/first")
-        second = play_game(config.start_position(seed), (rival, own), f"{seed}/second")
-        total += (1 if number else BOSS_FACTOR) * (score_game(*first) + score_game(*reversed(second)))
+        first = play_game(config.start_position(seed), (own, opponent), f"{seed}/first")
+        second = play_game(config.start_position(seed), (opponent, own), f"{seed}/second")
+        total += (1 if number else REFERENCE_GAME_FACTOR) * (score_game(*first) + score_game(*reversed(second)))
     return total
 
 
 # ---- operators ------------------------------------------------------------------------------------------------------
-def mutate(individual: Individual, smallest: int, largest: int) -> None:
+def mutate(individual: Individual, min_gene: int, max_gene: int) -> None:
     """Give one gene a new value."""
-    individual[random.randrange(len(individual))] = random.randint(smallest, largest)
+    individual[random.randrange(len(individual))] = random.randint(min_gene, max_gene)
 
 
 @contextmanager
@@ -177,13 +190,13 @@ def seeded_random(*words: object) -> Iterator[None]:
 
 def breed(config: GeneticConfig, population: list[Individual]) -> list[Individual]:
     """Breed the best half: random pairs exchange genes (uniform crossover), and some children mutate."""
-    parents, children = tools.selBest(population, (config.population + 1) // 2), list[Individual]()
-    while len(children) < config.population:
+    parents, children = tools.selBest(population, (config.population_size + 1) // 2), list[Individual]()
+    while len(children) < config.population_size:
         children += tools.cxUniform(*map(Individual, random.sample(parents, 2)), indpb=0.5)
-    del children[config.population :]
+    del children[config.population_size :]
     for child in children:
-        if random.random() < config.mutation:
-            mutate(child, config.smallest, config.largest)
+        if random.random() < config.mutation_rate:
+            mutate(child, config.min_gene, config.max_gene)
     return children
 
 
@@ -192,10 +205,10 @@ def start_evolution(config: GeneticConfig) -> Evolution:
     """Create population 0: the first individual, the best one so far, is chosen by hand; the others are random."""
     with seeded_random(config.seed, "begin"):
         others = [
-            Individual(random.randint(config.smallest, config.largest) for _ in config.initial)
-            for _ in range(config.population - 1)
+            Individual(random.randint(config.min_gene, config.max_gene) for _ in config.initial_genes)
+            for _ in range(config.population_size - 1)
         ]
-    return Evolution([config.initial, *others], config.initial)
+    return Evolution([config.initial_genes, *others], config.initial_genes)
 
 
 def run_generation(config: GeneticConfig, evolution: Evolution, map_jobs: MapFunction = map) -> Evolution:
@@ -203,12 +216,12 @@ def run_generation(config: GeneticConfig, evolution: Evolution, map_jobs: MapFun
     started, number = time.perf_counter(), len(evolution.history)
     population, best = evolution.population, evolution.best
     with seeded_random(config.seed, number):
-        # Step 1. Choose the fighters; the best individual so far is always one of them.
-        fighters = tuple(map(tuple, (best, *random.sample(population, config.fighters - 1))))
+        # Step 1. Choose the opponents; the best individual so far is always one of them.
+        opponents = tuple(map(tuple, (best, *random.sample(population, config.opponents - 1))))
         # Step 2. Evaluate all individuals and the best so far; duplicates are evaluated once.
         candidates = list(dict.fromkeys(map(tuple, (best, *population))))
         fitnesses = dict(
-            zip(candidates, map_jobs(partial(compute_fitness, config, number, fighters), candidates), strict=True)
+            zip(candidates, map_jobs(partial(compute_fitness, config, number, opponents), candidates), strict=True)
         )
         for individual in (best, *population):
             individual.fitness = fitnesses[tuple(individual)]
@@ -236,7 +249,7 @@ def learn_ordering(
     evolution: Evolution,
     on_progress: Callable[[int], None],
     games: int = DEFAULT_GAMES,
-    nodes: int = ORDERING_NODES,
+    nodes: int = ORDERING_NODES_PER_MOVE,
 ) -> list[int]:
     """Learn move ordering scores with the best weights; `on_progress` is called after each game."""
     scores = learn_scores(config.make_heuristic(evolution.best), games, nodes, config.seed, on_progress, config.game)
@@ -261,12 +274,12 @@ def resume_evolution(file: Path, config: GeneticConfig) -> Evolution:
         return start_evolution(config)
     try:
         content = json.loads(file.read_text("utf-8"))
-        same = content["learning"] == {"awello": __version__, **asdict(config)}
+        settings = {FORMER_NAMES.get(name, name): value for name, value in {**content["learning"]}.items()}
         population = [Individual(genes) for genes in content["population"]]
         history = [Generation(**entry) for entry in content["history"]]
         evolution = Evolution(population, Individual(content["best"]), history, content["seconds"])
     except (ValueError, KeyError, TypeError):
         raise ConfigError(f"{file} was not written by 'awello train': choose another --out, or remove it") from None
-    if not same:
+    if settings != {"awello": __version__, **asdict(config)}:
         raise ConfigError(f"{file} belongs to a training with other settings: choose another --out, or remove it")
     return evolution

@@ -35,7 +35,7 @@ class PositionLabeller:
         self.weights, self.jobs, self.idle_workers = weights, jobs, SimpleQueue[OthelloWorker]()
         for _ in range(jobs):
             worker = OthelloWorker(Game.OTHELLO, TranspositionTable(1), weights, BusyTable.new_array(1))
-            worker.state.max_nodes, worker.state.thread_count, worker.state.tt_age = NO_NODE_LIMIT, 1, 1
+            worker.state.node_limit, worker.state.thread_count, worker.state.tt_age = NO_NODE_LIMIT, 1, 1
             worker.state.key_per_disc = KEY_PER_DISC_NEAR_END
             self.idle_workers.put(worker)
 

@@ -11,15 +11,15 @@ from pathlib import Path
 
 from awello.arena.openings import random_opening
 from awello.errors import ConfigError
+from awello.evaluate.evaluator import Heuristic
 from awello.evaluate.otage_memory import DEFAULT_FACTORS, MEMORY_FILE, OtageMemory
-from awello.evaluate.settings import Heuristic
 from awello.learn.genetic import GeneticConfig, Individual, MoveSearch
 from awello.limits import Limit
 from awello.position import Position
 from awello.record import Record
 from awello.rules.game import Game
 from awello.search.iterative_deepening import IterativeDeepening
-from awello.search.root import AlphaBetaEvaluator, analyse
+from awello.search.textbook_search import AlphaBetaEvaluator, analyse
 
 FACTOR_STEPS = 8  # the gene of an unchanged factor; the kernels have no finer resolution
 OPENING_PLIES = 8  # random first moves; without them, all games would be the same
@@ -27,14 +27,14 @@ OPENING_PLIES = 8  # random first moves; without them, all games would be the sa
 
 @dataclass(frozen=True)
 class OtageGeneticConfig(GeneticConfig):
-    """Settings for learning Otage's factors: a small population, as individuals differ little, with many fighters."""
+    """Settings for learning Otage's factors: a small population, as individuals differ little, with many opponents."""
 
     heuristic: str = "otage"
     variant: str = "othello"
-    population: int = 16
-    fighters: int = 16
-    largest: int = 40
-    boss_depth: int = 6
+    population_size: int = 16
+    opponents: int = 16
+    max_gene: int = 40
+    reference_depth: int = 6
     memory: str = ""
     """Folder of the memory."""
     games: int = 0
@@ -45,16 +45,16 @@ class OtageGeneticConfig(GeneticConfig):
         return Game.OTHELLO
 
     @property
-    def initial(self) -> Individual:
+    def initial_genes(self) -> Individual:
         """The genes nearest to the factors of the memory."""
         genes = [
             round(FACTOR_STEPS * own / usual)
             for own, usual in zip(load_memory(self).factors, DEFAULT_FACTORS, strict=True)
         ]
-        return Individual(min(max(gene, self.smallest), self.largest) for gene in genes)
+        return Individual(min(max(gene, self.min_gene), self.max_gene) for gene in genes)
 
     @property
-    def smallest(self) -> int:
+    def min_gene(self) -> int:
         return 1  # Otage's learning could not increase a factor of 0
 
     def weights(self, genes: Sequence[int]) -> tuple[float, ...]:
@@ -70,12 +70,12 @@ class OtageGeneticConfig(GeneticConfig):
         limit = Limit(nodes=self.nodes)
         return lambda position: (search.analyse(position, limit).move,)
 
-    def make_boss_search(self) -> MoveSearch:
-        """Make the search of the boss: `alphabeta:mixed` to a fixed depth."""
+    def make_reference_search(self) -> MoveSearch:
+        """Make the search of the reference opponent: `alphabeta:mixed` to a fixed depth."""
         evaluator = AlphaBetaEvaluator(
             self.game, Heuristic("mixed"), tt_entries=1 << 16, move_ordering=True, skip_mirrors=False
         )
-        return lambda position: analyse(position, "alphabeta_tt", self.boss_depth, evaluator).best_moves
+        return lambda position: analyse(position, "alphabeta_tt", self.reference_depth, evaluator).best_moves
 
 
 @lru_cache(1)

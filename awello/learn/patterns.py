@@ -37,8 +37,10 @@ from awello.learn.ridge import Floats, Ridge
 MAX_EMPTIES = 60  # of training positions
 CG_ITERATIONS = 14
 HELD_OUT_SHARE = 0.02  # of the games
-PRIOR_DEVIATION = 2.5  # expected deviation of a weight from its initial value, in discs
+PRIOR_DEVIATION_DISCS = 2.5  # expected deviation of a weight from its initial value, in discs
 MAX_WEIGHT = 32_000
+CACHE_ARRAYS = ("own", "opp", "values", "held")  # names of the arrays of `PatternExamples` in cached files
+FORMER_NAMES = {"before": "initial_error"}  # current names in `StageResult`, by their names in older files
 
 
 @dataclass(frozen=True)
@@ -48,7 +50,7 @@ class PatternExamples:
     own: Words
     opp: Words
     values: Floats
-    held: npt.NDArray[np.bool_]
+    held_out: npt.NDArray[np.bool_]
 
 
 @dataclass(frozen=True)
@@ -61,7 +63,7 @@ class StageResult:
     """Smallest number of empty squares of the stage."""
     examples: int
     held_out: int
-    before: float
+    initial_error: float
     """Root mean square error on held-out positions before the fit, in discs."""
     error: float
     """Root mean square error on held-out positions after the fit, in discs."""
@@ -102,7 +104,7 @@ class PatternTraining:
         self.table = PatternWeights(self.weights, {}).expand()
         self.labeller, self.pool = PositionLabeller(self.table, jobs), ThreadPoolExecutor(jobs)
         rng = np.random.default_rng(config.seed)
-        self.held = rng.random(config.games) < HELD_OUT_SHARE
+        self.held_out = rng.random(config.games) < HELD_OUT_SHARE
 
     def run(self, on_progress: Callable[[int], object]) -> Iterator[StageResult]:
         """Run the remaining steps; `on_progress` receives the number of positions searched so far in a step."""
@@ -128,7 +130,7 @@ class PatternTraining:
         positions = self.positions
         scores = positions.scores[selected].astype(np.float32)
         return PatternExamples(
-            positions.own[selected], positions.opp[selected], scores, self.held[positions.game[selected]]
+            positions.own[selected], positions.opp[selected], scores, self.held_out[positions.game[selected]]
         )
 
     def label_by_search(self, on_progress: Callable[[int], object], empties: int) -> PatternExamples:
@@ -139,14 +141,14 @@ class PatternTraining:
             with np.load(cached) as content:
                 if str(content["plan"]) != config:
                     raise _mismatch(folder)
-                return PatternExamples(*(content[name] for name in ("own", "opp", "values", "held")))
+                return PatternExamples(*(content[name] for name in CACHE_ARRAYS))
         rng = np.random.default_rng([self.config.seed, empties])
         own, opp, game = sample_positions(self.positions, empties, self.config.positions, rng)
         values = self.labeller.label(own, opp, self.config.depth, on_progress)
-        examples = PatternExamples(own, opp, values, self.held[game.astype(np.int64)])
+        examples = PatternExamples(own, opp, values, self.held_out[game.astype(np.int64)])
         folder.mkdir(exist_ok=True)
         with replace_atomically(cached) as file:
-            np.savez(file, plan=config, **vars(examples))
+            np.savez(file, plan=config, **dict(zip(CACHE_ARRAYS, vars(examples).values(), strict=True)))
         return examples
 
     # ---- fits -------------------------------------------------------------------------------------------------------
@@ -155,15 +157,16 @@ class PatternTraining:
         columns = zip(*(vars(part).values() for part in labelled), strict=True)
         combined = PatternExamples(*map(np.concatenate, columns))
         start = self.weights[min(stage + 1, STAGE_COUNT - 1) if labels == "results" else stage] / np.float32(DISC_VALUE)
-        training = self.make_ridge(combined, ~combined.held)
+        training = self.make_ridge(combined, ~combined.held_out)
         residuals = training.targets - training.predict(start)
-        fitted = training.fit(start, float(residuals @ residuals) / len(residuals) / PRIOR_DEVIATION**2, CG_ITERATIONS)
+        mean_square = float(residuals @ residuals) / len(residuals)
+        fitted = training.fit(start, mean_square / PRIOR_DEVIATION_DISCS**2, CG_ITERATIONS)
         self.weights[stage] = np.clip(np.round(fitted * DISC_VALUE), -MAX_WEIGHT, MAX_WEIGHT)
         self.table[stage] = self.weights[stage][tied_indices()]
         empties = 64 - np.bitwise_count(combined.own | combined.opp).astype(np.int64)
-        held_out = self.make_ridge(combined, combined.held & np.isin(empties, _empties_of(stage)))
+        held_out = self.make_ridge(combined, combined.held_out & np.isin(empties, _empties_of(stage)))
         games = [self.label_by_results(empties) for empties in _empties_of(stage)]
-        results = [self.make_ridge(part, part.held) for part in games]
+        results = [self.make_ridge(part, part.held_out) for part in games]
         return StageResult(
             labels,
             _empties_of(stage).start,
@@ -199,9 +202,12 @@ def _resume(file: Path, config: PatternTrainingConfig) -> tuple[Weights, list[St
     if not file.exists():
         return np.zeros((STAGE_COUNT, int(tied_indices().max()) + 1), np.int16), []
     patterns = load_pattern_file(file)
-    if patterns.card.get("plan") != asdict(config):
+    if patterns.metadata.get("plan") != asdict(config):
         raise _mismatch(file)
-    return patterns.weights, [StageResult(**step) for step in patterns.card["steps"]]
+    steps = [
+        {FORMER_NAMES.get(name, name): value for name, value in step.items()} for step in patterns.metadata["steps"]
+    ]
+    return patterns.weights, [StageResult(**step) for step in steps]
 
 
 def _mismatch(path: Path) -> ConfigError:

@@ -28,11 +28,11 @@ from awello.rules.game import PASS, Game
 from awello.search.montecarlo import PerceptronTree
 from awello.search.uct import MAX_MOVES, MAX_PLAYOUT_PLIES
 
-SIMULATIONS = 100  # per move
+SIMULATIONS_PER_MOVE = 100  # per move
 ROOT_NOISE_SHARE = 0.25  # of the root priors
 SAMPLED_PLIES = 16  # at the start of a game, in which moves are sampled by visits
 GAMES_PER_ITERATION = 16  # between two phases of training
-BUFFER_SIZE = 200_000  # positions
+BUFFER_POSITIONS = 200_000  # positions
 SAMPLES_PER_POSITION = 6
 BATCH_SIZE = 256
 LEARNING_RATE, FINAL_LEARNING_RATE = 2e-3, 1e-4
@@ -64,19 +64,19 @@ class ReplayBuffer:
 
     def __init__(self, moves: int) -> None:
         self.count = 0
-        self.words, self.values = np.zeros((BUFFER_SIZE, 3), np.uint64), np.zeros(BUFFER_SIZE, np.float32)
-        self.policies = np.zeros((BUFFER_SIZE, moves), np.float32)
+        self.words, self.values = np.zeros((BUFFER_POSITIONS, 3), np.uint64), np.zeros(BUFFER_POSITIONS, np.float32)
+        self.policies = np.zeros((BUFFER_POSITIONS, moves), np.float32)
 
     def add(self, examples: PerceptronExamples) -> None:
         """Add examples, overwriting the oldest."""
-        slots = np.arange(self.count, self.count + len(examples)) % BUFFER_SIZE
+        slots = np.arange(self.count, self.count + len(examples)) % BUFFER_POSITIONS
         self.words[slots], self.values[slots] = examples.words, examples.values
         self.policies[slots] = examples.policies
         self.count += len(examples)
 
     def sample(self, rng: np.random.Generator) -> PerceptronExamples:
         """Draw a random batch."""
-        chosen = rng.integers(min(self.count, BUFFER_SIZE), size=BATCH_SIZE)
+        chosen = rng.integers(min(self.count, BUFFER_POSITIONS), size=BATCH_SIZE)
         return PerceptronExamples(self.words[chosen], self.policies[chosen], self.values[chosen])
 
 
@@ -114,7 +114,7 @@ def make_batch(network: Perceptron, examples: PerceptronExamples, transforms: np
 class PerceptronSelfPlay:
     """Plays self-play games with a network."""
 
-    def __init__(self, game: Game, network: Perceptron, simulations: int = SIMULATIONS) -> None:
+    def __init__(self, game: Game, network: Perceptron, simulations: int = SIMULATIONS_PER_MOVE) -> None:
         self.game, self.network, self.simulations = game, network, simulations
         self.tree = PerceptronTree(MAX_MOVES * (simulations + 1), network=network)
 
@@ -152,11 +152,11 @@ class PerceptronSelfPlay:
         """
         tree, root = self.tree, self.tree.nodes[0]
         tree.reset(position)
-        tree.grow(1)
+        tree.run_simulations(1)
         children = tree.nodes[root.first_child : root.first_child + root.child_count]
         moves, priors = children["move"], children["prior"]
         priors += ROOT_NOISE_SHARE * (noise[moves] / sum(noise[moves]) - priors)
-        tree.grow(self.simulations - 1)
+        tree.run_simulations(self.simulations - 1)
         return moves, children["visits"].astype(float), -root.total_value / root.visits
 
 
@@ -258,30 +258,36 @@ class TrainingProgress:
 
 
 def train(
-    game: Game, budget: float, out: Path, seed: int, layers: int, dropout: float, on_progress: Callable[[float], object]
+    game: Game,
+    seconds: float,
+    out: Path,
+    seed: int,
+    layers: int,
+    dropout: float,
+    on_progress: Callable[[float], object],
 ) -> Iterator[TrainingProgress]:
-    """Train for `budget` seconds in total, resuming from a checkpoint; `on_progress` receives the seconds elapsed."""
+    """Train for `seconds` seconds in total, resuming from a checkpoint; `on_progress` receives the seconds elapsed."""
     checkpoint = out.with_name(out.name + ".checkpoint")
     learner, spent, games = load_checkpoint(checkpoint, game, layers, dropout, seed)
     selfplay, buffer = PerceptronSelfPlay(game, learner.network), ReplayBuffer(learner.network.move_count)
-    rng, losses, reported = np.random.default_rng((seed, games)), [], int(REPORT_COUNT * spent / budget)
+    rng, losses, reported = np.random.default_rng((seed, games)), [], int(REPORT_COUNT * spent / seconds)
     started = time.perf_counter() - spent
     on_progress(spent)
-    while spent < budget:
+    while spent < seconds:
         previous_count = buffer.count
         for _ in range(GAMES_PER_ITERATION):
             buffer.add(selfplay.play(rng))
         games += GAMES_PER_ITERATION
         rate = (
-            FINAL_LEARNING_RATE + (LEARNING_RATE - FINAL_LEARNING_RATE) * (1 + math.cos(math.pi * spent / budget)) / 2
+            FINAL_LEARNING_RATE + (LEARNING_RATE - FINAL_LEARNING_RATE) * (1 + math.cos(math.pi * spent / seconds)) / 2
         )
         for _ in range(max(1, SAMPLES_PER_POSITION * (buffer.count - previous_count) // BATCH_SIZE)):
             losses.append(learner.train_step(buffer.sample(rng), rate, rng))
-        before, spent = spent, time.perf_counter() - started
-        on_progress(spent - before)
+        previously_spent, spent = spent, time.perf_counter() - started
+        on_progress(spent - previously_spent)
         save_checkpoint(checkpoint, learner, spent, games)
-        if int(REPORT_COUNT * spent / budget) > reported:
-            reported = int(REPORT_COUNT * spent / budget)
+        if int(REPORT_COUNT * spent / seconds) > reported:
+            reported = int(REPORT_COUNT * spent / seconds)
             learner.network.save(out)
             mean = TrainingLoss(*np.mean([(loss.moves, loss.value, loss.penalty) for loss in losses], axis=0).tolist())
             yield TrainingProgress(spent, games, learner.steps, mean, measure_strength(game, out, seed))
@@ -290,10 +296,10 @@ def train(
     checkpoint.unlink(missing_ok=True)
 
 
-def save_checkpoint(checkpoint: Path, learner: PerceptronLearner, spent: float, games: int) -> None:
+def save_checkpoint(checkpoint: Path, learner: PerceptronLearner, seconds: float, games: int) -> None:
     """Save the state needed to resume."""
     adam = {"mean": learner.mean, "square": learner.square, "steps": learner.steps}
-    learner.network.save(checkpoint, **adam, spent=spent, games=games)
+    learner.network.save(checkpoint, **adam, spent=seconds, games=games)
 
 
 def load_checkpoint(
@@ -318,8 +324,8 @@ def load_checkpoint(
 def measure_strength(game: Game, file: Path, seed: int) -> float:
     """Return the share of the points that the network scores against UCT with more simulations."""
     settings = {"max_nodes": "65536"}
-    puct = PlayerSpec("puct", None, Limit(nodes=SIMULATIONS), settings | {"weights": str(file)})
-    uct = PlayerSpec("uct", None, Limit(nodes=UCT_SIMULATION_FACTOR * SIMULATIONS), settings)
+    puct = PlayerSpec("puct", None, Limit(nodes=SIMULATIONS_PER_MOVE), settings | {"weights": str(file)})
+    uct = PlayerSpec("uct", None, Limit(nodes=UCT_SIMULATION_FACTOR * SIMULATIONS_PER_MOVE), settings)
     result = play_match(Match(game, str(puct), str(uct), MATCH_GAMES, seed))
     if result.interrupted:
         raise KeyboardInterrupt

@@ -16,7 +16,7 @@ import numpy.typing as npt
 from awello.bits import bit, flips_of, moves_of
 from awello.errors import ConfigError
 from awello.kernel import U, Words, kernel
-from awello.rules.othello import BLACK_START, SQUARES8, WHITE_START, score
+from awello.rules.othello import BLACK_START, BOARD_MASK8, WHITE_START, score
 from awello.search.uct import pick_random_move, xorshift
 
 MAX_GAME_MOVES = 60
@@ -103,7 +103,7 @@ def replay_games(
         if not legal or moves_of(own, opp) != U(0) or moves_of(opp, own) != U(0):
             count = first
             continue
-        final = score(own, opp, SQUARES8)
+        final = score(own, opp, BOARD_MASK8)
         for example in range(first, count):
             scores[example] = final if (scores[example] == 1) == black else -final
     return count

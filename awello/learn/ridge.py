@@ -15,7 +15,7 @@ import numpy.typing as npt
 
 from awello.kernel import kernel
 
-CHUNKS = 8  # parts of the examples; constant, so that results do not depend on the number of threads
+CHUNK_COUNT = 8  # parts of the examples; constant, so that results do not depend on the number of threads
 
 Indices = npt.NDArray[np.int32]
 Floats = npt.NDArray[np.float32]
@@ -45,7 +45,7 @@ class Ridge:
 
     def __init__(self, indices: Indices, targets: Floats, size: int, pool: ThreadPoolExecutor) -> None:
         self.indices, self.targets, self.size, self.pool = indices, targets, size, pool
-        bounds = np.linspace(0, len(indices), CHUNKS + 1).astype(int)
+        bounds = np.linspace(0, len(indices), CHUNK_COUNT + 1).astype(int)
         self.chunks: Sequence[slice] = [slice(*pair) for pair in pairwise(bounds)]
 
     def predict(self, weights: Floats) -> Floats:
@@ -56,7 +56,7 @@ class Ridge:
 
     def sum_per_weight(self, values: Floats) -> Floats:
         """Sum, for each weight, the values of the examples that use it."""
-        shares = np.zeros((CHUNKS, self.size), np.float32)
+        shares = np.zeros((CHUNK_COUNT, self.size), np.float32)
         tasks = enumerate(self.chunks)
         list(self.pool.map(lambda task: scatter_values(self.indices[task[1]], values[task[1]], shares[task[0]]), tasks))
         total: Floats = shares.sum(axis=0)

@@ -8,7 +8,7 @@ from pydantic import Field
 
 from awello.analysis import Analysis
 from awello.errors import SpecError
-from awello.evaluate.settings import Heuristic
+from awello.evaluate.evaluator import Heuristic
 from awello.limits import Clock, Limit
 from awello.players.player import Choice, Player, register
 from awello.position import Position
@@ -55,7 +55,7 @@ class ChampionPlayer(Player):
 
     def begin(self, game: Game, seed: int) -> None:
         from awello.engine.avoided_moves import AvoidedMoves
-        from awello.engine.book import shipped_book
+        from awello.engine.book import load_shipped_book
         from awello.engine.engine import Engine
         from awello.engine.levels import level_of
 
@@ -71,7 +71,7 @@ class ChampionPlayer(Player):
         if self.avoided_moves and self.avoided is None:
             self.avoided = AvoidedMoves(Path(self.avoided_moves))
         self.engine.clear()
-        self.opening_book = shipped_book(game)
+        self.opening_book = load_shipped_book(game)
         super().begin(game, seed)
 
     def choose(self, position: Position, clock: Clock) -> Choice:

@@ -9,7 +9,7 @@ from pydantic import Field
 
 from awello.analysis import Analysis
 from awello.errors import SpecError
-from awello.evaluate.cnn import SYMMETRIES, load_cnn
+from awello.evaluate.cnn import SYMMETRY_COUNT, load_cnn
 from awello.limits import Clock, Limit
 from awello.players.player import Choice, Player, register
 from awello.position import Position
@@ -28,7 +28,7 @@ class CnnPolicyPlayer(Player):
 
     weights: Path | None = None
     """Network file written by `awello train cnn`; default: the shipped network."""
-    symmetries: Annotated[int, Field(ge=1, le=SYMMETRIES)] = SYMMETRIES
+    symmetries: Annotated[int, Field(ge=1, le=SYMMETRY_COUNT)] = SYMMETRY_COUNT
     """Number of board symmetries over which the network's outputs are averaged."""
 
     def begin(self, game: Game, seed: int) -> None:

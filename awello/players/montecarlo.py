@@ -34,7 +34,7 @@ class TreeSearchPlayer(Player):
         if self.limit.seconds is None and self.limit.nodes is None:
             name = self.spec.name
             raise SpecError(
-                f"player {self.spec} needs a time or a number of playouts: write {name}@100ms or {name}@800n"
+                f"player {self.spec} needs a time or a number of simulations: write {name}@100ms or {name}@800n"
             )
         self.tree = self.make_tree(game)
 
@@ -51,7 +51,7 @@ class TreeSearchPlayer(Player):
 
 
 @register("ppaf", "UCT whose playouts learn which kinds of moves win; default @100ms")
-@register("uct", "Monte Carlo tree search with random playouts; default @100ms; a number of playouts: @5000n")
+@register("uct", "Monte Carlo tree search with random playouts; default @100ms; a number of simulations: @5000n")
 @dataclass
 class MonteCarloPlayer(TreeSearchPlayer):
     """Evaluates positions with playouts."""

@@ -183,21 +183,23 @@ class OtagePlayer(Player):
         if limit.seconds is not None:
             seconds = min(seconds, limit.seconds * (1 - RESERVED_TIME_SHARE))
         advice = self.tree.advise(position) if self.tree and self.book else None
-        forbidden: tuple[int, ...] = ()
+        excluded_moves: tuple[int, ...] = ()
         if advice is not None and advice.move is not None:
             value = float(advice.value)
             analysis = Analysis(advice.move, value, False, 0, 0, 0, 0.0, ((advice.move, value),), (advice.move,))
         elif is_endgame(position, seconds) and (solved := solve_twice(engine, position, SOLVE_TIME_SHARE * seconds)):
             return solved
         else:
-            forbidden = advice.forbidden if advice else ()
-            earlier = self.ponder_iterations if position == self.expected_position and not forbidden else []
-            analysis = search.analyse(position, limit, seconds - (time.perf_counter() - started), forbidden, earlier)
+            excluded_moves = advice.excluded_moves if advice else ()
+            earlier = self.ponder_iterations if position == self.expected_position and not excluded_moves else []
+            analysis = search.analyse(
+                position, limit, seconds - (time.perf_counter() - started), excluded_moves, earlier
+            )
         if position.empties > MIN_VARIETY_EMPTIES and self.rng.randrange(100) < self.variety_percent:
             return search.analyse(
-                position, limit, seconds - (time.perf_counter() - started), (*forbidden, analysis.move)
+                position, limit, seconds - (time.perf_counter() - started), (*excluded_moves, analysis.move)
             )
-        if not forbidden and analysis.depth:
+        if not excluded_moves and analysis.depth:
             self.depths[position] = analysis.depth
         return analysis
 

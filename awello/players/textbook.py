@@ -7,13 +7,13 @@ from pydantic import Field
 
 from awello.analysis import Analysis
 from awello.errors import SpecError
-from awello.evaluate.settings import Evaluator, Heuristic, heuristics_for, read_trained_numbers
+from awello.evaluate.evaluator import Evaluator, Heuristic, list_heuristics, read_trained_numbers
 from awello.limits import Clock, Limit
 from awello.players.player import Choice, Player, register
 from awello.position import Position
 from awello.rules.game import Game
 from awello.search.alphabeta_tt import MAX_DEPTH
-from awello.search.root import AlphaBetaEvaluator, analyse
+from awello.search.textbook_search import AlphaBetaEvaluator, analyse
 
 
 @register("negamax", "the same search as minimax; its trees show values from the mover's view")
@@ -44,7 +44,7 @@ class TextbookPlayer(Player):
         early, dash, late = self.thresholds.partition("-")
         if not (early.isdecimal() and dash and late.isdecimal()):
             raise SpecError(f"thresholds {self.thresholds!r} are not two numbers of discs: write 30-55")
-        name = self.heuristic or heuristics_for(game)[0]
+        name = self.heuristic or list_heuristics(game)[0]
         weights = read_trained_numbers(self.weights, "weights", name) if self.weights else ()
         return Heuristic(name, self.table, (int(early), int(late)), self.corners, weights)
 

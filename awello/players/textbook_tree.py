@@ -3,7 +3,7 @@
 from dataclasses import replace
 
 from awello.errors import SpecError
-from awello.evaluate.settings import heuristics_for
+from awello.evaluate.evaluator import list_heuristics
 from awello.limits import Limit
 from awello.players.player import make_player
 from awello.players.spec import PlayerSpec
@@ -21,7 +21,7 @@ def build_search_tree(spec: PlayerSpec, position: Position) -> SearchTree:
     for key in spec.settings:
         if key not in TREE_SETTINGS:
             raise SpecError(f"{key} cannot be set for a search tree: choose from {', '.join(TREE_SETTINGS)}")
-    heuristic = spec.heuristic or heuristics_for(position.game)[0]
+    heuristic = spec.heuristic or list_heuristics(position.game)[0]
     spec = replace(spec, heuristic=heuristic, limit=spec.limit or Limit(depth=DEFAULT_TREE_DEPTH))
     player = make_player(spec)
     assert isinstance(player, TextbookPlayer)

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from itertools import pairwise
 
 from awello.analysis import Analysis
-from awello.engine.book import shipped_book
+from awello.engine.book import load_shipped_book
 from awello.engine.engine import MAX_HASH_MIB, MIN_HASH_MIB
 from awello.engine.othello_state import MAX_THREADS
 from awello.engine.time_management import allocate_time, estimate_moves_left
@@ -137,7 +137,7 @@ class UciServer(EngineServer):
 
     def _find_in_book(self, position: Position) -> Analysis | None:
         """Find a book move.  A level turns the book off, so that only the search counts."""
-        entry = shipped_book(position.game).choose(position) if self.book and self.level is None else None
+        entry = load_shipped_book(position.game).choose(position) if self.book and self.level is None else None
         return Analysis(*entry, False, 0, 0, 0, 0.0, (entry,), entry[:1]) if entry else None
 
     def _parse_limit(self, words: list[str]) -> Limit | None:

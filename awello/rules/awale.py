@@ -21,22 +21,23 @@ from awello.errors import NotationError
 from awello.kernel import U, kernel
 
 ABAPA, TOURNAMENT, ROMEIN = 3, 4, 5  # the numbers that identify the games in kernels, see `rules.game`
-TOTAL_SEEDS, MAJORITY, FEW_SEEDS = 48, 25, 6
+TOTAL_SEEDS, MAJORITY_SEEDS, EARLY_END_SEEDS = 48, 25, 6
 
-ROW = U(0xFFFFFFFFFFFF)  # the six pits of a row, without the captured seeds
-ONES = U(0x010101010101)
-FLAGS = U(0x808080808080)  # the top bit of each pit, free because a pit holds at most 48
-ANY = U(0x7F7F7F7F7F7F)  # added to a row, it sets the flag of every pit that is not empty
-FEED = U(0x7F7E7D7C7B7A)  # added to a row, it sets the flag of every pit that reaches the other row
-GATHER = U(0x0000040810204080)  # multiplying by it gathers the six flags at bit 49
-TWOS = U(0x02020202020202)  # captures use a seventh pit that never holds 2 or 3, for moves that end in the mover's row
-EVEN = U(0x00FEFEFEFEFEFE)
-ANY7 = U(0x7F7F7F7F7F7F7F)
-FLAGS7 = U(0x80808080808080)
-BYTE = U(0xFF)
-FULL = U(0xFFFFFFFFFFFFFFFF)
-WON = U(MAJORITY << 48)
-START = 0x040404040404
+ROW_MASK = U(0xFFFFFFFFFFFF)  # the six pits of a row, without the captured seeds
+BYTE_ONES = U(0x010101010101)
+PIT_FLAGS = U(0x808080808080)  # the top bit of each pit, free because a pit holds at most 48
+AT_LEAST_1 = U(0x7F7F7F7F7F7F)  # added to a row, it sets the flag of every pit that is not empty
+REACHES_OTHER_ROW = U(0x7F7E7D7C7B7A)  # added to a row, it sets the flag of every pit that reaches the other row
+GATHER_FLAGS = U(0x0000040810204080)  # multiplying by it gathers the six flags at bit 49
+# Captures use a seventh pit that never holds 2 or 3, for moves that end in the mover's row.
+TWOS_7_PITS = U(0x02020202020202)
+EVEN_7_PITS = U(0x00FEFEFEFEFEFE)
+AT_LEAST_1_7_PITS = U(0x7F7F7F7F7F7F7F)
+FLAGS_7_PITS = U(0x80808080808080)
+BYTE_MASK = U(0xFF)
+ALL_BITS = U(0xFFFFFFFFFFFFFFFF)
+WINNING_WORD = U(MAJORITY_SEEDS << 48)
+START_ROW = 0x040404040404
 
 
 # ---- rules (kernels) ------------------------------------------------------------------------------------------------
@@ -62,7 +63,7 @@ SOW_OWN, SOW_OPP, LAST_SHIFT = _build_sowing_tables()
 @kernel("int64(uint64)")
 def seeds_in(row: U) -> int:
     """Return the number of seeds in the six pits of a row."""
-    return to_signed((row * ONES) >> U(40) & BYTE)
+    return to_signed((row * BYTE_ONES) >> U(40) & BYTE_MASK)
 
 
 @kernel("uint64(uint64, uint64, boolean)")
@@ -71,20 +72,21 @@ def find_captured(row: U, last: U, grand_slams: bool) -> U:
 
     `last` is the left shift that moves the last pit sown to the top byte; `grand_slams` allows capturing all seeds.
     """
-    safe = (((row & EVEN) ^ TWOS) + ANY7) & FLAGS7  # flags the pits with neither 2 nor 3 seeds
+    # the flags of the pits with neither 2 nor 3 seeds
+    safe = (((row & EVEN_7_PITS) ^ TWOS_7_PITS) + AT_LEAST_1_7_PITS) & FLAGS_7_PITS
     run = leading_zeros(safe << last | U(1) << (last - U(1)))  # eight times the length of the run
-    captured = row & (~(FULL >> run) >> last)
-    return U(0) if captured == row & ROW and not grand_slams else captured
+    captured = row & (~(ALL_BITS >> run) >> last)
+    return U(0) if captured == row & ROW_MASK and not grand_slams else captured
 
 
 @kernel("UniTuple(uint64, 3)(int64, uint64, uint64, int64)", inline=True)
 def sow(game: int, own: U, opp: U, pit: int) -> tuple[U, U, U]:
     """Return both rows after a legal move, the next mover's first, and the captured pits."""
     shift = U(pit << 3)
-    entry = (own >> shift & BYTE) + (shift << U(3))
+    entry = (own >> shift & BYTE_MASK) + (shift << U(3))
     row = opp + SOW_OPP[entry]
     captured = find_captured(row, LAST_SHIFT[entry], game == ROMEIN)
-    return row ^ captured, (own & ~(BYTE << shift)) + SOW_OWN[entry], captured
+    return row ^ captured, (own & ~(BYTE_MASK << shift)) + SOW_OWN[entry], captured
 
 
 @kernel("UniTuple(uint64, 2)(int64, uint64, uint64, int64)")
@@ -99,9 +101,9 @@ def is_stopped(game: int, own: U, opp: U) -> bool:
     """Return whether the game ends early: a player has captured the majority, or few seeds are left (tournament)."""
     if game == ROMEIN:
         return False
-    if own >= WON or opp >= WON:
+    if own >= WINNING_WORD or opp >= WINNING_WORD:
         return True
-    return bool(game == TOURNAMENT and seeds_in(own) + seeds_in(opp) <= FEW_SEEDS)
+    return bool(game == TOURNAMENT and seeds_in(own) + seeds_in(opp) <= EARLY_END_SEEDS)
 
 
 @kernel("uint64(uint64, uint64, uint64)")
@@ -111,7 +113,7 @@ def drop_starving_moves(own: U, opp: U, pits: U) -> U:
     while rest != U(0):
         pit = bit_scan(rest)
         row, _ = play(ROMEIN, own, opp, pit)
-        if row & ROW != U(0):
+        if row & ROW_MASK != U(0):
             moves |= bit(pit)
         rest = clear_lowest_bit(rest)
     return pits if moves == U(0) else moves
@@ -122,35 +124,35 @@ def legal_moves(game: int, own: U, opp: U) -> U:
     """Return a word with bit `pit` set for each legal move; 0 if the game is over."""
     if is_stopped(game, own, opp):
         return U(0)
-    reach = FEED if opp & ROW == U(0) and game != ROMEIN else ANY
-    pits = (((own + reach) & FLAGS) * GATHER) >> U(49) & U(63)
+    reach = REACHES_OTHER_ROW if opp & ROW_MASK == U(0) and game != ROMEIN else AT_LEAST_1
+    pits = (((own + reach) & PIT_FLAGS) * GATHER_FLAGS) >> U(49) & U(63)
     return drop_starving_moves(own, opp, pits) if game == ROMEIN else pits
 
 
 @kernel("int64(int64, uint64, uint64)")
 def score(game: int, own: U, opp: U) -> int:
     """Return the mover's final score in a game that did not end by repetition."""
-    taken = to_signed(own >> U(48)) - to_signed(opp >> U(48))
-    return taken if is_stopped(game, own, opp) else taken + seeds_in(own) - seeds_in(opp)
+    lead = to_signed(own >> U(48)) - to_signed(opp >> U(48))
+    return lead if is_stopped(game, own, opp) else lead + seeds_in(own) - seeds_in(opp)
 
 
-def share_out(game: int, own: int, opp: int, repeated: bool) -> tuple[int, int]:
+def compute_final_seeds(game: int, own: int, opp: int, repeated: bool) -> tuple[int, int]:
     """Return the final seeds of the mover and of the opponent: the captured ones and their shares of the rest."""
-    taken, rows = (own >> 48, opp >> 48), (seeds_in(U(own)), seeds_in(U(opp)))
+    captured, rows = (own >> 48, opp >> 48), (seeds_in(U(own)), seeds_in(U(opp)))
     if repeated and game == ROMEIN:
         rows = (sum(rows) // 2, sum(rows) // 2)
     elif (repeated and game == TOURNAMENT) or is_stopped(game, U(own), U(opp)):
         rows = (0, 0)
-    return taken[0] + rows[0], taken[1] + rows[1]
+    return captured[0] + rows[0], captured[1] + rows[1]
 
 
 # ---- adapter --------------------------------------------------------------------------------------------------------
-PITS = ("ABCDEF", "abcdef")  # South's pits and North's, each from its owner's left
+PIT_NAMES = ("ABCDEF", "abcdef")  # South's pits and North's, each from its owner's left
 
 
 def pits_of(word: int) -> list[int]:
     """Return the seeds in each pit of a row."""
-    return list((word & int(ROW)).to_bytes(6, "little"))
+    return list((word & int(ROW_MASK)).to_bytes(6, "little"))
 
 
 @dataclass(frozen=True)
@@ -166,8 +168,8 @@ class AwaleAdapter:
 
     family, title, sides, unit, share_name = "awale", "Awalé", ("South", "North"), "seeds", "seeds"
     move_example, name_length = "a pit, such as C", 1
-    start, board_name, points, all_moves = (START, START), family, TOTAL_SEEDS, tuple(range(6))
-    board_mask = int(ROW)
+    start, board_name, points, all_moves = (START_ROW, START_ROW), family, TOTAL_SEEDS, tuple(range(6))
+    position_mask = int(ROW_MASK)
     has_passes, has_symmetries, has_draw_offers, has_repetition = False, False, True, True
 
     def lead(self, own: int, opp: int) -> int:
@@ -185,7 +187,7 @@ class AwaleAdapter:
     def counts(self, own: int, opp: int, repeated: bool) -> tuple[int, int]:
         if not repeated and legal_moves(self.number, U(own), U(opp)):
             return own >> 48, opp >> 48
-        return share_out(self.number, own, opp, repeated)
+        return compute_final_seeds(self.number, own, opp, repeated)
 
     def score(self, first: int, second: int) -> tuple[int, int]:
         return first, second
@@ -195,7 +197,7 @@ class AwaleAdapter:
             return "repetition"
         if not is_stopped(self.number, U(own), U(opp)):
             return "stuck"
-        return "majority" if max(own, opp) >= WON else "few"
+        return "majority" if max(own, opp) >= WINNING_WORD else "few"
 
     def canonical(self, own: int, opp: int) -> tuple[int, int]:
         return own, opp
@@ -206,13 +208,13 @@ class AwaleAdapter:
         return "would leave the opponent without seeds" if own >> 8 * move & 0xFF else "is empty"
 
     def format_move(self, move: int, side: int) -> str:
-        return PITS[side][move]
+        return PIT_NAMES[side][move]
 
     def parse_move(self, text: str, side: int) -> int:
         name = text.strip()
-        if len(name) == 1 and name.upper() in PITS[0]:
-            return PITS[0].index(name.upper())
-        raise NotationError(f"{text!r} is not a pit: choose {', '.join(PITS[side])}")
+        if len(name) == 1 and name.upper() in PIT_NAMES[0]:
+            return PIT_NAMES[0].index(name.upper())
+        raise NotationError(f"{text!r} is not a pit: choose {', '.join(PIT_NAMES[side])}")
 
     def side_of_move(self, name: str) -> int | None:
         return int(name.islower())
@@ -241,7 +243,7 @@ class AwaleAdapter:
         seeds = [int(number) for number in numbers]
         self._check_seeds("diagram", seeds)
         rows = (seeds[:6], seeds[12]), (seeds[6:12], seeds[13])
-        south, north = (int.from_bytes(bytes([*pits, taken, 0]), "little") for pits, taken in rows)
+        south, north = (int.from_bytes(bytes([*pits, captured, 0]), "little") for pits, captured in rows)
         return south, north, "SN".index(mover.upper()), self.number
 
 

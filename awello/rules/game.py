@@ -15,7 +15,7 @@ from awello.bits import bit, bit_scan, clear_lowest_bit, moves_of
 from awello.errors import ConfigError
 from awello.kernel import U, Words, kernel
 from awello.rules import awale, othello
-from awello.rules.othello import SQUARES4, SQUARES6, SQUARES8
+from awello.rules.othello import BOARD_MASK4, BOARD_MASK6, BOARD_MASK8
 
 PASS = othello.PASS
 GameAdapter = othello.OthelloAdapter | awale.AwaleAdapter
@@ -117,9 +117,9 @@ def find_game(family: str, size: int | None = None, variant: str | None = None) 
 
 
 @kernel("uint64(int64)")
-def squares_of(game: int) -> U:
-    """Return the squares of an Othello board."""
-    return SQUARES8 if game == 0 else SQUARES6 if game == 1 else SQUARES4
+def board_mask_of(game: int) -> U:
+    """Return the mask of the playable squares of an Othello board."""
+    return BOARD_MASK8 if game == 0 else BOARD_MASK6 if game == 1 else BOARD_MASK4
 
 
 @kernel("int64(int64)", inline=True)
@@ -133,7 +133,7 @@ def legal_moves(game: int, own: U, opp: U) -> U:
     """Return a word with bit `move` set for each legal move; 0 if the game is over or the mover must pass."""
     if game >= awale.ABAPA:
         return awale.legal_moves(game, own, opp)
-    return moves_of(own, opp) & squares_of(game)
+    return moves_of(own, opp) & board_mask_of(game)
 
 
 @kernel("UniTuple(uint64, 2)(int64, uint64, uint64, int64)")
@@ -149,7 +149,7 @@ def is_over(game: int, own: U, opp: U) -> bool:
     """Return whether the game is over, ignoring repetition."""
     if game >= awale.ABAPA:
         return bool(awale.legal_moves(game, own, opp) == U(0))
-    return othello.is_over(own, opp, squares_of(game))
+    return othello.is_over(own, opp, board_mask_of(game))
 
 
 @kernel("int64(int64, uint64, uint64)")
@@ -157,7 +157,7 @@ def score(game: int, own: U, opp: U) -> int:
     """Return the mover's final score in a finished game, ignoring repetition."""
     if game >= awale.ABAPA:
         return awale.score(game, own, opp)
-    return othello.score(own, opp, squares_of(game))
+    return othello.score(own, opp, board_mask_of(game))
 
 
 @kernel("int64(int64, uint64, uint64, int64)")

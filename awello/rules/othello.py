@@ -12,16 +12,16 @@ from functools import cache
 import numpy as np
 import numpy.typing as npt
 
-from awello.bits import FULL, bit, byte_swap, flips_of, moves_of, popcount
+from awello.bits import ALL_BITS, bit, byte_swap, flips_of, moves_of, popcount
 from awello.errors import NotationError
 from awello.kernel import U, kernel
 
 BLACK_START, WHITE_START = 0x0000000810000000, 0x0000001008000000
-BOARD_SQUARES = {4: 0x00003C3C3C3C0000, 6: 0x007E7E7E7E7E7E00, 8: FULL}
-SQUARES8, SQUARES6, SQUARES4 = U(BOARD_SQUARES[8]), U(BOARD_SQUARES[6]), U(BOARD_SQUARES[4])
+BOARD_MASKS = {4: 0x00003C3C3C3C0000, 6: 0x007E7E7E7E7E7E00, 8: ALL_BITS}
+BOARD_MASK8, BOARD_MASK6, BOARD_MASK4 = U(BOARD_MASKS[8]), U(BOARD_MASKS[6]), U(BOARD_MASKS[4])
 
 
-# ---- rules (kernels); `squares` is the mask of the playable squares -------------------------------------------------
+# ---- rules (kernels); `board_mask` contains the playable squares ----------------------------------------------------
 @kernel("UniTuple(uint64, 2)(uint64, uint64, int64)")
 def play(own: U, opp: U, square: int) -> tuple[U, U]:
     """Return the position after a legal move, the next mover's word first."""
@@ -30,16 +30,16 @@ def play(own: U, opp: U, square: int) -> tuple[U, U]:
 
 
 @kernel("boolean(uint64, uint64, uint64)")
-def is_over(own: U, opp: U, squares: U) -> bool:
+def is_over(own: U, opp: U, board_mask: U) -> bool:
     """Return whether neither side can move."""
-    return bool(((moves_of(own, opp) | moves_of(opp, own)) & squares) == U(0))
+    return bool(((moves_of(own, opp) | moves_of(opp, own)) & board_mask) == U(0))
 
 
 @kernel("int64(uint64, uint64, uint64)")
-def score(own: U, opp: U, squares: U) -> int:
+def score(own: U, opp: U, board_mask: U) -> int:
     """Return the mover's official score in a finished game; empty squares go to the winner."""
     difference = popcount(own) - popcount(opp)
-    empty = popcount(squares) - popcount(own) - popcount(opp)
+    empty = popcount(board_mask) - popcount(own) - popcount(opp)
     if difference > 0:
         return difference + empty
     return difference - empty if difference < 0 else 0
@@ -47,7 +47,7 @@ def score(own: U, opp: U, squares: U) -> int:
 
 @kernel("UniTuple(int64, 2)(uint64, uint64, uint64, uint8[::1], int8[::1])")
 def insert_passes(
-    own: U, opp: U, squares: U, given: npt.NDArray[np.uint8], moves: npt.NDArray[np.int8]
+    own: U, opp: U, board_mask: U, given: npt.NDArray[np.uint8], moves: npt.NDArray[np.int8]
 ) -> tuple[int, int]:
     """Copy moves and insert the missing passes as -1; return the numbers of moves read and written.
 
@@ -56,10 +56,10 @@ def insert_passes(
     written = 0
     for count in range(given.size):
         square = int(given[count])
-        legal_squares = moves_of(own, opp) & squares
+        legal_squares = moves_of(own, opp) & board_mask
         if legal_squares == U(0):
             own, opp = opp, own
-            legal_squares = moves_of(own, opp) & squares
+            legal_squares = moves_of(own, opp) & board_mask
             if legal_squares == U(0):
                 return count, written
             moves[written] = -1
@@ -119,10 +119,10 @@ def canonical(own: U, opp: U) -> tuple[U, U]:
 
 
 # ---- notation -----------------------------------------------------------------------------------------------------
-COLUMNS = "abcdefgh"
+COLUMN_LETTERS = "abcdefgh"
 PASS = -1
-PASSES = ("pa", "--", "ps", "pass")
-DISCS = {"X": 1, "x": 1, "b": 1, "B": 1, "*": 1, "O": 2, "o": 2, "w": 2, "W": 2, "-": 0, ".": 0}
+PASS_NAMES = ("pa", "--", "ps", "pass")
+DISC_LETTERS = {"X": 1, "x": 1, "b": 1, "B": 1, "*": 1, "O": 2, "o": 2, "w": 2, "W": 2, "-": 0, ".": 0}
 
 
 def square_at(column: int, row: int, size: int) -> int:
@@ -140,17 +140,17 @@ def squares_of(size: int) -> tuple[int, ...]:
 def format_square(square: int, size: int) -> str:
     """Return the name of a square, such as `f5`."""
     margin = (8 - size) // 2
-    return f"{COLUMNS[square % 8 - margin]}{square // 8 - margin + 1}"
+    return f"{COLUMN_LETTERS[square % 8 - margin]}{square // 8 - margin + 1}"
 
 
 def parse_square(text: str, size: int) -> int:
     """Parse the name of a square, such as `f5`; case does not matter."""
     name = text.strip().lower()
     if re.fullmatch(r"[a-h][1-8]", name):
-        column, row = COLUMNS.index(name[0]), int(name[1]) - 1
+        column, row = COLUMN_LETTERS.index(name[0]), int(name[1]) - 1
         if column < size and row < size:
             return square_at(column, row, size)
-    last = f"{COLUMNS[size - 1]}{size}"
+    last = f"{COLUMN_LETTERS[size - 1]}{size}"
     raise NotationError(f"{text!r} is not a square of this board: write a column and a row, from a1 to {last}")
 
 
@@ -170,7 +170,7 @@ class OthelloAdapter:
     share_name = "board"  # in reports, as in "board held at the end, %"
     move_example, name_length = "a square, such as f5", 2
     start = BLACK_START, WHITE_START
-    board_mask = FULL  # the bits of a word on which legal moves depend
+    position_mask = ALL_BITS  # the bits of a word on which legal moves depend
     has_passes, has_symmetries, has_draw_offers = True, True, False
     has_repetition = False  # whether a repeated position ends the game
 
@@ -195,7 +195,7 @@ class OthelloAdapter:
 
     def check(self, own: int, opp: int) -> None:
         """Raise `NotationError` if the words are not a valid position."""
-        if (own | opp) & ~BOARD_SQUARES[self.size]:
+        if (own | opp) & ~BOARD_MASKS[self.size]:
             raise NotationError(f"a disc lies outside the board: use only its {self.points} squares")
         if both := own & opp:
             square = format_square(both.bit_length() - 1, self.size)
@@ -230,7 +230,7 @@ class OthelloAdapter:
 
     def parse_move(self, text: str, side: int) -> int:
         """Parse the name of a move; raises `NotationError` if it is invalid."""
-        return PASS if text.strip().lower() in PASSES else parse_square(text, self.size)
+        return PASS if text.strip().lower() in PASS_NAMES else parse_square(text, self.size)
 
     def side_of_move(self, name: str) -> int | None:
         """Return the side implied by the name of a move; None if both sides use the same names."""
@@ -249,17 +249,17 @@ class OthelloAdapter:
         """Parse a position; return the words of both players, the side to move and the number of the game."""
         board, _, mover = text.strip().removesuffix(";").strip().rpartition(" ")
         board, mover = "".join(board.split()), mover.strip()
-        if len(mover) != 1 or not DISCS.get(mover):
+        if len(mover) != 1 or not DISC_LETTERS.get(mover):
             raise NotationError(f"the board must end with a space and the side to move, X or O, not {mover[:12]!r}")
         adapter = next((game for game in ADAPTERS.values() if game.points == len(board)), None)
         if adapter is None:
             raise NotationError(f"the board has {len(board)} squares: give 64 (or 36, 16) of X, O and -")
         words = [0, 0, 0]
         for square, letter in zip(adapter.all_moves, board, strict=True):
-            if letter not in DISCS:
+            if letter not in DISC_LETTERS:
                 raise NotationError(f"{letter!r} on {adapter.format_move(square, 0)} is not a disc: write X, O or -")
-            words[DISCS[letter]] |= 1 << square
-        return words[1], words[2], DISCS[mover] - 1, adapter.number
+            words[DISC_LETTERS[letter]] |= 1 << square
+        return words[1], words[2], DISC_LETTERS[mover] - 1, adapter.number
 
 
 ADAPTERS = {number: OthelloAdapter(number, size) for number, size in enumerate((8, 6, 4))}

@@ -21,7 +21,7 @@ from awello.search.negamax import search as negamax_search
 MAX_DEPTH = 64  # plies: a game of Othello has 60 moves, plus passes
 MAX_MOVES = 64  # one per square; boards that cannot occur in a game can have more than 33 moves
 BOUND_LOWER, BOUND_UPPER, BOUND_EXACT = 1, 2, 3  # how an entry bounds the value: at least, at most, exactly
-NO_MOVE = -1  # the entry has no best move
+NO_TT_MOVE = -1  # the entry has no best move
 TT_MOVE_KEY = 1 << 30  # the sort key of the TT move, above the estimate of any move
 # Odd multipliers with random-looking bits spread similar boards over the table: 2^64 divided by the golden ratio, and
 # the multipliers of two hash functions (xxHash, SplitMix64).  The last one lets high bits affect the middle ones.
@@ -41,7 +41,7 @@ class AlphaBetaEntry(Layout):
     value: Int32
     depth: UInt8  # plies searched
     bound: UInt8  # BOUND_LOWER, BOUND_UPPER or BOUND_EXACT
-    move: Int16  # the best move, or NO_MOVE
+    move: Int16  # the best move, or NO_TT_MOVE
 
 
 class AlphaBetaMove(Layout):
@@ -180,7 +180,7 @@ def search(game: int, own: U, opp: U, alpha: int, beta: int, depth: int, heurist
     if moves == U(0):
         return -search(game, opp, own, -beta, -alpha, depth - 1, heuristic, state)
     # Step 3. Probe the table: for a value of the same depth, or at least for a first move.
-    address, tt_move = probe_tt(own, opp, state), NO_MOVE
+    address, tt_move = probe_tt(own, opp, state), NO_TT_MOVE
     if address != 0:
         entry = alpha_beta_entry_at(address)
         if allows_cutoff(entry, alpha, beta, depth):
@@ -189,7 +189,7 @@ def search(game: int, own: U, opp: U, alpha: int, beta: int, depth: int, heurist
     # Step 4. Search the moves in order, without mirror images; stop as soon as the opponent would avoid this position.
     ply = state.plies[U(depth)]
     count = list_moves(game, own, opp, moves, tt_move, heuristic, ply, state)
-    best, best_move, floor, searched = -INFINITY, NO_MOVE, alpha, 0
+    best, best_move, floor, searched = -INFINITY, NO_TT_MOVE, alpha, 0
     for index in range(count):
         move = int(ply.moves[U(index)].move)
         next_own, next_opp = play(game, own, opp, move)

@@ -13,8 +13,8 @@ import numpy as np
 import numpy.typing as npt
 
 from awello.analysis import Analysis
+from awello.evaluate.evaluator import Evaluator, Heuristic, read_trained_numbers
 from awello.evaluate.heuristics import EXACT_SCALE
-from awello.evaluate.settings import Evaluator, Heuristic, read_trained_numbers
 from awello.folders import data_file
 from awello.kernel import U
 from awello.memory import address_of
@@ -23,19 +23,19 @@ from awello.rules.game import Game
 from awello.search import budget_kernels as kernels
 from awello.search.budget_kernels import BudgetState
 from awello.search.ppaf import CATEGORY_COUNT
-from awello.search.root import make_analysis
+from awello.search.textbook_search import make_analysis
 
 SHIPPED_SCORES = {"awale": "travers"}  # the name of the file with scores, by family
 ORDERINGS = {"none": kernels.ORDER_NONE, "frozen": kernels.ORDER_FROZEN, "live": kernels.ORDER_LIVE}
 DEFAULT_NODES = 450_000  # the budget of the agent in report 1
 DEFAULT_SHARE_FACTOR = 1.5  # delta in report 1; a larger factor searches deeper, but exceeds the budget without cuts
-UNLIMITED_NODES = 1 << 62
+NO_NODE_LIMIT = 1 << 62
 # A search within a time limit starts with a budget for about 20 microseconds, which fits any limit.  The largest budget
 # is never reached, because the search reaches the end of the game first.
-FIRST_BUDGET, MAX_BUDGET = 500.0, 1e12
+FIRST_BUDGET_NODES, MAX_BUDGET_NODES = 500.0, 1e12
 # Limits on the expected growth in nodes when the budget doubles.  The growth of the last two searches is clipped to
 # them, so that one unusual position neither starts a search that cannot finish nor prevents one that can.
-NODE_GROWTH = (1.5, 6.0)
+NODE_GROWTH_BOUNDS = (1.5, 6.0)
 TIME_FRACTION = 0.9  # share of the remaining time for which a search is planned, in case it slows down
 
 Scores = npt.NDArray[np.int64]
@@ -79,21 +79,21 @@ class BudgetSearch(Evaluator):
 
     def search_budget(self, position: Position, nodes: float = DEFAULT_NODES) -> Analysis:
         """Search with a node budget; the node count can differ slightly.  The mover must have a legal move."""
-        return self._search(position, nodes, self.share_factor, UNLIMITED_NODES)
+        return self._search(position, nodes, self.share_factor, NO_NODE_LIMIT)
 
     def search_depth(self, position: Position, depth: int) -> Analysis:
         """Search to a depth in plies; the mover must have a legal move."""
-        return replace(self._search(position, depth, 0, UNLIMITED_NODES), depth=depth)
+        return replace(self._search(position, depth, 0, NO_NODE_LIMIT), depth=depth)
 
     def search_time(self, position: Position, seconds: float) -> Analysis:
         """Search with the largest budget that finishes in `seconds`; the mover must have a legal move."""
         started = time.perf_counter()
-        analysis = self.search_budget(position, budget := FIRST_BUDGET)
+        analysis = self.search_budget(position, budget := FIRST_BUDGET_NODES)
         nodes, leaves, before, last = analysis.nodes, analysis.leaves, analysis.nodes, analysis.nodes
-        while len(analysis.candidates) > 1 and not analysis.exact and budget < MAX_BUDGET:
+        while len(analysis.candidates) > 1 and not analysis.exact and budget < MAX_BUDGET_NODES:
             elapsed = time.perf_counter() - started
             left = TIME_FRACTION * (seconds - elapsed) * nodes / elapsed  # in nodes, at the speed so far
-            if last * min(max(last / before, NODE_GROWTH[0]), NODE_GROWTH[1]) > left:
+            if last * min(max(last / before, NODE_GROWTH_BOUNDS[0]), NODE_GROWTH_BOUNDS[1]) > left:
                 break
             budget *= 2
             more = self._search(position, budget, self.share_factor, int(left))

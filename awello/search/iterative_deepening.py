@@ -34,12 +34,12 @@ from awello.search import iterative_kernels as kernels
 from awello.search.iterative_kernels import ElectedMove, IterativeState
 from awello.search.negamax import INFINITY
 
-HINTS = ("none", "move", "branch", "tables")
+HINT_KINDS = ("none", "move", "branch", "tables")
 # Half of the aspiration window, in units of the evaluation.  A narrower window cuts more, but more searches fail and
 # are repeated.
-ASPIRATION_WINDOW = 4000
+ASPIRATION_DELTA = 4000
 PLY_CAPACITY = 1 << 12  # elected moves per ply, 24 bytes each; a larger table needs more memory but fewer cleanups
-UNLIMITED_NODES = 1 << 62
+NO_NODE_LIMIT = 1 << 62
 MIN_ROOT_MOVES = 4  # a lower bound on m above, because positions below the root usually have more moves
 TIME_FRACTION = 0.9  # share of the remaining time for which a depth is planned, in case it slows down
 SQUARE_ORDER = (  # report 4, section III.5: corners, then the squares called A, D, B, E, G, F, C and X
@@ -115,13 +115,13 @@ class IterativeDeepening(OtageEvaluator):
         position: Position,
         limit: Limit,
         seconds: float = math.inf,
-        forbidden: Iterable[int] = (),
+        excluded_moves: Iterable[int] = (),
         previous: Sequence[Iteration] = (),
     ) -> Analysis:
-        """Search within a limit and `seconds`.  Forbidden moves are excluded unless there are no others."""
+        """Search within a limit and `seconds`.  `excluded_moves` are not searched unless there are no others."""
         started = time.perf_counter()
         max_depth = min(limit.depth or kernels.MAX_DEPTH, kernels.MAX_DEPTH - 2)
-        iterations = list(self.deepen(position, max_depth, limit.nodes, seconds, forbidden, previous))
+        iterations = list(self.deepen(position, max_depth, limit.nodes, seconds, excluded_moves, previous))
         last = iterations[-1]
         scale = EXACT_SCALE if (exact := abs(last.value) >= EXACT_SCALE) else 1
         return Analysis(
@@ -142,7 +142,7 @@ class IterativeDeepening(OtageEvaluator):
         max_depth: int,
         node_limit: int | None = None,
         seconds: float = math.inf,
-        forbidden: Iterable[int] = (),
+        excluded_moves: Iterable[int] = (),
         previous: Sequence[Iteration] = (),
     ) -> Iterator[Iteration]:
         """Yield the result of each depth, starting after the given ones; the last result may be incomplete.
@@ -151,11 +151,11 @@ class IterativeDeepening(OtageEvaluator):
         always searched.
         """
         started, searched_nodes, iterations = time.perf_counter(), 0, list(previous)
-        self.stopped, excluded = False, set(forbidden)
+        self.stopped, excluded = False, set(excluded_moves)
         moves = [move for move in position.legal_moves() if move not in excluded] or list(position.legal_moves())
         yield from iterations[-1:]
         for depth in range(len(iterations) + 1, max_depth + 1):
-            node_budget = (node_limit or UNLIMITED_NODES) - searched_nodes
+            node_budget = (node_limit or NO_NODE_LIMIT) - searched_nodes
             if iterations:
                 node_budget = min(node_budget, _nodes_within(seconds - (time.perf_counter() - started), iterations[-1]))
                 expected_nodes = iterations[-1].nodes * math.sqrt(max(MIN_ROOT_MOVES, len(moves)))
@@ -178,7 +178,7 @@ class IterativeDeepening(OtageEvaluator):
         moves: Sequence[int],
         depth: int,
         previous: Sequence[Iteration],
-        node_limit: int = UNLIMITED_NODES,
+        node_limit: int = NO_NODE_LIMIT,
     ) -> Iteration:
         """Search root moves to a depth, using the results of the previous depths, within a node limit."""
         started = time.perf_counter()
@@ -206,7 +206,7 @@ class IterativeDeepening(OtageEvaluator):
         """Return a window around the value of two depths before, where the same side made the last move."""
         if not self.options.aspiration or len(previous) < 2 or abs(previous[-2].value) >= EXACT_SCALE:
             return -INFINITY, INFINITY
-        return previous[-2].value - ASPIRATION_WINDOW, previous[-2].value + ASPIRATION_WINDOW
+        return previous[-2].value - ASPIRATION_DELTA, previous[-2].value + ASPIRATION_DELTA
 
     def _search_root(
         self, position: Position, moves: Sequence[int], depth: int, alpha: int, beta: int, last: Iteration | None
@@ -275,5 +275,5 @@ class IterativeDeepening(OtageEvaluator):
 def _nodes_within(seconds: float, last: Iteration) -> int:
     """Return the number of nodes that can be searched in `seconds` at the speed of the last depth."""
     if math.isinf(seconds):
-        return UNLIMITED_NODES
+        return NO_NODE_LIMIT
     return int(TIME_FRACTION * max(0.0, seconds) * last.nodes / last.seconds)

@@ -27,7 +27,7 @@ class MonteCarloTree:
 
     max_nodes: int = 1 << 19
     exploration: float = EXPLORATION
-    rounds_per_check: ClassVar[int] = 128
+    simulations_per_check: ClassVar[int] = 128
     """Simulations between two checks of the clock, a few milliseconds at most."""
 
     def __post_init__(self) -> None:
@@ -43,15 +43,17 @@ class MonteCarloTree:
         """The number of nodes in use."""
         return int(self.state.node_count)
 
-    def analyse(self, position: Position, seconds: float, playouts: int | None, seed: int) -> Analysis:
-        """Search a position for at most `seconds` and `playouts` simulations."""
+    def analyse(self, position: Position, seconds: float, simulations: int | None, seed: int) -> Analysis:
+        """Search a position for at most `seconds` and, if given, at most this many simulations."""
         started, done = time.perf_counter(), 0
         self.reset(position)
         self.state.random_state = U((2 * seed + 1) * SEED_MULTIPLIER % (1 << 64))
-        while playouts is None or done < playouts:
-            rounds = self.rounds_per_check if playouts is None else min(self.rounds_per_check, playouts - done)
-            self.grow(rounds)
-            done += rounds
+        while simulations is None or done < simulations:
+            count = self.simulations_per_check
+            if simulations is not None:
+                count = min(count, simulations - done)
+            self.run_simulations(count)
+            done += count
             if time.perf_counter() - started >= seconds:
                 break
         return self._make_analysis(done, time.perf_counter() - started)
@@ -61,11 +63,11 @@ class MonteCarloTree:
         uct.init_tree(self.nodes, self.state, int(position.game), U(position.own), U(position.opp))
         uct.expand(self.nodes, self.state, 0)
 
-    def grow(self, rounds: int) -> None:
-        """Run `rounds` simulations."""
-        uct.grow(self.nodes, self.state, rounds)
+    def run_simulations(self, simulations: int) -> None:
+        """Run this many simulations."""
+        uct.run_simulations(self.nodes, self.state, simulations)
 
-    def _make_analysis(self, playouts: int, seconds: float) -> Analysis:
+    def _make_analysis(self, simulations: int, seconds: float) -> Analysis:
         children = self._children(0)
         best = max(children, key=self._preference)
         pv, node = [self._move(best)], best
@@ -74,7 +76,7 @@ class MonteCarloTree:
             pv.append(self._move(node))
         candidates = tuple((self._move(child), self._value(child)) for child in children)
         move, value = self._move(best), self._value(best)
-        return Analysis(move, value, False, len(pv), self.node_count, playouts, seconds, candidates, tuple(pv))
+        return Analysis(move, value, False, len(pv), self.node_count, simulations, seconds, candidates, tuple(pv))
 
     def _children(self, node: int) -> list[int]:
         first, count = int(self.nodes[node].first_child), int(self.nodes[node].child_count)
@@ -99,8 +101,8 @@ class PpafTree(MonteCarloTree):
         self.policy = ppaf.PpafState.new()
         return self.policy.tree
 
-    def grow(self, rounds: int) -> None:
-        ppaf.grow(self.nodes, self.policy, rounds)
+    def run_simulations(self, simulations: int) -> None:
+        ppaf.run_simulations(self.nodes, self.policy, simulations)
 
 
 @dataclass
@@ -131,8 +133,8 @@ class PerceptronTree(PuctTree):
         self.perceptron = PerceptronState.new()
         self.perceptron.layers = self.network.layers
 
-    def grow(self, rounds: int) -> None:
-        puct.grow(self.nodes, self.state, self.network.weights, self.perceptron, rounds)
+    def run_simulations(self, simulations: int) -> None:
+        puct.run_simulations(self.nodes, self.state, self.network.weights, self.perceptron, simulations)
 
 
 @dataclass
@@ -140,15 +142,15 @@ class CnnTree(PuctTree):
     """A tree evaluated by a convolutional network, several leaves at a time."""
 
     network: Cnn = field(kw_only=True)
-    rounds_per_check = BATCH_SIZE
+    simulations_per_check = BATCH_SIZE
 
     def __post_init__(self) -> None:
         super().__post_init__()
         self.batch = LeafBatch.new()
 
-    def grow(self, rounds: int) -> None:
-        while rounds > 0:
-            rounds -= puct.collect_leaves(self.nodes, self.state, self.batch, min(rounds, BATCH_SIZE))
+    def run_simulations(self, simulations: int) -> None:
+        while simulations > 0:
+            simulations -= puct.collect_leaves(self.nodes, self.state, self.batch, min(simulations, BATCH_SIZE))
             if self.batch.count:
                 leaves = self.nodes[[path.nodes[path.length - 1] for path in self.batch.paths[: self.batch.count]]]
                 logits, values = self.network.predict(np.column_stack((leaves["own"], leaves["opp"])))

@@ -14,7 +14,7 @@ import numpy as np
 from awello.bits import bit_scan, clear_lowest_bit, popcount
 from awello.kernel import U, kernel
 from awello.layout import Layout
-from awello.rules.awale import ABAPA, BYTE
+from awello.rules.awale import ABAPA, BYTE_MASK
 from awello.rules.game import PASS, is_over, legal_moves, play, score
 from awello.search.uct import (
     DRAW,
@@ -24,14 +24,14 @@ from awello.search.uct import (
     Nodes,
     TreeState,
     backpropagate,
-    expand_visited,
-    result_of,
+    expand_leaf,
+    half_points_of,
     select_leaf,
     xorshift,
 )
 
 CATEGORY_COUNT = 6 * 48 * 49  # Awalé: pits, seeds in the pit (47 also stands for 48), seeds in the last pit
-MAX_FLIPS = 7  # Othello: moves that flip more discs share a category, because they are rare
+MAX_COUNTED_FLIPS = 7  # Othello: moves that flip more discs share a category, because they are rare
 LEARNING_RATE = 0.32  # the increase of the weight of a winner's move; with a larger rate, recent games count more
 FLOAT_BITS = 53  # bits of a random state that a float holds exactly
 FLOAT_UNIT = 2.0**-FLOAT_BITS  # scales them to the range from 0 to 1
@@ -60,13 +60,13 @@ class PpafState(Layout):
 def category_of(game: int, own: U, opp: U, move: int) -> int:
     """Return the number of a move's category."""
     if game >= ABAPA:  # here and not in `rules`, because categories are not part of the rules
-        seeds = int(own >> U(8 * move) & BYTE)
+        seeds = int(own >> U(8 * move) & BYTE_MASK)
         landing_pit = (move + 1 + (seeds - 1) % 11) % 12  # a lap skips the pit in which the sowing started
         row, pit = (own, landing_pit) if landing_pit < 6 else (opp, landing_pit - 6)
-        landing_seeds = int(row >> U(8 * pit) & BYTE)
+        landing_seeds = int(row >> U(8 * pit) & BYTE_MASK)
         return move + 6 * min(seeds, 47) + 6 * 48 * landing_seeds
     flips = popcount(opp) - popcount(play(game, own, opp, move)[0])
-    return move + 64 * min(flips, MAX_FLIPS)
+    return move + 64 * min(flips, MAX_COUNTED_FLIPS)
 
 
 # ---- playouts -------------------------------------------------------------------------------------------------------
@@ -97,8 +97,8 @@ def sample_move(state: PpafState, own: U, opp: U, moves: U) -> int:
 
 
 @kernel("int64(PpafState, uint64, uint64)")
-def playout(state: PpafState, own: U, opp: U) -> int:
-    """Play a game by the policy and record it; return the half points of the player to move."""
+def run_playout(state: PpafState, own: U, opp: U) -> int:
+    """Run a playout by the policy and record it; return the half points of the player to move."""
     game, ply = state.tree.game, 0
     while ply < MAX_PLAYOUT_PLIES:
         moves = legal_moves(game, own, opp)
@@ -114,7 +114,7 @@ def playout(state: PpafState, own: U, opp: U) -> int:
         ply += 1
     state.ply_count = ply
     margin = score(game, own, opp)
-    return result_of(-margin if ply & 1 else margin)
+    return half_points_of(-margin if ply & 1 else margin)
 
 
 # ---- learning -------------------------------------------------------------------------------------------------------
@@ -145,7 +145,7 @@ def apply_changes(state: PpafState, played: PlayedMove) -> None:
 
 
 @kernel("void(PpafState, int64)")
-def adapt(state: PpafState, winner: int) -> None:
+def adapt_policy(state: PpafState, winner: int) -> None:
     """Adapt the policy to the moves of `winner`.  All changes are computed before any is applied."""
     for ply in range(winner, state.ply_count, 2):
         if state.moves[U(ply)].move != PASS:
@@ -156,12 +156,12 @@ def adapt(state: PpafState, winner: int) -> None:
 
 
 @kernel("void(TreeNode[::1], PpafState, int64)")
-def grow(nodes: Nodes, state: PpafState, rounds: int) -> None:
-    """Run `rounds` simulations, and adapt the policy after each playout."""
-    for _ in range(rounds):
+def run_simulations(nodes: Nodes, state: PpafState, simulations: int) -> None:
+    """Run this many simulations, and adapt the policy after each playout."""
+    for _ in range(simulations):
         leaf = select_leaf(nodes, state.tree)
-        leaf = expand_visited(nodes, state.tree, leaf)
-        result = playout(state, nodes[U(leaf)].own, nodes[U(leaf)].opp)
+        leaf = expand_leaf(nodes, state.tree, leaf)
+        result = run_playout(state, nodes[U(leaf)].own, nodes[U(leaf)].opp)
         if result != DRAW:
-            adapt(state, 0 if result == WIN else 1)
+            adapt_policy(state, 0 if result == WIN else 1)
         backpropagate(nodes, state.tree.path, result)

@@ -120,9 +120,11 @@ def backpropagate(nodes: Nodes, path: TreePath, value: float) -> None:
 
 
 @kernel("void(TreeNode[::1], TreeState, float32[::1], PerceptronState, int64)")
-def grow(nodes: Nodes, state: TreeState, weights: Reals, perceptron: PerceptronState, rounds: int) -> None:
-    """Run `rounds` simulations with evaluations by a perceptron."""
-    for _ in range(rounds):
+def run_simulations(
+    nodes: Nodes, state: TreeState, weights: Reals, perceptron: PerceptronState, simulations: int
+) -> None:
+    """Run this many simulations with evaluations by a perceptron."""
+    for _ in range(simulations):
         leaf = select_leaf(nodes, state.path, state.exploration)
         leaf = expand_leaf(nodes, state, leaf)
         value = evaluate_leaf(nodes, state, leaf, weights, perceptron)
@@ -160,13 +162,13 @@ def is_in_batch(batch: LeafBatch, leaf: int) -> bool:
 
 
 @kernel("int64(TreeNode[::1], TreeState, LeafBatch, int64)")
-def collect_leaves(nodes: Nodes, state: TreeState, batch: LeafBatch, rounds: int) -> int:
+def collect_leaves(nodes: Nodes, state: TreeState, batch: LeafBatch, simulations: int) -> int:
     """Select leaves for evaluation by a network; return the simulations started, fewer if a leaf is selected twice.
 
     The result of a finished game is backpropagated immediately and counts as a simulation.
     """
     batch.count = 0
-    for done in range(rounds):
+    for done in range(simulations):
         path = batch.paths[U(batch.count)]
         leaf = select_leaf(nodes, path, state.exploration)
         leaf = skip_pass(nodes, state, path, leaf)
@@ -178,7 +180,7 @@ def collect_leaves(nodes: Nodes, state: TreeState, batch: LeafBatch, rounds: int
         else:
             add_virtual_losses(nodes, path, 1)
             batch.count += 1
-    return rounds
+    return simulations
 
 
 @kernel("void(TreeNode[::1], TreeState, LeafBatch, float32[:, ::1], float32[::1])")

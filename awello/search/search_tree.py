@@ -14,16 +14,16 @@ from functools import cached_property
 from typing import Any, Literal
 
 from awello.errors import ConfigError, NotationError
+from awello.evaluate.evaluator import Evaluator
 from awello.evaluate.heuristics import EXACT_SCALE, evaluate
-from awello.evaluate.settings import Evaluator
 from awello.kernel import U
 from awello.position import Position
-from awello.search.root import ALPHABETA_ALGORITHMS, TEXTBOOK_ALGORITHMS
+from awello.search.textbook_search import ALPHABETA_ALGORITHMS, TEXTBOOK_ALGORITHMS
 
-MAX_NODES = 20_000  # drawings of larger trees are unreadable
+MAX_TREE_NODES = 20_000  # drawings of larger trees are unreadable
 MAX_LIST_DEPTH = 12  # levels: deeper than a drawing can show, and well below Python's recursion limit
-MAX_NUMBER = 1_000_000  # below EXACT_SCALE, so that a leaf is never taken for a finished game
-EXAMPLE = "[[3, 5], [2, 9]]"
+MAX_LEAF_VALUE = 1_000_000  # below EXACT_SCALE, so that a leaf is never taken for a finished game
+EXAMPLE_TREE = "[[3, 5], [2, 9]]"
 
 
 @dataclass(frozen=True)
@@ -94,13 +94,13 @@ def parse_lists(text: str) -> ListSource:
         content = json.loads(text)
     except json.JSONDecodeError as error:
         near = text[error.pos : error.pos + 10] or "the end"
-        raise NotationError(f"{error.msg} at {near!r}: write nested lists of numbers, such as {EXAMPLE}") from None
+        raise NotationError(f"{error.msg} at {near!r}: write nested lists of numbers, such as {EXAMPLE_TREE}") from None
     except (RecursionError, ValueError):
         raise NotationError(
             f"{text[:20]!r}... is nested too deeply or contains too long a number: use at most {MAX_LIST_DEPTH} levels"
         ) from None
     if not isinstance(content, list):
-        raise NotationError(f"{_shorten(content)} is not a tree: write nested lists of numbers, such as {EXAMPLE}")
+        raise NotationError(f"{_shorten(content)} is not a tree: write nested lists of numbers, such as {EXAMPLE_TREE}")
     return ListSource(_check_part(content, ()))
 
 
@@ -109,16 +109,16 @@ def _check_part(part: Any, path: tuple[int, ...]) -> Any:
     where = f"part {'.'.join(map(str, path))}" if path else "the tree"
     if isinstance(part, list):
         if not part:
-            raise NotationError(f"{where} is an empty list: give it numbers or lists, such as {EXAMPLE}")
+            raise NotationError(f"{where} is an empty list: give it numbers or lists, such as {EXAMPLE_TREE}")
         if len(path) == MAX_LIST_DEPTH:
             raise NotationError(f"{where} is nested {len(path) + 1} levels deep: use at most {MAX_LIST_DEPTH} levels")
         return [_check_part(child, (*path, number)) for number, child in enumerate(part, 1)]
     if isinstance(part, bool) or not isinstance(part, int | float):
         raise NotationError(
-            f"{where}, {_shorten(part)}, is neither a number nor a list: write a tree such as {EXAMPLE}"
+            f"{where}, {_shorten(part)}, is neither a number nor a list: write a tree such as {EXAMPLE_TREE}"
         )
-    if not abs(part) <= MAX_NUMBER:
-        raise NotationError(f"{where}, {_shorten(part)}, is out of range: use -{MAX_NUMBER} to {MAX_NUMBER}")
+    if not abs(part) <= MAX_LEAF_VALUE:
+        raise NotationError(f"{where}, {_shorten(part)}, is out of range: use -{MAX_LEAF_VALUE} to {MAX_LEAF_VALUE}")
     return int(part) if part == int(part) else part
 
 
@@ -258,8 +258,8 @@ class SearchTree:
         self.nodes += 1
         self.cut += len(node.children)  # until they are visited
         self.cut -= node is not self.root
-        if self.nodes + self.cut > MAX_NODES:
-            raise ConfigError(f"a tree of more than {MAX_NODES:,} nodes is too large to draw: lower the depth")
+        if self.nodes + self.cut > MAX_TREE_NODES:
+            raise ConfigError(f"a tree of more than {MAX_TREE_NODES:,} nodes is too large to draw: lower the depth")
         return node.children
 
     def evaluate(self, node: SearchNode) -> float:

@@ -2,7 +2,7 @@
 
 A simulation has four steps.  *Select*: from the root down, choose the child with the best upper confidence bound, its
 mean result plus a bonus that is larger for children with fewer visits, until a leaf is reached.  *Expand*: if the leaf
-has been visited before, add all its children and continue with the first of them.  *Simulate*: run a playout from
+has been visited before, add all its children and continue with the first of them.  *Evaluate*: run a playout from
 there.  *Backpropagate*: add the result to every node on the path.
 
 A tree is an array of nodes.  The root is node 0, and the children of a node are contiguous.
@@ -88,14 +88,14 @@ def pick_random_move(moves: U, state: U) -> int:
 
 
 @kernel("int64(int64)", inline=True)
-def result_of(margin: int) -> int:
+def half_points_of(margin: int) -> int:
     """Return the half points of a player who finishes the game with this margin."""
     return WIN if margin > 0 else DRAW if margin == 0 else LOSS
 
 
 @kernel("Tuple((int64, uint64))(int64, uint64, uint64, uint64)")
-def playout(game: int, own: U, opp: U, state: U) -> tuple[int, U]:
-    """Play a random game; return the half points of the player to move and the generator's next state."""
+def run_playout(game: int, own: U, opp: U, state: U) -> tuple[int, U]:
+    """Run a playout, a random game; return the half points of the player to move and the generator's next state."""
     swapped = False
     for _ in range(MAX_PLAYOUT_PLIES):
         moves = legal_moves(game, own, opp)
@@ -107,7 +107,7 @@ def playout(game: int, own: U, opp: U, state: U) -> tuple[int, U]:
         else:
             own, opp = opp, own
         swapped = not swapped
-    result = result_of(score(game, own, opp))
+    result = half_points_of(score(game, own, opp))
     return (WIN - result if swapped else result), state
 
 
@@ -182,7 +182,7 @@ def select_leaf(nodes: Nodes, state: TreeState) -> int:
 
 
 @kernel("int64(TreeNode[::1], TreeState, int64)")
-def expand_visited(nodes: Nodes, state: TreeState, leaf: int) -> int:
+def expand_leaf(nodes: Nodes, state: TreeState, leaf: int) -> int:
     """Step 2, expand: add the children of a visited leaf if they fit into the tree; return the new leaf."""
     node, path = nodes[U(leaf)], state.path
     if node.visits == 0 or state.node_count + MAX_MOVES > len(nodes) or path.length == MAX_PATH:
@@ -192,9 +192,9 @@ def expand_visited(nodes: Nodes, state: TreeState, leaf: int) -> int:
 
 
 @kernel("int64(TreeState, TreeNode)")
-def simulate(state: TreeState, node: TreeNode) -> int:
-    """Step 3, simulate: run a playout from a node; return the half points of the player to move."""
-    result, state.random_state = playout(state.game, node.own, node.opp, state.random_state)
+def evaluate_leaf(state: TreeState, node: TreeNode) -> int:
+    """Step 3, evaluate: run a playout from a leaf; return the half points of the player to move."""
+    result, state.random_state = run_playout(state.game, node.own, node.opp, state.random_state)
     return result
 
 
@@ -209,10 +209,10 @@ def backpropagate(nodes: Nodes, path: TreePath, result: int) -> None:
 
 
 @kernel("void(TreeNode[::1], TreeState, int64)")
-def grow(nodes: Nodes, state: TreeState, rounds: int) -> None:
-    """Run `rounds` simulations."""
-    for _ in range(rounds):
+def run_simulations(nodes: Nodes, state: TreeState, simulations: int) -> None:
+    """Run this many simulations."""
+    for _ in range(simulations):
         leaf = select_leaf(nodes, state)
-        leaf = expand_visited(nodes, state, leaf)
-        result = simulate(state, nodes[U(leaf)])
+        leaf = expand_leaf(nodes, state, leaf)
+        result = evaluate_leaf(state, nodes[U(leaf)])
         backpropagate(nodes, state.path, result)

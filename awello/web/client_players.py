@@ -9,7 +9,7 @@ from collections.abc import Callable
 from typing import Any
 
 from awello.errors import AwelloError
-from awello.evaluate.settings import MAX_SETTING, SQUARE_TABLES
+from awello.evaluate.evaluator import MAX_SETTING, SQUARE_TABLES
 from awello.players.player import USER_MODULE_PREFIX, Player, find_player, make_player
 from awello.players.spec import parse_spec
 

@@ -167,7 +167,7 @@ class TaskRunner:
         engine = self.engines.pop(game, None)
         if engine is None and len(self.engines) == MAX_ENGINES:
             self.engines.pop(next(iter(self.engines))).close()
-        self.engines[game] = engine or Engine(game, hash=ENGINE_HASH, secret=True)
+        self.engines[game] = engine or Engine(game, hash=ENGINE_HASH, random_hash=True)
         return self.engines[game]
 
     def analyse(self, position: Position, limit: Limit, best: int = 1) -> Iterator[Analysis]:

@@ -10,7 +10,7 @@ from typing import Any
 from awello.engine import awale_kernels, awale_transposition_table, midgame, transposition_table
 from awello.engine.awale_search import AwaleIterativeSearch
 from awello.engine.awale_state import PAST_PLIES, SEED_VALUE
-from awello.engine.bench import ENDGAME_PLIES, GAMES
+from awello.engine.bench import BENCH_GAMES, ENDGAME_PLIES
 from awello.engine.endgame import CORNERS
 from awello.engine.engine import Engine
 from awello.engine.last_empties import NO_SCORE, solve_5
@@ -25,14 +25,14 @@ from awello.formats.transcript import parse_transcript
 from awello.kernel import U
 from awello.limits import Limit
 from awello.position import Position
-from awello.rules.awale import ROW, seeds_in, sow
+from awello.rules.awale import ROW_MASK, seeds_in, sow
 from awello.rules.game import Game
 
-POSITIONS = list(parse_transcript(GAMES[2]).positions())
+POSITIONS = list(parse_transcript(BENCH_GAMES[2]).positions())
 OTHELLO, EARLIER = POSITIONS[ENDGAME_PLIES], POSITIONS[ENDGAME_PLIES - 2]
 AWALE = parse_transcript("FeCcFdEcDc", Position.start(Game.ABAPA)).final
 FIRST_SELECTIVITY, SECOND_SELECTIVITY = SELECTIVE_PASSES  # of the two selective searches to the end
-CUT_MOVE = "b2"  # leads to a node with a probable cut
+CUT_MOVE = "b2"  # leads to a node with a ProbCut cutoff
 AWALE_DEPTH = 12
 BOUNDS = {
     awale_transposition_table.BOUND_LOWER: "at least",
@@ -140,7 +140,7 @@ def trace_steps(node: Position, alpha: int, beta: int, state: Any) -> Iterator[s
 
 
 def trace_probcut(node: Position, alpha: int, beta: int, state: Any) -> Iterator[str]:
-    """Yield the probable cuts tried at a node; limits too far from the evaluation are not tried."""
+    """Yield the ProbCut searches tried at a node; limits too far from the evaluation are not tried."""
     own, opp, depth, reduced = U(node.own), U(node.opp), node.empties, shallow_depth(node.empties, True)
     fill_row(node.own, node.opp, state.pattern_rows[depth])
     margin = margin_of(SECOND_SELECTIVITY, depth, depth, reduced, state.probcut) / DISC_VALUE
@@ -167,7 +167,7 @@ def trace_move_order(node: Position, data: int, moves: U, state: Any) -> Iterato
     """Yield the moves of a node in search order, with the terms of their keys."""
     own, opp, depth = U(node.own), U(node.opp), node.empties
     listed, odd = state.move_lists[depth], int(odd_quadrants(~(own | opp)))
-    midgame.start_list(data, moves, False, listed, state)
+    midgame.init_move_list(data, moves, False, listed, state)
     while (square := midgame.next_move(own, opp, moves, depth, listed, state)) != NO_MOVE:
         child, replies, key = (
             node.after(square),
@@ -221,7 +221,7 @@ def trace_awale_plan() -> Iterator[str]:
 
 def trace_awale_node(node: Position, state: Any) -> Iterator[str]:
     """Yield the table entry of a node and its moves in search order, with the terms of their priorities."""
-    own, opp, row = U(node.own) & ROW, U(node.opp) & ROW, state.stack[PAST_PLIES + 1]
+    own, opp, row = U(node.own) & ROW_MASK, U(node.opp) & ROW_MASK, state.stack[PAST_PLIES + 1]
     entry = awale_transposition_table.probe_tt(hash_of(own, opp, state.multipliers), state)
     best, value = awale_transposition_table.entry_pit(entry), awale_transposition_table.entry_value(entry) / SEED_VALUE
     bound = BOUNDS[int(U(entry) >> awale_transposition_table.BOUND_SHIFT & awale_transposition_table.BOUND_MASK)]

@@ -17,32 +17,32 @@ from awello.limits import Clock
 
 @register("first", "the first legal move, or a chosen failure")
 @dataclass
-class First(Player):
+class FirstMovePlayer(Player):
     """Plays the first legal move after an optional failure."""
 
-    wrong: str = "nothing"
+    failure: str = "nothing"
     where: str = "choose"
 
     def begin(self, game: Game, seed: int) -> None:
         self.kept: list[Any] = []
-        self.go_wrong("begin")
+        self.fail_at("begin")
 
     def choose(self, position: Position, clock: Clock) -> Choice:
-        self.go_wrong("choose")
-        if self.wrong == "illegal":
+        self.fail_at("choose")
+        if self.failure == "illegal":
             return Choice(77)
-        if self.wrong == "unwrapped":
+        if self.failure == "unwrapped":
             return 3  # type: ignore[return-value]
         return Choice(position.legal_moves()[0])
 
     def end(self) -> None:
-        self.go_wrong("end")
+        self.fail_at("end")
 
-    def go_wrong(self, where: str) -> None:
-        """Cause the failure `wrong` in the method `where`."""
+    def fail_at(self, where: str) -> None:
+        """Cause the chosen failure in the method `where`."""
         if where != self.where:
             return
-        match self.wrong:
+        match self.failure:
             case "exception":
                 raise ZeroDivisionError("nothing to share")
             case "leaves":
@@ -66,9 +66,9 @@ class First(Player):
                 print("I print what I think")
 
 
-@register("weighs", "answers with given weights")
+@register("fixed-weights", "answers with given weights")
 @dataclass
-class Weighs(WeightsPlayer):
+class FixedWeightsPlayer(WeightsPlayer):
     """Returns weights chosen by a test."""
 
     answer: str = "rising"

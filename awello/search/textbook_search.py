@@ -1,4 +1,4 @@
-"""The root of the textbook searches: it searches each move, keeps all best moves, and counts nodes.
+"""The textbook searches from the root: each move is searched, all best moves are kept, and nodes are counted.
 
 The window starts one below the best value so far, so that equally good moves are found and one of them can be chosen at
 random.  Its upper end is the value of a complete win, which no value exceeds.
@@ -7,8 +7,8 @@ random.  Its upper end is the value of a complete win, which no value exceeds.
 import time
 
 from awello.analysis import Analysis
+from awello.evaluate.evaluator import Evaluator, Heuristic
 from awello.evaluate.heuristics import EXACT_SCALE
-from awello.evaluate.settings import Evaluator, Heuristic
 from awello.kernel import U
 from awello.memory import address_of
 from awello.position import Position

@@ -1,4 +1,4 @@
-"""Heuristics by name with their settings, as in `alphabeta:mixed@6,thresholds=30-55`."""
+"""Heuristics by name with their settings, as in `alphabeta:mixed@6,thresholds=30-55`, prepared for kernels."""
 
 import json
 from collections.abc import Sequence
@@ -42,7 +42,7 @@ HEURISTICS = {  # by family, the default first
     },
 }
 HEURISTIC_NUMBERS = {name: number for family in HEURISTICS.values() for name, number in family.items()}
-ROOT_RELATIVE = ("h5",)  # heuristics that measure the change of the features since the root
+ROOT_RELATIVE_HEURISTICS = ("h5",)  # heuristics that measure the change of the features since the root
 SQUARE_TABLES: dict[str, Rows] = {  # as published: the top left quarter of a board
     "1": ((500, -150, 30, 10), (-150, -250, 0, 0), (30, 0, 1, 2), (10, 0, 2, 16)),
     "2": ((100, -20, 10, 5), (-20, -50, -2, -2), (10, -2, -1, -1), (5, -2, -1, -1)),
@@ -66,7 +66,7 @@ class Heuristic:
 
     def check(self, game: Game) -> None:
         """Raise `ConfigError` if the settings are invalid for a game."""
-        if self.name not in (names := heuristics_for(game)):
+        if self.name not in (names := list_heuristics(game)):
             raise ConfigError(f"{self.name!r} is not a heuristic for {game.family}: choose {', '.join(names)}")
         if not 0 <= self.thresholds[0] <= self.thresholds[1] <= MAX_SETTING:
             low, high = self.thresholds
@@ -75,18 +75,18 @@ class Heuristic:
             )
         if abs(self.corners) > MAX_SETTING:
             raise ConfigError(f"corners={self.corners} is out of range: use {-MAX_SETTING} to {MAX_SETTING}")
-        if self.weights and len(self.weights) != weight_count(self.name):
-            raise ConfigError(f"{self.name} needs {weight_count(self.name)} weights, not {len(self.weights)}")
+        if self.weights and len(self.weights) != count_weights(self.name):
+            raise ConfigError(f"{self.name} needs {count_weights(self.name)} weights, not {len(self.weights)}")
         if any(abs(weight) > MAX_SETTING for weight in self.weights):
             raise ConfigError(f"a weight of {self.name} is out of range: use {-MAX_SETTING} to {MAX_SETTING}")
 
 
-def heuristics_for(game: Game) -> list[str]:
+def list_heuristics(game: Game) -> list[str]:
     """Return the names of the heuristics of a game."""
     return list(HEURISTICS[game.family])
 
 
-def weight_count(name: str) -> int:
+def count_weights(name: str) -> int:
     """Return the number of weights of a heuristic: two per feature."""
     return 2 * len(awale.FEATURES.get(HEURISTIC_NUMBERS[name], ()))
 
@@ -124,7 +124,8 @@ class Evaluator:
         self.state_array = states  # faster than `state` for fields that every search uses
         # A search with a larger state replaces this with the address of that state.
         self.address = address_of(states)
-        self.heuristic, self.root_relative = HEURISTIC_NUMBERS[heuristic.name], heuristic.name in ROOT_RELATIVE
+        self.heuristic = HEURISTIC_NUMBERS[heuristic.name]
+        self.root_relative = heuristic.name in ROOT_RELATIVE_HEURISTICS
         if self.heuristic < heuristics.DIFFSCORE:
             self._fill_othello(game, heuristic)
         elif weights := heuristic.weights or load_shipped_weights().get(heuristic.name):
@@ -132,10 +133,10 @@ class Evaluator:
 
     def _fill_othello(self, game: Game, heuristic: Heuristic) -> None:
         state: Any = self.state
-        state.row_values[:] = sum_rows(expand_table(load_square_table(heuristic.table), game.size))
+        state.row_values[:] = sum_values_by_row(expand_table(load_square_table(heuristic.table), game.size))
         state.mobility_from, state.absolute_from = heuristic.thresholds
         state.corner_bonus = heuristic.corners
-        state.left_edge, state.right_edge, state.top_edge, state.bottom_edge = edge_masks(game.size)
+        state.left_edge, state.right_edge, state.top_edge, state.bottom_edge = build_edge_masks(game.size)
 
     def _fill_awale(self, weights: Sequence[int]) -> None:
         for name, own, opp in zip(awale.FEATURES[self.heuristic], weights[::2], weights[1::2], strict=True):
@@ -148,7 +149,7 @@ class Evaluator:
         self.state_array["opponent_at_leaf"] = depth % 2 == 1
         if self.root_relative:
             words = U(position.own), U(position.opp)
-            self.state.root_value = awale.weigh(self.heuristic, *words, self.state.weights)
+            self.state.root_value = awale.evaluate_features(self.heuristic, *words, self.state.weights)
 
     @property
     def nodes(self) -> int:
@@ -194,13 +195,13 @@ def expand_table(rows: Rows, size: int) -> list[int]:
     return values
 
 
-def sum_rows(values: Sequence[int]) -> npt.NDArray[np.int32]:
+def sum_values_by_row(values: Sequence[int]) -> npt.NDArray[np.int32]:
     """Return, for each row and each set of discs on it, the sum of their squares' values."""
     columns = np.arange(256) >> np.arange(8)[:, None] & 1
     return np.asarray(np.reshape(values, (8, 8)) @ columns, np.int32)
 
 
-def edge_masks(size: int) -> tuple[int, int, int, int]:
+def build_edge_masks(size: int) -> tuple[int, int, int, int]:
     """Return the squares of the left, right, top and bottom edges of a board."""
     ends = (0, size - 1)
     columns = [sum(1 << square_at(end, row, size) for row in range(size)) for end in ends]

@@ -12,7 +12,7 @@ from awello import Choice, Game, Player, Position, register
 from awello.limits import Clock
 from awello.players.player import Forfeit
 
-ALLOCATE_MEMORY = "import sys; kept = bytearray(64 << 20); print('ate', flush=True); sys.stdin.read()"
+ALLOCATE_MEMORY = "import sys; kept = bytearray(64 << 20); print('allocated', flush=True); sys.stdin.read()"
 USE_CPU = """import time
 until = time.process_time() + 0.3
 while time.process_time() < until:
@@ -39,9 +39,9 @@ class UnknownForfeit(Forfeit):
     """A subclass that only this file defines."""
 
 
-@register("unruly", "the first legal move, after unruly behaviour")
+@register("hostile", "the first legal move, after a hostile action")
 @dataclass
-class Unruly(Player):
+class HostileBot(Player):
     """Calls the method `how` before its first move."""
 
     how: str = "nothing"
@@ -72,16 +72,16 @@ class Unruly(Player):
         assert self.child.stdout is not None
         self.child.stdout.readline()
 
-    def eats_in_child(self) -> None:
+    def allocates_in_child(self) -> None:
         self.start(ALLOCATE_MEMORY)
 
-    def eats_in_daemon(self) -> None:
+    def allocates_in_daemon(self) -> None:
         self.start(BECOME_DAEMON, self.pids, ALLOCATE_MEMORY)
 
-    def works_in_child(self) -> None:
+    def uses_cpu_in_child(self) -> None:
         self.start(USE_CPU)
 
-    def works_in_daemon(self) -> None:
+    def uses_cpu_in_daemon(self) -> None:
         self.start(BECOME_DAEMON, self.pids, USE_CPU)
 
     def starts_ten(self) -> None:

@@ -11,7 +11,7 @@ import pytest
 from conftest import ROOT, awello, fresh_awello
 
 from awello.bits import moves_of
-from awello.engine.bench import GAMES
+from awello.engine.bench import BENCH_GAMES
 from awello.engine.engine import Engine
 from awello.engine.probcut import DEVIATION_TERMS
 from awello.errors import ConfigError
@@ -39,7 +39,7 @@ def test_the_signature_matches_the_docs() -> None:
     written = re.search(r"signature[^\d]*([\d,]+) nodes", (ROOT / "docs" / "benchmarks.md").read_text("utf-8"))
     assert written, "the docs give the signature"
     assert found["signature"] == int(written.group(1).replace(",", ""))
-    assert found["searches"] == 3 * len(GAMES)
+    assert found["searches"] == 3 * len(BENCH_GAMES)
 
 
 def test_a_linear_deviation_is_recovered() -> None:
@@ -66,10 +66,10 @@ def archive(tmp_path: Path) -> Path:
     """A folder with the games of the bench, as transcripts and as a WTHOR file."""
     (tmp_path / "games").mkdir()
     with gzip.open(tmp_path / "games/bench.gz", "wt") as file:
-        file.writelines(f"{game}: +2\n" for game in GAMES)
+        file.writelines(f"{game}: +2\n" for game in BENCH_GAMES)
     (tmp_path / "wthor").mkdir()
-    content = bytes(4) + len(GAMES).to_bytes(4, "little") + bytes(8)
-    for game in GAMES:
+    content = bytes(4) + len(BENCH_GAMES).to_bytes(4, "little") + bytes(8)
+    for game in BENCH_GAMES:
         squares = [(int(row), "abcdefgh".index(column) + 1) for column, row in re.findall("([a-h])([1-8])", game)]
         content += bytes(8) + bytes(10 * row + column for row, column in squares).ljust(60, b"\0")
     (tmp_path / "wthor/bench.wtb").write_bytes(content)
@@ -78,10 +78,10 @@ def archive(tmp_path: Path) -> Path:
 
 def test_both_formats_give_the_same_examples(archive: Path) -> None:
     games = positions.read_games(archive)
-    half = len(GAMES)
+    half = len(BENCH_GAMES)
     assert games.shape == (2 * half, 60) and (games[:half] == games[half:]).all()
     examples = positions.collect_positions(games[:half])
-    for number, text in enumerate(GAMES):
+    for number, text in enumerate(BENCH_GAMES):
         played = [position for position in parse_transcript(text).positions() if position.legal_moves() != ()]
         final = parse_transcript(text).final.score()
         mine = examples.game == number
@@ -93,7 +93,9 @@ def test_both_formats_give_the_same_examples(archive: Path) -> None:
 
 def test_games_with_illegal_moves_are_skipped() -> None:
     games = np.full((2, 60), positions.NO_MOVE, np.uint8)
-    squares = [8 * (int(row) - 1) + ord(column) - ord("a") for column, row in re.findall("([a-h])([1-8])", GAMES[0])]
+    squares = [
+        8 * (int(row) - 1) + ord(column) - ord("a") for column, row in re.findall("([a-h])([1-8])", BENCH_GAMES[0])
+    ]
     games[:, : len(squares)] = squares
     games[1, 1] = 0
     assert set(positions.collect_positions(games).game) == {0}
@@ -103,7 +105,7 @@ def test_sampled_positions_are_legal_and_distinct(archive: Path) -> None:
     examples = positions.collect_positions(positions.read_games(archive))
     own, opp, game = positions.sample_positions(examples, 30, 20, np.random.default_rng(1))
     boards = list(zip(own.tolist(), opp.tolist(), strict=True))
-    assert len(set(boards)) == len(boards) > len(GAMES) and set(game) <= set(range(2 * len(GAMES)))
+    assert len(set(boards)) == len(boards) > len(BENCH_GAMES) and set(game) <= set(range(2 * len(BENCH_GAMES)))
     played = set(zip(examples.own.tolist(), examples.opp.tolist(), strict=True))
     assert any(board in played for board in boards) and any(board not in played for board in boards)
     for mine, theirs in boards:
@@ -111,9 +113,9 @@ def test_sampled_positions_are_legal_and_distinct(archive: Path) -> None:
 
 
 def test_ridge_regression_against_its_closed_form() -> None:
-    chance = np.random.default_rng(3)
-    places = chance.integers(0, 20, (500, 4)).astype(np.int32)
-    targets, start = chance.normal(size=500).astype(np.float32), chance.normal(size=20).astype(np.float32)
+    rng = np.random.default_rng(3)
+    places = rng.integers(0, 20, (500, 4)).astype(np.int32)
+    targets, start = rng.normal(size=500).astype(np.float32), rng.normal(size=20).astype(np.float32)
     named = np.stack([np.bincount(row, minlength=20) for row in places])
     with ThreadPoolExecutor(2) as pool:
         found = Ridge(places, targets, 20, pool).fit(start, 7.0, 40)
@@ -122,7 +124,7 @@ def test_ridge_regression_against_its_closed_form() -> None:
 
 
 def test_mirrored_boards_use_the_same_weights() -> None:
-    position = parse_transcript(GAMES[0][:60]).final
+    position = parse_transcript(BENCH_GAMES[0][:60]).final
     own, opp = (np.array([word, mirror(U(word))], np.uint64) for word in (position.own, position.opp))
     places = np.empty((2, patterns.LANE_COUNT + 2), np.int32)
     find_weight_indices(own, opp, tied_indices(), places, patterns.PatternRow.new())
@@ -150,23 +152,33 @@ def test_weights_are_learnt(archive: Path) -> None:
     assert done.returncode == 0, done.stderr
     learnt = load_pattern_file(out)
     steps = json.loads(done.stdout)["steps"]
-    assert learnt.card["steps"] == steps and len(steps) == STAGE_COUNT and all(step["examples"] > 0 for step in steps)
+    assert (
+        learnt.metadata["steps"] == steps and len(steps) == STAGE_COUNT and all(step["examples"] > 0 for step in steps)
+    )
     assert (learnt.weights != 0).any(axis=1).all(), "every stage has learnt something"
     again = awello("train", "patterns", "--data", str(archive), "--out", str(out), "--seed", "2")
     assert again.returncode == 2 and "other games or settings" in again.stderr
 
 
+def test_steps_of_older_files_are_read() -> None:
+    shipped = load_pattern_file(data_file("patterns.npz"))
+    config = PatternTrainingConfig(**shipped.metadata["plan"])
+    no_positions = positions.collect_positions(np.empty((0, 60), np.uint8))
+    training = PatternTraining(data_file("patterns.npz"), config, no_positions, 1)
+    assert [step.initial_error for step in training.completed] == [step["before"] for step in shipped.metadata["steps"]]
+
+
 @pytest.mark.slow
 def test_weights_are_learnt_from_searches_and_training_is_resumed(archive: Path) -> None:
     games = positions.read_games(archive)
-    examples, plan = positions.collect_positions(games), PatternTrainingConfig.of(games, 1, 1, 100)
-    whole = PatternTraining(archive / "whole.npz", plan, examples, 2)
+    examples, config = positions.collect_positions(games), PatternTrainingConfig.of(games, 1, 1, 100)
+    whole = PatternTraining(archive / "whole.npz", config, examples, 2)
     steps = list(whole.run(lambda found: None))
     assert [step.labels for step in steps] == ["results"] * STAGE_COUNT + ["searches"] * STAGE_COUNT
-    part = PatternTraining(archive / "part.npz", plan, examples, 1)
+    part = PatternTraining(archive / "part.npz", config, examples, 1)
     for _ in zip(range(STAGE_COUNT + 3), part.run(lambda found: None), strict=False):
         pass
-    rest = PatternTraining(archive / "part.npz", plan, examples, 1)
+    rest = PatternTraining(archive / "part.npz", config, examples, 1)
     assert len(rest.completed) in (STAGE_COUNT + 3, STAGE_COUNT + 4)
     list(rest.run(lambda found: None))
     assert (rest.weights == whole.weights).all() and rest.completed == whole.completed
