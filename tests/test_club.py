@@ -147,13 +147,13 @@ def test_draws_are_agreed_where_the_rules_allow() -> None:
     with refused("no_draw_offers"):
         begin().offer_draw(ANN)
     state = begin(Game.ABAPA).offer_draw(ANN)
-    assert not state.over and state.offer == 0 and state.offer_draw(ANN) == state
+    assert not state.over and state.draw_offer == 0 and state.offer_draw(ANN) == state
     agreed = state.offer_draw(BOB)
     assert agreed.over and agreed.reason == DRAW_AGREED and agreed.winner is None and agreed.loser is None
-    assert state.decline_draw(BOB).offer is None
+    assert state.decline_draw(BOB).draw_offer is None
     moved = state.play(ANN, 0, "A", 101.0)
-    assert moved.offer == 0
-    assert moved.play(BOB, 1, "a", 102.0).offer is None, "a move declines the offer"
+    assert moved.draw_offer == 0
+    assert moved.play(BOB, 1, "a", 102.0).draw_offer is None, "a move declines the offer"
 
 
 def test_downtime_is_not_charged() -> None:

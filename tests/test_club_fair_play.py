@@ -80,7 +80,7 @@ async def test_rated_games_of_two_players_are_limited_per_day(club: ClubHarness)
         pair = (ann, eve) if number % 2 else (eve, ann)
         game = await club.start_game(*pair, RATED)
         within = number < fair_play.MAX_RATED_GAMES_PER_PAIR
-        assert (club.last_event("Ann")["rated"], club.last_event("Eve")["unrated"]) == (
+        assert (club.last_event("Ann")["rated"], club.last_event("Eve")["unrated_reason"]) == (
             within,
             None if within else "repeats",
         )
@@ -108,16 +108,16 @@ async def test_accounts_of_one_network_play_unrated(club: ClubHarness) -> None:
     ann.network = eve.network = "192.0.2.7"
     bob.network = "192.0.2.8"
     assert await club.start_game(ann, eve, RATED)
-    assert club.last_event("Eve")["rated"] is False and club.last_event("Eve")["unrated"] == "network"
+    assert club.last_event("Eve")["rated"] is False and club.last_event("Eve")["unrated_reason"] == "network"
     assert await club.start_game(ann, bob, RATED) and club.last_event("Bob")["rated"]
     ann.network = eve.network = None  # the server's own machine
     number = await club.start_game(ann, eve, RATED)
-    assert club.last_event("Eve")["rated"] and club.last_event("Eve")["unrated"] is None
+    assert club.last_event("Eve")["rated"] and club.last_event("Eve")["unrated_reason"] is None
     await club.server.resign(ann, number)
     ann.network = eve.network = "192.0.2.7"
     await club.server.rematch(ann, number)
     await club.server.rematch(eve, number)
-    assert club.last_event("Eve")["unrated"] == "network"
+    assert club.last_event("Eve")["unrated_reason"] == "network"
 
 
 def test_the_websocket_recognises_networks(tmp_path: Path) -> None:

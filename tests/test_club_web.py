@@ -115,7 +115,7 @@ def test_metrics(new_client: Any) -> None:
     with ann.connect() as channel:
         channel.wait_for("welcome")
         lines = ann.get("/metrics").text.splitlines()
-        assert "awello_club_members 1" in lines and "awello_club_games 0" in lines
+        assert "awello_club_accounts_online 1" in lines and "awello_club_games 0" in lines
         assert all(line.startswith("#") or len(line.split()) == 2 for line in lines)
 
 
@@ -144,12 +144,12 @@ def test_offers_are_withdrawn_when_their_author_disconnects(new_client: Any) -> 
     sign_up(bob, "Bob")
     with ann.connect() as first:
         with bob.connect() as second:
-            while first.wait_for("lobby")["members"] != ["Ann", "Bob"]:
+            while first.wait_for("lobby")["online"] != ["Ann", "Bob"]:
                 pass
             number = second.request("challenge", name="ann", variant="abapa", seconds=300)["challenge"]
             assert first.wait_for("challenge")["number"] == number
         assert first.wait_for("declined") == {"type": "declined", "number": number, "by": "Bob"}
-        assert first.wait_for("lobby")["members"] == ["Ann"]
+        assert first.wait_for("lobby")["online"] == ["Ann"]
         assert first.request("accept", number=number)["code"] == "offer_gone"
 
 

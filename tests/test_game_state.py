@@ -108,10 +108,10 @@ def test_a_side_offers_a_draw_every_few_plies(who: int) -> None:
     game = begin(Game.ABAPA).offer_draw(ANN).decline_draw(who)
     with refused("draw_already_offered"):
         game.offer_draw(ANN)
-    assert game.offer_draw(BOB).offer == 1, "the other side has its own count"
+    assert game.offer_draw(BOB).draw_offer == 1, "the other side has its own count"
     while len(game.moves) < game_state.DRAW_OFFER_INTERVAL:
         game = move(game, 1.0)
-    assert game.offer_draw(ANN).offer == 0
+    assert game.offer_draw(ANN).draw_offer == 0
 
 
 # ---- long games -----------------------------------------------------------------------------------------------------

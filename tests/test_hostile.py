@@ -48,7 +48,7 @@ class HostileClub:
     def state(self) -> dict[str, Any]:
         """The state of the game without its clocks."""
         found = self.channels[0].request("watch", game=self.game)
-        return {key: found[key] for key in ("moves", "over", "offer", "ply", "legal", "mover", "players")}
+        return {key: found[key] for key in ("moves", "over", "draw_offer", "ply", "legal", "mover", "players")}
 
     def play_on(self) -> None:
         """Make one legal move, and check that nothing else has changed."""

@@ -49,7 +49,7 @@ def open_pages(
                 assert visitor.context.request.post(f"{address}api/club/accounts", data=login).ok
             pages.append(visitor.open())
             tab(pages[-1], "club")
-            expect(pages[-1].locator("#club-members")).to_contain_text(name)
+            expect(pages[-1].locator("#club-online")).to_contain_text(name)
         yield pages
 
 
@@ -341,7 +341,7 @@ def test_change_password(browser: Browser, club: str) -> None:
         expect(page.locator("#password-open")).to_be_focused()
         expect(page.locator("#password-old")).to_have_value("")
         page.click("#club-view-lobby")
-        expect(page.locator("#club-members")).to_contain_text("Ann")
+        expect(page.locator("#club-online")).to_contain_text("Ann")
         assert page.context.request.get(session_url).json()["name"] == "Ann"
         assert other.context.request.get(session_url).json()["name"] is None
         assert other.context.request.post(session_url, data=login).ok

@@ -68,7 +68,7 @@ def test_a_player_is_blocked(browser: Browser, club: str) -> None:
     with open_pages(browser, club, "Ann", "Eve") as (ann, eve):
         offer(eve, "othello")
         expect(ann.locator("#club-seeks .club-row")).to_have_count(1)
-        ann.click("#club-member-Eve")
+        ann.click("#club-online-Eve")
         expect(ann.locator("#club-block")).to_have_text("Block")
         ann.click("#club-block")
         notice(ann, "Eve can no longer challenge you.")
@@ -77,7 +77,7 @@ def test_a_player_is_blocked(browser: Browser, club: str) -> None:
         expect(ann.locator("#club-seeks .club-row")).to_have_count(0)
         offer(eve, "othello", name="Ann")
         expect(eve.locator("#club-offer-error")).to_have_text("Ann does not accept challenges at the moment.")
-        ann.click("#club-member-Eve")
+        ann.click("#club-online-Eve")
         ann.click("#club-block")
         notice(ann, "Eve can challenge you again.")
         offer(eve, "othello", name="Ann")

@@ -101,7 +101,7 @@ class LiveGame:
             "game": state.number,
             "tournament": state.tournament,
             **GameTerms(state.game, state.control, state.rated).to_json(),
-            "unrated": self.unrated_reason,
+            "unrated_reason": self.unrated_reason,
             "players": players,
             "ply": len(state.moves),
             "moves": self.move_names,
@@ -111,7 +111,7 @@ class LiveGame:
             "legal": legal,
             "clocks": [round(left, 3) for left in state.clocks_at(now)],
             "first_move": round(state.turn_started + state.time_to_move - now, 3) if state.awaits_first_move else None,
-            "offer": state.offer,
+            "draw_offer": state.draw_offer,
             "over": state.over,
             "winner": state.winner if state.over else None,
             "score": position.score() if position.over else None,
@@ -125,21 +125,21 @@ def create_game(
     terms: GameTerms,
     now: Callable[[], float],
     extra_write: ExtraWrite | None = None,
-    unrated: str | None = None,
+    unrated_reason: str | None = None,
 ) -> LiveGame:
-    """Create and store a game; `extra_write` runs in the same transaction, and `unrated` gives why it is not rated."""
+    """Create and store a game; `extra_write` runs in the same transaction."""
     players = accounts[0].number, accounts[1].number
-    if terms.rated and not unrated and terms.tournament is None:
+    if terms.rated and not unrated_reason and terms.tournament is None:
         repeated = count_recent_rated_games(connection, players, now()) >= MAX_RATED_GAMES_PER_PAIR
-        unrated = REPEATS if repeated else None
+        unrated_reason = REPEATS if repeated else None
     make = partial(
         create_game_state, game=terms.game, players=players, control=terms.control, tournament=terms.tournament
     )
-    state = add_game(connection, partial(make, rated=terms.rated and not unrated, now=now()))
+    state = add_game(connection, partial(make, rated=terms.rated and not unrated_reason, now=now()))
     if extra_write:
         extra_write(connection, state)
     live_game = add_players(connection, state)
-    live_game.unrated_reason = unrated
+    live_game.unrated_reason = unrated_reason
     return live_game
 
 

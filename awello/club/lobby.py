@@ -178,10 +178,10 @@ class Lobby:
             for live_game in _newest(self.server.live_games)
         ]
         seeks = [offer.to_json() for offer in _newest(self.seeks)]
-        members = [
+        names = [
             next(iter(clients)).require_account().name for clients in islice(self.server.online.values(), MAX_LISTED)
         ]
-        self._cached = {"seeks": seeks, "games": playing, "online": len(self.server.online), "members": members}
+        self._cached = {"seeks": seeks, "games": playing, "online": names, "online_count": len(self.server.online)}
         return self._cached
 
     def mark_changed(self) -> None:

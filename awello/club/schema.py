@@ -75,7 +75,7 @@ games = Table(
     *required_columns(Float, "base", "increment", "started", "turn_started", "first_clock", "second_clock"),
     *required_columns(Boolean, "rated", "over", "archived"),
     *required_columns(LargeBinary, "moves", "seconds"),  # one byte per move, 255 for a pass; four per time
-    *optional_columns(SmallInteger, "offer", "loser"),
+    *optional_columns(SmallInteger, "draw_offer", "loser"),
     *required_columns(Text, "reason"),
     *reference_columns("tournaments", "tournament"),
     Index("games_by_state", "over", "archived"),
@@ -141,6 +141,7 @@ RENAMED_COLUMNS = (
     ("accounts", "key", "lower_name"),
     ("accounts", "program", "bot"),
     ("games", "begun", "started"),
+    ("games", "offer", "draw_offer"),
     ("games", "since", "turn_started"),
     ("games", "first_left", "first_clock"),
     ("games", "second_left", "second_clock"),

@@ -186,14 +186,19 @@ class ClubServer:
         self, accounts: tuple[Account, Account], terms: GameTerms, extra_write: ExtraWrite | None = None
     ) -> Message:
         """Create a game, even if the client disconnects in the meantime; `extra_write` runs in the same transaction."""
-        unrated = self.fair_play.find_unrated_reason(*accounts) if terms.rated else None
+        unrated_reason = self.fair_play.find_unrated_reason(*accounts) if terms.rated else None
         numbers = [person.number for person in accounts]
         self._starting.update(numbers)  # before the task runs, so that later requests count it
 
         async def begin() -> Message:
             try:
                 create = partial(
-                    create_game, accounts=accounts, terms=terms, now=self.now, extra_write=extra_write, unrated=unrated
+                    create_game,
+                    accounts=accounts,
+                    terms=terms,
+                    now=self.now,
+                    extra_write=extra_write,
+                    unrated_reason=unrated_reason,
                 )
                 live_game = await self.store.write(create)
             finally:

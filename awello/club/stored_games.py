@@ -69,7 +69,7 @@ def game_state_of(row: Any) -> GameState:
     state = (row.rated, row.turn_started, (row.first_clock, row.second_clock), position, moves, seconds)
     control = Clock(row.base, row.increment)
     return GameState(
-        row.id, game, (row.first, row.second), control, *state, row.offer, row.loser, row.reason, row.tournament
+        row.id, game, (row.first, row.second), control, *state, row.draw_offer, row.loser, row.reason, row.tournament
     )
 
 
@@ -90,7 +90,7 @@ def _state(state: GameState) -> dict[str, Any]:
     clocks = {"turn_started": state.turn_started, "first_clock": state.clocks[0], "second_clock": state.clocks[1]}
     moves = {"moves": array("b", state.moves).tobytes(), "seconds": array("f", state.seconds).tobytes()}
     ended = {"over": state.over, "loser": state.loser, "reason": state.reason}
-    return {**clocks, **moves, **ended, "offer": state.offer}
+    return {**clocks, **moves, **ended, "draw_offer": state.draw_offer}
 
 
 # ---- ratings ---------------------------------------------------------------------------------------------------------

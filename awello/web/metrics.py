@@ -15,7 +15,7 @@ def format_metrics(club: ClubService) -> str:
         server, waits = club.server, sorted(club.server.store.write_seconds)
         rows += [
             ("club_connections", "gauge", "open connections to the club", club.open_connections.counts[""]),
-            ("club_members", "gauge", "accounts online", len(server.online)),
+            ("club_accounts_online", "gauge", "accounts online", len(server.online)),
             ("club_games", "gauge", "games in progress", len(server.live_games)),
             ("club_seeks", "gauge", "open seeks", len(server.lobby.seeks)),
             ("club_moves_total", "counter", "moves played, including passes", server.counts["moves"]),

@@ -123,8 +123,8 @@ interface Pool extends Rating { variant: string; speed: string; wins: number; dr
 interface ClubPlayerState extends Rating { name: string; bot: boolean; after: number | null }
 interface ClubState {
   game: number; variant: string; players: ClubPlayerState[]; moves: string[]; ply: number; mover: number; clocks: number[];
-  offer: number | null; over: boolean; reason: string; winner: number | null; seconds?: (number | null)[];
-  first_move: number | null; tournament: number | null; unrated: string; control: TimeControl; rated: boolean; receivedAt: number;
+  draw_offer: number | null; over: boolean; reason: string; winner: number | null; seconds?: (number | null)[];
+  first_move: number | null; tournament: number | null; unrated_reason: string | null; control: TimeControl; rated: boolean; receivedAt: number;
 }
 interface Offer extends Rating {
   number: number; from: string; variant: string; side: number | null; control: TimeControl; rated: boolean; bot: boolean;
@@ -140,7 +140,7 @@ interface Profile {
 }
 interface Token { id: number; label: string; created: number }
 interface LobbyGame { game: number; variant: string; players: string[] }
-interface Lobby { seeks: Offer[]; games: LobbyGame[]; online: number; members: string[] }
+interface Lobby { seeks: Offer[]; games: LobbyGame[]; online: string[]; online_count: number }
 interface ChatMessage { by: string; text: string }
 interface Pairing {
   round: number; board: number; first: string; second: string | null; game: number | null; points: number[] | null; forfeit: boolean;

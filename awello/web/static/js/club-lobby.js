@@ -18,7 +18,7 @@ export class ClubLobby {
     this.challengeList = h("div", { class: "club-challenges" });
     this.seeks = h("ul", { id: "club-seeks", class: "club-rows" });
     this.games = h("ul", { id: "club-games", class: "club-rows" });
-    this.members = h("div", { id: "club-members", class: "club-members" });
+    this.online = h("div", { id: "club-online", class: "club-names" });
     /** @type {[string, string][]} */
     const times = Object.entries(TIME_PRESETS).map(([name, seconds]) => [name, t(`club.time.${name}`, { minutes: seconds / 60 })]);
     this.kind = select({ id: "club-kind", onchange: () => this.nameSides() }, gameOptions(), preferredGame());
@@ -27,20 +27,20 @@ export class ClubLobby {
     this.increment = h("input", { id: "club-increment", type: "number", min: 0, max: 60, step: "any", value: 0, inputMode: "decimal" });
     this.rated = h("input", { id: "club-rated", type: "checkbox", checked: true });
     this.side = h("select", { id: "club-side" });
-    this.name = h("input", { id: "club-opponent", list: "club-present", autocomplete: "off", autocapitalize: "off", spellcheck: false, maxLength: 20, placeholder: t("club.opponent.anyone") });
-    this.present = h("datalist", { id: "club-present" });
+    this.name = h("input", { id: "club-opponent", list: "club-online-names", autocomplete: "off", autocapitalize: "off", spellcheck: false, maxLength: 20, placeholder: t("club.opponent.anyone") });
+    this.nameOptions = h("datalist", { id: "club-online-names" });
     this.minutesRow = this.formRow("minutes", this.minutes);
     this.minutesRow.hidden = true;
     this.error = h("p", { id: "club-offer-error", class: "error", role: "alert" });
     this.form = h("details", { class: "disclosure club-offer", id: "club-offer" }, h("summary", {}, t("club.offer")),
       h("form", { onsubmit: (event) => this.submit(event) },
-        this.formRow("opponent", this.name), this.present, this.formRow("kind", this.kind), this.formRow("time", this.time), this.minutesRow,
+        this.formRow("opponent", this.name), this.nameOptions, this.formRow("kind", this.kind), this.formRow("time", this.time), this.minutesRow,
         this.formRow("increment", this.increment), this.formRow("side", this.side), this.formRow("rated", this.rated), this.error,
         h("div", { class: "buttons" }, h("button", { id: "club-offer-go", class: "primary" }, t("club.offer.go")))));
     this.heading = h("h2", {}, t("club.online"));
     this.element = h("section", { "aria-label": t("club.view.lobby") },
       this.challengeList, h("h2", {}, t("club.seeks")), this.seeks, this.form,
-      h("h2", {}, t("club.games")), this.games, this.heading, this.members);
+      h("h2", {}, t("club.games")), this.games, this.heading, this.online);
     this.drawn = "";
     this.nameSides();
   }
@@ -93,9 +93,9 @@ export class ClubLobby {
     replaceContent(this.seeks, ...sent, ...seeks, sent.length + seeks.length ? null : h("li", { class: "muted" }, t("club.seeks.none")));
     const games = lobby.games.slice(-MAX_ROWS).reverse().map((game) => this.game(game));
     replaceContent(this.games, ...games, games.length ? null : h("li", { class: "muted" }, t("club.games.none")));
-    this.heading.textContent = `${t("club.online")} (${lobby.online})`;
-    replaceContent(this.members, ...lobby.members.slice(0, MAX_ROWS).map((name) => this.member(name)));
-    this.present.replaceChildren(...lobby.members.filter((name) => name !== club.name).map((value) => h("option", { value })));
+    this.heading.textContent = `${t("club.online")} (${lobby.online_count})`;
+    replaceContent(this.online, ...lobby.online.slice(0, MAX_ROWS).map((name) => this.playerButton(name)));
+    this.nameOptions.replaceChildren(...lobby.online.filter((name) => name !== club.name).map((value) => h("option", { value })));
   }
 
   /** @param {Offer} offer */
@@ -121,7 +121,7 @@ export class ClubLobby {
   }
 
   /** @param {string} name */
-  member(name) {
-    return h("button", { id: `club-member-${name}`, class: "club-chip", onclick: () => this.tab.showPlayer(name) }, name);
+  playerButton(name) {
+    return h("button", { id: `club-online-${name}`, class: "club-chip", onclick: () => this.tab.showPlayer(name) }, name);
   }
 }

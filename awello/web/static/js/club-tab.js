@@ -156,7 +156,7 @@ class ClubGameView {
     const { state: known } = game.clubGame;
     this.head.replaceChildren(
       h("h2", {}, t("club.number", { number: known.game })), h("p", { class: "muted" }, formatTerms(known)),
-      ...(known.unrated ? [h("p", { id: "club-unrated", class: "muted" }, t(`club.unrated.${known.unrated}`))] : []),
+      ...(known.unrated_reason ? [h("p", { id: "club-unrated", class: "muted" }, t(`club.unrated.${known.unrated_reason}`))] : []),
       ...known.players.map((/** @type {ClubPlayerState} */ player, /** @type {number} */ side) => h("p", { class: "club-player" }, withColon(clubSideName(known.variant, side), ""),
         h("button", { class: "plain club-name", onclick: () => this.tab.showPlayer(player.name) }, player.name),
         ` ${formatRating(player)}${player.bot ? ` · ${t("club.bot")}` : ""}`)),

@@ -59,7 +59,7 @@ const nameButton = (id, name, view) => h("button", { id: `${id}-${name}`, class:
 /** The players entered before the start. @param {Tournament} given @param {ClubTournaments} view */
 function entered({ standings: rows }, view) {
   if (!rows.length) return [];
-  return [h("h2", {}, t("club.entered")), h("div", { id: "tournament-entered", class: "club-members" }, ...rows.map(({ name }) => h("button", { id: `entered-${name}`, class: "club-chip", onclick: () => view.tab.showPlayer(name) }, name)))];
+  return [h("h2", {}, t("club.entered")), h("div", { id: "tournament-entered", class: "club-names" }, ...rows.map(({ name }) => h("button", { id: `entered-${name}`, class: "club-chip", onclick: () => view.tab.showPlayer(name) }, name)))];
 }
 
 /** @param {Tournament} given @param {ClubTournaments} view */

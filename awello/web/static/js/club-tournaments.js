@@ -87,20 +87,20 @@ export class ClubTournaments {
     return [h("h2", {}, t(`club.tournaments.${name}`)), h("ul", { id: `tournaments-${name}`, class: "club-rows" }, ...matching.map((each) => this.row(each)))];
   }
 
-  /** @param {Tournament} contest */
-  row(contest) {
-    const { tournament: number, name, entrants } = contest;
-    return h("li", { class: "club-contest" },
+  /** @param {Tournament} tournament */
+  row(tournament) {
+    const { tournament: number, name, entrants } = tournament;
+    return h("li", { class: "club-tournament" },
       h("button", { id: `tournament-${number}`, class: "club-row", onclick: () => this.tab.showTournament(number) },
         h("strong", {}, name), h("span", { class: "club-rating" }, t(entrants === 1 ? "club.entrants.one" : "club.entrants", { count: entrants })),
-        h("small", {}, `${formatTournamentTerms(contest)} · ${formatSystem(contest)}`),
-        h("small", {}, ...this.stateParts(contest))),
-      this.enterButton(contest));
+        h("small", {}, `${formatTournamentTerms(tournament)} · ${formatSystem(tournament)}`),
+        h("small", {}, ...this.stateParts(tournament))),
+      this.enterButton(tournament));
   }
 
-  /** The state: start time, current round, or end. @param {Tournament} contest */
-  stateParts(contest) {
-    const { state, round, rounds, starts } = contest;
+  /** The state: start time, current round, or end. @param {Tournament} tournament */
+  stateParts(tournament) {
+    const { state, round, rounds, starts } = tournament;
     if (state === "open") return [formatDateTime(starts), " · ", h("time", { "data-starts": starts, dateTime: new Date(1000 * starts).toISOString() })];
     if (state === "playing") return [round ? t("club.round.of", { round, rounds }) : t("club.starting")];
     return [formatDateTime(starts), ...(state === "cancelled" ? [` · ${t("club.cancelled")}`] : [])];
