@@ -19,7 +19,7 @@ from awello.club.fair_play import FairPlayMonitor
 from awello.club.game_state import ABORTED, LEFT_GAME, TIMED_OUT
 from awello.club.live_game import ClientConnection
 from awello.club.offers import GameTerms
-from awello.club.schema import entries, games, ratings
+from awello.club.schema import entrants, games, ratings
 from awello.club.store import ClubStore
 from awello.club.stored_games import SaveGame, load_leaderboard, load_rating
 from awello.club.tournament_store import create_tournament
@@ -378,25 +378,25 @@ async def test_one_entry_per_person(club: ClubHarness) -> None:
     rex, max_ = club.connect("rex", bot=True), club.connect("max", bot=True)  # both are Ann's
     plan = partial(create_tournament, name="Friday", system="swiss", terms=RATED, rounds=3, grace=30.0)
     number = club.store.submit(partial(plan, starts=club.server.now() + 1000)).result().number
-    await club.server.tournaments.join(rex, number)
+    await club.server.tournaments.enter(rex, number)
     for twin in (ann, max_):
         with refused("same_person_entered"):
-            await club.server.tournaments.join(twin, number)
-    await club.server.tournaments.join(rex, number)
+            await club.server.tournaments.enter(twin, number)
+    await club.server.tournaments.enter(rex, number)
     bob.network = eve.network = "192.0.2.7"
-    await club.server.tournaments.join(bob, number)
+    await club.server.tournaments.enter(bob, number)
     with refused("same_network_entered"):
-        await club.server.tournaments.join(eve, number)
+        await club.server.tournaments.enter(eve, number)
     await club.server.tournaments.withdraw(rex, number)
-    await club.server.tournaments.join(ann, number)
+    await club.server.tournaments.enter(ann, number)
     await club.server.tournaments.withdraw(bob, number)
-    await club.server.tournaments.join(eve, number)
+    await club.server.tournaments.enter(eve, number)
     bob.network = None
-    await club.server.tournaments.join(bob, number)
+    await club.server.tournaments.enter(bob, number)
     advance_clock(club, 1001.0)
     club.server.tournaments.wake()
     await club.wait_until(lambda: club.server.live_games)
-    known = select(entries.c.network)
+    known = select(entrants.c.network)
     rows = club.store.read(lambda connection: connection.execute(known).scalars().all())
     assert rows == [None] * 3, "networks are cleared at the start"
 

@@ -85,8 +85,8 @@ def test_everything_is_found(database: str) -> None:
         changes = store.read(partial(load_rating_changes, game=3))
         assert changes and [round(after) for _, after in changes] == [1383, 1617]
         tournament = store.read(partial(find_tournament, key="Friday"))
-        (fixture,) = tournament.fixtures
-        assert (tournament.state, tournament.entrants, fixture.game) == (PLAYING, (BOB, ANN), 5)
+        (pairing,) = tournament.pairings
+        assert (tournament.state, tournament.entrants, pairing.game) == (PLAYING, (BOB, ANN), 5)
         assert store.read(load_heartbeat) == pytest.approx(1795037597.3, abs=0.1)
 
 

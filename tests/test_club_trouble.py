@@ -33,7 +33,7 @@ async def play_through_failure(club: ClubHarness, begin: Callable[[], Any], end:
     players = [club.connect("Ann"), club.connect("Bob")]
     number = await club.start_game(players[0], players[1])
     with refused("unknown_tournament"):  # NUL is refused before the database sees it
-        await club.server.tournaments.join(players[0], "\0")
+        await club.server.tournaments.enter(players[0], "\0")
     await play_random_moves(club, number, players, max_moves=4)
     club.clock.advance(7.0)
     await club.wait_for_heartbeat()

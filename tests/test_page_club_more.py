@@ -80,9 +80,9 @@ def test_a_complete_tournament(browser: Browser, club: str, tmp_path: Path) -> N
         expect(row).to_contain_text("1 player")
         press(bob, "#tournament-1")
         expect(bob.locator("#tournament-back")).to_be_focused()
-        expect(bob.locator("#tournament-entered")).to_have_text("Ann")
+        expect(bob.locator("#tournament-entrants")).to_have_text("Ann")
         press(bob, "#tournament-enter-1")
-        expect(bob.locator("#tournament-entered")).to_have_text("AnnBob")
+        expect(bob.locator("#tournament-entrants")).to_have_text("AnnBob")
         expect(bob.locator("#tournament-enter-1")).to_be_focused()
         bob.keyboard.press("Enter")
         notice(bob, "You have withdrawn from Cup")
@@ -146,11 +146,11 @@ def test_tournaments_for_everyone(browser: Browser, club: str, tmp_path: Path) -
         expect(page.locator("#tournament-1")).to_be_focused()
         page.click("#tournament-2")
         page.click("#tournament-enter-2")
-        expect(page.locator("#tournament-entered button")).to_have_count(1)
+        expect(page.locator("#tournament-entrants button")).to_have_count(1)
         assert too_small(page) == [] and english_left(page) == []
         page.locator("#tournament-link").focus()
         enter(database, 2, "Bob")
-        expect(page.locator("#tournament-entered button")).to_have_count(2)
+        expect(page.locator("#tournament-entrants button")).to_have_count(2)
         expect(page.locator("#tournament-link")).to_be_focused()
 
 

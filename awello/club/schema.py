@@ -57,8 +57,8 @@ tournaments = Table(
     *required_columns(Text, "state", index=True),
     *required_columns(Integer, "round"),  # the current one; 0 before the first
 )
-entries = Table(
-    "entries",
+entrants = Table(
+    "entrants",
     metadata,
     *reference_columns("tournaments", "tournament", primary_key=True),
     *reference_columns("accounts", "account", primary_key=True, index=True),
@@ -171,10 +171,13 @@ def rename_tables_and_columns(connection: Connection) -> None:
     """Rename tables, columns and indexes; the reason of aborted games is `aborted`."""
     connection.exec_driver_sql("ALTER TABLE changes RENAME TO rating_changes")
     connection.exec_driver_sql("ALTER TABLE pulse RENAME TO heartbeat")
+    connection.exec_driver_sql("ALTER TABLE entries RENAME TO entrants")
     for table, old, new in RENAMED_COLUMNS:
         connection.exec_driver_sql(f'ALTER TABLE {table} RENAME COLUMN "{old}" TO "{new}"')
     connection.exec_driver_sql("DROP INDEX ladder")
     connection.exec_driver_sql("CREATE INDEX leaderboard ON ratings (pool, mean)")
+    connection.exec_driver_sql("DROP INDEX ix_entries_account")
+    connection.exec_driver_sql("CREATE INDEX ix_entrants_account ON entrants (account)")
     connection.exec_driver_sql("DROP INDEX ix_audit_moment")
     connection.exec_driver_sql("CREATE INDEX ix_audit_time ON audit (time)")
     connection.exec_driver_sql("UPDATE games SET reason = 'aborted' WHERE reason = 'was not begun'")

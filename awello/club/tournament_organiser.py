@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 from awello.club import tournament_store
 from awello.club.live_game import ClientConnection
 from awello.club.offers import Message
-from awello.club.tournament import OPEN, PLAYING, ClubTournament, Fixture
+from awello.club.tournament import OPEN, PLAYING, ClubTournament, TournamentPairing
 from awello.errors import AwelloError
 
 if TYPE_CHECKING:
@@ -37,19 +37,19 @@ class TournamentOrganiser:
         self._last_broadcast = 0.0  # its time
 
     # ---- requests ----------------------------------------------------------------------------------------------------
-    async def join(self, client: ClientConnection, key: int | str) -> Message:
+    async def enter(self, client: ClientConnection, key: int | str) -> Message:
         """Enter a tournament that has not started."""
-        entry = partial(
+        enter = partial(
             tournament_store.enter_tournament, key=key, account=client.require_account(), network=client.network
         )
-        tournament = await self.server.store.write(entry)
+        tournament = await self.server.store.write(enter)
         self.wake()
         return tournament.to_json()
 
     async def withdraw(self, client: ClientConnection, key: int | str) -> Message:
         """Withdraw from a tournament that has not started."""
         tournament = await self.server.store.write(
-            partial(tournament_store.leave_tournament, key=key, account=client.require_account())
+            partial(tournament_store.withdraw_from_tournament, key=key, account=client.require_account())
         )
         self.wake()
         return tournament.to_json()
@@ -125,9 +125,10 @@ class TournamentOrganiser:
         elif tournament.state != PLAYING:
             return False
         elif tournament.is_round_over:
-            pairs = await asyncio.to_thread(tournament.pair_next_round, set(self.server.online))
-            following = partial(tournament_store.begin_round, pairs=pairs) if pairs else tournament_store.end_tournament
-            await self.server.store.write(partial(following, tournament=tournament))
+            pairings = await asyncio.to_thread(tournament.pair_next_round, set(self.server.online))
+            begin_round = partial(tournament_store.begin_round, pairings=pairings)
+            step = begin_round if pairings else tournament_store.end_tournament
+            await self.server.store.write(partial(step, tournament=tournament))
         else:
             return await self._play_round(tournament)
         return True
@@ -137,27 +138,27 @@ class TournamentOrganiser:
         server = self.server
         since = self._round_called.setdefault((tournament.number, tournament.round), server.now())
         late, online = server.now() >= since + tournament.grace, set(server.online)
-        waiting = [fixture for fixture in tournament.current_fixtures if not fixture.decided and fixture.game is None]
-        ready = [fixture for fixture in waiting if online.issuperset(fixture.players)]
-        for fixture in ready:
-            await self._start_game(tournament, fixture)
-        missed = [fixture for fixture in waiting if late and fixture not in ready]
-        for fixture in missed:
+        waiting = [pairing for pairing in tournament.current_pairings if not pairing.decided and pairing.game is None]
+        ready = [pairing for pairing in waiting if online.issuperset(pairing.players)]
+        for pairing in ready:
+            await self._start_game(tournament, pairing)
+        missed = [pairing for pairing in waiting if late and pairing not in ready]
+        for pairing in missed:
             await server.store.write(
-                partial(tournament_store.record_forfeit, tournament=tournament, fixture=fixture, online=online)
+                partial(tournament_store.record_forfeit, tournament=tournament, pairing=pairing, online=online)
             )
         played = [
-            fixture.game for fixture in tournament.current_fixtures if fixture.game is not None and not fixture.decided
+            pairing.game for pairing in tournament.current_pairings if pairing.game is not None and not pairing.decided
         ]
         ended = [game for game in played if game not in server.live_games]
         if ended:
             await server.store.write(partial(tournament_store.record_results, tournament=tournament))
         return bool(ready or missed or ended)
 
-    async def _start_game(self, tournament: ClubTournament, fixture: Fixture) -> None:
+    async def _start_game(self, tournament: ClubTournament, pairing: TournamentPairing) -> None:
         """Start a game; it is stored together with its pairing, or not at all."""
-        first, second = (tournament.entrants_by_number[player] for player in fixture.players)
-        bind = partial(tournament_store.assign_game, tournament=tournament, fixture=fixture)
+        first, second = (tournament.entrants_by_number[player] for player in pairing.players)
+        bind = partial(tournament_store.assign_game, tournament=tournament, pairing=pairing)
         await self.server.start_game((first, second), tournament.terms, bind)
 
     # ---- notifications -----------------------------------------------------------------------------------------------
@@ -169,7 +170,7 @@ class TournamentOrganiser:
         for person in tournament.entrants:
             key, news = (
                 (tournament.number, person.number),
-                (tournament.state, tournament.round, tournament.find_fixture(person.number)),
+                (tournament.state, tournament.round, tournament.find_pairing(person.number)),
             )
             if self._last_news.get(key) != news:
                 self._last_news[key] = news

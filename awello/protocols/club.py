@@ -118,7 +118,7 @@ class ClubBot:
                     self.name = message["name"]
                     self.log(f"{self.spec} is online as {self.name}")
                     if self.policy.tournament is not None:
-                        await self._request("join", tournament=self.policy.tournament)
+                        await self._request("enter", tournament=self.policy.tournament)
                     self._schedule(self._seek)
                 case "challenge":
                     self._schedule(self._answer_challenge, message)

@@ -124,7 +124,7 @@ REQUESTS: dict[str, tuple[type[Message], Action]] = {
     "unwatch": (GameRequest, lambda server, client, request: server.unwatch(client, request.game)),
     "chat": (SubscribeRequest, lambda server, client, request: server.chat.set_enabled(client, request.subscribe)),
     "say": (ChatRequest, lambda server, client, request: server.chat.say(client, request.game, request.text)),
-    "join": (TournamentRequest, lambda server, client, request: server.tournaments.join(client, request.tournament)),
+    "enter": (TournamentRequest, lambda server, client, request: server.tournaments.enter(client, request.tournament)),
     "withdraw": (
         TournamentRequest,
         lambda server, client, request: server.tournaments.withdraw(client, request.tournament),

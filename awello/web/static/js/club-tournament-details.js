@@ -23,7 +23,7 @@ export function renderTournament(details, view) {
     h("p", { class: "muted" }, `${formatTournamentTerms(details)} · ${formatSystem(details)} · ${t(entrants === 1 ? "club.entrants.one" : "club.entrants", { count: entrants })}`),
     h("p", { id: "tournament-state" }, h("strong", {}, ...(state === "ended" ? [t("club.ended"), " · "] : []), ...view.stateParts(details))),
     ...ownStatus(details, view),
-    ...(state === "open" || state === "cancelled" ? entered(details, view) : [standings(details, view), h("p", { class: "muted" }, t("club.standings.about"))]),
+    ...(state === "open" || state === "cancelled" ? entrantList(details, view) : [standings(details, view), h("p", { class: "muted" }, t("club.standings.about"))]),
     ...rounds(details, view),
     h("p", {}, h("a", { id: "tournament-link", href: `#club/tournament/${number}` }, t("club.tournament.link"))),
   ];
@@ -36,7 +36,7 @@ function ownStatus(details, view) {
   const mine = state === "playing" && name ? pairings.find((pairing) => pairing.round === round && (pairing.first === name || pairing.second === name)) : null;
   if (mine) return [h("div", { id: "tournament-mine", class: "club-own-pairing" }, ...ownPairing(mine, view))];
   if (state !== "open") return [];
-  const text = name ? (view.entered.has(details.tournament) ? t("club.tournament.stay", { minutes: formatNumber(grace / 60) }) : "") : t("club.tournaments.login");
+  const text = name ? (view.entered.has(details.tournament) ? t("club.tournament.entered.about", { minutes: formatNumber(grace / 60) }) : "") : t("club.tournaments.login");
   return [text && h("p", { class: "muted" }, text), h("div", { class: "buttons" }, name ? view.enterButton(details) : view.loginButton())].filter(Boolean);
 }
 
@@ -57,9 +57,9 @@ function ownPairing({ round, first, second, game, points: gained }, { club }) {
 const nameButton = (id, name, view) => h("button", { id: `${id}-${name}`, class: "plain club-name", onclick: () => view.tab.showPlayer(name) }, name);
 
 /** The players entered before the start. @param {Tournament} given @param {ClubTournaments} view */
-function entered({ standings: rows }, view) {
+function entrantList({ standings: rows }, view) {
   if (!rows.length) return [];
-  return [h("h2", {}, t("club.entered")), h("div", { id: "tournament-entered", class: "club-names" }, ...rows.map(({ name }) => h("button", { id: `entered-${name}`, class: "club-chip", onclick: () => view.tab.showPlayer(name) }, name)))];
+  return [h("h2", {}, t("club.tournament.entrants")), h("div", { id: "tournament-entrants", class: "club-names" }, ...rows.map(({ name }) => h("button", { id: `entrant-${name}`, class: "club-chip", onclick: () => view.tab.showPlayer(name) }, name)))];
 }
 
 /** @param {Tournament} given @param {ClubTournaments} view */

@@ -116,9 +116,9 @@ export class ClubTournaments {
   /** The button to enter or withdraw, while the tournament is open. @param {Tournament} given */
   enterButton({ tournament: number, name, state }) {
     if (state !== "open" || !this.club.name) return null;
-    const action = this.entered.has(number) ? "withdraw" : "join";
+    const action = this.entered.has(number) ? "withdraw" : "enter";
     const label = withColon(t(`club.tournament.${action}`), name);
-    return h("button", { id: `tournament-enter-${number}`, class: action === "join" ? "primary" : "", "aria-label": label, disabled: !this.club.connection.online, onclick: () => this.changeEntry(action, number, name) }, t(`club.tournament.${action}`));
+    return h("button", { id: `tournament-enter-${number}`, class: action === "enter" ? "primary" : "", "aria-label": label, disabled: !this.club.connection.online, onclick: () => this.changeEntry(action, number, name) }, t(`club.tournament.${action}`));
   }
 
   loginButton() {
@@ -130,7 +130,7 @@ export class ClubTournaments {
     if (!(await this.club.request(action, { tournament: number }))) return;
     if (action === "withdraw") this.club.tournaments.delete(number);
     await this.refresh(); // before the notice, so that the button is already up to date
-    showNotice(t(`club.tournament.${action === "join" ? "joined" : "left"}`, { name }), false);
+    showNotice(t(`club.tournament.${action === "enter" ? "entered" : "withdrawn"}`, { name }), false);
   }
 
   // ---- countdowns ---------------------------------------------------------------------------------------------------
