@@ -414,13 +414,13 @@ class ReviewJson(BaseModel):
 class RoundsJson(BaseModel):
     """Numbers of rounds won, drawn and lost."""
 
-    won: int
-    drawn: int
-    lost: int
+    wins: int
+    draws: int
+    losses: int
 
 
 class StandingJson(BaseModel):
-    """The results of a bot, created by `BotStanding.as_json`."""
+    """The results of a bot, created by `BotStanding.to_json`."""
 
     bot: str
     points: int
@@ -433,7 +433,7 @@ class StandingJson(BaseModel):
     messages: dict[str, str] = Field(description="The first error message for each reason")
     moves: int
     mean_ms: float
-    worst_ms: float
+    max_ms: float
     memory_mib: float
-    learning_s: float
-    processors: float
+    learning_seconds: float
+    mean_cpus: float = Field(description="The mean number of busy CPUs during moves")

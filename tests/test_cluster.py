@@ -252,7 +252,7 @@ def test_ctrl_c_keeps_results_and_cancels_pending_items(address: str) -> None:
         if played == 3:
             raise KeyboardInterrupt
 
-    result = play_match(replace(MATCH, games=500), address, report=interrupt)
+    result = play_match(replace(MATCH, games=500), address, on_progress=interrupt)
     assert (result.games, result.interrupted) == (3, True)
     with distributed.Client(address, set_as_default=False) as client:
         wait_until(lambda: client.run_on_scheduler(lambda dask_scheduler: not dask_scheduler.tasks))

@@ -78,16 +78,16 @@ def play_and_report(tournament: Tournament, folder: Path, jobs: Jobs, json: bool
 
     with show_progress(f"{label}: bots are preparing", tournament.total, draw) as update:
 
-        def report(result: TournamentResult) -> None:
+        def show(result: TournamentResult) -> None:
             nonlocal latest
             latest = result
             update(len(result.results), label if result.results else "")
 
-        result = play_tournament(tournament, folder, jobs, report)
+        result = play_tournament(tournament, folder, jobs, show)
     if result.interrupted and not result.results:
         raise KeyboardInterrupt
     if json:
-        print_json(result.as_json() | {"folder": str(folder)})
+        print_json(result.to_json() | {"folder": str(folder)})
     else:
         print_report(result)
     if result.interrupted:
@@ -121,10 +121,10 @@ def _standings(results: TournamentResult, console: Console) -> list[RenderableTy
 
 
 def _standings_table(results: TournamentResult, standings: Sequence[BotStanding], narrow: bool) -> Table:
-    columns = ("points", "won", "drawn", "lost", "games", "mean score", "Elo, 95 %")
+    columns = ("points", "wins", "draws", "losses", "games", "mean score", "Elo, 95 %")
 
     def cells(bot: BotStanding) -> list[str]:
-        numbers = map(str, (bot.points, bot.won, bot.drawn, bot.lost, bot.games))
+        numbers = map(str, (bot.points, bot.wins, bot.draws, bot.losses, bot.games))
         return [*numbers, f"{bot.mean_score:.1f}", f"{bot.elo:+.0f} ± {bot.elo_margin:.0f}"]
 
     return _table(
@@ -134,12 +134,12 @@ def _standings_table(results: TournamentResult, standings: Sequence[BotStanding]
 
 def _usage_table(standings: Sequence[BotStanding], narrow: bool) -> Table:
     """Format the resource use of the bots, and their forfeits."""
-    columns = ("mean ms", "worst ms", "memory MiB", "learning s", "CPUs", "forfeits")
+    columns = ("mean ms", "max ms", "memory MiB", "learning s", "CPUs", "forfeits")
 
     def cells(bot: BotStanding) -> list[str]:
         lost = ", ".join(f"{count} {reason}" for reason, count in bot.forfeits.items())
-        used = map(_figure, (1000 * bot.mean_seconds, 1000 * bot.worst, bot.memory_mib, bot.learning))
-        return [*used, f"{bot.cpus:.1f}", lost or "0"]
+        used = map(_figure, (1000 * bot.mean_seconds, 1000 * bot.max_seconds, bot.memory_mib, bot.learning_seconds))
+        return [*used, f"{bot.mean_cpus:.1f}", lost or "0"]
 
     return _table("Resources", standings, narrow, columns, map(cells, standings))
 
@@ -163,7 +163,7 @@ def _cross_tables(
     ranks = [str(rank) for rank in range(1, len(specs) + 1)]
     for first in range(0, len(specs), fitting):
         part = slice(first, first + fitting)
-        yield _table("Rounds won-drawn-lost", standings, narrow, ranks[part], (row[part] for row in cells))
+        yield _table("Rounds: wins-draws-losses", standings, narrow, ranks[part], (row[part] for row in cells))
 
 
 def _table(

@@ -56,7 +56,7 @@ class ContestConfig(Message):
     players: Annotated[list[SpecText], Field(min_length=2, max_length=MAX_BOTS)] = Field(
         description="Player specs, all different", examples=[["greedy", "alphabeta@4"]]
     )
-    rounds: int = Field(default=5, ge=1, le=MAX_ROUNDS, description="Per pair; a round is two games")
+    rounds: int = Field(default=5, ge=1, le=MAX_ROUNDS, description="Per pairing; a round is two games")
     opening_plies: int = Field(default=4, ge=0, le=MAX_OPENING_PLIES, description="Random moves before each round")
     seed: int = Field(default=0, ge=0, lt=1 << 32, description="Random seed of the openings")
     move_time: float = Field(
@@ -64,7 +64,7 @@ class ContestConfig(Message):
     )
 
     def count_rounds(self) -> int:
-        """The rounds of all pairs."""
+        """The rounds of all pairings."""
         return self.rounds * len(self.players) * (len(self.players) - 1) // 2
 
     def tournament(self) -> Tournament:
@@ -89,12 +89,12 @@ class ContestSummary(ContestConfig):
     started: datetime
     state: State
     message: str = Field(description="The error of a failed contest")
-    rounds_played: int = Field(description="Finished rounds of all pairs")
-    rounds_total: int = Field(description="Rounds of all pairs")
+    rounds_played: int = Field(description="Finished rounds of all pairings")
+    rounds_total: int = Field(description="Rounds of all pairings")
     seconds_left: float | None = Field(description="An estimate while the contest is running, else null")
 
 
-class PairResult(RoundsJson):
+class ContestPairing(RoundsJson):
     """The results of the rounds between two bots, from the view of the first."""
 
     first: str
@@ -105,7 +105,7 @@ class ContestGame(BaseModel):
     """A game of a contest; the first of two entries belongs to the side that moved first."""
 
     number: int
-    pair: int
+    pairing: int = Field(description="Its index in `pairings`")
     round: int
     first: str
     second: str
@@ -118,7 +118,7 @@ class ContestDetails(ContestSummary):
     """The state of a contest with its standings and games."""
 
     standings: list[StandingJson] = Field(description="The best first")
-    pairs: list[PairResult]
+    pairings: list[ContestPairing]
     games: list[ContestGame] = Field(description="In playing order, from the one after `since`")
 
 
@@ -176,7 +176,7 @@ class Contest:
         self.stored.message = ""
         self.save()
         try:
-            with Runner(tournament, folder=self.folder):
+            with Runner(tournament, out=self.folder):
                 pass
         except ConfigError:
             cause = "was started by another version of Awello or of its players, or is damaged"
@@ -253,7 +253,7 @@ def number_games(results: TournamentResult) -> list[ContestGame]:
         for turn, game in enumerate(played.games):
             first, second = game.result.players
             score = game.score[::-1] if turn else game.score
-            fields = {"number": len(games) + 1, "pair": played.pair, "round": played.number + 1, "score": score}
+            fields = {"number": len(games) + 1, "pairing": played.pairing, "round": played.number + 1, "score": score}
             games.append(ContestGame.model_validate(vars(game.result) | fields | {"first": first, "second": second}))
     return games
 
@@ -373,8 +373,8 @@ class ContestRunner:
 def dump_contest(summary: ContestSummary, folder: Path, since: int = 0) -> bytes:
     """The details of a contest as JSON, with the games after number `since`."""
     results = Contest.load(folder).results()
-    report, games = results.as_json(), number_games(results)[since:]
-    fields = {"standings": report["standings"], "pairs": report["pairs"], "games": games}
+    report, games = results.to_json(), number_games(results)[since:]
+    fields = {"standings": report["standings"], "pairings": report["pairings"], "games": games}
     return ContestDetails.model_validate(vars(summary) | fields).model_dump_json().encode()
 
 

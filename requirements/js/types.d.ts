@@ -108,11 +108,11 @@ interface Standing {
   bot: string; games: number; points: number; mean_score: number; elo: number; elo_margin: number; mean_ms: number;
   rounds: Outcomes; forfeits: Record<string, number>; messages: Record<string, string>;
 }
-interface Outcomes { won: number; drawn: number; lost: number }
+interface Outcomes { wins: number; draws: number; losses: number }
 interface Contest {
   id: string; game: string; players: string[]; state: string; started: string; rounds_played: number; rounds_total: number;
   seconds_left: number | null; message?: string; standings: Standing[]; games: ContestGame[];
-  pairs: ({ first: string; second: string } & Outcomes)[];
+  pairings: ({ first: string; second: string } & Outcomes)[];
 }
 
 // ---- club messages
