@@ -26,7 +26,7 @@ OWNERS, GUESSERS, ELSEWHERE = "10.0.0.1", "10.6.6.6", "10.0.0.2"
 def exact_limits(monkeypatch: pytest.MonkeyPatch) -> None:
     """Hash fast, and do not refill rate limits during a test."""
     monkeypatch.setattr(accounts, "_hasher", PasswordHasher(time_cost=1, memory_cost=8, parallelism=1))
-    monkeypatch.setattr(logins, "PAIR_RATE", (10, 0))
+    monkeypatch.setattr(logins, "NAME_AND_ORIGIN_RATE", (10, 0))
 
 
 @contextmanager

@@ -96,7 +96,7 @@ def test_malformed_messages_are_answered_and_the_connection_survives(address: st
 
 def test_the_expected_move_is_never_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Other messages above the limit are refused, with their ids."""
-    monkeypatch.setattr(club_service, "ACCOUNT_RATE", (12, 0.001))
+    monkeypatch.setattr(club_service, "MESSAGE_RATE", (12, 0.001))
     with ExitStack() as stack:
         address = stack.enter_context(serving(tmp_path / "club.sqlite"))
         ann, bob = ClubHttpClient(base_url=address), ClubHttpClient(base_url=address)
@@ -132,8 +132,8 @@ def test_messages_without_an_account_are_charged_to_their_network(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, frozen_limits: None
 ) -> None:
     """However many connections it has; other networks and accounts are not affected."""
-    monkeypatch.setattr(connection, "MAX_DELAY", 0.0)
-    monkeypatch.setattr(web, "NETWORK_BUDGET", (40.0, 1.0))
+    monkeypatch.setattr(connection, "MAX_DELAY_SECONDS", 0.0)
+    monkeypatch.setattr(web, "EVENT_LOOP_RATE", (40.0, 1.0))
     with (
         serving(tmp_path / "club.sqlite", names=["club.example.org"]) as address,
         ClubHttpClient(base_url=address) as client,

@@ -438,8 +438,8 @@ def test_ten_thousand_connections_do_not_lock_out_others(hostile: HostileClub, m
 
 
 def test_ten_thousand_spectators_do_not_lock_out_players(hostile: HostileClub, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(club_connection, "MAX_WATCHERS", 20)
-    monkeypatch.setattr(club_connection, "MAX_ACCOUNT_CONNECTIONS", 5)
+    monkeypatch.setattr(club_connection, "MAX_VISITOR_CONNECTIONS", 20)
+    monkeypatch.setattr(club_connection, "MAX_CONNECTIONS_PER_ACCOUNT", 5)
     with ExitStack() as stack:
         spectator = hostile.visitor()
         channels = [stack.enter_context(spectator.connect()) for _ in range(30)]

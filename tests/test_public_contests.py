@@ -109,7 +109,7 @@ def test_the_oldest_contest_of_visitors_is_deleted(contests: ContestRunner, monk
 def test_a_network_deletes_only_its_own_contests(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Contests of the owner are never deleted, nor those of other networks while one has too many."""
     monkeypatch.setattr(module, "MAX_VISITOR_CONTESTS", 4)
-    monkeypatch.setattr(module, "MAX_NETWORK_CONTESTS", 2)
+    monkeypatch.setattr(module, "MAX_CONTESTS_PER_NETWORK", 2)
     monkeypatch.setattr(Contest, "start", lambda contest, seconds: contest.save())
     plan = ContestConfig.model_validate(CONFIG)
     owners, _ = ContestRunner(tmp_path).start(plan)

@@ -19,7 +19,7 @@ from awello.kernel_compiler import KernelCompiler, kernels_are_missing
 from awello.web.process import ENGINE_KERNELS, SERVER_KERNELS, parse_niceness
 
 DEFAULT_PORT, PORTS_TRIED = 8421, 20
-DEFAULT_MAX_ENGINES = 4
+MAX_DEFAULT_ENGINE_PROCESSES = 4
 TCP_TIMEOUT_MS = 30_000  # connections that do not acknowledge data for this long are closed
 
 
@@ -65,7 +65,7 @@ def serve(
         database = None if no_archive else archive or ""
         if database is not None:
             check_archive(database)
-        engines = jobs or (0 if cluster else min(DEFAULT_MAX_ENGINES, os.cpu_count() or 1))
+        engines = jobs or (0 if cluster else min(MAX_DEFAULT_ENGINE_PROCESSES, os.cpu_count() or 1))
         application = create_app(engines, host, database, club, hostname or (), cluster, kernels)
 
         def announce() -> None:

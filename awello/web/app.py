@@ -29,7 +29,7 @@ from awello.web.metrics import format_metrics
 from awello.web.page_files import PageFiles
 from awello.web.process import ENGINE_KERNELS
 from awello.web.rate_limits import ConcurrencyLimit, RateLimits
-from awello.web.request_guard import LOCAL_HOSTS, NETWORK_BUDGET, RequestGuard
+from awello.web.request_guard import EVENT_LOOP_RATE, LOCAL_HOSTS, RequestGuard
 
 if not EXTRA_MISSING:
     from awello.web import accounts_api, club_connection, tournaments_api
@@ -100,19 +100,19 @@ def create_app(
         lifespan=lifespan,
         responses=api.ERROR_RESPONSES,
     )
-    budgets, connections = RateLimits(*NETWORK_BUDGET), ConcurrencyLimit()
+    network_limits, connections = RateLimits(*EVENT_LOOP_RATE), ConcurrencyLimit()
     app.add_middleware(PageFiles)
-    app.add_middleware(RequestGuard, host=host, host_names=host_names, budgets=budgets)
+    app.add_middleware(RequestGuard, host=host, host_names=host_names, network_limits=network_limits)
     app.include_router(api.router)
     app.include_router(files_api.router, responses={404: api.NOT_FOUND})
     app.include_router(archive_api.router, responses={404: api.NOT_FOUND, 429: api.TOO_MANY_REQUESTS})
     app.include_router(contests_api.router, responses={404: api.NOT_FOUND, 409: api.CONFLICT})
-    _add_club_routes(app, budgets)
+    _add_club_routes(app, network_limits)
     add_error_handlers(app)
 
     @app.websocket("/api/live")
     async def channel(socket: WebSocket) -> None:
-        await serve_engine(socket, app.state.engines, budgets, connections, app.state.club_service)
+        await serve_engine(socket, app.state.engines, network_limits, connections, app.state.club_service)
 
     @app.get("/metrics", include_in_schema=False)
     async def metrics() -> Response:
@@ -121,7 +121,7 @@ def create_app(
     return app
 
 
-def _add_club_routes(app: FastAPI, budgets: RateLimits) -> None:
+def _add_club_routes(app: FastAPI, network_limits: RateLimits) -> None:
     """Add the routes of the club; without the `club` extra, all of them answer with the error `no_club`."""
     if EXTRA_MISSING:
 
@@ -139,7 +139,7 @@ def _add_club_routes(app: FastAPI, budgets: RateLimits) -> None:
         if app.state.club_service.database is None:
             await socket.close(POLICY_VIOLATION, NO_CLUB)
         else:
-            await club_connection.serve_club(socket, app.state.club_service, budgets)
+            await club_connection.serve_club(socket, app.state.club_service, network_limits)
 
 
 def add_error_handlers(app: FastAPI) -> None:

@@ -18,7 +18,7 @@ from awello.errors import AwelloError, StorageError
 from awello.web.errors import ApiError
 from awello.web.rate_limits import RateLimit, RateLimits
 
-DOWNLOAD_LIMIT = (5, 1 / 30)  # downloads of files per network: burst, and per second
+DOWNLOAD_RATE = (5, 1 / 30)  # downloads of files per network: burst, and per second
 MAX_CONCURRENT_QUERIES = 4  # further queries wait, without blocking the server
 RETRY_DELAY = 10.0  # seconds before an archive that could not be opened is opened again
 MAX_SAVES_PER_MINUTE = 20  # by one network
@@ -34,7 +34,7 @@ class ArchiveService:
         self.location = location
         self.public = public  # whether other machines can reach the server
         self.importing, self.exporting = Lock(), Lock()  # one import and one export at a time
-        self.downloads = RateLimits(*DOWNLOAD_LIMIT)
+        self.downloads = RateLimits(*DOWNLOAD_RATE)
         self._archive: Archive | None = None
         self._failed_at = -RETRY_DELAY
         self._opening = threading.Lock()

@@ -39,7 +39,7 @@ from awello.web.messages import GameName, Message, SpecText
 from awello.web.process import run_contest
 
 MAX_STORED_CONTESTS = 200  # of the owner
-MAX_VISITOR_CONTESTS, MAX_NETWORK_CONTESTS = 40, 5  # stored contests of all visitors, and of one network
+MAX_VISITOR_CONTESTS, MAX_CONTESTS_PER_NETWORK = 40, 5  # stored contests of all visitors, and of one network
 MAX_RUNNING_CONTESTS, MAX_CONTEST_SECONDS = 2, 600.0  # of visitors: concurrent contests, and seconds per contest
 MAX_BOTS, MAX_ROUNDS, MAX_OPENING_PLIES, MAX_MOVE_SECONDS = 8, 50, 12, 5.0
 MOVE_TOLERANCE_SECONDS = 0.1  # tolerance per move, because the server has other work
@@ -343,8 +343,8 @@ class ContestRunner:
             return
         by_visitors = [contest for contest in self.list() if contest.stored.by_visitor and not contest.running]
         mine = [contest for contest in by_visitors if contest.network == network]
-        if len(mine) >= MAX_NETWORK_CONTESTS or len(by_visitors) >= MAX_VISITOR_CONTESTS:
-            oldest = (mine if len(mine) >= MAX_NETWORK_CONTESTS else by_visitors)[-1].folder
+        if len(mine) >= MAX_CONTESTS_PER_NETWORK or len(by_visitors) >= MAX_VISITOR_CONTESTS:
+            oldest = (mine if len(mine) >= MAX_CONTESTS_PER_NETWORK else by_visitors)[-1].folder
             self._recent.pop(oldest.name, None)
             shutil.rmtree(oldest)
 

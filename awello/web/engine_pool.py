@@ -38,7 +38,7 @@ from awello.web.engine_tasks import (
 from awello.web.messages import MAX_SEARCH_SECONDS
 from awello.web.rate_limits import RecentUsage
 
-MAX_WAITING_JOBS, MAX_NETWORK_WAITING_JOBS = 500, 96  # urgent tasks and others are counted separately
+MAX_WAITING_JOBS, MAX_WAITING_JOBS_PER_NETWORK = 500, 96  # urgent tasks and others are counted separately
 URGENT_HEAD_START = 4.0  # seconds of usage by which an urgent task precedes others
 TIME_SLICE = 0.7  # seconds after which an analysis or a review can be preempted
 SCHEDULE_INTERVAL = 0.1  # seconds between scheduler runs while tasks wait
@@ -270,7 +270,7 @@ class EnginePool:
         if self._closed:
             return SHUTTING_DOWN
         ahead = [other.network for other in self._waiting if other.urgent == job.urgent]
-        full = len(ahead) >= MAX_WAITING_JOBS or ahead.count(job.network) >= MAX_NETWORK_WAITING_JOBS
+        full = len(ahead) >= MAX_WAITING_JOBS or ahead.count(job.network) >= MAX_WAITING_JOBS_PER_NETWORK
         return QUEUE_FULL if full else None
 
     def _refuse_waiting(self, answer: Answer) -> None:

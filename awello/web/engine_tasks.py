@@ -34,7 +34,7 @@ from awello.web.client_players import make_client_player
 from awello.web.errors import describe_error, error_fields
 from awello.web.process import ENGINE_KERNELS, prepare_process
 
-MAX_ENGINES, ENGINE_HASH = 2, 64  # engines per process, and the size of each transposition table in MiB
+MAX_ENGINES_PER_PROCESS, ENGINE_HASH_MIB = 2, 64  # engines per process, and the size of each transposition table in MiB
 LENGTH_BYTES = 4  # before each message between processes
 
 Answer = dict[str, Any]
@@ -165,9 +165,9 @@ class TaskRunner:
     def get_engine(self, game: Game) -> Engine:
         """The engine of a game; the least recently used one is closed if there are too many."""
         engine = self.engines.pop(game, None)
-        if engine is None and len(self.engines) == MAX_ENGINES:
+        if engine is None and len(self.engines) == MAX_ENGINES_PER_PROCESS:
             self.engines.pop(next(iter(self.engines))).close()
-        self.engines[game] = engine or Engine(game, hash=ENGINE_HASH, secret=True)
+        self.engines[game] = engine or Engine(game, hash=ENGINE_HASH_MIB, secret=True)
         return self.engines[game]
 
     def analyse(self, position: Position, limit: Limit, best: int = 1) -> Iterator[Analysis]:

@@ -15,7 +15,7 @@ from awello.web.rate_limits import RateLimits, network_of
 from awello.web.request_guard import address_of
 
 DEVICE_COOKIE = "awello_device"  # kept after a logout
-PAIR_RATE = (10, 1 / 6)  # by name and network or known device: burst, and per second
+NAME_AND_ORIGIN_RATE = (10, 1 / 6)  # by name and network or known device: burst, and per second
 NETWORK_RATE, NAME_RATE, UNKNOWN_ORIGIN_RATE = (40, 1 / 3), (50, 1 / 2), (100, 5)  # for unknown origins
 
 
@@ -41,7 +41,7 @@ class LoginLimits:
     """The rate limits of login attempts by account, network and device."""
 
     def __init__(self) -> None:
-        self.pair_limits, self.network_limits = RateLimits(*PAIR_RATE), RateLimits(*NETWORK_RATE)
+        self.pair_limits, self.network_limits = RateLimits(*NAME_AND_ORIGIN_RATE), RateLimits(*NETWORK_RATE)
         self.name_limits, self.unknown_origin_limits = RateLimits(*NAME_RATE), RateLimits(*UNKNOWN_ORIGIN_RATE)
 
     def admit_unknown(self) -> bool:
