@@ -227,8 +227,8 @@ def serve(database: str, *options: str) -> tuple[subprocess.Popen[str], str]:
 def load_games(database: str) -> tuple[dict[int, GameState], float]:
     """Load all games, replayed by the rules, and the time of the last heartbeat."""
     store = ClubStore(database)
-    states = store.read(lambda connection: [game_state_of(row) for row in connection.execute(games.select())])
-    heartbeat = store.read(load_heartbeat)
+    states = store.read_blocking(lambda connection: [game_state_of(row) for row in connection.execute(games.select())])
+    heartbeat = store.read_blocking(load_heartbeat)
     store.close()
     return {state.number: state for state in states}, heartbeat or 0.0
 

@@ -208,7 +208,7 @@ def create_user(store: ClubStore, name: str, password: str = "correct horse") ->
 
 def test_passwords_and_sessions(store: ClubStore) -> None:
     ann = create_user(store, "Ann")
-    found, hashed = store.read(lambda connection: people.load_password(connection, "ANN"))
+    found, hashed = store.read_blocking(lambda connection: people.load_password(connection, "ANN"))
     assert found == ann and hashed and hashed.startswith("$argon2id$") and "horse" not in hashed
     assert people.verify_password(hashed, "correct horse") and not people.verify_password(hashed, "wrong horse!")
     assert not people.verify_password(None, "correct horse")
@@ -218,10 +218,10 @@ def test_passwords_and_sessions(store: ClubStore) -> None:
     with refused("password_length"):
         people.hash_password("short")
     secret = store.submit(lambda connection: people.create_session(connection, ann)).result()
-    assert store.read(lambda connection: people.find_by_session(connection, secret)) == ann
-    assert store.read(lambda connection: people.find_by_session(connection, secret + "x")) is None
+    assert store.read_blocking(lambda connection: people.find_by_session(connection, secret)) == ann
+    assert store.read_blocking(lambda connection: people.find_by_session(connection, secret + "x")) is None
     store.submit(lambda connection: people.delete_session(connection, secret)).result()
-    assert store.read(lambda connection: people.find_by_session(connection, secret)) is None
+    assert store.read_blocking(lambda connection: people.find_by_session(connection, secret)) is None
 
 
 def test_a_session_expires(store: ClubStore, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -229,9 +229,9 @@ def test_a_session_expires(store: ClubStore, monkeypatch: pytest.MonkeyPatch) ->
     secret = store.submit(lambda connection: people.create_session(connection, ann)).result()
     now = time.time()
     monkeypatch.setattr(time, "time", lambda: now + people.SESSION_SECONDS + 1)
-    assert store.read(lambda connection: people.find_by_session(connection, secret)) is None
+    assert store.read_blocking(lambda connection: people.find_by_session(connection, secret)) is None
     store.submit(lambda connection: people.create_session(connection, ann)).result()
-    assert len(store.read(lambda connection: connection.execute(select(sessions)).all())) == 1
+    assert len(store.read_blocking(lambda connection: connection.execute(select(sessions)).all())) == 1
 
 
 def test_tokens_of_bots_can_be_revoked(store: ClubStore) -> None:
@@ -239,20 +239,20 @@ def test_tokens_of_bots_can_be_revoked(store: ClubStore) -> None:
     bot = store.submit(lambda connection: people.create_account(connection, "Ann-bot", None, ann.number)).result()
     assert bot.bot and bot.owner == ann.number
     secret = store.submit(lambda connection: people.create_token(connection, bot, "laptop")).result()
-    assert store.read(lambda connection: people.find_by_token(connection, secret)) == bot
-    (token,) = store.read(lambda connection: people.list_tokens(connection, bot))
+    assert store.read_blocking(lambda connection: people.find_by_token(connection, secret)) == bot
+    (token,) = store.read_blocking(lambda connection: people.list_tokens(connection, bot))
     assert token["label"] == "laptop" and secret not in str(token)
     assert not store.submit(lambda connection: people.revoke_token(connection, ann, token["id"])).result()
     assert store.submit(lambda connection: people.revoke_token(connection, bot, token["id"])).result()
-    assert store.read(lambda connection: people.find_by_token(connection, secret)) is None
+    assert store.read_blocking(lambda connection: people.find_by_token(connection, secret)) is None
     for number in range(people.MAX_TOKENS):
         store.submit(lambda connection: people.create_token(connection, bot, "more")).result()
         assert number < people.MAX_TOKENS
     with refused("too_many_tokens"):
         store.submit(lambda connection: people.create_token(connection, bot, "more")).result()
     store.submit(lambda connection: people.close_account(connection, bot)).result()
-    assert store.read(lambda connection: people.find_account(connection, "ann-BOT")) is None
-    assert not store.read(lambda connection: connection.execute(select(tokens)).all())
+    assert store.read_blocking(lambda connection: people.find_account(connection, "ann-BOT")) is None
+    assert not store.read_blocking(lambda connection: connection.execute(select(tokens)).all())
 
 
 # ---- store -----------------------------------------------------------------------------------------------------------
@@ -260,7 +260,7 @@ def store_game(store: ClubStore, game: Game = Game.OTHELLO, control: Clock = BLI
     """Store a game between Ann and Bob."""
     players = []
     for name in ("Ann", "Bob"):
-        found = store.read(partial(people.find_account, name=name))
+        found = store.read_blocking(partial(people.find_account, name=name))
         players.append((found or create_user(store, name)).number)
 
     def make(number: int) -> GameState:
@@ -282,8 +282,8 @@ def test_bots_are_closed_with_their_owner(store: ClubStore) -> None:
         return secrets
 
     mine, other = store.submit(operation).result()
-    assert store.read(partial(people.find_by_token, secret=mine)) is None
-    assert store.read(partial(people.find_by_token, secret=other)) is not None
+    assert store.read_blocking(partial(people.find_by_token, secret=mine)) is None
+    assert store.read_blocking(partial(people.find_by_token, secret=other)) is not None
 
 
 def test_the_audit_log_prints_no_control_characters(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -300,12 +300,12 @@ def test_a_stored_game_is_loaded_unchanged(store: ClubStore, game: Game) -> None
     for most in (0, 7, 20):
         state = play_on(state, 1, most)
         save(store, state)
-        (found,) = store.read(load_live_games)
+        (found,) = store.read_blocking(load_live_games)
         assert found == state
     state = play_on(state, 1)
     save(store, state)
-    assert store.read(load_live_games) == []
-    row = store.read(lambda connection: connection.execute(select(games)).one())
+    assert store.read_blocking(load_live_games) == []
+    row = store.read_blocking(lambda connection: connection.execute(select(games)).one())
     assert game_state_of(row) == state and game_state_of(row).winner == state.winner
 
 
@@ -314,7 +314,7 @@ def test_a_damaged_game_is_named(store: ClubStore) -> None:
     damaged = update(games).where(games.c.id == state.number).values(moves=b"\x00")
     store.submit(lambda connection: connection.execute(damaged).rowcount).result()
     with pytest.raises(StorageError, match=f"game {state.number} of the club is damaged: move 1 is not legal"):
-        store.read(load_live_games)
+        store.read_blocking(load_live_games)
 
 
 def test_games_are_numbered_consecutively(store: ClubStore) -> None:
@@ -325,14 +325,16 @@ def test_a_game_is_rated_once(store: ClubStore) -> None:
     state = play_on(store_game(store), most=10).resign(1)
     for _ in range(2):
         save(store, state)
-    ann, bob = (store.read(partial(load_rating, account=number, pool="othello blitz")) for number in (1, 2))
+    ann, bob = (store.read_blocking(partial(load_rating, account=number, pool="othello blitz")) for number in (1, 2))
     assert bob.mean > INITIAL_RATING > ann.mean
-    assert store.read(partial(load_leaderboard, pool="othello blitz", count=10)) == [], "both ratings are provisional"
-    assert store.read(lambda connection: load_rating(connection, 1, "othello standard")) == Rating()
-    assert len(store.read(lambda connection: connection.execute(select(rating_changes)).all())) == 2
+    assert store.read_blocking(partial(load_leaderboard, pool="othello blitz", count=10)) == [], (
+        "both ratings are provisional"
+    )
+    assert store.read_blocking(lambda connection: load_rating(connection, 1, "othello standard")) == Rating()
+    assert len(store.read_blocking(lambda connection: connection.execute(select(rating_changes)).all())) == 2
     save(store, store_game(store, rated=False).resign(1))
     save(store, store_game(store).abort(1))
-    assert len(store.read(lambda connection: connection.execute(select(rating_changes)).all())) == 2
+    assert len(store.read_blocking(lambda connection: connection.execute(select(rating_changes)).all())) == 2
 
 
 def test_a_failing_operation_affects_no_other(store: ClubStore) -> None:
@@ -351,7 +353,7 @@ def test_a_failing_operation_affects_no_other(store: ClubStore) -> None:
                 future.result()
         else:
             future.result()
-    assert len(store.read(lambda connection: connection.execute(select(audit)).all())) == 7
+    assert len(store.read_blocking(lambda connection: connection.execute(select(audit)).all())) == 7
 
 
 def test_the_queue_is_written_before_the_store_closes(tmp_path: Path) -> None:
@@ -363,10 +365,10 @@ def test_the_queue_is_written_before_the_store_closes(tmp_path: Path) -> None:
 
 
 def test_the_heartbeat_is_stored(store: ClubStore) -> None:
-    assert store.read(load_heartbeat) is None
+    assert store.read_blocking(load_heartbeat) is None
     for moment in (5.0, 6.5):
         store.submit(partial(save_heartbeat, now=moment)).result()
-        assert store.read(load_heartbeat) == moment
+        assert store.read_blocking(load_heartbeat) == moment
 
 
 def test_a_database_that_cannot_be_opened_is_reported(tmp_path: Path) -> None:

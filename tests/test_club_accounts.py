@@ -47,7 +47,7 @@ def guess(visitor: ClubHttpClient, network: str) -> int:
 
 def audit_events(database: Path) -> list[str]:
     store = ClubStore(database)
-    found = [row.event for row in store.read(lambda connection: connection.execute(select(audit)).all())]
+    found = [row.event for row in store.read_blocking(lambda connection: connection.execute(select(audit)).all())]
     store.close()
     return found
 
@@ -191,17 +191,22 @@ def test_known_devices_are_bounded_hashed_and_forgotten(store: ClubStore, monkey
         ).result()
 
     def known(device: str, network: str) -> str | None:
-        return store.read(lambda connection: accounts.recognise_origin(connection, ann.number, device, network))
+        return store.read_blocking(
+            lambda connection: accounts.recognise_origin(connection, ann.number, device, network)
+        )
 
     for number in range(accounts.MAX_DEVICES):
         use(number)
-    rows = store.read(lambda connection: connection.execute(select(known_devices)).all())
+    rows = store.read_blocking(lambda connection: connection.execute(select(known_devices)).all())
     assert len(rows) == accounts.MAX_DEVICES and all(len(row.digest) == 32 for row in rows)
     assert known("device0", "net0") is None, "the least recently used device"
     last = accounts.MAX_DEVICES - 1
     assert known(f"device{last}", "net0") == "device" and known("other", f"net{last}") == "network"
     use(last)
-    assert len(store.read(lambda connection: connection.execute(select(known_devices)).all())) == accounts.MAX_DEVICES
+    assert (
+        len(store.read_blocking(lambda connection: connection.execute(select(known_devices)).all()))
+        == accounts.MAX_DEVICES
+    )
     monkeypatch.setattr(time, "time", lambda: now + last + accounts.DEVICE_SECONDS + 1)
     assert known(f"device{last}", f"net{last}") is None
     use(0)
@@ -218,7 +223,7 @@ def test_sessions_of_an_account_are_limited(store: ClubStore, monkeypatch: pytes
         secrets.append(store.submit(lambda connection: accounts.create_session(connection, ann)).result())
 
     def whose(secret: str) -> accounts.Account | None:
-        return store.read(lambda connection: accounts.find_by_session(connection, secret))
+        return store.read_blocking(lambda connection: accounts.find_by_session(connection, secret))
 
     assert [whose(secret) for secret in secrets] == [None] + [ann] * accounts.MAX_SESSIONS
     assert whose(others) == bob

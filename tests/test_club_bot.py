@@ -73,7 +73,7 @@ def create_bots(file: Path, *names: str) -> list[str]:
 
 def load_games(store: ClubStore) -> list[GameState]:
     """The stored games."""
-    rows = store.read(lambda connection: connection.execute(select(games).order_by(games.c.id)).all())
+    rows = store.read_blocking(lambda connection: connection.execute(select(games).order_by(games.c.id)).all())
     return [game_state_of(row) for row in rows]
 
 

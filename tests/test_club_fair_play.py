@@ -36,7 +36,7 @@ def advance_clock(club: ClubHarness, seconds: float) -> None:
 
 
 def mean_rating(club: ClubHarness, client: ClientConnection, pool: str = "othello blitz") -> float:
-    return club.store.read(partial(load_rating, account=client.require_account().number, pool=pool)).mean
+    return club.store.read_blocking(partial(load_rating, account=client.require_account().number, pool=pool)).mean
 
 
 def events(club: ClubHarness, name: str, event: str) -> list[dict[str, Any]]:
@@ -76,18 +76,18 @@ async def test_a_rated_game_has_a_few_plies(club: ClubHarness) -> None:
 @with_club
 async def test_rated_games_of_two_players_are_limited_per_day(club: ClubHarness) -> None:
     ann, eve, bob = club.connect("Ann"), club.connect("Eve"), club.connect("Bob")
-    for number in range(fair_play.MAX_RATED_GAMES_PER_PAIR + 2):
+    for number in range(fair_play.MAX_DAILY_RATED_GAMES_PER_PAIR + 2):
         pair = (ann, eve) if number % 2 else (eve, ann)
         game = await club.start_game(*pair, RATED)
-        within = number < fair_play.MAX_RATED_GAMES_PER_PAIR
+        within = number < fair_play.MAX_DAILY_RATED_GAMES_PER_PAIR
         assert (club.last_event("Ann")["rated"], club.last_event("Eve")["unrated_reason"]) == (
             within,
-            None if within else "repeats",
+            None if within else "repeated_pairing",
         )
         await play_random_moves(club, game, list(pair), max_moves=10)
         await club.server.resign(eve, game)
     assert await club.start_game(ann, bob, RATED) and club.last_event("Ann")["rated"], "other pairs are not affected"
-    yesterday = update(games).values(started=games.c.started - fair_play.DAY)
+    yesterday = update(games).values(started=games.c.started - fair_play.DAY_SECONDS)
     club.store.submit(lambda connection: connection.execute(yesterday).rowcount).result()
     assert await club.start_game(ann, eve, RATED) and club.last_event("Ann")["rated"], "the next day they count again"
 
@@ -95,7 +95,7 @@ async def test_rated_games_of_two_players_are_limited_per_day(club: ClubHarness)
 @with_club
 async def test_aborted_games_do_not_count_for_the_daily_limit(club: ClubHarness) -> None:
     ann, eve = club.connect("Ann"), club.connect("Eve")
-    for _ in range(fair_play.MAX_RATED_GAMES_PER_PAIR + 1):
+    for _ in range(fair_play.MAX_DAILY_RATED_GAMES_PER_PAIR + 1):
         number = await club.start_game(ann, eve, RATED)
         assert club.last_event("Ann")["rated"]
         await club.server.abort(eve, number)
@@ -108,7 +108,7 @@ async def test_accounts_of_one_network_play_unrated(club: ClubHarness) -> None:
     ann.network = eve.network = "192.0.2.7"
     bob.network = "192.0.2.8"
     assert await club.start_game(ann, eve, RATED)
-    assert club.last_event("Eve")["rated"] is False and club.last_event("Eve")["unrated_reason"] == "network"
+    assert club.last_event("Eve")["rated"] is False and club.last_event("Eve")["unrated_reason"] == "same_network"
     assert await club.start_game(ann, bob, RATED) and club.last_event("Bob")["rated"]
     ann.network = eve.network = None  # the server's own machine
     number = await club.start_game(ann, eve, RATED)
@@ -117,7 +117,7 @@ async def test_accounts_of_one_network_play_unrated(club: ClubHarness) -> None:
     ann.network = eve.network = "192.0.2.7"
     await club.server.rematch(ann, number)
     await club.server.rematch(eve, number)
-    assert club.last_event("Eve")["unrated_reason"] == "network"
+    assert club.last_event("Eve")["unrated_reason"] == "same_network"
 
 
 def test_the_websocket_recognises_networks(tmp_path: Path) -> None:
@@ -147,7 +147,7 @@ def test_provisional_ratings_are_not_on_the_leaderboard(tmp_path: Path) -> None:
         number = store.submit(partial(create_account, name=name, hashed="none")).result().number
         row = {"account": number, "pool": "othello blitz", "mean": 1600.0 + number, "deviation": deviation}
         store.submit(partial(add_rating, row=row)).result()
-    assert [row["name"] for row in store.read(partial(load_leaderboard, pool="othello blitz", count=10))] == [
+    assert [row["name"] for row in store.read_blocking(partial(load_leaderboard, pool="othello blitz", count=10))] == [
         "Bob",
         "Ann",
     ]
@@ -158,12 +158,12 @@ def test_provisional_ratings_are_not_on_the_leaderboard(tmp_path: Path) -> None:
 @with_club
 async def test_repeated_early_exits_suspend_rated_games(club: ClubHarness) -> None:
     ann, eve = club.connect("Ann"), club.connect("Eve")
-    for left in range(1, fair_play.MAX_FREE_EXITS + 2):
+    for left in range(1, fair_play.MAX_FREE_EXITS_PER_HOUR + 2):
         number = await club.start_game(ann, eve, RATED)
         await (club.server.abort if left % 2 else club.server.resign)(eve, number)
         await club.wait_until(lambda: events(club, "Eve", "warning"))
         assert club.last_event("Eve", "warning")["exits"] == left
-        assert bool(club.last_event("Eve", "warning")["minutes"]) == (left > fair_play.MAX_FREE_EXITS)
+        assert bool(club.last_event("Eve", "warning")["minutes"]) == (left > fair_play.MAX_FREE_EXITS_PER_HOUR)
     with refused("rated_games_suspended"):
         await club.server.lobby.seek(eve, RATED)
     with refused("rated_games_suspended"):
@@ -173,7 +173,7 @@ async def test_repeated_early_exits_suspend_rated_games(club: ClubHarness) -> No
         await club.server.lobby.accept(eve, seek)
     assert "seek" in await club.server.lobby.seek(eve, replace(RATED, rated=False)), "unrated games are possible"
     assert not events(club, "Ann", "warning")
-    advance_clock(club, fair_play.PENALTY_SECONDS + 1)
+    advance_clock(club, fair_play.SUSPENSION_SECONDS_PER_EXIT + 1)
     assert "game" in await club.server.lobby.accept(eve, seek)
 
 
@@ -181,7 +181,7 @@ async def test_repeated_early_exits_suspend_rated_games(club: ClubHarness) -> No
 async def test_a_seek_of_a_suspended_player_is_skipped(club: ClubHarness) -> None:
     ann, eve, bob = club.connect("Ann"), club.connect("Eve"), club.connect("Bob")
     await club.server.lobby.seek(eve, RATED)
-    for _ in range(fair_play.MAX_FREE_EXITS + 1):
+    for _ in range(fair_play.MAX_FREE_EXITS_PER_HOUR + 1):
         club.server.fair_play.record_exit(eve.require_account().number)
     assert "seek" in await club.server.lobby.seek(ann, RATED)
     number = (await club.server.lobby.seek(bob, RATED))["game"]
@@ -212,13 +212,13 @@ def test_exits_expire_after_an_hour() -> None:
         0,
         0,
         0,
-        fair_play.PENALTY_SECONDS / 60,
+        fair_play.SUSPENSION_SECONDS_PER_EXIT / 60,
     ]
     assert exits(7, 242.0)[1] == 2 and exits(7, 303.0)[1] == 0 and exits(8, 3.0) == (0, 0)
-    assert exits(7, fair_play.HOUR + 1.5)[0] == 2
+    assert exits(7, fair_play.HOUR_SECONDS + 1.5)[0] == 2
     for moment in range(4, 40):
         exits(7, float(moment), note=True)
-    assert exits(7, 39.0)[1] == fair_play.MAX_PENALTY_SECONDS / 60
+    assert exits(7, 39.0)[1] == fair_play.MAX_SUSPENSION_SECONDS / 60
 
 
 @with_club
@@ -397,7 +397,7 @@ async def test_one_entry_per_person(club: ClubHarness) -> None:
     club.server.tournaments.wake()
     await club.wait_until(lambda: club.server.live_games)
     known = select(entrants.c.network)
-    rows = club.store.read(lambda connection: connection.execute(known).scalars().all())
+    rows = club.store.read_blocking(lambda connection: connection.execute(known).scalars().all())
     assert rows == [None] * 3, "networks are cleared at the start"
 
 

@@ -73,7 +73,7 @@ class ClubHarness:
 
     async def wait_for_heartbeat(self) -> None:
         """Wait until the heartbeat has been stored at the present time."""
-        await self.wait_until(lambda: self.store.read(load_heartbeat) == self.clock())
+        await self.wait_until(lambda: self.store.read_blocking(load_heartbeat) == self.clock())
 
     async def start_game(self, first: ClientConnection, second: ClientConnection, terms: GameTerms = BLITZ) -> int:
         """Start a game between two clients, in this order; return its number."""
@@ -485,18 +485,18 @@ async def test_clocks_keep_running_after_an_unexpected_error(club: ClubHarness) 
     ann, bob = club.connect("Ann"), club.connect("Bob")
     number = await club.start_game(ann, bob)
     live_game, broken = club.server.live_games[number], list[str]()
-    real = club.store.read, club.store.submit
+    real = club.store.read_blocking, club.store.submit
 
     def fail(operation: Any) -> Any:
         broken.append(str(operation))
         raise ZeroDivisionError("a bug")
 
-    club.store.read = club.store.submit = fail  # type: ignore[method-assign, assignment]
+    club.store.read_blocking = club.store.submit = fail  # type: ignore[method-assign, assignment]
     live_game.state = replace(live_game.state, clocks=(0.0, 300.0))
     club.server.tournaments.wake()
     club.clock.advance(MAX_LAG_COMPENSATION + 0.001)
     await club.wait_until(lambda: len(broken) > 2)
-    club.store.read, club.store.submit = real  # type: ignore[method-assign]
+    club.store.read_blocking, club.store.submit = real  # type: ignore[method-assign]
     await club.wait_until(lambda: live_game.state.over)
     await club.wait_until(lambda: len(club.server._tasks) == 4)
 

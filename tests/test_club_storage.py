@@ -86,7 +86,9 @@ def begin_game(connection: Connection) -> GameState:
 
 
 def count(store: ClubStore, table: Any) -> int:
-    return store.read(lambda connection: int(connection.execute(select(func.count()).select_from(table)).scalar_one()))
+    return store.read_blocking(
+        lambda connection: int(connection.execute(select(func.count()).select_from(table)).scalar_one())
+    )
 
 
 def open_store(database: str, claim: bool = True) -> ClubStore:

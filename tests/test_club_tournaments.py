@@ -97,7 +97,7 @@ def start_now(store: ClubStore, number: int) -> None:
 
 
 def load_tournament(club: ClubHarness, number: int) -> ClubTournament:
-    return club.store.read(partial(tournament_store.find_tournament, key=number))
+    return club.store.read_blocking(partial(tournament_store.find_tournament, key=number))
 
 
 async def wait_for_state(
@@ -135,7 +135,7 @@ async def wait_for_check(club: ClubHarness) -> None:
 
 def load_games(club: ClubHarness) -> list[GameState]:
     """All stored games."""
-    rows = club.store.read(lambda connection: connection.execute(select(games).order_by(games.c.id)).all())
+    rows = club.store.read_blocking(lambda connection: connection.execute(select(games).order_by(games.c.id)).all())
     return [game_state_of(row) for row in rows]
 
 
@@ -181,7 +181,7 @@ async def test_a_whole_swiss_tournament(club: ClubHarness) -> None:
         assert [row["rank"] for row in end["standings"]] == sorted(row["rank"] for row in end["standings"])
         assert {"name", "bot", "rank", "points", "buchholz", "berger", "wins"} == end["standings"][0].keys()
     assert not club.server.tournaments._last_news and not club.server.tournaments._round_called, "memory is released"
-    rows = club.store.read(lambda connection: load_rating(connection, 1, "othello4 blitz"))
+    rows = club.store.read_blocking(lambda connection: load_rating(connection, 1, "othello4 blitz"))
     assert rows.deviation < 350, "its games are rated"
 
 
@@ -482,7 +482,7 @@ async def test_a_pairing_is_played_and_decided_once(club: ClubHarness) -> None:
         )
     assert len(club.server.live_games) == len(load_games(club)) == len(load_tournament(club, number).pairings) == 1
     assert not load_tournament(club, number).is_round_over
-    restored = club.store.read(load_live_games)
+    restored = club.store.read_blocking(load_live_games)
     assert [state.tournament for state in restored] == [number]
 
 

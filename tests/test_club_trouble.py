@@ -86,7 +86,9 @@ def test_a_full_disk_loses_nothing(tmp_path: Path) -> None:
 
         def fill() -> None:
             nonlocal most
-            most = club.store.read(lambda connection: connection.exec_driver_sql("PRAGMA page_count").scalar_one())
+            most = club.store.read_blocking(
+                lambda connection: connection.exec_driver_sql("PRAGMA page_count").scalar_one()
+            )
 
         def empty() -> None:
             nonlocal most

@@ -88,7 +88,7 @@ def test_a_restart_gains_no_lag_compensation(tmp_path: Path) -> None:
     for name in ("Ann", "Bob"):
         store.submit(partial(create_account, name=name, hashed="none")).result()
     store.submit(partial(add_game, make=lambda number: begin())).result()
-    (loaded,) = store.read(load_live_games)
+    (loaded,) = store.read_blocking(load_live_games)
     store.close()
     assert begin().lag_quotas[0] == LagQuota(1.0, 25.0)
     assert loaded.resume(10.0, 99.0).lag_quotas[1] == LagQuota(0.0, 25.0), "in proportion to the remaining clock"
@@ -157,7 +157,7 @@ def test_the_side_with_more_seeds_wins_at_the_move_limit(monkeypatch: pytest.Mon
         assert played.winner == winner
         seen.add((played.winner, played.reason))
         if played.reason == game_state.DRAW_AT_LIMIT:
-            record = store.read(partial(record_of, state=played, names=("Ann", "Bob")))
+            record = store.read_blocking(partial(record_of, state=played, names=("Ann", "Bob")))
             assert record.tags["Result"] == parse_ogn(format_ogn(record)).tags["Result"] == "1/2-1/2"
     store.close()
     assert {reason for _, reason in seen} == {game_state.BEHIND_AT_LIMIT, game_state.DRAW_AT_LIMIT} and {
@@ -175,8 +175,8 @@ def test_a_long_game_is_resumed_after_a_restart(tmp_path: Path) -> None:
     for name in quiet_moves(Game.ABAPA, 1500):
         played = move(played, 0.001, name=name)
     store.submit(SaveGame(played)).result()
-    (loaded,) = store.read(load_live_games)
-    live_game = store.read(partial(add_players, state=loaded))
+    (loaded,) = store.read_blocking(load_live_games)
+    live_game = store.read_blocking(partial(add_players, state=loaded))
     store.close()
     assert loaded.position.past == played.position.past and live_game.to_json(0.0)["ply"] == 1500
     assert not move(loaded, 0.001).reason

@@ -5,7 +5,7 @@ from browser import notice
 from playwright.sync_api import Browser, expect
 from test_page_club import OPEN, begin, club, offer, open_pages
 
-from awello.club.fair_play import NETWORK, FairPlayMonitor
+from awello.club.fair_play import SAME_NETWORK, FairPlayMonitor
 from awello.club.server import ClubServer
 
 __all__ = ["club"]  # the fixture
@@ -86,7 +86,7 @@ def test_a_player_is_blocked(browser: Browser, club: str) -> None:
 
 
 def test_an_unrated_game_shows_the_reason(browser: Browser, club: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(FairPlayMonitor, "find_unrated_reason", lambda *people: NETWORK)
+    monkeypatch.setattr(FairPlayMonitor, "find_unrated_reason", lambda *people: SAME_NETWORK)
     with open_pages(browser, club, "Ann", "Bob") as (ann, bob):
         begin(ann, bob, "othello")
         for page in (ann, bob):

@@ -41,7 +41,7 @@ def plan(database: Path, name: str, system: str = "swiss", rounds: int = 1, grac
 def enter(database: Path, number: int, *players: str) -> None:
     store = ClubStore(database)
     for player in players:
-        account = store.read(partial(find_account, name=player))
+        account = store.read_blocking(partial(find_account, name=player))
         assert account
         store.submit(partial(enter_tournament, key=number, account=account)).result()
     store.close()

@@ -120,7 +120,7 @@ class SandboxedPlayer(Player):
         learning = self._call("learning", limits.learning_time, "make", str(self.spec), self.game)
         self.usage = replace(self.usage, learning_seconds=learning)
         if limits.learning_time is not None and learning > limits.learning_time + limits.tolerance:
-            raise self._too_slow(learning)
+            raise self._disqualify(learning)
 
     def begin(self, game: Game, seed: int) -> None:
         self.usage, self.forfeit = Usage(learning_seconds=self.usage.learning_seconds), None
@@ -209,7 +209,7 @@ class SandboxedPlayer(Player):
         self.forfeit = self.forfeit or forfeit
         return forfeit
 
-    def _too_slow(self, seconds: float) -> Forfeit:
+    def _disqualify(self, seconds: float) -> Forfeit:
         """Disqualify the player, because it would be as slow in every game."""
         self.usage = replace(self.usage, learning_seconds=seconds)
         allowed = format_duration(self.limits.learning_time or 0)
@@ -242,7 +242,7 @@ class SandboxedPlayer(Player):
             self._connection.send((method, args))
             if not self._wait(limit):
                 if reason == "learning":
-                    raise self._too_slow(limit or 0)
+                    raise self._disqualify(limit or 0)
                 self._terminate()
                 raise Forfeit(reason, f"no answer within {limit:.1f} s")
             answer = self._connection.recv()

@@ -127,7 +127,7 @@ def load_password(connection: Connection, name: str) -> tuple[Account | None, st
     return (account_of(row), row.password) if row else (None, None)
 
 
-def password_changed() -> ClubError:
+def password_changed_error() -> ClubError:
     """The error for a request that was made with the previous password."""
     return ClubError("password_changed", "the password has just been changed: log in with the new one")
 
@@ -138,7 +138,7 @@ def change_password(connection: Connection, account: Account, hashed: str, old: 
     if old is not None:
         own_rows.append(accounts.c.password == old)
     if not connection.execute(update(accounts).where(*own_rows).values(password=hashed)).rowcount:
-        raise password_changed()
+        raise password_changed_error()
     for table in (sessions, known_devices):
         connection.execute(delete(table).where(table.c.account == account.number))
 

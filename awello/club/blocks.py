@@ -29,12 +29,12 @@ class BlockList:
         """Load all blocks at startup."""
         stored = select(blocks.c.account, accounts.c.id, accounts.c.name)
         stored = stored.join(accounts, accounts.c.id == blocks.c.blocked)
-        for account, number, name in await self.server.store.fetch(lambda connection: connection.execute(stored).all()):
+        for account, number, name in await self.server.store.read(lambda connection: connection.execute(stored).all()):
             self._blocked.setdefault(account, {})[number] = name
 
     async def block(self, client: ClientConnection, name: str) -> Message:
         """Block a player; blocking again has no effect."""
-        account, other = client.require_account(), await self.server.store.fetch(partial(get_account, name=name))
+        account, other = client.require_account(), await self.server.store.read(partial(get_account, name=name))
         mine = self._blocked.get(account.number, {})
         if other.number == account.number:
             raise ClubError("block_self", "you cannot block yourself")

@@ -11,7 +11,7 @@ from typing import Any
 from sqlalchemy import Connection, select
 
 from awello.club.accounts import Account, account_of
-from awello.club.fair_play import MAX_RATED_GAMES_PER_PAIR, REPEATS, count_recent_rated_games
+from awello.club.fair_play import MAX_DAILY_RATED_GAMES_PER_PAIR, REPEATED_PAIRING, count_recent_rated_games
 from awello.club.game_state import ClubError, GameState, create_game_state
 from awello.club.offers import GameTerms, Message
 from awello.club.rating import Rating, pool_of
@@ -130,8 +130,8 @@ def create_game(
     """Create and store a game; `extra_write` runs in the same transaction."""
     players = accounts[0].number, accounts[1].number
     if terms.rated and not unrated_reason and terms.tournament is None:
-        repeated = count_recent_rated_games(connection, players, now()) >= MAX_RATED_GAMES_PER_PAIR
-        unrated_reason = REPEATS if repeated else None
+        repeated = count_recent_rated_games(connection, players, now()) >= MAX_DAILY_RATED_GAMES_PER_PAIR
+        unrated_reason = REPEATED_PAIRING if repeated else None
     make = partial(
         create_game_state, game=terms.game, players=players, control=terms.control, tournament=terms.tournament
     )

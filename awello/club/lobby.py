@@ -22,7 +22,7 @@ MAX_LISTED = 100  # players, seeks and games
 Item = TypeVar("Item")
 
 
-def player_offline(name: str) -> ClubError:
+def player_offline_error(name: str) -> ClubError:
     """The error for a challenge or rematch to a player who is not online."""
     message = f"{name} is not online: challenge another player, or create a seek"
     return ClubError("player_offline", message, name=name)
@@ -78,12 +78,12 @@ class Lobby:
         """Challenge a player who is online."""
         account = client.require_account()
         terms.check()
-        other = await self.server.store.fetch(partial(find_account, name=name))
+        other = await self.server.store.read(partial(find_account, name=name))
         rating = await self._load_rating(account, terms)
         self._require_online(account)
         self.server.check_can_play(account, terms)
         if other is None or other.number not in self.server.online:
-            raise player_offline(name)
+            raise player_offline_error(name)
         if other.number == account.number:
             raise ClubError("challenge_self", "you cannot challenge yourself")
         self.server.blocks.check(other, account)
@@ -163,7 +163,7 @@ class Lobby:
 
     async def _load_rating(self, account: Account, terms: GameTerms) -> Rating:
         pool = pool_of(terms.game, terms.control)
-        return await self.server.store.fetch(partial(load_rating, account=account.number, pool=pool))
+        return await self.server.store.read(partial(load_rating, account=account.number, pool=pool))
 
     def to_json(self) -> Message:
         """The lobby as clients receive it."""

@@ -21,7 +21,7 @@ from awello.club.fair_play import FairPlayMonitor
 from awello.club.game_state import ClubError, GameState
 from awello.club.indexed_collection import IndexedCollection
 from awello.club.live_game import ClientConnection, EncodedMessage, ExtraWrite, LiveGame, create_game, load_game
-from awello.club.lobby import Lobby, player_offline
+from awello.club.lobby import Lobby, player_offline_error
 from awello.club.offers import GameTerms, Message
 from awello.club.rated_positions import RatedPositions
 from awello.club.store import ClubStore
@@ -283,7 +283,7 @@ class ClubServer:
         side = live_game.state.side_of(account.number)
         other = live_game.accounts[1 - side]
         if other.number not in self.online:
-            raise player_offline(other.name)
+            raise player_offline_error(other.name)
         self.blocks.check(other, account)
         terms = GameTerms(
             live_game.state.game, live_game.state.control, live_game.state.rated or live_game.unrated_reason is not None
@@ -305,7 +305,7 @@ class ClubServer:
 
     async def _act(self, live_game: LiveGame, change: Callable[[GameState], GameState]) -> Message:
         """Change a game, even if the client disconnects in the meantime."""
-        self.store.check()
+        self.store.require_available()
         return await asyncio.shield(self._create_task(self._change(live_game, change)))
 
     async def _change(self, live_game: LiveGame, change: Callable[[GameState], GameState]) -> Message:
@@ -353,7 +353,7 @@ class ClubServer:
         raise ClubError("game_not_live", f"game {number} is not in progress", game=number)
 
     async def _load_live_game(self, number: int) -> LiveGame:
-        return await self.store.fetch(partial(load_game, number=number))
+        return await self.store.read(partial(load_game, number=number))
 
     # ---- messages ----------------------------------------------------------------------------------------------------
     def send_to_account(self, account: int, message: Message) -> None:

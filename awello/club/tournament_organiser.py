@@ -56,12 +56,12 @@ class TournamentOrganiser:
 
     async def show(self, key: int | str) -> Message:
         """A tournament with its standings and pairings."""
-        tournament: ClubTournament = await self.server.store.fetch(partial(tournament_store.find_tournament, key=key))
+        tournament: ClubTournament = await self.server.store.read(partial(tournament_store.find_tournament, key=key))
         return tournament.details_json()
 
     async def list(self, client: ClientConnection) -> Message:
         """The latest tournaments, the numbers of those that the account has entered, and the club's time."""
-        loaded: list[ClubTournament] = await self.server.store.fetch(
+        loaded: list[ClubTournament] = await self.server.store.read(
             partial(tournament_store.load_tournaments, last=MAX_LISTED)
         )
         entered = [tournament.number for tournament in loaded if client.account in tournament.entrants]
@@ -95,7 +95,7 @@ class TournamentOrganiser:
             self._wakeup.clear()
 
     async def _check_all(self) -> None:
-        for tournament in await self.server.store.fetch(
+        for tournament in await self.server.store.read(
             partial(tournament_store.load_unfinished, known=list(self.tournaments))
         ):
             try:
@@ -114,7 +114,7 @@ class TournamentOrganiser:
             self._notify_entrants(tournament)
             before = tournament
             if await self._advance_once(tournament):
-                tournament = await self.server.store.fetch(
+                tournament = await self.server.store.read(
                     partial(tournament_store.find_tournament, key=tournament.number)
                 )
 

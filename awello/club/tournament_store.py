@@ -71,7 +71,7 @@ def load_unfinished(connection: Connection, known: Collection[int] = ()) -> list
     return load_tournaments(connection, or_(tournaments.c.state.in_((OPEN, PLAYING)), tournaments.c.id.in_(known)))
 
 
-def _unknown_tournament(key: int | str) -> ClubError:
+def _unknown_tournament_error(key: int | str) -> ClubError:
     message = f"there is no tournament {key}: choose one from the list of tournaments"
     return ClubError("unknown_tournament", message, tournament=key)
 
@@ -81,11 +81,11 @@ def find_tournament(connection: Connection, key: int | str) -> ClubTournament:
     if (
         isinstance(key, str) and not key.isprintable()
     ):  # PostgreSQL refuses NUL, which the store would count as a failure of the database
-        raise _unknown_tournament(repr(key))
+        raise _unknown_tournament_error(repr(key))
     named = func.lower(tournaments.c.name) == str(key).lower()
     found = load_tournaments(connection, tournaments.c.id == key if isinstance(key, int) else named, last=1)
     if not found:
-        raise _unknown_tournament(key)
+        raise _unknown_tournament_error(key)
     return found[0]
 
 

@@ -71,7 +71,7 @@ async def log_in(login: LoginRequest, club: RequiredClub, request: Request) -> A
 
     def write(connection: Any) -> str:
         if accounts.load_password(connection, login.name)[1] != hashed:
-            raise ApiError(401, "password_changed", str(accounts.password_changed()))
+            raise ApiError(401, "password_changed", str(accounts.password_changed_error()))
         return _create_session(connection, account, origin, "logged in")
 
     return _session_response(request, origin, account.name, await club.write(write))

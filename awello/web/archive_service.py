@@ -69,22 +69,22 @@ class ArchiveService:
         try:
             return query(archive)
         except (StorageError, OSError) as error:
-            raise _unavailable(error) from None
+            raise _unavailable_error(error) from None
 
     def _open(self) -> Archive:
         with self._opening:
             if self._archive is None:
                 if monotonic() < self._failed_at + RETRY_DELAY:
-                    raise _unavailable()
+                    raise _unavailable_error()
                 try:
                     self._archive = Archive(self.location or None)
                 except (AwelloError, OSError) as error:
                     self._failed_at = monotonic()
-                    raise _unavailable(error) from None
+                    raise _unavailable_error(error) from None
             return self._archive
 
 
-def _unavailable(error: Exception | None = None) -> ApiError:
+def _unavailable_error(error: Exception | None = None) -> ApiError:
     """The error for clients; the cause is logged."""
     if error:
         logging.getLogger("awello").error("the archive: %s", error)

@@ -87,7 +87,7 @@ class ClubService:
 
     async def read(self, query: Callable[[Connection], Result]) -> Result:
         """Run a query on the database."""
-        return await self._translate_errors(asyncio.to_thread(self.server.store.read, query))
+        return await self._translate_errors(asyncio.to_thread(self.server.store.read_blocking, query))
 
     async def write(self, operation: Callable[[Connection], Result]) -> Result:
         """Run an operation on the database in a transaction."""

@@ -153,7 +153,7 @@ class Contest:
         try:
             return cls(folder, StoredContest.model_validate_json((folder / CONTEST_FILE).read_bytes()), network)
         except (OSError, ValidationError):
-            raise _damaged(folder) from None
+            raise _damaged_error(folder) from None
 
     def save(self) -> None:
         """Write the description of the contest to its folder."""
@@ -243,7 +243,7 @@ def _read_games(file: Path) -> list[GameResult]:
         whole = [json.loads(line) for line in lines if line.endswith(b"\n")]
         return TypeAdapter(list[GameResult]).validate_python(whole)
     except ValueError:
-        raise _damaged(file.parent) from None
+        raise _damaged_error(file.parent) from None
 
 
 def number_games(results: TournamentResult) -> list[ContestGame]:
@@ -286,7 +286,9 @@ class ContestRunner:
         with self._lock:
             contest = self.get(name)
             if contest.running:
-                raise _conflict("contest_in_progress", "this contest is running: wait until it ends, or stop it first")
+                raise _conflict_error(
+                    "contest_in_progress", "this contest is running: wait until it ends, or stop it first"
+                )
             if contest.state == "finished":
                 raise AwelloError("this contest is finished: start a new one", "contest_finished")
             self._check_running(network)
@@ -306,7 +308,9 @@ class ContestRunner:
         with self._lock:
             folder = self._find(name)
             if name in self._recent and self._recent[name].running:
-                raise _conflict("contest_in_progress", "this contest is running: wait until it ends, or stop it first")
+                raise _conflict_error(
+                    "contest_in_progress", "this contest is running: wait until it ends, or stop it first"
+                )
             self._recent.pop(name, None)
             shutil.rmtree(folder)
 
@@ -353,10 +357,10 @@ class ContestRunner:
         limit = MAX_RUNNING_CONTESTS if self.public else 1
         if len(running) >= limit:
             message = "too many contests are running: wait until one ends, or stop one"
-            raise _conflict("contest_limit", message, limit=limit)
+            raise _conflict_error("contest_limit", message, limit=limit)
         if self.public and any(contest.network == network for contest in running):
             message = "a contest from your network is running: wait until it ends, or stop it"
-            raise _conflict("network_contest_limit", message)
+            raise _conflict_error("network_contest_limit", message)
 
     def _names(self) -> Sequence[str]:
         files = self.folder.glob(f"*/{CONTEST_FILE}")
@@ -378,11 +382,11 @@ def dump_contest(summary: ContestSummary, folder: Path, since: int = 0) -> bytes
     return ContestDetails.model_validate(vars(summary) | fields).model_dump_json().encode()
 
 
-def _conflict(code: str, message: str, **params: int) -> ApiError:
+def _conflict_error(code: str, message: str, **params: int) -> ApiError:
     return ApiError(409, code, message, **params)
 
 
-def _damaged(folder: Path) -> AwelloError:
+def _damaged_error(folder: Path) -> AwelloError:
     return AwelloError(f"contest {folder.name} is damaged: delete it", "contest_damaged", id=folder.name)
 
 

@@ -121,7 +121,7 @@ class RequestGuard:
         if not own or headers.get("sec-fetch-site", "none") not in ("same-origin", "none"):
             raise ApiError(403, "cross_origin", "requests from other sites are refused: use the page of this server")
         if _content_length(headers) > (limit := _max_body_bytes(scope)):
-            raise _too_large(limit)
+            raise _too_large_error(limit)
 
     def is_own_host(self, host: str) -> bool:
         """Whether a `Host` header names this server."""
@@ -149,7 +149,7 @@ class RequestGuard:
                 raise ApiError(408, "request_timeout", message, seconds=BODY_TIMEOUT) from None
             size, more = size + len(event.get("body", b"")), event.get("more_body", False)
             if size > limit:
-                raise _too_large(limit)
+                raise _too_large_error(limit)
             return event
 
         async def send_with_headers(event: Message) -> None:
@@ -199,7 +199,7 @@ def estimate_cost(path: str, length: int) -> float:
     return next(costs, API_COST_MS) + min(length, MAX_TEXT_BODY_BYTES) / BYTES_READ_PER_MS
 
 
-def _too_large(limit: int) -> ApiError:
+def _too_large_error(limit: int) -> ApiError:
     message = f"the request is too large: send at most {limit >> 10} KiB"
     return ApiError(413, "too_large", message, limit_kib=limit >> 10)
 
