@@ -270,10 +270,10 @@ class GameJson(BaseModel):
         return cls.model_validate(vars(record) | fields | more)
 
 
-class RecognisedJson(GameJson):
-    """A game or position recognised in a text."""
+class DetectedGameJson(GameJson):
+    """A game or position detected in a text."""
 
-    kind: str = Field(description="The kind of text", examples=["transcript"])
+    format: str = Field(description="The format of the text", examples=["transcript"])
     games: int = Field(description="The number of games in the text; this is the first")
 
 

@@ -13,7 +13,7 @@ from sqlalchemy import Connection, select, update
 from waiting import TIMEOUT
 
 from awello import PASS, Game, Position, Record
-from awello.cli.club import audit as show_audit
+from awello.cli.club import show_audit_log
 from awello.club import accounts as people
 from awello.club.accounts import Account, log_event
 from awello.club.game_state import ABORTED, DRAW_AGREED, RESIGNED, TIMED_OUT, ClubError, GameState, create_game_state
@@ -290,7 +290,7 @@ def test_the_audit_log_prints_no_control_characters(tmp_path: Path, capsys: pyte
     store = ClubStore(tmp_path / "club.sqlite")
     store.submit(partial(log_event, event="wrong password for \x1b[2J\nx")).result()
     store.close()
-    show_audit(str(tmp_path / "club.sqlite"), 50)
+    show_audit_log(str(tmp_path / "club.sqlite"), 50)
     assert capsys.readouterr().out.endswith("wrong password for ?[2J?x\n")
 
 

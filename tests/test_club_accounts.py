@@ -192,7 +192,7 @@ def test_known_devices_are_bounded_hashed_and_forgotten(store: ClubStore, monkey
 
     def known(device: str, network: str) -> str | None:
         return store.read_blocking(
-            lambda connection: accounts.recognise_origin(connection, ann.number, device, network)
+            lambda connection: accounts.find_known_origin(connection, ann.number, device, network)
         )
 
     for number in range(accounts.MAX_DEVICES):

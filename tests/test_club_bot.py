@@ -233,7 +233,7 @@ def test_commands_for_the_database(tmp_path: Path) -> None:
     awello("club", "close-account", file, "rex")
     noted = awello("club", "audit", file).stdout
     assert (
-        "account opened" in noted
+        "account created" in noted
         and "password changed" in noted
         and "bot rex created" in noted
         and "account closed" in noted

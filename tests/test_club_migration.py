@@ -14,7 +14,7 @@ from sqlalchemy.pool import NullPool
 from test_club_server import ClubHarness, play_random_moves
 from waiting import TIMEOUT
 
-from awello.club.accounts import Account, find_account, find_by_session, find_by_token, recognise_origin
+from awello.club.accounts import Account, find_account, find_by_session, find_by_token, find_known_origin
 from awello.club.schema import CLUB, audit
 from awello.club.store import ClubStore
 from awello.club.stored_games import load_heartbeat, load_live_games, load_rating, load_rating_changes
@@ -74,7 +74,7 @@ def test_everything_is_found(database: str) -> None:
         assert accounts == [ANN, BOB, REX]
         assert store.read_blocking(partial(find_by_token, secret="token of rex")) == REX
         assert store.read_blocking(partial(find_by_session, secret="session of Ann")) == ANN
-        assert store.read_blocking(partial(recognise_origin, account=1, device="device", network="other")) == "device"
+        assert store.read_blocking(partial(find_known_origin, account=1, device="device", network="other")) == "device"
         events = store.read_blocking(lambda connection: connection.execute(select(audit)).all())
         assert [(row.address, row.event) for row in events] == [("192.0.2.7", "account opened")]
         first, second = store.read_blocking(load_live_games)

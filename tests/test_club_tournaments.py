@@ -619,4 +619,4 @@ def test_users_enter_by_websocket(tmp_path: Path) -> None:
     assert (
         "game 'chess'" in awello("club", "create-tournament", str(file), "C", "--start", "1h", "--game", "chess").stderr
     )
-    assert "tournament 1 planned" in awello("club", "audit", str(file)).stdout
+    assert "tournament 1 created" in awello("club", "audit", str(file)).stdout

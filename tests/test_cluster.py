@@ -23,7 +23,7 @@ from waiting import TIMEOUT, wait_until
 from awello import Game, Match, Position, Record, play_match
 from awello.archive.archive import Archive, GameFilter
 from awello.arena import cluster
-from awello.arena.cluster import ClusterJob, _load_players, fingerprint, run_task
+from awello.arena.cluster import ClusterRun, _load_players, execute_task, fingerprint
 from awello.arena.duel import Duel, play_duel
 from awello.arena.runner import Runner, _init_worker, _run_batch
 from awello.arena.tournament import Tournament, play_tournament
@@ -238,7 +238,7 @@ def test_otage_learns_the_same_although_a_worker_is_killed(address: str, tmp_pat
 
 @pytest.mark.slow
 def test_a_game_that_kills_every_worker_is_an_error(address: str, user_players: None) -> None:
-    with pytest.raises(ConfigError, match="4 workers died one after another while running the same item"):
+    with pytest.raises(ConfigError, match="4 workers died one after another while executing the same task"):
         play_match(replace(MATCH, second="cursed", games=1), address)
 
 
@@ -286,10 +286,10 @@ def test_user_players_are_loaded_and_unloaded(monkeypatch: pytest.MonkeyPatch) -
     monkeypatch.setenv("AWELLO_PLAYERS", "")
     for name in ("Crook", "Villain"):
         content = PLAYERS.replace("Crook", name).encode()
-        _load_players(ClusterJob("", "", ("/nowhere/own.py", content), b""))
+        _load_players(ClusterRun("", "", ("/nowhere/own.py", content), b""))
         assert Path(os.environ["AWELLO_PLAYERS"]).read_bytes() == content
         assert find_player("crook").player_class.__name__ == name
-    _load_players(ClusterJob("", "", None, b""))
+    _load_players(ClusterRun("", "", None, b""))
     with pytest.raises(SpecError, match="unknown player 'crook'"):
         find_player("crook")
 
@@ -298,7 +298,7 @@ def test_a_worker_has_one_thread(monkeypatch: pytest.MonkeyPatch) -> None:
     worker = SimpleNamespace(address="tcp://somewhere", state=SimpleNamespace(nthreads=4))
     monkeypatch.setattr(distributed, "get_worker", lambda: worker)
     with pytest.raises(ConfigError, match="tcp://somewhere has 4 threads: start it with 'dask worker ADDRESS --nthr"):
-        run_task(ClusterJob("new", fingerprint(), None, b""), b"")
+        execute_task(ClusterRun("new", fingerprint(), None, b""), b"")
 
 
 # --- engine processes of the page -------------------------------------------------------------------------------------

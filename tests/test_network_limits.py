@@ -76,7 +76,7 @@ def test_bytes_without_an_announced_length_are_charged(monkeypatch: pytest.Monke
     costs, levels = RateLimits(*request_guard.EVENT_LOOP_RATE), []
     guarded = request_guard.RequestGuard(create_app(0, archive=None), network_limits=costs)
     for address, body in (("203.0.113.1", b" " * 50_000), ("203.0.113.2", iter([b" " * 50_000]))):
-        client_at(address, guarded).post("/api/read", content=body)
+        client_at(address, guarded).post("/api/detect", content=body)
         levels.append(costs.get(address).tokens)
     assert levels[0] == pytest.approx(levels[1], abs=0.1) and levels[0] < request_guard.EVENT_LOOP_RATE[0] - 10
 

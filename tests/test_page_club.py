@@ -59,7 +59,7 @@ def offer(page: Page, kind: str, name: str = "", side: str = "", rated: bool = T
     if page.get_attribute("#club-offer", "open") is None:
         page.click("#club-offer summary")
     page.fill("#club-opponent", name)
-    page.select_option("#club-kind", kind)
+    page.select_option("#club-variant", kind)
     page.select_option("#club-side", side)
     page.set_checked("#club-rated", rated)
     page.click("#club-offer-go")
@@ -157,7 +157,7 @@ def test_two_play_and_one_watches(browser: Browser, club: str, tmp_path: Path) -
         expect(bob.locator("#club-games")).to_contain_text("No games in progress")
 
         bob.click("#club-view-leaderboard")
-        bob.select_option("#leaderboard-kind", "othello4")
+        bob.select_option("#leaderboard-variant", "othello4")
         expect(bob.locator("#leaderboard-status")).to_contain_text("No established ratings yet")
         with sqlite3.connect(tmp_path / "club.sqlite") as database:  # as after many games
             database.execute("UPDATE ratings SET deviation = 100")
@@ -348,12 +348,12 @@ def test_change_password(browser: Browser, club: str) -> None:
 
 
 def test_bots(browser: Browser, club: str) -> None:
-    """Register a bot, create a token that is shown once, and revoke it."""
+    """Create a bot, create a token that is shown once, and revoke it."""
     with open_pages(browser, club, "Ann", **ON_A_PHONE) as (page,):
         page.context.grant_permissions(["clipboard-read", "clipboard-write"])
         page.click("#club-view-bots")
         page.fill("#bot-name", "rex")
-        page.click("#bot-register")
+        page.click("#bot-create")
         page.fill("#label-rex", "x")
         page.click("#make-rex")
         expect(page.locator("#token-rex")).to_be_visible()

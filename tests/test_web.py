@@ -96,10 +96,10 @@ def test_choices_analyses_and_reviews(client: TestClient) -> None:
 
 
 def test_reading_and_drawing(client: TestClient) -> None:
-    found = client.post("/api/read", json={"text": "1. F5 d6 2. c3"}).json()
-    assert (found["kind"], found["games"], found["moves"]) == ("transcript", 1, ["f5", "d6", "c3"])
+    found = client.post("/api/detect", json={"text": "1. F5 d6 2. c3"}).json()
+    assert (found["format"], found["games"], found["moves"]) == ("transcript", 1, ["f5", "d6", "c3"])
     assert (found["game"], found["start"]) == ("othello", None)
-    wrong = client.post("/api/read", json={"text": "hello"})
+    wrong = client.post("/api/detect", json={"text": "hello"})
     assert wrong.status_code == 400 and wrong.json()["message"]
     picture = client.post("/api/picture", json={"game": "abapa"})
     assert picture.headers["content-type"] == "image/svg+xml" and picture.text.startswith("<svg")
@@ -151,7 +151,7 @@ def test_http_and_websocket_refuse_the_same_specs(client: TestClient, spec: str)
         ("/api/positions", {"surprise": 1}, 422),
         ("/api/choose", {"player": "nobody"}, 422),
         ("/api/choose", {}, 422),
-        ("/api/read", {"text": "x" * 70000}, 422),
+        ("/api/detect", {"text": "x" * 70000}, 422),
         ("/api/tree", {"search": "minimax@40"}, 400),
         ("/api/nowhere", {}, 404),
     ],
@@ -233,8 +233,8 @@ def test_bodies_are_limited_in_size(client: TestClient) -> None:
         for _ in range(40):
             yield b" " * (MAX_TEXT_BODY_BYTES // 20)
 
-    assert client.post("/api/read", content=b"x" * (MAX_TEXT_BODY_BYTES + 1)).status_code == 413
-    assert client.post("/api/read", content=chunks(), headers={"content-type": "application/json"}).status_code == 413
+    assert client.post("/api/detect", content=b"x" * (MAX_TEXT_BODY_BYTES + 1)).status_code == 413
+    assert client.post("/api/detect", content=chunks(), headers={"content-type": "application/json"}).status_code == 413
     assert client.get("/api/health").status_code == 200
 
 

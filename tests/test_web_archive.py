@@ -509,7 +509,7 @@ def test_games_that_a_format_cannot_store(client: TestClient, changes: dict[str,
 
 def test_the_number_of_games_in_a_text(client: TestClient) -> None:
     def games(text: str) -> int:
-        return int(client.post("/api/read", json={"text": text}).json()["games"])
+        return int(client.post("/api/detect", json={"text": text}).json()["games"])
 
     (three,) = find_format("ggf").write([random_record(Game.OTHELLO4, seed) for seed in range(3)]).values()
     assert games(three.decode()) == 3

@@ -21,7 +21,7 @@ Item = TypeVar("Item")
 Result = TypeVar("Result")
 Handle = TypeVar("Handle")
 Jobs = int | str  # number of local processes, or the address of a cluster's scheduler
-Prepare = Callable[..., Callable[[], None] | None]  # cluster workers call the returned function when the job ends
+Prepare = Callable[..., Callable[[], None] | None]  # cluster workers call the returned function when the run ends
 QUEUED_PER_WORKER = 4  # items submitted ahead of the results
 EXIT_TIMEOUT = 5.0  # seconds for a worker to exit
 

@@ -71,7 +71,9 @@ def require_account(connection: Connection, name: str) -> Account:
     return account
 
 
-def print_rows(database: str, key: str, query: Select[Any], json: bool, line: Callable[[dict[str, Any]], str]) -> None:
+def print_rows(
+    database: str, key: str, query: Select[Any], json: bool, format_line: Callable[[dict[str, Any]], str]
+) -> None:
     """Print the rows of a query, as JSON or one line per row."""
     with open_club(database) as connection:
         rows = [dict(row) for row in connection.execute(query).mappings()]
@@ -79,12 +81,12 @@ def print_rows(database: str, key: str, query: Select[Any], json: bool, line: Ca
         print_json({key: rows})
         return
     for row in rows:
-        print(line(row))
+        print(format_line(row))
 
 
 # ---- accounts --------------------------------------------------------------------------------------------------------
 @club.command("create-account")
-def create(database: Database, name: Name) -> None:
+def create_account_command(database: Database, name: Name) -> None:
     """Create an account.
 
     The password is requested in the terminal, or read from standard input.
@@ -93,12 +95,12 @@ def create(database: Database, name: Name) -> None:
     hashed = ask_password()
     with open_club(database, write=True, new=True) as connection:
         account = create_account(connection, name, hashed)
-        log_event(connection, "account opened", "console", account.number)
+        log_event(connection, "account created", "console", account.number)
     print(f"{account.name} can log in now")
 
 
 @club.command("set-password")
-def password(database: Database, name: Name) -> None:
+def set_password(database: Database, name: Name) -> None:
     """Change the password of an account.
 
     The password is requested in the terminal, or read from standard input. The user must log in again.
@@ -125,7 +127,7 @@ def ask_password() -> str:
 
 
 @club.command("create-bot")
-def bot(database: Database, owner: Owner, name: Name) -> None:
+def create_bot(database: Database, owner: Owner, name: Name) -> None:
     """Create a bot account for an owner and print its token."""
 
     with change_account(database, owner, f"bot {name} created") as (connection, account):
@@ -134,7 +136,7 @@ def bot(database: Database, owner: Owner, name: Name) -> None:
 
 
 @club.command("close-account")
-def close(database: Database, name: Name) -> None:
+def close_account_command(database: Database, name: Name) -> None:
     """Close an account and its bots.
 
     They can no longer log in; their games are kept.
@@ -145,40 +147,40 @@ def close(database: Database, name: Name) -> None:
     print(f"{account.name} is closed; its connections end within seconds, and its games in progress are lost on time")
 
 
-@club.command()
-def accounts(database: Database, json: Json = False) -> None:
+@club.command("accounts")
+def list_accounts(database: Database, json: Json = False) -> None:
     """List the accounts."""
 
-    def line(row: dict[str, Any]) -> str:
-        kind = "bot" if row["bot"] else "person"
-        return f"{row['id']:5d}  {row['name']:20s}  {kind}{', closed' if row['closed'] else ''}"
+    def format_line(row: dict[str, Any]) -> str:
+        account_type = "bot" if row["bot"] else "person"
+        return f"{row['id']:5d}  {row['name']:20s}  {account_type}{', closed' if row['closed'] else ''}"
 
     column = schema.accounts.c
     query = select(column.id, column.name, column.bot, column.closed).order_by(column.id)
-    print_rows(database, "accounts", query, json, line)
+    print_rows(database, "accounts", query, json, format_line)
 
 
-@club.command()
-def audit(database: Database, last: Last = 50, json: Json = False) -> None:
+@club.command("audit")
+def show_audit_log(database: Database, last: Last = 50, json: Json = False) -> None:
     """Show the audit log: logins, tokens and accounts."""
 
-    def line(row: dict[str, Any]) -> str:
+    def format_line(row: dict[str, Any]) -> str:
         moment = datetime.fromtimestamp(row["time"], UTC).isoformat(" ", "seconds")
-        return f"{moment}  {row['address'] or '-':15s}  {row['account'] or '-':>5}  {printable(row['event'])}"
+        return f"{moment}  {row['address'] or '-':15s}  {row['account'] or '-':>5}  {replace_unprintable(row['event'])}"
 
     newest = select(schema.audit.c.id).order_by(schema.audit.c.id.desc()).limit(last)
     query = select(schema.audit).where(schema.audit.c.id.in_(newest)).order_by(schema.audit.c.id)
-    print_rows(database, "audit", query, json, line)
+    print_rows(database, "audit", query, json, format_line)
 
 
-def printable(text: str) -> str:
+def replace_unprintable(text: str) -> str:
     """Replace control characters, because names in the log may come from attackers."""
     return "".join(letter if letter.isprintable() else "?" for letter in text)
 
 
 # ---- tournaments -----------------------------------------------------------------------------------------------------
 @club.command("create-tournament")
-def tournament(
+def create_tournament_command(
     database: Database,
     name: Annotated[str, typer.Argument(help="Name of the tournament", metavar="NAME")],
     start: Annotated[
@@ -206,7 +208,7 @@ def tournament(
     starts = parse_time(start)
     with open_club(database, write=True) as connection:
         created = create_tournament(connection, name, system, terms, count, starts, parse_duration(grace))
-        log_event(connection, f"tournament {created.number} planned", "console")
+        log_event(connection, f"tournament {created.number} created", "console")
     text = f"tournament {created.number}, {created.name}, starts at {format_time(created.starts)}"
     print_result(created.to_json(), text, json)
 
@@ -235,8 +237,8 @@ def format_time(seconds: float) -> str:
     return datetime.fromtimestamp(seconds).astimezone().strftime("%Y-%m-%d %H:%M:%S %Z")
 
 
-@club.command()
-def tournaments(database: Database, last: Last = 10, json: Json = False) -> None:
+@club.command("tournaments")
+def list_tournaments(database: Database, last: Last = 10, json: Json = False) -> None:
     """List the latest tournaments with their standings."""
 
     with open_club(database) as connection:
@@ -255,7 +257,7 @@ def tournaments(database: Database, last: Last = 10, json: Json = False) -> None
 
 
 @club.command("cancel-tournament")
-def cancel(
+def cancel_tournament(
     database: Database, number: Annotated[int, typer.Argument(help="Number shown by `tournaments`", metavar="NUMBER")]
 ) -> None:
     """Cancel a tournament; games in progress continue."""
@@ -269,8 +271,8 @@ def cancel(
     print(f"{tournament.name} is cancelled")
 
 
-@club.command()
-def backup(database: Database, out: Annotated[Path, typer.Argument(help="New file to write", metavar="FILE")]) -> None:
+@club.command("backup")
+def back_up(database: Database, out: Annotated[Path, typer.Argument(help="New file to write", metavar="FILE")]) -> None:
     """Back up a club's database to a file.
 
     The server can keep running.

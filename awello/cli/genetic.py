@@ -62,7 +62,7 @@ for heuristic in HEURISTICS:
 
 @train.command()
 def otage(
-    memory: Annotated[Path, typer.Option(help="Folder of Otage's memory", metavar="DIR")],
+    memory: Annotated[Path, typer.Option(help="Folder of Otage's memory", metavar="FOLDER")],
     duration: Duration = "1h",
     out: Out = Path("otage.json"),
     jobs: JobsOption = None,

@@ -157,7 +157,7 @@ def save_device(connection: Connection, account: Account, device: str, network: 
     _store_digests(connection, known_devices, account, _device_digests(device, network), DEVICE_SECONDS, MAX_DEVICES)
 
 
-def recognise_origin(connection: Connection, account: int, device: str, network: str) -> str | None:
+def find_known_origin(connection: Connection, account: int, device: str, network: str) -> str | None:
     """`device` if the account has logged in from this device, `network` if only from this network, else None."""
     digests = _device_digests(device, network)
     own_rows = known_devices.c.account == account, known_devices.c.expires > time.time()

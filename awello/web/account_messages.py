@@ -19,15 +19,15 @@ class LoginRequest(Message):
     password: Secret
 
 
-class PasswordChange(Message):
+class PasswordRequest(Message):
     """The current and the new password."""
 
     old: Secret
     new: Secret
 
 
-class BotRegistration(Message):
-    """The name of a bot to register."""
+class BotRequest(Message):
+    """The name of a bot to create."""
 
     name: Name
 

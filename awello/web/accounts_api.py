@@ -10,10 +10,10 @@ from awello.club import accounts, profile
 from awello.club.stored_games import load_leaderboard
 from awello.formats.registry import find_format
 from awello.web.account_messages import (
-    BotRegistration,
+    BotRequest,
     LeaderboardRowJson,
     LoginRequest,
-    PasswordChange,
+    PasswordRequest,
     ProfileJson,
     SessionJson,
     TokenJson,
@@ -48,7 +48,7 @@ async def sign_up(login: LoginRequest, club: RequiredClub, request: Request) -> 
 
     def write(connection: Any) -> tuple[Any, str]:
         account = accounts.create_account(connection, login.name, hashed)
-        return account, _create_session(connection, account, origin, "account opened")
+        return account, _create_session(connection, account, origin, "account created")
 
     account, secret = await club.write(write)
     return _session_response(request, origin, account.name, secret)
@@ -78,7 +78,7 @@ async def log_in(login: LoginRequest, club: RequiredClub, request: Request) -> A
 
 
 @router.put("/password", summary="Change the password", response_model=SessionJson)
-async def change_password(passwords: PasswordChange, club: RequiredClub, request: Request) -> Any:
+async def change_password(passwords: PasswordRequest, club: RequiredClub, request: Request) -> Any:
     """Change the password; all other sessions of the account end."""
     user, origin = await _require_user(club, request), read_origin(request)
     _, hashed = await _load_login(club, user.name, origin)
@@ -102,7 +102,7 @@ async def _load_login(club: Any, name: str, origin: Origin) -> tuple[Any, str | 
     def load(connection: Any) -> tuple[Any, str | None, str | None]:
         account, hashed = accounts.load_password(connection, name)
         number = account.number if account else 0  # an unknown name takes the same time
-        return account, hashed, accounts.recognise_origin(connection, number, origin.device, origin.network)
+        return account, hashed, accounts.find_known_origin(connection, number, origin.device, origin.network)
 
     account, hashed, known = await club.read(load)
     _check_limit(club.login_limits.admit(name, origin, known))
@@ -160,14 +160,14 @@ def _check_session(connection: Any, request: Request, user: Any) -> None:
 
 
 # ---- bots ------------------------------------------------------------------------------------------------------------
-@router.post("/bots", summary="Register a bot", response_model=SessionJson)
-async def register_bot(bot: BotRegistration, club: RequiredClub, request: Request) -> Any:
+@router.post("/bots", summary="Create a bot", response_model=SessionJson)
+async def create_bot(bot: BotRequest, club: RequiredClub, request: Request) -> Any:
     """Create an account for a bot of the user."""
     owner = await _require_user(club, request)
 
     def write(connection: Any) -> Any:
         _check_session(connection, request, owner)
-        accounts.log_event(connection, f"bot {bot.name} registered", address_of(request), owner.number)
+        accounts.log_event(connection, f"bot {bot.name} created", address_of(request), owner.number)
         return accounts.create_account(connection, bot.name, None, owner.number)
 
     return await club.write(write)

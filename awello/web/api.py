@@ -11,7 +11,7 @@ from awello import __version__
 from awello.drawing import draw_svg
 from awello.players.player import load_registry
 from awello.rules.game import Game
-from awello.schemas import AnalysisJson, ChoiceJson, GameJson, PositionsJson, RecognisedJson, ReviewJson, RulesJson
+from awello.schemas import AnalysisJson, ChoiceJson, DetectedGameJson, GameJson, PositionsJson, ReviewJson, RulesJson
 from awello.web.client_players import TERMINAL_PLAYERS, is_allowed_setting
 from awello.web.engine_tasks import Answer, EngineTask, ReviewTask
 from awello.web.jobs import call_in_worker, respond_with_json, run_task
@@ -23,7 +23,7 @@ from awello.web.messages import (
     ReviewRequest,
     TextRequest,
 )
-from awello.web.page_tasks import dump_positions, recognise_text
+from awello.web.page_tasks import detect_text, dump_positions
 
 ABOUT = """
 The API is stateless: each request contains the start position and the moves of a game.  Moves are written in the usual
@@ -121,14 +121,14 @@ async def _search(task: EngineTask, client: Request) -> list[Answer]:
     return await run_task(task, client.app.state.engines, client)
 
 
-@router.post("/read", summary="Recognise a game or position in a text", response_model=RecognisedJson)
-async def read(request: TextRequest, client: Request) -> Response:
+@router.post("/detect", summary="Detect a game or position in a text", response_model=DetectedGameJson)
+async def detect(request: TextRequest, client: Request) -> Response:
     """Find a game or position in a text: a transcript, an OBF board, or an Awalé diagram or moves.
 
     Other text around it is ignored.  If there are several games, the first is returned, with their number in `games`.
     """
     game = None if request.game is None else Game[request.game.upper()]
-    return await respond_with_json(client, recognise_text, request.text, game)
+    return await respond_with_json(client, detect_text, request.text, game)
 
 
 @router.post(

@@ -139,9 +139,9 @@ class ClubService:
 
 def read_secret(headers: Mapping[str, str], cookies: Mapping[str, str]) -> tuple[str, bool]:
     """The secret of a request, and whether it is a token."""
-    kind, _, token = headers.get("authorization", "").partition(" ")
-    if kind:
-        return (token if kind.lower() == "bearer" else ""), True
+    scheme, _, token = headers.get("authorization", "").partition(" ")
+    if scheme:
+        return (token if scheme.lower() == "bearer" else ""), True
     return cookies.get(SESSION_COOKIE, ""), False
 
 

@@ -174,5 +174,5 @@ def file_response(contents: dict[str, bytes], name: str = "awello") -> Response:
     return _attachment(f"{name}.zip", buffer.getvalue(), "application/zip")
 
 
-def _attachment(name: str, content: bytes, kind: str) -> Response:
-    return Response(content, headers={"content-disposition": f'attachment; filename="{name}"'}, media_type=kind)
+def _attachment(name: str, content: bytes, media_type: str) -> Response:
+    return Response(content, headers={"content-disposition": f'attachment; filename="{name}"'}, media_type=media_type)

@@ -16,7 +16,7 @@ from awello.players.tree import build_search_tree
 from awello.position import Position
 from awello.record import Record
 from awello.rules.game import Game
-from awello.schemas import PositionsJson, RecognisedJson
+from awello.schemas import DetectedGameJson, PositionsJson
 from awello.search.search_tree import SearchNode
 from awello.web.client_players import validate_spec
 
@@ -28,11 +28,11 @@ def dump_positions(record: Record, since: int) -> bytes:
     return PositionsJson.of(record, since).model_dump_json().encode()
 
 
-def recognise_text(text: str, game: Game | None) -> bytes:
+def detect_text(text: str, game: Game | None) -> bytes:
     """The game or position in a text, as JSON."""
-    recognised = detect_game(text, game)
+    detected = detect_game(text, game)
     games = sum(isinstance(one, Record) for one in read_games(text.encode()))
-    return RecognisedJson.of(recognised.record, kind=recognised.kind, games=max(1, games)).model_dump_json().encode()
+    return DetectedGameJson.of(detected.record, format=detected.kind, games=max(1, games)).model_dump_json().encode()
 
 
 def find_learners(record: Record) -> list[tuple[str, int]]:

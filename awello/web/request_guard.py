@@ -26,7 +26,7 @@ from awello.web.rate_limits import ConcurrencyLimit, RateLimits, network_of
 
 MAX_BODY_BYTES, MAX_TEXT_BODY_BYTES, MAX_FILES_BODY_BYTES = 1 << 14, 1 << 17, 1 << 24
 FILES_PATH = "/api/games/files"  # accepts files
-TEXT_PATHS = ("/api/read", "/api/file")  # accept long texts
+TEXT_PATHS = ("/api/detect", "/api/file")  # accept long texts
 BODY_TIMEOUT = 60.0  # seconds within which a body must arrive
 EVENT_LOOP_RATE = (500.0, 150.0)  # milliseconds of the event loop per network: burst, and per second
 MAX_DELAY_SECONDS = 6.0  # seconds; requests that would be delayed for longer are refused

@@ -1,4 +1,4 @@
-/** The user's bots: register one, create a token for it, revoke it. */
+/** The user's bots: create one, create a token for it, revoke it. */
 import { clubErrorText } from "./club-text.js";
 import { h } from "./dom.js";
 import { currentLanguage, t, withColon } from "./i18n.js";
@@ -15,8 +15,8 @@ export class ClubBots {
     this.element = h("section", { "aria-label": t("club.view.bots") },
       h("p", { class: "muted" }, t("club.bots.about")), this.error, this.list,
       h("h2", {}, t("club.bots.new")),
-      h("form", { class: "inline-form", onsubmit: (event) => this.register(event) },
-        h("label", { htmlFor: "bot-name" }, t("club.name")), this.name, h("button", { id: "bot-register" }, t("club.bots.register"))));
+      h("form", { class: "inline-form", onsubmit: (event) => this.createBot(event) },
+        h("label", { htmlFor: "bot-name" }, t("club.name")), this.name, h("button", { id: "bot-create" }, t("club.bots.create"))));
   }
 
   /** Run a task and show its error. @param {() => Promise<void>} work */
@@ -38,7 +38,7 @@ export class ClubBots {
   }
 
   /** @param {Event} event */
-  async register(event) {
+  async createBot(event) {
     event.preventDefault();
     await this.act(async () => {
       await api("POST", "/api/club/bots", { name: this.name.value.trim() });

@@ -21,7 +21,7 @@ export class ClubLobby {
     this.online = h("div", { id: "club-online", class: "club-names" });
     /** @type {[string, string][]} */
     const times = Object.entries(TIME_PRESETS).map(([name, seconds]) => [name, t(`club.time.${name}`, { minutes: seconds / 60 })]);
-    this.kind = select({ id: "club-kind", onchange: () => this.nameSides() }, gameOptions(), preferredGame());
+    this.variant = select({ id: "club-variant", onchange: () => this.nameSides() }, gameOptions(), preferredGame());
     this.time = select({ id: "club-time", onchange: () => this.toggleMinutes() }, [...times, ["other", t("club.time.other")]]);
     this.minutes = h("input", { id: "club-minutes", type: "number", min: 0.1, max: 240, step: "any", value: 10, inputMode: "decimal" });
     this.increment = h("input", { id: "club-increment", type: "number", min: 0, max: 60, step: "any", value: 0, inputMode: "decimal" });
@@ -34,7 +34,7 @@ export class ClubLobby {
     this.error = h("p", { id: "club-offer-error", class: "error", role: "alert" });
     this.form = h("details", { class: "disclosure club-offer", id: "club-offer" }, h("summary", {}, t("club.offer")),
       h("form", { onsubmit: (event) => this.submit(event) },
-        this.formRow("opponent", this.name), this.nameOptions, this.formRow("kind", this.kind), this.formRow("time", this.time), this.minutesRow,
+        this.formRow("opponent", this.name), this.nameOptions, this.formRow("variant", this.variant), this.formRow("time", this.time), this.minutesRow,
         this.formRow("increment", this.increment), this.formRow("side", this.side), this.formRow("rated", this.rated), this.error,
         h("div", { class: "buttons" }, h("button", { id: "club-offer-go", class: "primary" }, t("club.offer.go")))));
     this.heading = h("h2", {}, t("club.online"));
@@ -57,7 +57,7 @@ export class ClubLobby {
 
   nameSides() {
     const { value } = this.side;
-    const sides = [["", t("club.side.random")], ...[0, 1].map((side) => [String(side), clubSideName(this.kind.value, side)])];
+    const sides = [["", t("club.side.random")], ...[0, 1].map((side) => [String(side), clubSideName(this.variant.value, side)])];
     this.side.replaceChildren(...sides.map(([side, text]) => h("option", { value: side, selected: side === value }, text)));
   }
 
@@ -66,7 +66,7 @@ export class ClubLobby {
     event.preventDefault();
     const seconds = TIME_PRESETS[this.time.value] ?? 60 * Number(this.minutes.value);
     /** @type {Record<string, unknown>} */
-    const terms = { variant: this.kind.value, seconds, increment: Number(this.increment.value), rated: this.rated.checked };
+    const terms = { variant: this.variant.value, seconds, increment: Number(this.increment.value), rated: this.rated.checked };
     if (this.side.value) terms.side = Number(this.side.value);
     this.error.textContent = await this.club.offer(this.name.value.trim(), terms);
     if (!this.error.textContent) this.name.value = "";
@@ -76,7 +76,7 @@ export class ClubLobby {
   invite(name) {
     this.form.open = true;
     this.name.value = name;
-    this.kind.focus();
+    this.variant.focus();
   }
 
   // ---- the lists ----------------------------------------------------------------------------------------------------
@@ -102,10 +102,10 @@ export class ClubLobby {
   seek(offer) {
     const { club } = this;
     const side = offer.side === null ? "" : ` · ${t("club.side.yours", { side: clubSideName(offer.variant, 1 - offer.side) })}`;
-    const kind = offer.bot ? ` · ${t("club.bot")}` : "";
-    const label = withColon(t("club.accept"), `${offer.from} ${formatRating(offer)} · ${formatTerms(offer)}${side}${kind}`);
+    const botMark = offer.bot ? ` · ${t("club.bot")}` : "";
+    const label = withColon(t("club.accept"), `${offer.from} ${formatRating(offer)} · ${formatTerms(offer)}${side}${botMark}`);
     return h("li", {}, h("button", { id: `club-seek-${offer.number}`, class: "club-row", disabled: !club.name, "aria-label": label, title: club.name ? t("club.accept") : t("club.seek.login"), onclick: () => club.accept(offer.number) },
-      h("span", {}, h("strong", {}, offer.from), " ", h("span", { class: "club-rating" }, formatRating(offer))), h("span", { class: "club-action" }, club.name ? t("club.accept") : ""), h("small", {}, formatTerms(offer) + side + kind)));
+      h("span", {}, h("strong", {}, offer.from), " ", h("span", { class: "club-rating" }, formatRating(offer))), h("span", { class: "club-action" }, club.name ? t("club.accept") : ""), h("small", {}, formatTerms(offer) + side + botMark)));
   }
 
   /** @param {number} number @param {string} text */

@@ -33,12 +33,12 @@ export class ClubProfile {
   /** @param {Profile} profile */
   show(profile) {
     const { name, bot, owner, online, ratings, games_played: games, recent_games: last } = profile;
-    const kind = bot ? t("club.bot.owner", { name: owner ?? "?" }) : "";
+    const ownerText = bot ? t("club.bot.owner", { name: owner ?? "?" }) : "";
     const count = t(`explorer.games.${pluralKey(games)}`, { games: games.toLocaleString(currentLanguage()) });
     this.rows.replaceChildren();
     this.add(last);
     this.element.replaceChildren(
-      h("h2", {}, name), h("p", { class: "muted" }, [kind, online ? t("club.profile.online") : "", count].filter(Boolean).join(" · ")),
+      h("h2", {}, name), h("p", { class: "muted" }, [ownerText, online ? t("club.profile.online") : "", count].filter(Boolean).join(" · ")),
       h("div", { class: "buttons" },
         this.club.name && online && name !== this.club.name ? h("button", { id: "club-invite", onclick: () => this.invite(name) }, t("club.invite")) : null,
         this.club.name && name !== this.club.name ? this.blockButton(name) : null,
