@@ -13,9 +13,9 @@ from waiting import wait_until
 
 from awello.web import contests as module
 from awello.web.app import create_app
+from awello.web.child_processes import CONTEST_NICENESS
 from awello.web.contests import Contest, ContestConfig, ContestRunner
 from awello.web.errors import ApiError
-from awello.web.process import CONTEST_NICENESS
 
 CONFIG = {"game": "othello4", "players": ["greedy", "random"], "rounds": 50, "seed": 5}
 HOST = "http://club.example.org"

@@ -16,7 +16,7 @@ from awello.cli.app import ArchiveOption, Cluster, app
 from awello.errors import AwelloError, ConfigError
 from awello.kernel import LAZY_VARIABLE, find_cached
 from awello.kernel_compiler import KernelCompiler, kernels_are_missing
-from awello.web.process import ENGINE_KERNELS, SERVER_KERNELS, parse_niceness
+from awello.web.child_processes import ENGINE_KERNEL_MODULES, SERVER_KERNEL_MODULES, parse_niceness
 
 DEFAULT_PORT, PORTS_TRIED = 8421, 20
 MAX_DEFAULT_ENGINE_PROCESSES = 4
@@ -112,8 +112,8 @@ def compile_kernels() -> Iterator[KernelCompiler | None]:
         yield None
         return
     os.environ[LAZY_VARIABLE] = "1"  # inherited by engine processes
-    with KernelCompiler(SERVER_KERNELS, ENGINE_KERNELS) as kernels:
-        kernels.wait(SERVER_KERNELS, show=True)
+    with KernelCompiler(SERVER_KERNEL_MODULES, ENGINE_KERNEL_MODULES) as kernels:
+        kernels.wait(SERVER_KERNEL_MODULES, show=True)
         find_cached()  # load them when they are imported
         yield kernels
 
@@ -121,7 +121,7 @@ def compile_kernels() -> Iterator[KernelCompiler | None]:
 def report_compilation(kernels: KernelCompiler) -> None:
     """Print the progress of the background compilation."""
     print("awello: compiling the engines' kernels; the first move of a player takes longer", file=sys.stderr)
-    if kernels.wait(ENGINE_KERNELS):
+    if kernels.wait(ENGINE_KERNEL_MODULES):
         print("awello: the engines are starting; compiling other kernels in the background", file=sys.stderr)
     if kernels.wait():
         print("awello: all kernels are compiled", file=sys.stderr)

@@ -14,7 +14,6 @@ from awello.rules.game import Game
 from awello.schemas import AnalysisJson, ChoiceJson, DetectedGameJson, GameJson, PositionsJson, ReviewJson, RulesJson
 from awello.web.client_players import TERMINAL_PLAYERS, is_allowed_setting
 from awello.web.engine_tasks import Answer, EngineTask, ReviewTask
-from awello.web.jobs import call_in_worker, respond_with_json, run_task
 from awello.web.messages import (
     AnalyseRequest,
     ChooseRequest,
@@ -24,6 +23,7 @@ from awello.web.messages import (
     TextRequest,
 )
 from awello.web.page_tasks import detect_text, dump_positions
+from awello.web.request_tasks import call_in_worker, respond_with_json, run_task
 
 ABOUT = """
 The API is stateless: each request contains the start position and the moves of a game.  Moves are written in the usual

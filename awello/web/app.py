@@ -17,6 +17,7 @@ from awello.errors import AwelloError
 from awello.kernel_compiler import KernelCompiler
 from awello.web import api, archive_api, contests_api, files_api
 from awello.web.archive_service import ArchiveService
+from awello.web.child_processes import ENGINE_KERNEL_MODULES
 from awello.web.club_service import EXTRA_MISSING, NO_CLUB, ClubService
 from awello.web.cluster_slots import ClusterSlot, ClusterSlots
 from awello.web.connection import POLICY_VIOLATION
@@ -27,7 +28,6 @@ from awello.web.engine_slots import LocalSlot
 from awello.web.errors import INTERNAL_ERROR, ApiError, describe_error
 from awello.web.metrics import format_metrics
 from awello.web.page_files import PageFiles
-from awello.web.process import ENGINE_KERNELS
 from awello.web.rate_limits import ConcurrencyLimit, RateLimits
 from awello.web.request_guard import EVENT_LOOP_RATE, LOCAL_HOSTS, RequestGuard
 
@@ -58,7 +58,7 @@ def create_app(
     @asynccontextmanager
     async def lifespan(app: FastAPI) -> AsyncIterator[None]:
         slots = ClusterSlots(cluster) if cluster else None
-        compiled = asyncio.ensure_future(asyncio.to_thread(kernels.wait, ENGINE_KERNELS)) if kernels else None
+        compiled = asyncio.ensure_future(asyncio.to_thread(kernels.wait, ENGINE_KERNEL_MODULES)) if kernels else None
         app.state.engines = EnginePool(
             engines, new_slot=partial(ClusterSlot, slots) if slots else LocalSlot, compiled=compiled
         )
@@ -111,11 +111,11 @@ def create_app(
     add_error_handlers(app)
 
     @app.websocket("/api/live")
-    async def channel(socket: WebSocket) -> None:
+    async def serve_engine_socket(socket: WebSocket) -> None:
         await serve_engine(socket, app.state.engines, network_limits, connections, app.state.club_service)
 
     @app.get("/metrics", include_in_schema=False)
-    async def metrics() -> Response:
+    async def show_metrics() -> Response:
         return Response(format_metrics(app.state.club_service), media_type="text/plain; version=0.0.4")
 
     return app
@@ -126,7 +126,7 @@ def _add_club_routes(app: FastAPI, network_limits: RateLimits) -> None:
     if EXTRA_MISSING:
 
         @app.api_route("/api/club/{path:path}", methods=["GET", "POST", "PUT", "DELETE"], include_in_schema=False)
-        async def refuse(path: str) -> None:
+        async def refuse_without_club(path: str) -> None:
             raise ApiError(404, "no_club", NO_CLUB)
     else:
         app.include_router(tournaments_api.router, responses={404: api.NOT_FOUND})
@@ -135,7 +135,7 @@ def _add_club_routes(app: FastAPI, network_limits: RateLimits) -> None:
         )
 
     @app.websocket("/api/club/live")
-    async def channel(socket: WebSocket) -> None:
+    async def serve_club_socket(socket: WebSocket) -> None:
         if app.state.club_service.database is None:
             await socket.close(POLICY_VIOLATION, NO_CLUB)
         else:
@@ -148,7 +148,9 @@ def add_error_handlers(app: FastAPI) -> None:
     @app.exception_handler(AwelloError)
     @app.exception_handler(RequestValidationError)
     @app.exception_handler(HTTPException)
-    async def refused(request: Request, error: AwelloError | RequestValidationError | HTTPException) -> JSONResponse:
+    async def handle_refusal(
+        request: Request, error: AwelloError | RequestValidationError | HTTPException
+    ) -> JSONResponse:
         fields = describe_error(error)
         status = 422 if isinstance(error, RequestValidationError) else 400
         if isinstance(error, ClubError):
@@ -156,6 +158,6 @@ def add_error_handlers(app: FastAPI) -> None:
         return JSONResponse(fields, getattr(error, "status_code", status))
 
     @app.exception_handler(Exception)
-    async def broken(request: Request, error: Exception) -> JSONResponse:
+    async def handle_failure(request: Request, error: Exception) -> JSONResponse:
         logging.getLogger("awello").error("%s %s", request.method, request.url.path, exc_info=error)
         return JSONResponse(INTERNAL_ERROR, 500)

@@ -33,10 +33,10 @@ from awello.folders import user_data_folder, write_atomically
 from awello.limits import format_duration
 from awello.rules.game import Game
 from awello.schemas import RoundsJson, StandingJson
+from awello.web.child_processes import run_contest
 from awello.web.client_players import make_client_player
 from awello.web.errors import MAX_QUOTED_CHARS, ApiError
 from awello.web.messages import GameName, Message, SpecText
-from awello.web.process import run_contest
 
 MAX_STORED_CONTESTS = 200  # of the owner
 MAX_VISITOR_CONTESTS, MAX_CONTESTS_PER_NETWORK = 40, 5  # stored contests of all visitors, and of one network

@@ -22,7 +22,7 @@ from awello.web.rate_limits import ConcurrencyLimit, RateLimit, RateLimits
 from awello.web.request_guard import LOCAL_HOSTS, network_of_client
 
 MAX_OPEN_SEARCHES = 8  # per connection
-MESSAGE_BURST, MESSAGE_RATE = 400, 100  # of messages per connection: burst, and per second
+MESSAGE_RATE = (400, 100)  # per connection: burst, and per second
 MAX_ENGINE_CONNECTIONS, MAX_ENGINE_CONNECTIONS_PER_NETWORK = 2000, 96
 
 
@@ -44,7 +44,7 @@ class EngineConnection(MessageConnection):
         self.engines, self.club, self.network = engines, club, network_of_client(socket)
         super().__init__(
             socket,
-            RateLimit(MESSAGE_BURST, MESSAGE_RATE),
+            RateLimit(*MESSAGE_RATE),
             None if self.network in LOCAL_HOSTS else network_limits.get(self.network),
         )
 
@@ -85,14 +85,18 @@ class EngineConnection(MessageConnection):
 
 
 async def serve_engine(
-    socket: WebSocket, engines: EnginePool, network_limits: RateLimits, connections: ConcurrencyLimit, club: ClubService
+    socket: WebSocket,
+    engines: EnginePool,
+    network_limits: RateLimits,
+    open_connections: ConcurrencyLimit,
+    club: ClubService,
 ) -> None:
     """Serve a connection to the engines, within the limits of connections in total and per network."""
     keys = {"": MAX_ENGINE_CONNECTIONS, network_of_client(socket): MAX_ENGINE_CONNECTIONS_PER_NETWORK}
     await socket.accept()
-    if not connections.acquire(keys):
+    if not open_connections.acquire(keys):
         return await socket.close(TRY_AGAIN, "too many connections: close some, or try again later")
     try:
         await EngineConnection(socket, engines, network_limits, club).serve()
     finally:
-        connections.release(keys)
+        open_connections.release(keys)

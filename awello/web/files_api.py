@@ -24,9 +24,9 @@ from awello.formats.wthor import WthorNames, parse_names
 from awello.schemas import ImportJson
 from awello.web.archive_api import GameFilterRequest, PlayedGameRequest, Service
 from awello.web.errors import ApiError
-from awello.web.jobs import call_in_worker
 from awello.web.page_tasks import write_record
 from awello.web.request_guard import FILES_PATH, LOCAL_HOSTS, address_of, network_of_client
+from awello.web.request_tasks import call_in_worker
 
 MAX_IMPORTED_FILES = 20  # in one request
 MAX_EXPORTED_GAMES = 5000  # in one file

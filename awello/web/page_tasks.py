@@ -46,7 +46,7 @@ def find_learners(record: Record) -> list[tuple[str, int]]:
     return learners
 
 
-def teach_players(record: Record, learners: list[tuple[str, int]]) -> None:
+def train_players(record: Record, learners: list[tuple[str, int]]) -> None:
     """Train players with a finished game."""
     for spec, side in learners:
         player = make_player(spec)
@@ -60,7 +60,7 @@ def write_record(record: Record, format: str) -> dict[str, bytes]:
     return find_format(format).write([record])
 
 
-def draw_search(spec: PlayerSpec, position: Position, most_plies: int) -> bytes:
+def draw_search_tree(spec: PlayerSpec, position: Position, most_plies: int) -> bytes:
     """The tree of a search as JSON, with as many plies as fit into a picture of reasonable size."""
     tree = build_search_tree(spec, position)
     plies = next(
