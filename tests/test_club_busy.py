@@ -51,7 +51,7 @@ MALFORMED = [
     '{"id": 1, "type": "move", "game": 1, "ply": 0, "move": ["f5"]}',
     '{"id": 1, "type": "move", "game": 1, "ply": 0, "move": "\\ud800"}',
     '{"id": 1, "type": "draw", "game": 1, "accept": "\\ud800"}',
-    '{"id": 1, "type": "say", "game": 1, "text": "\\ud800"}',
+    '{"id": 1, "type": "chat", "game": 1, "text": "\\ud800"}',
     '{"id": 1, "type": "watch", "game": null}',
     '{"id": 1, "type": "enter", "tournament": "\\ud800"}',
     '{"id": 1, "type": "enter", "tournament": NaN}',

@@ -359,7 +359,7 @@ async def test_a_blocked_player_gets_no_rematch_and_no_chat(club: ClubHarness) -
     ann.chat_enabled = eve.chat_enabled = True
     await club.server.blocks.block(ann, "Eve")
     with refused("opponent_chat_off"):
-        await club.server.chat.say(eve, number, "hello")
+        await club.server.chat.send(eve, number, "hello")
     await club.server.resign(eve, number)
     with refused("challenges_declined"):
         await club.server.rematch(eve, number)

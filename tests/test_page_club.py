@@ -165,7 +165,7 @@ def test_two_play_and_one_watches(browser: Browser, club: str, tmp_path: Path) -
         expect(bob.locator("#leaderboard tbody tr")).to_have_count(2)
         bob.locator("#leaderboard button", has_text="Ann").click()
         expect(bob.locator("#club-pools tbody tr")).to_contain_text("Othello 4×4 · Blitz")
-        lost, ended = bob.locator("#club-last .club-row").all_inner_texts()
+        lost, ended = bob.locator("#club-recent-games .club-row").all_inner_texts()
         assert lost.startswith("Lost · Bob") and "–" in ended.splitlines()[1]
         bob.locator("#club-open-1").click()
         expect(bob.locator("#club-ratings")).to_contain_text("Ann: 1500 →")
@@ -355,7 +355,7 @@ def test_bots(browser: Browser, club: str) -> None:
         page.fill("#bot-name", "rex")
         page.click("#bot-create")
         page.fill("#label-rex", "x")
-        page.click("#make-rex")
+        page.click("#create-token-rex")
         expect(page.locator("#token-rex")).to_be_visible()
         check(page, "bots")
         page.click("#copy-rex")
@@ -386,7 +386,7 @@ def test_accessibility(browser: Browser, club: str) -> None:
         bob.click("#club-resign-yes")
         expect(ann.locator("#banner")).to_be_visible()
         ann.click("#club-view-profile")
-        check(ann, "profile", "#club-last")
+        check(ann, "profile", "#club-recent-games")
 
 
 def check(page: Page, state: str, sign: str = "body") -> None:

@@ -87,8 +87,14 @@ class TournamentRequest(Message):
     tournament: Number | Annotated[str, Field(min_length=1, max_length=40)] = Field(description="Its number or name")
 
 
+class SetChatRequest(Message):
+    """Turn chat on or off for this connection."""
+
+    enabled: bool = True
+
+
 class SubscribeRequest(Message):
-    """Subscribe to a kind of events, or unsubscribe."""
+    """Subscribe to changes of the lobby, or unsubscribe."""
 
     subscribe: bool = True
 
@@ -122,8 +128,8 @@ REQUESTS: dict[str, tuple[type[Message], Action]] = {
     "rematch": (GameRequest, lambda server, client, request: server.rematch(client, request.game)),
     "watch": (GameRequest, lambda server, client, request: server.watch(client, request.game)),
     "unwatch": (GameRequest, lambda server, client, request: server.unwatch(client, request.game)),
-    "chat": (SubscribeRequest, lambda server, client, request: server.chat.set_enabled(client, request.subscribe)),
-    "say": (ChatRequest, lambda server, client, request: server.chat.say(client, request.game, request.text)),
+    "set_chat": (SetChatRequest, lambda server, client, request: server.chat.set_enabled(client, request.enabled)),
+    "chat": (ChatRequest, lambda server, client, request: server.chat.send(client, request.game, request.text)),
     "enter": (TournamentRequest, lambda server, client, request: server.tournaments.enter(client, request.tournament)),
     "withdraw": (
         TournamentRequest,

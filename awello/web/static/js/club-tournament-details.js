@@ -23,8 +23,8 @@ export function renderTournament(details, view) {
     h("p", { class: "muted" }, `${formatTournamentTerms(details)} · ${formatSystem(details)} · ${t(entrants === 1 ? "club.entrants.one" : "club.entrants", { count: entrants })}`),
     h("p", { id: "tournament-state" }, h("strong", {}, ...(state === "ended" ? [t("club.ended"), " · "] : []), ...view.stateParts(details))),
     ...ownStatus(details, view),
-    ...(state === "open" || state === "cancelled" ? entrantList(details, view) : [standings(details, view), h("p", { class: "muted" }, t("club.standings.about"))]),
-    ...rounds(details, view),
+    ...(state === "open" || state === "cancelled" ? entrantList(details, view) : [standingsTable(details, view), h("p", { class: "muted" }, t("club.standings.about"))]),
+    ...roundSections(details, view),
     h("p", {}, h("a", { id: "tournament-link", href: `#club/tournament/${number}` }, t("club.tournament.link"))),
   ];
 }
@@ -63,7 +63,7 @@ function entrantList({ standings: rows }, view) {
 }
 
 /** @param {Tournament} given @param {ClubTournaments} view */
-function standings({ standings: rows }, view) {
+function standingsTable({ standings: rows }, view) {
   /** @param {string} name */
   const head = (name) => h("th", { scope: "col" }, h("abbr", { title: t(`club.standings.${name}.long`) }, t(`club.standings.${name}`)));
   /** @param {TournamentRow} each */
@@ -82,7 +82,7 @@ function standings({ standings: rows }, view) {
  * @param {Tournament} given
  * @param {ClubTournaments} view
  */
-function rounds({ pairings, round: last }, view) {
+function roundSections({ pairings, round: last }, view) {
   const numbers = [...new Set(pairings.map(({ round }) => round))].reverse();
   return numbers.map((round) => {
     const rows = pairings.filter((pairing) => pairing.round === round).map((pairing) => pairingRow(pairing, view));
@@ -101,12 +101,12 @@ function pairingRow(pairing, view) {
   return h("li", { class: "club-pairing" },
     h("span", { class: "club-board", title: t("club.board", { board }) }, String(board)),
     h("span", { class: "club-pairing-players" }, nameButton(`pairing-${round}`, names[0], view), ...(second ? [h("span", {}, " – "), nameButton(`pairing-${round}`, second, view)] : [])),
-    h("span", { class: "club-rating" }, resultWords(pairing)),
+    h("span", { class: "club-rating" }, resultText(pairing)),
     game ? h("button", { id: `pairing-game-${game}`, "aria-label": withColon(t(label), names.join(" – ")), onclick: () => view.club.show(game) }, t(label)) : null);
 }
 
 /** The result of a pairing, such as "1 – 0". @param {Pairing} given */
-function resultWords({ second, game, points: gained, forfeit }) {
+function resultText({ second, game, points: gained, forfeit }) {
   if (second === null) return t("club.bye");
   if (!gained) return game ? "" : t("club.pairing.waiting"); // the button shows that it is in progress
   const result = gained.map(formatPoints).join(" – ");

@@ -63,32 +63,32 @@ export class ClubTournaments {
     const drawn = JSON.stringify([list, opened, [...entered], details, error, club.name, club.connection.online, currentLanguage()]);
     if (this.drawn === drawn) return;
     this.drawn = drawn;
-    const parts = opened === null ? this.all() : this.one();
+    const parts = opened === null ? this.listParts() : this.detailParts();
     replaceContent(this.element, ...parts, error && h("p", { class: "error", role: "alert" }, error));
     this.tick();
   }
 
   // ---- the list -----------------------------------------------------------------------------------------------------
-  all() {
+  listParts() {
     const { list } = this;
     if (!list) return [h("p", { class: "muted", role: "status" }, t("club.tournaments.wait"))];
     if (!list.length) return [h("p", { class: "muted" }, t("club.tournaments.none"))];
     const open = list.some(({ state }) => state === "open");
     const hint = open && !this.club.name && h("div", { class: "buttons" }, h("span", { class: "muted" }, t("club.tournaments.login")), this.loginButton());
-    return [hint, ...Object.keys(GROUPS).flatMap((name) => this.group(name))];
+    return [hint, ...Object.keys(GROUPS).flatMap((name) => this.groupParts(name))];
   }
 
   /** @param {string} name */
-  group(name) {
+  groupParts(name) {
     const matching = (this.list ?? []).filter(({ state }) => GROUPS[name].includes(state));
     if (!matching.length) return [];
     if (name === "ended") matching.reverse().splice(MAX_ENDED);
     else matching.sort((one, other) => one.starts - other.starts);
-    return [h("h2", {}, t(`club.tournaments.${name}`)), h("ul", { id: `tournaments-${name}`, class: "club-rows" }, ...matching.map((each) => this.row(each)))];
+    return [h("h2", {}, t(`club.tournaments.${name}`)), h("ul", { id: `tournaments-${name}`, class: "club-rows" }, ...matching.map((each) => this.tournamentRow(each)))];
   }
 
   /** @param {Tournament} tournament */
-  row(tournament) {
+  tournamentRow(tournament) {
     const { tournament: number, name, entrants } = tournament;
     return h("li", { class: "club-tournament" },
       h("button", { id: `tournament-${number}`, class: "club-row", onclick: () => this.tab.showTournament(number) },
@@ -107,7 +107,7 @@ export class ClubTournaments {
   }
 
   // ---- one tournament -----------------------------------------------------------------------------------------------
-  one() {
+  detailParts() {
     const back = h("button", { id: "tournament-back", class: "plain club-back-link", onclick: () => this.tab.showTournament(null) }, t("club.tournaments.all"));
     if (this.details?.tournament !== this.opened) return [back, this.error ? null : h("p", { class: "muted", role: "status" }, t("club.tournaments.wait"))];
     return [back, ...renderTournament(this.details, this)];

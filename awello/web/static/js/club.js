@@ -129,7 +129,7 @@ export class Club {
     this.lobby = message;
     for (const known of [this.games, this.challenges, this.sent, this.claimTimes]) known.clear();
     this.blocked = new Set(message.blocked);
-    if (settings.chat) this.chat.updateSubscription();
+    if (settings.chat) this.chat.sendSetting();
     this.invalidateTournaments();
     page.game?.clubGame?.resume();
   }

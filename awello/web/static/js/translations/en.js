@@ -659,7 +659,7 @@ export default {
   "club.token": "Token",
   "club.token.label": "Token for",
   "club.token.example": "my laptop",
-  "club.token.make": "Create a token",
+  "club.token.create": "Create a token",
   "club.token.once": "Copy this token now: it is shown only once.",
   "club.token.copy": "Copy",
   "club.token.revoke": "Revoke",

@@ -659,7 +659,7 @@ export default {
   "club.token": "Jeton",
   "club.token.label": "Jeton pour",
   "club.token.example": "mon portable",
-  "club.token.make": "Créer un jeton",
+  "club.token.create": "Créer un jeton",
   "club.token.once": "Copiez ce jeton maintenant : il ne sera plus affiché.",
   "club.token.copy": "Copier",
   "club.token.revoke": "Révoquer",
