@@ -22,7 +22,7 @@ MIB = 1 << 20
 
 @pytest.fixture(autouse=True)
 def _register_bots(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("AWELLO_PLAYERS", str(ROOT / "tests" / "unruly_bots.py"))
+    monkeypatch.setenv("AWELLO_PLAYERS", str(ROOT / "tests" / "hostile_bots.py"))
 
 
 def is_running(pid: int) -> bool:
@@ -34,8 +34,8 @@ def is_running(pid: int) -> bool:
 
 
 def play(how: str, pids: Path, limits: ResourceLimits = ResourceLimits()) -> list[BotGame]:  # noqa: B008
-    """Play a round between an unruly bot and `random`; check that none of its processes is left."""
-    tournament = Tournament(Game.OTHELLO4, (f"unruly,how={how},pids={pids}", "random"), 1, limits=limits)
+    """Play a round between a hostile bot and `random`; check that none of its processes is left."""
+    tournament = Tournament(Game.OTHELLO4, (f"hostile,how={how},pids={pids}", "random"), 1, limits=limits)
     cache = PlayerCache()
     try:
         played = [to_bot_game(tournament.run_job(number, cache), number) for number in (0, 1)]
@@ -98,7 +98,7 @@ def test_an_interrupt_while_a_bot_starts_is_not_an_error(tmp_path: Path, monkeyp
         raise KeyboardInterrupt
 
     monkeypatch.setattr(multiprocessing.process.BaseProcess, "start", interrupt)
-    assert play_tournament(Tournament(Game.OTHELLO4, ("unruly", "random"), 1), tmp_path / "out").interrupted
+    assert play_tournament(Tournament(Game.OTHELLO4, ("hostile", "random"), 1), tmp_path / "out").interrupted
     assert not (tmp_path / "out").exists()
 
 

@@ -222,11 +222,11 @@ def test_sessions_of_an_account_are_limited(store: ClubStore, monkeypatch: pytes
         monkeypatch.setattr(time, "time", lambda number=number: now + number)
         secrets.append(store.submit(lambda connection: accounts.create_session(connection, ann)).result())
 
-    def whose(secret: str) -> accounts.Account | None:
+    def account_of(secret: str) -> accounts.Account | None:
         return store.read_blocking(lambda connection: accounts.find_by_session(connection, secret))
 
-    assert [whose(secret) for secret in secrets] == [None] + [ann] * accounts.MAX_SESSIONS
-    assert whose(others) == bob
+    assert [account_of(secret) for secret in secrets] == [None] + [ann] * accounts.MAX_SESSIONS
+    assert account_of(others) == bob
 
 
 def test_control_characters_are_refused_before_a_database_sees_them(tmp_path: Path) -> None:

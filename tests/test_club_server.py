@@ -295,12 +295,12 @@ async def test_a_game_that_cannot_be_archived_does_not_block_others(club: ClubHa
     ann, bob = club.connect("Ann"), club.connect("Bob")
     keep, first = club.archive_record, await club.start_game(ann, bob)
 
-    async def choosy(record: Record) -> None:
+    async def archive_others(record: Record) -> None:
         if record.tags["Round"] == str(first):
             raise StorageError("not this one")
         await keep(record)
 
-    club.server.archive = choosy
+    club.server.archive = archive_others
     for number in (first, await club.start_game(ann, bob)):
         await play_random_moves(club, number, [ann, bob])
     await club.wait_until(lambda: club.archived)

@@ -11,8 +11,8 @@ from typing import Any
 
 import psycopg
 import pytest
-from cutting_proxy import AFTER, BEFORE, DURING, FORGET, CuttingProxy, cutting_proxy
 from database import find_programs, new_database, postgres
+from postgres_proxy import AFTER, BEFORE, DURING, FORGET, PostgresProxy, postgres_proxy
 from sqlalchemy import Connection, event, func, select, update
 from test_club_server import ClubHarness, refused
 from waiting import wait_until
@@ -45,8 +45,8 @@ def database(folder: str, request: pytest.FixtureRequest) -> str:
 
 
 @pytest.fixture
-def proxy(folder: str) -> Iterator[CuttingProxy]:
-    with cutting_proxy(folder) as found:
+def proxy(folder: str) -> Iterator[PostgresProxy]:
+    with postgres_proxy(folder) as found:
         yield found
 
 
@@ -104,7 +104,7 @@ def open_store(database: str, claim: bool = True) -> ClubStore:
 # ---- lost answers to COMMIT ------------------------------------------------------------------------------------------
 @needs_postgres
 @pytest.mark.parametrize("moment", [BEFORE, AFTER])
-def test_a_lost_answer_to_commit_is_not_written_twice(database: str, proxy: CuttingProxy, moment: str) -> None:
+def test_a_lost_answer_to_commit_is_not_written_twice(database: str, proxy: PostgresProxy, moment: str) -> None:
     store = open_store(proxy.address(name_of(database)))
 
     def cut_here(connection: Connection) -> None:
@@ -121,7 +121,7 @@ def test_a_lost_answer_to_commit_is_not_written_twice(database: str, proxy: Cutt
 
 @needs_postgres
 def test_a_transaction_lost_by_the_network_does_not_block_the_club(
-    database: str, proxy: CuttingProxy, monkeypatch: pytest.MonkeyPatch
+    database: str, proxy: PostgresProxy, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The database server would wait for its client for hours and hold the write lock."""
     monkeypatch.setattr(store_module, "IDLE_TIMEOUT", 0.5)
@@ -138,7 +138,7 @@ def test_a_transaction_lost_by_the_network_does_not_block_the_club(
 
 
 @needs_postgres
-def test_the_store_waits_for_a_commit_in_progress(database: str, proxy: CuttingProxy) -> None:
+def test_the_store_waits_for_a_commit_in_progress(database: str, proxy: PostgresProxy) -> None:
     store = open_store(proxy.address(name_of(database)))
     trigger = """
         CREATE FUNCTION wait() RETURNS trigger AS
@@ -165,7 +165,7 @@ def test_the_store_waits_for_a_commit_in_progress(database: str, proxy: CuttingP
 
 @needs_postgres
 @pytest.mark.parametrize("claim", [True, False], ids=["server", "command"])
-def test_operations_that_may_be_committed_are_not_repeated(database: str, proxy: CuttingProxy, claim: bool) -> None:
+def test_operations_that_may_be_committed_are_not_repeated(database: str, proxy: PostgresProxy, claim: bool) -> None:
     """The outcome is unknown without the database, and for a command, which has no epoch."""
     store = open_store(proxy.address(name_of(database)), claim)
     proxy.refuse_after_cut = claim

@@ -105,7 +105,7 @@ async def wait_for_state(
 ) -> ClubTournament:
     """Wait until a tournament has reached a state or a round."""
 
-    def there() -> ClubTournament | None:
+    def load_if_reached() -> ClubTournament | None:
         tournament = load_tournament(club, number)
         return (
             tournament
@@ -113,7 +113,7 @@ async def wait_for_state(
             else None
         )
 
-    tournament = await wait_until_async(there)
+    tournament = await wait_until_async(load_if_reached)
     assert tournament
     return tournament
 
@@ -554,8 +554,8 @@ def test_bots_play_a_tournament_on_a_server(tmp_path: Path) -> None:
     assert made.stdout.startswith("tournament 1, Friday, starts at 2")
 
     async def play(address: str) -> dict[str, Any]:
-        manners = BotPolicy(tournament="friday")
-        bots = [ClubBot(address, token, "random", manners, log.append) for token in tokens]
+        policy = BotPolicy(tournament="friday")
+        bots = [ClubBot(address, token, "random", policy, log.append) for token in tokens]
         tasks = [asyncio.create_task(bot.run()) for bot in bots]
         client = ClubHttpClient(base_url=address)
 

@@ -47,9 +47,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from awello import Choice, Player, register
 
-@register("mortal", "kills its process once, near the end of a game")
+@register("crashes_once", "kills its process once, near the end of a game")
 @dataclass
-class Mortal(Player):
+class CrashesOnce(Player):
     unless: Path
 
     def choose(self, position, clock):
@@ -58,15 +58,15 @@ class Mortal(Player):
             os.kill(os.getpid(), signal.SIGKILL)
         return Choice(position.legal_moves()[0])
 
-@register("cursed", "kills its process at every move")
+@register("crashes", "kills its process at every move")
 @dataclass
-class Cursed(Player):
+class Crashes(Player):
     def choose(self, position, clock):
         os.kill(os.getpid(), signal.SIGKILL)
 
-@register("crook", "plays an illegal move")
+@register("illegal", "plays an illegal move")
 @dataclass
-class Crook(Player):
+class PlaysIllegalMove(Player):
     def choose(self, position, clock):
         return Choice(0)
 """
@@ -168,8 +168,8 @@ def test_two_jobs_do_not_mix(address: str) -> None:
 
 def test_a_duel_is_the_same(address: str) -> None:
     duel = Duel(Game.OTHELLO, "alphabeta@2", "random", games=8, fixed=True)
-    here, there = play_duel(duel), play_duel(duel, address)
-    assert [game.moves for game in there.results] == [game.moves for game in here.results]
+    local, remote = play_duel(duel), play_duel(duel, address)
+    assert [game.moves for game in remote.results] == [game.moves for game in local.results]
 
 
 def test_selfplay_is_the_same(address: str) -> None:
@@ -183,11 +183,11 @@ def test_selfplay_is_the_same(address: str) -> None:
 
 def test_generations_are_the_same(address: str) -> None:
     plan = GeneticConfig("h2", nodes=1, population=6, fighters=2, boss_depth=1)
-    here = there = start_evolution(plan)
+    local = remote = start_evolution(plan)
     with worker_pool(address) as each:
         for _ in range(2):
-            here, there = run_generation(plan, here), run_generation(plan, there, each)
-    assert (there.population, there.best, there.history) == (here.population, here.best, here.history)
+            local, remote = run_generation(plan, local), run_generation(plan, remote, each)
+    assert (remote.population, remote.best, remote.history) == (local.population, local.best, local.history)
 
 
 def test_a_tournament_is_the_same_and_its_bots_end(address: str, tmp_path: Path) -> None:
@@ -198,26 +198,26 @@ def test_a_tournament_is_the_same_and_its_bots_end(address: str, tmp_path: Path)
             return sum(client.run(lambda: len(multiprocessing.active_children())).values())
 
         seen: list[int] = []
-        there = play_tournament(tournament, tmp_path / "there", address, lambda result: seen.append(bots()))
+        remote = play_tournament(tournament, tmp_path / "remote", address, lambda result: seen.append(bots()))
         assert max(seen) > 0
         wait_until(lambda: bots() == 0)
-    here = play_tournament(tournament)
-    assert [game.moves for game in there.results] == [game.moves for game in here.results]
+    local = play_tournament(tournament)
+    assert [game.moves for game in remote.results] == [game.moves for game in local.results]
 
 
 # --- failures ---------------------------------------------------------------------------------------------------------
 def test_a_worker_that_dies_loses_nothing(address: str, user_players: None, tmp_path: Path) -> None:
     marker = tmp_path / "has died"
-    match = replace(MATCH, second=f"mortal,unless={marker}")
-    there = moves(match, address)
+    match = replace(MATCH, second=f"crashes_once,unless={marker}")
+    remote = moves(match, address)
     assert marker.exists()
-    assert there == moves(match)
+    assert remote == moves(match)
 
 
 def test_otage_learns_the_same_although_a_worker_is_killed(address: str, tmp_path: Path) -> None:
     """Every game is archived exactly once, in PostgreSQL if available."""
     plan = AutoplayPlan(Limit(depth=2), seed=5, opening_plies=0, games=12)
-    here, there = tmp_path / "here", tmp_path / "there"
+    local, remote = tmp_path / "local", tmp_path / "remote"
     with nullcontext("") if find_programs() is None else postgres() as server:
         database = new_database(server, "otage") if server else str(tmp_path / "games.sqlite")
         with distributed.Client(address, set_as_default=False) as client:
@@ -226,25 +226,25 @@ def test_otage_learns_the_same_although_a_worker_is_killed(address: str, tmp_pat
                 if played == 2:
                     os.kill(min(client.run(os.getpid).values()), signal.SIGKILL)
 
-            list(autoplay(there, plan, address, database, kill))
-        list(autoplay(here, plan))
-        with closing(Archive(database)) as archive, closing(Archive(here / "games.sqlite")) as local:
-            games = [list(each.records(each.numbers(GameFilter()))) for each in (archive, local)]
+            list(autoplay(remote, plan, address, database, kill))
+        list(autoplay(local, plan))
+        with closing(Archive(database)) as archive, closing(Archive(local / "games.sqlite")) as local_archive:
+            games = [list(each.records(each.numbers(GameFilter()))) for each in (archive, local_archive)]
         rounds = [[int(record.tags["Round"]) for record in each] for each in games]
         assert rounds == [list(range(1, 13))] * 2
         assert [record.moves for record in games[0]] == [record.moves for record in games[1]]
-        assert (there / MEMORY_FILE).read_text() == (here / MEMORY_FILE).read_text()
+        assert (remote / MEMORY_FILE).read_text() == (local / MEMORY_FILE).read_text()
 
 
 @pytest.mark.slow
 def test_a_game_that_kills_every_worker_is_an_error(address: str, user_players: None) -> None:
     with pytest.raises(ConfigError, match="4 workers died one after another while executing the same task"):
-        play_match(replace(MATCH, second="cursed", games=1), address)
+        play_match(replace(MATCH, second="crashes", games=1), address)
 
 
 def test_errors_in_a_game_are_raised_unchanged(address: str, user_players: None) -> None:
-    with pytest.raises(IllegalMoveError, match="player crook chose an illegal move: a1"):
-        play_match(replace(MATCH, second="crook"), address)
+    with pytest.raises(IllegalMoveError, match="player illegal chose an illegal move: a1"):
+        play_match(replace(MATCH, second="illegal"), address)
 
 
 def test_ctrl_c_keeps_results_and_cancels_pending_items(address: str) -> None:
@@ -276,22 +276,22 @@ def test_another_version_is_refused(address: str, monkeypatch: pytest.MonkeyPatc
 
 
 def test_workers_lack_players_without_a_file(address: str) -> None:
-    register("homeless", "registered only in this process")(find_player("random").player_class)
-    with pytest.raises(ConfigError, match=r"unknown player 'homeless'.*--import FILE"):
-        play_match(replace(MATCH, second="homeless"), address)
+    register("local_only", "registered only in this process")(find_player("random").player_class)
+    with pytest.raises(ConfigError, match=r"unknown player 'local_only'.*--import FILE"):
+        play_match(replace(MATCH, second="local_only"), address)
 
 
 # --- in a worker ------------------------------------------------------------------------------------------------------
 def test_user_players_are_loaded_and_unloaded(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("AWELLO_PLAYERS", "")
-    for name in ("Crook", "Villain"):
-        content = PLAYERS.replace("Crook", name).encode()
+    for name in ("PlaysIllegalMove", "OtherPlayer"):
+        content = PLAYERS.replace("PlaysIllegalMove", name).encode()
         _load_players(ClusterRun("", "", ("/nowhere/own.py", content), b""))
         assert Path(os.environ["AWELLO_PLAYERS"]).read_bytes() == content
-        assert find_player("crook").player_class.__name__ == name
+        assert find_player("illegal").player_class.__name__ == name
     _load_players(ClusterRun("", "", None, b""))
-    with pytest.raises(SpecError, match="unknown player 'crook'"):
-        find_player("crook")
+    with pytest.raises(SpecError, match="unknown player 'illegal'"):
+        find_player("illegal")
 
 
 def test_a_worker_has_one_thread(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -334,7 +334,7 @@ def test_engine_processes_run_on_workers(address: str, user_players: None) -> No
                 "summary",
                 "done",
             ]
-            (error,) = await collect_answers(pool, ChooseTask(START, "crook"))
+            (error,) = await collect_answers(pool, ChooseTask(START, "illegal"))
             assert "illegal move" in error["message"], "user players are sent to workers"
             assert multiprocessing.active_children() == before
         assert not any((await count_engine_processes(address)).values())

@@ -200,11 +200,11 @@ def test_a_server_that_cannot_start_prints_the_reason(tmp_path: Path) -> None:
 @pytest.mark.parametrize(("words", "part"), BAD, ids=[part for _, part in BAD])
 def test_invalid_input_is_a_one_line_error(words: tuple[str, ...], part: str) -> None:
     done = awello(*words)
-    complaints = [line for line in done.stderr.splitlines() if "compiling" not in line]
+    errors = [line for line in done.stderr.splitlines() if "compiling" not in line]
     assert done.returncode == 2
     assert done.stdout == ""
-    assert len(complaints) == 1
-    assert part in complaints[0]
+    assert len(errors) == 1
+    assert part in errors[0]
 
 
 @pytest.mark.parametrize(

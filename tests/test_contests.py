@@ -32,7 +32,7 @@ MIDGAME = ["f5", "f4", "e3", "d6", "e6", "f3", "c3", "c4", "b3", "d2", "e2", "b4
 @pytest.fixture
 def contests(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[ContestRunner]:
     """Contests in a temporary folder, with misbehaving bots available."""
-    monkeypatch.setenv("AWELLO_PLAYERS", str(ROOT / "tests" / "bots.py"))
+    monkeypatch.setenv("AWELLO_PLAYERS", str(ROOT / "tests" / "faulty_bots.py"))
     made = ContestRunner(tmp_path / "contests")
     yield made
     made.close()

@@ -62,7 +62,7 @@ async def collect(pool: EnginePool, task: Task) -> list[Answer]:
 @pytest.fixture(scope="module")
 def runner_pool() -> Iterator[PoolRunner]:
     with pytest.MonkeyPatch.context() as patch, asyncio.Runner() as runner:
-        patch.setenv("AWELLO_PLAYERS", str(ROOT / "tests" / "bots.py"))
+        patch.setenv("AWELLO_PLAYERS", str(ROOT / "tests" / "faulty_bots.py"))
         pool = EnginePool(1)
         runner.run(pool.start())
         yield PoolRunner(runner, pool)

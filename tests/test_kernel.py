@@ -46,7 +46,7 @@ def test_instructions_agree_with_their_python_functions(name: str) -> None:
 
 
 def test_uncompiled_kernels_print_the_same_trace() -> None:
-    compiled, plain = run("tests/trace.py"), run("tests/trace.py", NUMBA_DISABLE_JIT="1")
+    compiled, plain = run("tests/trace_kernels.py"), run("tests/trace_kernels.py", NUMBA_DISABLE_JIT="1")
     assert compiled.returncode == plain.returncode == 0, plain.stderr
     assert compiled.stdout.splitlines() == plain.stdout.splitlines()
     assert len(plain.stdout.splitlines()) > 1000

@@ -28,7 +28,7 @@ from awello.errors import AwelloError, ConfigError, IllegalMoveError
 from awello.limits import Clock
 from awello.players.player import Forfeit
 
-BOTS = str(ROOT / "tests" / "bots.py")
+BOTS = str(ROOT / "tests" / "faulty_bots.py")
 
 
 @pytest.fixture(autouse=True)
@@ -109,7 +109,7 @@ def play_round(
 @pytest.mark.parametrize(
     ("wrong", "reason", "part"),
     [
-        ("exception", "crash", r"^ZeroDivisionError: nothing to share \(bots.py, line \d+\)$"),
+        ("exception", "crash", r"^ZeroDivisionError: nothing to share \(faulty_bots.py, line \d+\)$"),
         ("leaves", "crash", "SystemExit"),
         ("exits", "crash", "exit status 7"),
         ("segfault", "crash", "SIGSEGV"),
@@ -387,10 +387,10 @@ def test_ratings_recover_the_true_strengths() -> None:
 
 # --- bots that answer with weights ------------------------------------------------------------------------------------
 def test_the_legal_move_with_the_largest_weight_is_played() -> None:
-    player = make_player("weighs")
+    player = make_player("weighted")
     player.begin(Game.ABAPA, 1)
     assert player.choose(parse_position("4-4-4-4-4-0-4-4-4-4-4-4-0-4-S"), Clock()).move == 4
-    squares = make_player("weighs,answer=squares")
+    squares = make_player("weighted,answer=squares")
     for chosen in (Game.OTHELLO, Game.OTHELLO6, Game.OTHELLO4):
         squares.begin(chosen, 1)
         position = Position.start(chosen)
@@ -398,7 +398,7 @@ def test_the_legal_move_with_the_largest_weight_is_played() -> None:
 
 
 def test_ties_follow_the_seed() -> None:
-    player = make_player("weighs,answer=equal")
+    player = make_player("weighted,answer=equal")
 
     def moves(seed: int) -> list[int]:
         player.begin(Game.ABAPA, seed)
@@ -419,8 +419,8 @@ def test_ties_follow_the_seed() -> None:
 )
 def test_invalid_weights_are_an_illegal_answer(answer: str, part: str) -> None:
     with pytest.raises(IllegalMoveError, match=part):
-        play_match(Match(Game.ABAPA, f"weighs,answer={answer}", "random"))
-    played, _ = play_round(f"weighs,answer={answer}")
+        play_match(Match(Game.ABAPA, f"weighted,answer={answer}", "random"))
+    played, _ = play_round(f"weighted,answer={answer}")
     assert played[0].forfeits[0] is not None
     assert played[0].forfeits[0][0] == "illegal"
 

@@ -115,8 +115,8 @@ def test_ctrl_c_leaves_one_line_and_no_process(stage: str, jobs: int, tmp_path: 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="processes are found in /proc")
 def test_a_killed_tournament_leaves_no_process(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    bots, out, mark = str(ROOT / "tests" / "unruly_bots.py"), tmp_path / "out", uuid4().hex
-    specs = (f"unruly,how=changes_group,pids={tmp_path / 'pids'}", "uct@20ms")
+    bots, out, mark = str(ROOT / "tests" / "hostile_bots.py"), tmp_path / "out", uuid4().hex
+    specs = (f"hostile,how=changes_group,pids={tmp_path / 'pids'}", "uct@20ms")
     words = ["tournament", "othello", *specs, "--rounds", "2", "--size", "4", "--out", str(out)]
     with start_marked(mark, "--import", bots, *words) as process:
         lines = out / "games.jsonl"

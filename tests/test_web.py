@@ -172,8 +172,8 @@ def test_invalid_input_gets_a_clear_message(client: TestClient, path: str, body:
         ("choose", {"player": "human"}, "terminal_player", {"player": "human"}),
         ("choose", {"player": "champion,hash=\\ud800"}, "setting_not_allowed", {"setting": "hash"}),
         ("tree", {"search": "minimax@9"}, "tree_too_deep", {"depth": 9, "limit": 4}),
-        ("read", {"text": "hello"}, "no_game_in_text", {}),
-        ("read", {"text": "f5", "game": None, "x": 1}, "invalid_field", {"field": "x", "reason": "extra_forbidden"}),
+        ("detect", {"text": "hello"}, "no_game_in_text", {}),
+        ("detect", {"text": "f5", "game": None, "x": 1}, "invalid_field", {"field": "x", "reason": "extra_forbidden"}),
     ],
 )
 def test_errors_have_codes_and_params(client: TestClient, path: str, body: Any, code: str, params: Any) -> None:
@@ -191,7 +191,7 @@ def test_invalid_json_is_refused(client: TestClient) -> None:
         assert answer.status_code in (400, 422), answer.text
 
 
-# ---- the door -------------------------------------------------------------------------------------------------------
+# ---- request limits --------------------------------------------------------------------------------------------------
 FOREIGN = [
     {"host": "evil.example"},
     {"host": "127.0.0.1.evil.example"},
@@ -255,12 +255,12 @@ def test_pages_use_no_external_and_no_inline_resources() -> None:
 
 
 def test_all_modules_are_preloaded() -> None:
-    """Modules of the club are loaded only where there is a club."""
+    """Modules of the club are loaded only where modules is a club."""
     wanted = set(
         re.findall(r'modulepreload" href="/static/js/([^"]+)"', (STATIC_FOLDER / "index.html").read_text("utf-8"))
     )
-    there = {path.relative_to(STATIC_FOLDER / "js").as_posix() for path in STATIC_FOLDER.glob("js/**/*.js")}
-    assert wanted == {name for name in there if not re.match(r"app\.|api-reference\.|club[.-]", name)}
+    modules = {path.relative_to(STATIC_FOLDER / "js").as_posix() for path in STATIC_FOLDER.glob("js/**/*.js")}
+    assert wanted == {name for name in modules if not re.match(r"app\.|api-reference\.|club[.-]", name)}
 
 
 def test_a_file_that_has_not_changed_is_not_sent_again(client: TestClient) -> None:

@@ -39,9 +39,9 @@ class UnknownForfeit(Forfeit):
     """A subclass that only this file defines."""
 
 
-@register("unruly", "the first legal move, after unruly behaviour")
+@register("hostile", "the first legal move, after an attack")
 @dataclass
-class Unruly(Player):
+class HostilePlayer(Player):
     """Calls the method `how` before its first move."""
 
     how: str = "nothing"

@@ -17,7 +17,7 @@ from awello.limits import Clock
 
 @register("first", "the first legal move, or a chosen failure")
 @dataclass
-class First(Player):
+class FirstMovePlayer(Player):
     """Plays the first legal move after an optional failure."""
 
     wrong: str = "nothing"
@@ -66,9 +66,9 @@ class First(Player):
                 print("I print what I think")
 
 
-@register("weighs", "answers with given weights")
+@register("weighted", "answers with given weights")
 @dataclass
-class Weighs(WeightsPlayer):
+class WeightedPlayer(WeightsPlayer):
     """Returns weights chosen by a test."""
 
     answer: str = "rising"
