@@ -245,9 +245,9 @@ def test_tokens_of_bots_can_be_revoked(store: ClubStore) -> None:
     assert not store.submit(lambda connection: people.revoke_token(connection, ann, token["id"])).result()
     assert store.submit(lambda connection: people.revoke_token(connection, bot, token["id"])).result()
     assert store.read_blocking(lambda connection: people.find_by_token(connection, secret)) is None
-    for number in range(people.MAX_TOKENS):
+    for number in range(people.MAX_TOKENS_PER_BOT):
         store.submit(lambda connection: people.create_token(connection, bot, "more")).result()
-        assert number < people.MAX_TOKENS
+        assert number < people.MAX_TOKENS_PER_BOT
     with refused("too_many_tokens"):
         store.submit(lambda connection: people.create_token(connection, bot, "more")).result()
     store.submit(lambda connection: people.close_account(connection, bot)).result()

@@ -195,19 +195,19 @@ def test_known_devices_are_bounded_hashed_and_forgotten(store: ClubStore, monkey
             lambda connection: accounts.find_known_origin(connection, ann.number, device, network)
         )
 
-    for number in range(accounts.MAX_DEVICES):
+    for number in range(accounts.MAX_KNOWN_DEVICES_PER_ACCOUNT):
         use(number)
     rows = store.read_blocking(lambda connection: connection.execute(select(known_devices)).all())
-    assert len(rows) == accounts.MAX_DEVICES and all(len(row.digest) == 32 for row in rows)
+    assert len(rows) == accounts.MAX_KNOWN_DEVICES_PER_ACCOUNT and all(len(row.digest) == 32 for row in rows)
     assert known("device0", "net0") is None, "the least recently used device"
-    last = accounts.MAX_DEVICES - 1
+    last = accounts.MAX_KNOWN_DEVICES_PER_ACCOUNT - 1
     assert known(f"device{last}", "net0") == "device" and known("other", f"net{last}") == "network"
     use(last)
     assert (
         len(store.read_blocking(lambda connection: connection.execute(select(known_devices)).all()))
-        == accounts.MAX_DEVICES
+        == accounts.MAX_KNOWN_DEVICES_PER_ACCOUNT
     )
-    monkeypatch.setattr(time, "time", lambda: now + last + accounts.DEVICE_SECONDS + 1)
+    monkeypatch.setattr(time, "time", lambda: now + last + accounts.KNOWN_DEVICE_SECONDS + 1)
     assert known(f"device{last}", f"net{last}") is None
     use(0)
     store.submit(lambda connection: accounts.change_password(connection, ann, "another")).result()
@@ -218,14 +218,14 @@ def test_sessions_of_an_account_are_limited(store: ClubStore, monkeypatch: pytes
     ann, bob, now = create_user(store, "Ann"), create_user(store, "Bob"), time.time()
     others = store.submit(lambda connection: accounts.create_session(connection, bob)).result()
     secrets = []
-    for number in range(accounts.MAX_SESSIONS + 1):
+    for number in range(accounts.MAX_SESSIONS_PER_ACCOUNT + 1):
         monkeypatch.setattr(time, "time", lambda number=number: now + number)
         secrets.append(store.submit(lambda connection: accounts.create_session(connection, ann)).result())
 
     def account_of(secret: str) -> accounts.Account | None:
         return store.read_blocking(lambda connection: accounts.find_by_session(connection, secret))
 
-    assert [account_of(secret) for secret in secrets] == [None] + [ann] * accounts.MAX_SESSIONS
+    assert [account_of(secret) for secret in secrets] == [None] + [ann] * accounts.MAX_SESSIONS_PER_ACCOUNT
     assert account_of(others) == bob
 
 

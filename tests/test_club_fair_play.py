@@ -67,7 +67,7 @@ async def test_a_rated_game_has_a_few_plies(club: ClubHarness) -> None:
         await play_random_moves(club, number, [ann, eve], max_moves=plies)
         await club.server.resign(eve, number)
         assert (mean_rating(club, ann) > 1500.0) == counted
-        assert (club.last_event("Ann")["players"][0]["after"] is not None) == counted
+        assert (club.last_event("Ann")["players"][0]["rating_after"] is not None) == counted
     small = await club.start_game(ann, eve, replace(RATED, game=Game.OTHELLO4))
     await play_random_moves(club, small, [ann, eve])
     assert mean_rating(club, ann, "othello4 blitz") != 1500.0, "a game that ends on the board is rated"
@@ -225,14 +225,14 @@ def test_exits_expire_after_an_hour() -> None:
 async def test_a_game_without_a_first_move_is_aborted(club: ClubHarness) -> None:
     ann, eve = club.connect("Ann"), club.connect("Eve")
     await club.start_game(ann, eve, RATED)
-    assert 29.0 < club.last_event("Eve")["first_move"] <= 30.0
+    assert 29.0 < club.last_event("Eve")["first_move_seconds"] <= 30.0
     advance_clock(club, 31.0)
     await club.wait_until(lambda: club.last_event("Eve")["over"])
     assert club.last_event("Eve")["reason"] == ABORTED and mean_rating(club, ann) == 1500.0
     assert club.last_event("Ann", "warning")["exits"] == 1 and not events(club, "Eve", "warning")
     number = await club.start_game(ann, eve, RATED)
     await play_random_moves(club, number, [ann, eve], max_moves=2)
-    assert club.last_event("Ann")["first_move"] is None
+    assert club.last_event("Ann")["first_move_seconds"] is None
     advance_clock(club, 200.0)
     assert not (await club.server.watch(ann, number))["over"]
     advance_clock(club, 101.0)
@@ -263,7 +263,7 @@ def test_the_win_can_be_claimed_after_the_grace_period(tmp_path: Path, plies: in
         club.server.disconnect(bob)
         news = club.last_event("Ann", "opponent")
         assert (news["game"], news["name"], news["online"]) == (number, "Bob", False) and 29.0 < news[
-            "claim_in"
+            "claim_in_seconds"
         ] <= 30.0
         advance_clock(club, 20.0)
         with refused("claim_too_early"):
@@ -275,7 +275,12 @@ def test_the_win_can_be_claimed_after_the_grace_period(tmp_path: Path, plies: in
             await club.server.claim(ann, number, draw=True)
         await club.server.claim(ann, number)
         end = club.last_event("Ann")
-        assert end["over"] and end["winner"] == 0 and end["reason"] == LEFT_GAME and end["players"][0]["after"] > 1500
+        assert (
+            end["over"]
+            and end["winner"] == 0
+            and end["reason"] == LEFT_GAME
+            and end["players"][0]["rating_after"] > 1500
+        )
 
     play(tmp_path)
 
@@ -288,14 +293,16 @@ async def test_the_grace_period_grows_with_reconnects(club: ClubHarness) -> None
     club.server.disconnect(bob)
     advance_clock(club, 31.0)
     bob = club.connect("Bob")
-    assert club.last_event("Ann", "opponent")["online"] and club.last_event("Ann", "opponent")["claim_in"] is None
+    assert (
+        club.last_event("Ann", "opponent")["online"] and club.last_event("Ann", "opponent")["claim_in_seconds"] is None
+    )
     with refused("opponent_online"):
         await club.server.claim(ann, number)
     other = club.connect("Bob")
     club.server.disconnect(bob)
     assert club.last_event("Ann", "opponent")["online"], "one connection is enough"
     club.server.disconnect(other)
-    assert club.last_event("Ann", "opponent")["claim_in"] > 59.0
+    assert club.last_event("Ann", "opponent")["claim_in_seconds"] > 59.0
     club.server.disconnect(ann)
     ann = club.connect("Ann")
     assert not club.last_event("Ann", "opponent")["online"], "a client is notified when it connects"
@@ -312,7 +319,7 @@ async def test_a_restart_extends_the_grace_period(club: ClubHarness) -> None:
     await club.close()
     await club.open()
     ann = club.connect("Ann")
-    assert club.last_event("Ann", "opponent")["claim_in"] > 55.0
+    assert club.last_event("Ann", "opponent")["claim_in_seconds"] > 55.0
     with refused("claim_too_early"):
         await club.server.claim(ann, number)
     advance_clock(club, 61.0)

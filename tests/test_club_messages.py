@@ -240,9 +240,9 @@ def test_a_bot_claims_the_win_when_its_opponent_has_left() -> None:
         club = FakeClub({"type": "welcome", "name": "max"}, STATE)
         bot = ClubBot("http://127.0.0.1", "token", "random", log=log.append)
         listening = asyncio.create_task(bot._listen(club))  # type: ignore[arg-type]
-        gone = {"type": "opponent", "game": 1, "name": "rex", "online": False, "claim_in": 0.0}
-        club.deliver(gone | {"claim_in": 60.0})
-        club.deliver(gone | {"online": True, "claim_in": None})
+        gone = {"type": "opponent", "game": 1, "name": "rex", "online": False, "claim_in_seconds": 0.0}
+        club.deliver(gone | {"claim_in_seconds": 60.0})
+        club.deliver(gone | {"online": True, "claim_in_seconds": None})
         club.deliver({"type": "ping", "number": 1})
         assert (await club.sent.get())["type"] == "pong" and not bot.claim_tasks, "the opponent has returned"
         club.deliver(gone)

@@ -101,7 +101,7 @@ def test_its_games_are_resumed(database: str) -> None:
         await club.wait_until(lambda: not club.server.tournaments.tournaments)
         details = await club.server.tournaments.show(1)
         assert details["state"] == "ended" and details["pairings"][0]["points"] is not None
-        assert club.server.blocks.names(ANN) == ["rex"]
+        assert club.server.blocks.blocked_names(ANN) == ["rex"]
         await club.close()
 
     asyncio.run(asyncio.wait_for(play(), 2 * TIMEOUT))

@@ -257,13 +257,13 @@ async def test_there_are_limits(club: ClubHarness) -> None:
     for control in (Clock(1.0), Clock(1e9), Clock(300.0, 1000.0), Clock(float("nan"))):
         with refused("invalid_time_control"):
             await club.server.lobby.seek(ann, replace(BLITZ, control=control))
-    for number in range(lobbies.MAX_SEEKS):
+    for number in range(lobbies.MAX_SEEKS_PER_ACCOUNT):
         await club.server.lobby.seek(ann, replace(BLITZ, control=Clock(100.0 + number)))
     with refused("too_many_seeks"):
         await club.server.lobby.seek(ann, replace(BLITZ, control=Clock(99.0)))
     club.server.disconnect(ann)
     ann = club.connect("Ann")
-    for _ in range(server_module.MAX_GAMES):
+    for _ in range(server_module.MAX_LIVE_GAMES_PER_USER):
         await club.start_game(ann, bob)
     with refused("too_many_games"):
         await club.server.lobby.seek(bob, BLITZ)
@@ -419,7 +419,7 @@ async def test_changes_stored_before_a_failure_are_sent_after_recovery(club: Clu
     assert [state["ply"] for state in club.received["Bob"] if state.get("game") == number][-1] == 1
     assert (await club.server.move(ann, number, 0, move))["ply"] == 1  # sent again, as clients do
     await trouble(club.server.resign(bob, other))
-    assert other in club.server.ended and club.last_event("Ann")["players"][0]["after"]
+    assert other in club.server.ended and club.last_event("Ann")["players"][0]["rating_after"]
     offer = await club.server.lobby.seek(ann, BLITZ)
     await trouble(club.server.lobby.accept(bob, offer["seek"]))
     assert len(club.server.live_games) == 2  # the game whose start was not reported, and the first one
@@ -460,7 +460,7 @@ async def test_incoming_challenges_are_limited(club: ClubHarness) -> None:
 async def test_a_seek_of_a_player_with_enough_games_is_skipped(club: ClubHarness) -> None:
     eve, friend, ann, bob = map(club.connect, ("Eve", "Friend", "Ann", "Bob"))
     await club.server.lobby.seek(eve, BLITZ)
-    for number in range(server_module.MAX_GAMES):
+    for number in range(server_module.MAX_LIVE_GAMES_PER_USER):
         await club.start_game(friend, eve, replace(BLITZ, control=Clock(100.0 + number)))
     assert "seek" in await club.server.lobby.seek(ann, BLITZ)
     number = (await club.server.lobby.seek(bob, BLITZ))["game"]
@@ -469,14 +469,17 @@ async def test_a_seek_of_a_player_with_enough_games_is_skipped(club: ClubHarness
 
 @with_club
 async def test_games_that_start_concurrently_are_counted(club: ClubHarness) -> None:
-    ann, others = club.connect("Ann"), [club.connect(f"P{number}") for number in range(server_module.MAX_GAMES + 4)]
+    ann, others = (
+        club.connect("Ann"),
+        [club.connect(f"P{number}") for number in range(server_module.MAX_LIVE_GAMES_PER_USER + 4)],
+    )
     offers = [(await club.server.lobby.seek(each, replace(BLITZ, rated=False, side=0))) for each in others]
     requests = [club.server.lobby.accept(ann, offer["seek"]) for offer in offers]
     answers = await asyncio.gather(*requests, return_exceptions=True)
     assert sum(isinstance(answer, ClubError) for answer in answers) == 4
     assert (
         len([live_game for live_game in club.server.live_games.values() if ann.account in live_game.accounts])
-        == server_module.MAX_GAMES
+        == server_module.MAX_LIVE_GAMES_PER_USER
     )
 
 

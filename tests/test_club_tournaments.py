@@ -179,8 +179,8 @@ async def test_a_whole_swiss_tournament(club: ClubHarness) -> None:
         end = player.last_tournament_event()
         assert end["state"] == "ended" and end["pairing"]["points"] is not None and len(end["standings"]) == 6
         assert [row["rank"] for row in end["standings"]] == sorted(row["rank"] for row in end["standings"])
-        assert {"name", "bot", "rank", "points", "buchholz", "berger", "wins"} == end["standings"][0].keys()
-    assert not club.server.tournaments._last_news and not club.server.tournaments._round_called, "memory is released"
+        assert {"name", "bot", "rank", "points", "buchholz", "sonneborn_berger", "wins"} == end["standings"][0].keys()
+    assert not club.server.tournaments._last_sent and not club.server.tournaments._round_started, "memory is released"
     rows = club.store.read_blocking(lambda connection: load_rating(connection, 1, "othello4 blitz"))
     assert rows.deviation < 350, "its games are rated"
 
@@ -215,7 +215,7 @@ async def test_absent_players_forfeit_and_are_not_paired_until_they_return(club:
     dan = players[3]
     club.server.disconnect(dan)
     start_tournament(club, number)
-    await club.wait_until(lambda: (number, 1) in club.server.tournaments._round_called)
+    await club.wait_until(lambda: (number, 1) in club.server.tournaments._round_started)
     await wait_for_check(club)
     assert not any(pairing.forfeit for pairing in load_tournament(club, number).pairings)
     club.clock.advance(0.3)
@@ -382,11 +382,11 @@ async def test_tournament_games_ignore_the_game_limit_and_cannot_be_aborted(club
     ann, bob = RandomClient(club, "Ann", idle=True), RandomClient(club, "Bob", idle=True)
     for player in (ann, bob):
         await club.server.tournaments.enter(player, number)
-    for _ in range(server.MAX_GAMES):
+    for _ in range(server.MAX_LIVE_GAMES_PER_USER):
         await club.start_game(ann, bob, SMALL)
     start_tournament(club, number)
     await wait_for_state(club, number, number_of_round=1)
-    await club.wait_until(lambda: len(club.server.live_games) > server.MAX_GAMES)
+    await club.wait_until(lambda: len(club.server.live_games) > server.MAX_LIVE_GAMES_PER_USER)
     (game,) = (state.number for state in load_games(club) if state.tournament)
     with refused("tournament_game"):
         await club.server.abort(ann, game)

@@ -104,7 +104,7 @@ def test_a_game_by_websocket(new_client: Any) -> None:
         ended = watcher.request("watch", game=number)
         assert ended["over"] and len(ended["seconds"]) == len(ended["moves"]) and min(ended["seconds"]) >= 0
         for player in first.state(number)["players"]:
-            assert (player["rating"], player["established"]) == (1500, False) and player["after"] != 1500
+            assert (player["rating"], player["established"]) == (1500, False) and player["rating_after"] != 1500
         rows = ann.get("/api/club/leaderboard", params={"variant": "othello4"}).json()
         assert rows == [], "provisional ratings are not on the leaderboard"
 

@@ -133,7 +133,7 @@ def test_a_killed_contest_resumes_with_the_same_games(contests: ContestRunner) -
     assert contests.get(name).state == "stopped"
     contests.resume(name)
     wait_until(lambda: contests.get(name).state == "finished")
-    whole = play_tournament(plan.tournament())
+    whole = play_tournament(plan.to_tournament())
     assert [game.moves for game in contests.get(name).results().results] == [game.moves for game in whole.results]
 
 

@@ -252,7 +252,7 @@ def list_tournaments(database: Database, last: Last = 10, json: Json = False) ->
         settings = f"{tournament.system}, {tournament.terms.game}: {tournament.state}"
         print(f"{tournament.number:5d}  {tournament.name}, {settings}, {when}")
         for row in tournament.standings_json:
-            sums = f"{row['points']:5.1f}  {row['buchholz']:5.1f}  {row['berger']:6.2f}  {row['wins']:3d}"
+            sums = f"{row['points']:5.1f}  {row['buchholz']:5.1f}  {row['sonneborn_berger']:6.2f}  {row['wins']:3d}"
             print(f"{row['rank']:9d}  {row['name']:20s}  {sums}")
 
 

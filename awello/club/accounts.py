@@ -29,9 +29,9 @@ MIN_NAME_CHARS, MAX_NAME_CHARS = 2, 20
 NAME_PATTERN = re.compile(r"[A-Za-z][A-Za-z0-9_-]{1,19}")
 MIN_PASSWORD_CHARS, MAX_PASSWORD_CHARS = 10, 200
 SESSION_SECONDS = 30 * 86400.0  # until a session expires
-MAX_TOKENS, MAX_BOTS, MAX_SESSIONS = 10, 10, 50  # per account
-DEVICE_SECONDS = 180 * 86400.0  # seconds since the last login until a known device or network is deleted
-MAX_DEVICES = 40  # devices and networks per account
+MAX_TOKENS_PER_BOT, MAX_BOTS_PER_ACCOUNT, MAX_SESSIONS_PER_ACCOUNT = 10, 10, 50  # per account
+KNOWN_DEVICE_SECONDS = 180 * 86400.0  # seconds since the last login until a known device or network is deleted
+MAX_KNOWN_DEVICES_PER_ACCOUNT = 40  # devices and networks per account
 
 _hasher = PasswordHasher()
 _dummy_hash = _hasher.hash(secrets.token_urlsafe())  # verified for unknown names, to take the same time
@@ -87,8 +87,12 @@ def create_account(connection: Connection, name: str, hashed: str | None, owner:
         )
     if _count(connection, accounts.c.lower_name == name.lower()):
         raise ClubError("name_taken", f"the name {name} is taken: choose another", name=name)
-    if owner is not None and _count(connection, accounts.c.owner == owner) >= MAX_BOTS:
-        raise ClubError("too_many_bots", f"you already have {MAX_BOTS} bots: use one of them", limit=MAX_BOTS)
+    if owner is not None and _count(connection, accounts.c.owner == owner) >= MAX_BOTS_PER_ACCOUNT:
+        raise ClubError(
+            "too_many_bots",
+            f"you already have {MAX_BOTS_PER_ACCOUNT} bots: use one of them",
+            limit=MAX_BOTS_PER_ACCOUNT,
+        )
     values = {"name": name, "lower_name": name.lower(), "bot": owner is not None, "owner": owner, "password": hashed}
     added = connection.execute(insert(accounts).values(**values, created=time.time(), closed=False))
     assert added.inserted_primary_key is not None
@@ -154,7 +158,14 @@ def verify_password(hashed: str | None, password: str) -> bool:
 # ---- known devices ---------------------------------------------------------------------------------------------------
 def save_device(connection: Connection, account: Account, device: str, network: str) -> None:
     """Store the device and network of a login; the least recently used ones are deleted."""
-    _store_digests(connection, known_devices, account, _device_digests(device, network), DEVICE_SECONDS, MAX_DEVICES)
+    _store_digests(
+        connection,
+        known_devices,
+        account,
+        _device_digests(device, network),
+        KNOWN_DEVICE_SECONDS,
+        MAX_KNOWN_DEVICES_PER_ACCOUNT,
+    )
 
 
 def find_known_origin(connection: Connection, account: int, device: str, network: str) -> str | None:
@@ -191,7 +202,7 @@ def digest_of(secret: str) -> bytes:
 def create_session(connection: Connection, account: Account) -> str:
     """Create a session and return its secret; expired sessions and those above the limit are deleted."""
     secret = secrets.token_urlsafe(32)
-    _store_digests(connection, sessions, account, [digest_of(secret)], SESSION_SECONDS, MAX_SESSIONS)
+    _store_digests(connection, sessions, account, [digest_of(secret)], SESSION_SECONDS, MAX_SESSIONS_PER_ACCOUNT)
     return secret
 
 
@@ -208,9 +219,9 @@ def find_by_session(connection: Connection, secret: str) -> Account | None:
 
 def create_token(connection: Connection, account: Account, label: str) -> str:
     """Create a token for a bot and return its secret, which is not stored."""
-    if _count(connection, tokens.c.account == account.number) >= MAX_TOKENS:
-        message = f"{account.name} already has {MAX_TOKENS} tokens: revoke one"
-        raise ClubError("too_many_tokens", message, name=account.name, limit=MAX_TOKENS)
+    if _count(connection, tokens.c.account == account.number) >= MAX_TOKENS_PER_BOT:
+        message = f"{account.name} already has {MAX_TOKENS_PER_BOT} tokens: revoke one"
+        raise ClubError("too_many_tokens", message, name=account.name, limit=MAX_TOKENS_PER_BOT)
     secret = f"awello_{secrets.token_urlsafe(32)}"
     values = {"digest": digest_of(secret), "account": account.number, "label": label[:60], "created": time.time()}
     connection.execute(insert(tokens).values(**values))

@@ -16,7 +16,7 @@ from awello.club.stored_games import record_of
 from awello.errors import AwelloError
 from awello.record import Record
 
-ARCHIVE_RETRY = 60.0  # seconds before a failed game is retried
+ARCHIVE_RETRY_SECONDS = 60.0  # seconds before a failed game is retried
 
 Archiver = Callable[[Record], Awaitable[Any]]
 
@@ -32,7 +32,7 @@ async def archive_games(store: ClubStore, ended: asyncio.Event, archive: Callabl
                     with suppress(AwelloError):  # a failure does not block the other games
                         await _archive(store, last, write)
         with suppress(TimeoutError):
-            async with asyncio.timeout(ARCHIVE_RETRY):
+            async with asyncio.timeout(ARCHIVE_RETRY_SECONDS):
                 await ended.wait()
 
 

@@ -15,7 +15,7 @@ from awello.club.schema import accounts, blocks
 if TYPE_CHECKING:
     from awello.club.server import ClubServer
 
-MAX_BLOCKED = 200  # per account
+MAX_BLOCKS_PER_ACCOUNT = 200  # per account
 
 
 class BlockList:
@@ -39,13 +39,13 @@ class BlockList:
         if other.number == account.number:
             raise ClubError("block_self", "you cannot block yourself")
         if other.number not in mine:
-            if len(mine) >= MAX_BLOCKED:
-                message = f"you have already blocked {MAX_BLOCKED} players: unblock one"
-                raise ClubError("too_many_blocks", message, limit=MAX_BLOCKED)
+            if len(mine) >= MAX_BLOCKS_PER_ACCOUNT:
+                message = f"you have already blocked {MAX_BLOCKS_PER_ACCOUNT} players: unblock one"
+                raise ClubError("too_many_blocks", message, limit=MAX_BLOCKS_PER_ACCOUNT)
             await self.server.store.write(partial(_add, account=account.number, blocked=other.number))
             self._blocked.setdefault(account.number, {})[other.number] = other.name
             self.server.lobby.decline_all(other, account)
-        return {"blocked": self.names(account)}
+        return {"blocked": self.blocked_names(account)}
 
     async def unblock(self, client: ClientConnection, name: str) -> Message:
         """Unblock a player; unblocking again has no effect."""
@@ -54,13 +54,13 @@ class BlockList:
         for number in [number for number, known in mine.items() if known.lower() == name.lower()]:
             await self.server.store.write(partial(_remove, account=account.number, blocked=number))
             mine.pop(number, None)
-        return {"blocked": self.names(account)}
+        return {"blocked": self.blocked_names(account)}
 
     def has_blocked(self, account: Account, other: Account) -> bool:
         """Whether an account has blocked another one."""
         return other.number in self._blocked.get(account.number, {})
 
-    def check(self, account: Account, other: Account) -> None:
+    def require_not_blocked(self, account: Account, other: Account) -> None:
         """Refuse a request of a player to an account that has blocked them, without giving the reason."""
         if self.has_blocked(account, other):
             message = (
@@ -68,7 +68,7 @@ class BlockList:
             )
             raise ClubError("challenges_declined", message, name=account.name)
 
-    def names(self, account: Account | None) -> list[str]:
+    def blocked_names(self, account: Account | None) -> list[str]:
         """The names of the players that an account has blocked."""
         return sorted(self._blocked.get(account.number, {}).values()) if account else []
 

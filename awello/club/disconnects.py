@@ -60,7 +60,7 @@ class DisconnectTracker:
         online = account in self.server.online
         claim = None if online else round(max(0.0, self._claim_time(live_game, account) - self.server.now()), 3)
         event = {"type": "opponent", "game": live_game.state.number, "name": live_game.accounts[side].name}
-        return event | {"online": online, "claim_in": claim}
+        return event | {"online": online, "claim_in_seconds": claim}
 
     def check_claim(self, live_game: LiveGame, account: int) -> None:
         """Refuse a claim while the opponent is online or within the grace period."""

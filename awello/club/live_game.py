@@ -92,7 +92,7 @@ class LiveGame:
         state = self.state
         after = [None, None] if self.ratings_after is None else [round(rating) for rating in self.ratings_after]
         players = [
-            {"name": person.name, "bot": person.bot, **rating.to_json(), "after": then}
+            {"name": person.name, "bot": person.bot, **rating.to_json(), "rating_after": then}
             for person, rating, then in zip(self.accounts, self.ratings, after, strict=True)
         ]
         position = state.position
@@ -110,7 +110,9 @@ class LiveGame:
             "mover": None if state.over else state.mover,
             "legal": legal,
             "clocks": [round(left, 3) for left in state.clocks_at(now)],
-            "first_move": round(state.turn_started + state.time_to_move - now, 3) if state.awaits_first_move else None,
+            "first_move_seconds": round(state.turn_started + state.time_to_move - now, 3)
+            if state.awaits_first_move
+            else None,
             "draw_offer": state.draw_offer,
             "over": state.over,
             "winner": state.winner if state.over else None,

@@ -15,7 +15,7 @@ from awello.club.stored_games import load_rating
 if TYPE_CHECKING:
     from awello.club.server import ClubServer
 
-MAX_SEEKS, MAX_CHALLENGES = 5, 10  # open at the same time, per account
+MAX_SEEKS_PER_ACCOUNT, MAX_CHALLENGES_PER_ACCOUNT = 5, 10  # open at the same time, per account
 MAX_INCOMING_CHALLENGES = 50  # open, to one account: all of them are sent when it connects
 MAX_LISTED = 100  # players, seeks and games
 
@@ -49,8 +49,12 @@ class Lobby:
         for offer in self.seeks.with_key(terms.pairing_key):
             if offer.terms.matches(terms) and self._can_pair(account, offer):
                 return await self._start_offered_game(account, offer, terms.side)
-        if len(self.seeks.with_key(("by", account.number))) >= MAX_SEEKS:
-            raise ClubError("too_many_seeks", f"you already have {MAX_SEEKS} seeks: withdraw one", limit=MAX_SEEKS)
+        if len(self.seeks.with_key(("by", account.number))) >= MAX_SEEKS_PER_ACCOUNT:
+            raise ClubError(
+                "too_many_seeks",
+                f"you already have {MAX_SEEKS_PER_ACCOUNT} seeks: withdraw one",
+                limit=MAX_SEEKS_PER_ACCOUNT,
+            )
         offer = Offer(next(self._numbers), account, terms, None, rating)
         self.seeks.add(offer.number, offer)
         self.mark_changed()
@@ -86,10 +90,10 @@ class Lobby:
             raise player_offline_error(name)
         if other.number == account.number:
             raise ClubError("challenge_self", "you cannot challenge yourself")
-        self.server.blocks.check(other, account)
-        if len(self.challenges.with_key(("by", account.number))) >= MAX_CHALLENGES:
-            message = f"you already have {MAX_CHALLENGES} open challenges: withdraw one"
-            raise ClubError("too_many_challenges", message, limit=MAX_CHALLENGES)
+        self.server.blocks.require_not_blocked(other, account)
+        if len(self.challenges.with_key(("by", account.number))) >= MAX_CHALLENGES_PER_ACCOUNT:
+            message = f"you already have {MAX_CHALLENGES_PER_ACCOUNT} open challenges: withdraw one"
+            raise ClubError("too_many_challenges", message, limit=MAX_CHALLENGES_PER_ACCOUNT)
         if len(self.challenges.with_key(("to", other.number))) >= MAX_INCOMING_CHALLENGES:
             limit = MAX_INCOMING_CHALLENGES
             message = f"{other.name} already has {limit} open challenges: create a seek"

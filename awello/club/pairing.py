@@ -39,7 +39,7 @@ class Standing:
     points: float
     buchholz: float
     """The points of all opponents."""
-    berger: float
+    sonneborn_berger: float
     """Sonneborn-Berger: the points of beaten opponents, and half of those of drawn ones."""
     wins: int
 
@@ -185,8 +185,13 @@ def compute_standings(players: Sequence[int], played: Iterable[Pairing]) -> list
     scores: dict[int, tuple[float, float, float, int]] = {}
     for player, mine in past.items():
         games = [(past[other].points, got) for other, got in mine.games if other is not None]
-        berger = sum(points * got for points, got in games)
-        scores[player] = mine.points, sum(points for points, _ in games), berger, sum(got == 1 for _, got in games)
+        sonneborn_berger = sum(points * got for points, got in games)
+        scores[player] = (
+            mine.points,
+            sum(points for points, _ in games),
+            sonneborn_berger,
+            sum(got == 1 for _, got in games),
+        )
     order = sorted(players, key=lambda player: scores[player], reverse=True)  # stable: equal players keep the order
     better = Counter(scores.values())
     ranks_by_score = {score: 1 + sum(better[each] for each in better if each > score) for score in better}

@@ -13,7 +13,7 @@ from typing import Any, TypeVar
 from sqlalchemy import Connection
 
 from awello.club.accounts import Account
-from awello.club.archiving import ARCHIVE_RETRY, Archiver, archive_games
+from awello.club.archiving import ARCHIVE_RETRY_SECONDS, Archiver, archive_games
 from awello.club.blocks import BlockList
 from awello.club.chat import Chat
 from awello.club.disconnects import DisconnectTracker
@@ -30,7 +30,7 @@ from awello.club.tournament_organiser import TournamentOrganiser
 from awello.errors import AwelloError
 from awello.rules.game import PASS
 
-MAX_GAMES, MAX_BOT_GAMES = 8, 64  # per account at the same time
+MAX_LIVE_GAMES_PER_USER, MAX_LIVE_GAMES_PER_BOT = 8, 64
 MAX_ENDED_GAMES = 1000  # ended games kept in memory
 CLOCK_CHECK_SECONDS = 0.2  # between two checks of the clocks
 HEARTBEAT_SECONDS = 0.5  # between two writes of the heartbeat
@@ -71,7 +71,7 @@ class ClubServer:
         self._create_task(_run_forever(self._check_clocks))
         self._create_task(_run_forever(self._save_heartbeats))
         self._create_task(
-            _run_forever(partial(archive_games, self.store, self._ended, lambda: self.archive), ARCHIVE_RETRY)
+            _run_forever(partial(archive_games, self.store, self._ended, lambda: self.archive), ARCHIVE_RETRY_SECONDS)
         )
         self._create_task(_run_forever(self.tournaments.run))
 
@@ -157,7 +157,7 @@ class ClubServer:
                 self.lobby.mark_changed()
             self.online[account.number].add(client)
             self.disconnects.record_reconnect(account.number)
-        names = {"name": account.name if account else None, "blocked": self.blocks.names(account)}
+        names = {"name": account.name if account else None, "blocked": self.blocks.blocked_names(account)}
         client.send({"type": "welcome", **names, **self.lobby.to_json()})
         for live_game in self.live_games.with_key(account.number) if account else []:
             client.send({"type": "game", **live_game.to_json(self.now())})
@@ -284,7 +284,7 @@ class ClubServer:
         other = live_game.accounts[1 - side]
         if other.number not in self.online:
             raise player_offline_error(other.name)
-        self.blocks.check(other, account)
+        self.blocks.require_not_blocked(other, account)
         terms = GameTerms(
             live_game.state.game, live_game.state.control, live_game.state.rated or live_game.unrated_reason is not None
         )
@@ -391,7 +391,7 @@ class ClubServer:
 
 
 def _max_games(account: Account) -> int:
-    return MAX_BOT_GAMES if account.bot else MAX_GAMES
+    return MAX_LIVE_GAMES_PER_BOT if account.bot else MAX_LIVE_GAMES_PER_USER
 
 
 async def _run_forever(work: Callable[[], Awaitable[None]], pause: float = HEARTBEAT_SECONDS) -> None:

@@ -19,7 +19,7 @@ from awello.record import Record, replay
 from awello.rules.game import Game
 from awello.storage.database import next_id
 
-SAVE = update(games).where(games.c.id == bindparam("number"))  # the columns to set are given at each execution
+UPDATE_GAME = update(games).where(games.c.id == bindparam("number"))  # the columns to set are given at each execution
 
 
 @dataclass(frozen=True)
@@ -44,14 +44,14 @@ def add_game(connection: Connection, make: Callable[[int], GameState]) -> GameSt
     players = {"first": state.players[0], "second": state.players[1], "tournament": state.tournament}
     control = {"base": state.control.seconds, "increment": state.control.increment, "rated": state.rated}
     values = {"id": state.number, "game": int(state.game), "started": state.turn_started, "archived": False}
-    connection.execute(insert(games).values(**values, **players, **control, **_state(state)))
+    connection.execute(insert(games).values(**values, **players, **control, **_changing_columns(state)))
     return state
 
 
 def save_games(connection: Connection, states: Sequence[GameState]) -> None:
     """Save the states of games."""
     if states:
-        connection.execute(SAVE, [{"number": state.number, **_state(state)} for state in states])
+        connection.execute(UPDATE_GAME, [{"number": state.number, **_changing_columns(state)} for state in states])
 
 
 def load_live_games(connection: Connection) -> list[GameState]:
@@ -85,7 +85,7 @@ def record_of(connection: Connection, state: GameState, names: tuple[str, str]) 
     return Record(start, state.moves, state.seconds, (), tags, state.loser, state.reason)
 
 
-def _state(state: GameState) -> dict[str, Any]:
+def _changing_columns(state: GameState) -> dict[str, Any]:
     """The columns that change during a game."""
     clocks = {"turn_started": state.turn_started, "first_clock": state.clocks[0], "second_clock": state.clocks[1]}
     moves = {"moves": array("b", state.moves).tobytes(), "seconds": array("f", state.seconds).tobytes()}

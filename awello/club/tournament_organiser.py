@@ -30,8 +30,8 @@ class TournamentOrganiser:
     def __init__(self, server: "ClubServer") -> None:
         self.server = server
         self.tournaments: dict[int, ClubTournament] = {}  # as of the last check
-        self._round_called: dict[tuple[int, int], float] = {}  # by tournament and round: when its grace period started
-        self._last_news: dict[tuple[int, int], Any] = {}  # by tournament and account: the state last sent
+        self._round_started: dict[tuple[int, int], float] = {}  # by tournament and round: when its grace period started
+        self._last_sent: dict[tuple[int, int], Any] = {}  # by tournament and account: the state last sent
         self._wakeup = asyncio.Event()
         self._changed: set[int] = set()  # since the last broadcast to lobby subscribers
         self._last_broadcast = 0.0  # its time
@@ -136,7 +136,7 @@ class TournamentOrganiser:
     async def _play_round(self, tournament: ClubTournament) -> bool:
         """Start games whose players are online, record forfeits and results; return whether anything was due."""
         server = self.server
-        since = self._round_called.setdefault((tournament.number, tournament.round), server.now())
+        since = self._round_started.setdefault((tournament.number, tournament.round), server.now())
         late, online = server.now() >= since + tournament.grace, set(server.online)
         waiting = [pairing for pairing in tournament.current_pairings if not pairing.decided and pairing.game is None]
         ready = [pairing for pairing in waiting if online.issuperset(pairing.players)]
@@ -172,8 +172,8 @@ class TournamentOrganiser:
                 (tournament.number, person.number),
                 (tournament.state, tournament.round, tournament.find_pairing(person.number)),
             )
-            if self._last_news.get(key) != news:
-                self._last_news[key] = news
+            if self._last_sent.get(key) != news:
+                self._last_sent[key] = news
                 self.server.send_to_account(person.number, tournament.event_for(person.number))
         if tournament.state not in (OPEN, PLAYING):
             self._forget(tournament.number)
@@ -188,6 +188,6 @@ class TournamentOrganiser:
 
     def _forget(self, number: int) -> None:
         self.tournaments.pop(number, None)
-        for kept in (self._round_called, self._last_news):
+        for kept in (self._round_started, self._last_sent):
             for key in [key for key in kept if key[0] == number]:
                 del kept[key]

@@ -137,7 +137,7 @@ def _session_response(request: Request, origin: Origin, name: str, secret: str) 
     answer, secure = JSONResponse({"name": name, "bot": False}), request.url.scheme == "https"
     cookies = [
         (SESSION_COOKIE, secret, accounts.SESSION_SECONDS),
-        (DEVICE_COOKIE, origin.device, accounts.DEVICE_SECONDS),
+        (DEVICE_COOKIE, origin.device, accounts.KNOWN_DEVICE_SECONDS),
     ]
     for key, value, lasts in cookies:
         answer.set_cookie(

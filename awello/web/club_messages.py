@@ -27,7 +27,7 @@ class SeekRequest(Message):
     rated: bool = True
     side: Literal[0, 1] | None = Field(default=None, description="0 moves first; default: random")
 
-    def terms(self) -> GameTerms:
+    def to_terms(self) -> GameTerms:
         """The terms as the club server uses them."""
         return GameTerms(Game[self.variant.upper()], Clock(self.seconds, self.increment), self.rated, self.side)
 
@@ -111,10 +111,10 @@ async def _lobby(server: ClubServer, client: ClientConnection, request: Subscrib
 
 
 REQUESTS: dict[str, tuple[type[Message], Action]] = {
-    "seek": (SeekRequest, lambda server, client, request: server.lobby.seek(client, request.terms())),
+    "seek": (SeekRequest, lambda server, client, request: server.lobby.seek(client, request.to_terms())),
     "challenge": (
         ChallengeRequest,
-        lambda server, client, request: server.lobby.challenge(client, request.name, request.terms()),
+        lambda server, client, request: server.lobby.challenge(client, request.name, request.to_terms()),
     ),
     "accept": (OfferRequest, lambda server, client, request: server.lobby.accept(client, request.number)),
     "decline": (OfferRequest, lambda server, client, request: server.lobby.decline(client, request.number)),

@@ -67,7 +67,7 @@ class ContestConfig(Message):
         """The rounds of all pairings."""
         return self.rounds * len(self.players) * (len(self.players) - 1) // 2
 
-    def tournament(self) -> Tournament:
+    def to_tournament(self) -> Tournament:
         """The tournament of this configuration; raises `AwelloError` if it is invalid."""
         limits = ResourceLimits(self.move_time, MOVE_TOLERANCE_SECONDS)
         specs = tuple(self._check(spec) for spec in self.players)
@@ -172,7 +172,7 @@ class Contest:
 
     def start(self, seconds: float | None = None) -> None:
         """Play the missing rounds in a new process, for at most `seconds`."""
-        tournament = self.stored.config.tournament()
+        tournament = self.stored.config.to_tournament()
         self.stored.message = ""
         self.save()
         try:
@@ -220,7 +220,7 @@ class Contest:
 
     def results(self) -> TournamentResult:
         """The games played so far."""
-        return TournamentResult(self.stored.config.tournament(), _read_games(self.folder / JOURNAL_FILE))
+        return TournamentResult(self.stored.config.to_tournament(), _read_games(self.folder / JOURNAL_FILE))
 
     def summary(self) -> ContestSummary:
         """The state of the contest as the API shows it."""
@@ -274,7 +274,7 @@ class ContestRunner:
         """Start a contest; return its id, and the key needed to stop, resume or delete it."""
         with self._lock:
             self._check_running(network)
-            config = config.model_copy(update={"players": list(config.tournament().specs)})
+            config = config.model_copy(update={"players": list(config.to_tournament().specs)})
             self._make_room(network)
             name, key = secrets.token_hex(4), secrets.token_urlsafe(16)
             stored = StoredContest(config=config, started=datetime.now(UTC), key=_digest(key), by_visitor=self.public)
@@ -404,7 +404,7 @@ def play_contest(folder: Path, seconds: float | None) -> None:
         timer.start()
     contest = Contest.load(folder)
     try:
-        play_tournament(contest.stored.config.tournament(), folder)
+        play_tournament(contest.stored.config.to_tournament(), folder)
     except Exception as error:
         contest.stored.message = str(error) if isinstance(error, AwelloError) else type(error).__name__
         contest.save()

@@ -22,8 +22,8 @@ from uvicorn.protocols.websockets.websockets_sansio_impl import WebSocketsSansIO
 from awello.web.rate_limits import ConcurrencyLimit, RateLimit, RateLimits, network_of
 
 MAX_CONNECTIONS, MAX_CONNECTIONS_PER_NETWORK = 7680, 512  # open at the same time
-NEW_CONNECTIONS = (500, 100)  # of one network: burst, and per second
-WEBSOCKET_FRAMES = (600, 150)  # of one WebSocket, of any type: burst, and per second
+CONNECTION_RATE = (500, 100)  # of one network: burst, and per second
+FRAME_RATE = (600, 150)  # of one WebSocket, of any type: burst, and per second
 READ_SLICE_BYTES = 1 << 12  # of WebSocket data parsed before the limits are checked again
 RESERVED_FILES = 256  # open files that the server needs besides its connections
 HEADER_TIMEOUT = 10.0  # seconds within which the headers of a request must arrive
@@ -61,7 +61,7 @@ class HttpServerConfig(uvicorn.Config):
             ConcurrencyLimit(),
             min(MAX_CONNECTIONS, _raise_file_limit() - RESERVED_FILES),
         )
-        self.arrivals = RateLimits(*NEW_CONNECTIONS)
+        self.arrivals = RateLimits(*CONNECTION_RATE)
         self.connections: set[GuardedConnection | GuardedWebSocket] = set()
         self._checking = False
 
@@ -196,7 +196,7 @@ class GuardedWebSocket(WebSocketsSansIOProtocol):
 
     def __init__(self, *args: Any, **options: Any) -> None:
         super().__init__(*args, **options)
-        self.frame_limit, self.received = RateLimit(*WEBSOCKET_FRAMES), monotonic()
+        self.frame_limit, self.received = RateLimit(*FRAME_RATE), monotonic()
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
         """Open the connection with a buffered transport."""

@@ -120,11 +120,11 @@ interface TimeControl { seconds: number; increment: number }
 interface Terms { variant: string; control: TimeControl; rated: boolean }
 interface Rating { rating: number; established: boolean }
 interface Pool extends Rating { variant: string; speed: string; wins: number; draws: number; losses: number }
-interface ClubPlayerState extends Rating { name: string; bot: boolean; after: number | null }
+interface ClubPlayerState extends Rating { name: string; bot: boolean; rating_after: number | null }
 interface ClubState {
   game: number; variant: string; players: ClubPlayerState[]; moves: string[]; ply: number; mover: number; clocks: number[];
   draw_offer: number | null; over: boolean; reason: string; winner: number | null; seconds?: (number | null)[];
-  first_move: number | null; tournament: number | null; unrated_reason: string | null; control: TimeControl; rated: boolean; receivedAt: number;
+  first_move_seconds: number | null; tournament: number | null; unrated_reason: string | null; control: TimeControl; rated: boolean; receivedAt: number;
 }
 interface Offer extends Rating {
   number: number; from: string; variant: string; side: number | null; control: TimeControl; rated: boolean; bot: boolean;
@@ -145,7 +145,7 @@ interface ChatMessage { by: string; text: string }
 interface Pairing {
   round: number; board: number; first: string; second: string | null; game: number | null; points: number[] | null; forfeit: boolean;
 }
-interface TournamentRow { name: string; rank: number; bot: boolean; points: number; buchholz: number; berger: number; wins: number }
+interface TournamentRow { name: string; rank: number; bot: boolean; points: number; buchholz: number; sonneborn_berger: number; wins: number }
 interface Tournament {
   tournament: number; name: string; state: string; variant: string; control: TimeControl; rated: boolean; system: string;
   rounds: number; round: number; starts: number; entrants: number; grace: number; pairings: Pairing[];

@@ -180,7 +180,7 @@ export class ClubBar {
   /** @param {ClubGame} game @param {string} offeredBy */
   endingParts(game, offeredBy) {
     const { state: ended, ownSide: mine } = game;
-    const rated = ended.players.filter(({ after }) => after !== null);
+    const rated = ended.players.filter(({ rating_after: after }) => after !== null);
     return [
       rated.length > 0 && h("p", { id: "club-ratings", class: "club-ratings" }, ...rated.map((player) => h("span", {}, withColon(player.name, formatRatingChange(player))))),
       mine !== null && this.rematchControl(game, offeredBy),

@@ -3,8 +3,8 @@ import { formatSystem, formatTournamentTerms } from "./club-text.js";
 import { h } from "./dom.js";
 import { currentLanguage, t, withColon } from "./i18n.js";
 
-/** @type {("points" | "buchholz" | "berger" | "wins")[]} */
-const COLUMNS = ["points", "buchholz", "berger", "wins"];
+/** @type {("points" | "buchholz" | "sonneborn_berger" | "wins")[]} */
+const COLUMNS = ["points", "buchholz", "sonneborn_berger", "wins"];
 
 /** @param {number} value */
 const formatNumber = (value) => value.toLocaleString(currentLanguage(), { maximumFractionDigits: 2 });

@@ -177,7 +177,7 @@ export class Club {
   }
 
   /** The opponent in one of the user's games has left or returned. @param {any} given */
-  handleOpponent({ game, name, online, claim_in: claim }) {
+  handleOpponent({ game, name, online, claim_in_seconds: claim }) {
     if (online) this.claimTimes.delete(game);
     else this.claimTimes.set(game, performance.now() + 1000 * claim);
     announce(t(online ? "club.returned" : "club.left", { name }));
