@@ -86,7 +86,7 @@ def test_processor_time_of_processes_is_measured(how: str, tmp_path: Path) -> No
         ("ignores_signals", "time"),
     ],
 )
-def test_an_unruly_bot_loses_only_its_own_games(how: str, reason: str | None, tmp_path: Path) -> None:
+def test_a_hostile_bot_loses_only_its_own_games(how: str, reason: str | None, tmp_path: Path) -> None:
     for game in play(how, tmp_path / "pids", ResourceLimits(move_time=20 if reason != "time" else 0.05)):
         assert (game.forfeits[0][0] if game.forfeits[0] else None) == reason
         assert len(game.forfeits[0][1] if game.forfeits[0] else "") < 1100

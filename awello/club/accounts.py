@@ -29,9 +29,9 @@ MIN_NAME_CHARS, MAX_NAME_CHARS = 2, 20
 NAME_PATTERN = re.compile(r"[A-Za-z][A-Za-z0-9_-]{1,19}")
 MIN_PASSWORD_CHARS, MAX_PASSWORD_CHARS = 10, 200
 SESSION_SECONDS = 30 * 86400.0  # until a session expires
-MAX_TOKENS_PER_BOT, MAX_BOTS_PER_ACCOUNT, MAX_SESSIONS_PER_ACCOUNT = 10, 10, 50  # per account
+MAX_TOKENS_PER_BOT, MAX_BOTS_PER_ACCOUNT, MAX_SESSIONS_PER_ACCOUNT = 10, 10, 50
 KNOWN_DEVICE_SECONDS = 180 * 86400.0  # seconds since the last login until a known device or network is deleted
-MAX_KNOWN_DEVICES_PER_ACCOUNT = 40  # devices and networks per account
+MAX_KNOWN_DEVICES_PER_ACCOUNT = 40  # devices and networks
 
 _hasher = PasswordHasher()
 _dummy_hash = _hasher.hash(secrets.token_urlsafe())  # verified for unknown names, to take the same time
