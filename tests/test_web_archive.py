@@ -181,7 +181,7 @@ def test_clients_cannot_fill_the_disk(client: TestClient, location: str, monkeyp
     now = [1000.0]
     monkeypatch.setattr(rate_limits, "monotonic", lambda: now[0])
     service = client.app.state.archive_service  # type: ignore[attr-defined]
-    service.network_saves, service.total_saves = RateLimits(2, 2 / 60), RateLimit(3, 3 / 86400)
+    service.save_limits, service.total_save_limit = RateLimits(2, 2 / 60), RateLimit(3, 3 / 86400)
 
     def keep(seed: int) -> int:
         return client.post("/api/games", json=finished_game(seed=seed)).status_code

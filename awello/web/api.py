@@ -61,19 +61,19 @@ Json = dict[str, Any]
 
 
 @router.get("/health", summary="Health check")
-async def health(request: Request) -> Json:
+async def show_health(request: Request) -> Json:
     """Return the version of the server, and whether it has a club."""
     return {"ok": True, "version": __version__, "club": request.app.state.club_service.database is not None}
 
 
 @router.get("/rules", summary="List the games")
-async def rules() -> list[RulesJson]:
+async def list_rules() -> list[RulesJson]:
     """List the sizes of Othello and the variants of Awalé, with their rules."""
     return [RulesJson.of(game) for game in Game]
 
 
 @router.get("/players", summary="List the players")
-async def players() -> list[Json]:
+async def list_players() -> list[Json]:
     """List the registered players, with the settings that a spec can contain."""
     return [
         {
@@ -91,7 +91,7 @@ async def players() -> list[Json]:
 
 
 @router.post("/positions", summary="Describe the positions of a game", response_model=PositionsJson)
-async def positions(request: PositionsRequest, client: Request) -> Response:
+async def describe_positions(request: PositionsRequest, client: Request) -> Response:
     """Describe each position from ply `since` on: the effect of each legal move, and the opening if it has a name."""
     return await respond_with_json(client, dump_positions, request.to_record(), request.since)
 
@@ -137,7 +137,7 @@ async def detect(request: TextRequest, client: Request) -> Response:
     response_class=Response,
     responses={200: {"content": {"image/svg+xml": {}}}},
 )
-async def picture(request: MovesRequest, client: Request) -> Response:
+async def draw_picture(request: MovesRequest, client: Request) -> Response:
     """Draw the last position as an SVG image."""
     final = request.to_record().final
     svg = await call_in_worker(client, draw_svg, final.game, final.first, final.second, final.side, ())

@@ -102,7 +102,7 @@ async def import_files(
             pass
         raise ApiError(403, "import_disabled", IMPORT_DISABLED)
     files = _split(await request.body(), name, size)
-    async with service.importing:
+    async with service.import_lock:
         reports = await service.run(lambda archive: _import(archive, files))
     return {"files": [ImportJson.of(report, MAX_REPORTED_DAMAGE) for report in reports]}
 
@@ -137,7 +137,7 @@ def _parse_names(name: str, content: bytes) -> WthorNames:
 async def export_games(query: Annotated[ExportGamesRequest, Query()], service: Service, client: Request) -> Response:
     """Export the games that match the filters, in the order in which they were added."""
     game_filter = query.to_filter()
-    if address_of(client) not in LOCAL_HOSTS and not service.downloads.take(network_of_client(client)):
+    if address_of(client) not in LOCAL_HOSTS and not service.download_limits.take(network_of_client(client)):
         raise ApiError(429, "download_rate_limit", "too many downloads: wait a minute and try again")
 
     def write(archive: Archive) -> dict[str, bytes]:
@@ -150,7 +150,7 @@ async def export_games(query: Annotated[ExportGamesRequest, Query()], service: S
             raise ApiError(400, "too_many_games", f"{message}: {advice}", games=total, limit=MAX_EXPORTED_GAMES)
         return write_games(archive, archive.numbers(game_filter), find_format(query.format))
 
-    async with service.exporting:  # one at a time, so that other queries are not delayed
+    async with service.export_lock:  # one at a time, so that other queries are not delayed
         return file_response(await service.run(write))
 
 
