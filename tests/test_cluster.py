@@ -36,7 +36,7 @@ from awello.learn.selfplay import SelfplayPlan
 from awello.limits import Limit
 from awello.players.player import find_player, register, unregister_user_players
 from awello.web import cluster_slots, engine_pool
-from awello.web.cluster_slots import ClusterSlot, ClusterSlots
+from awello.web.cluster_slots import ClusterSlot, ClusterWorkers
 from awello.web.engine_pool import EnginePool
 from awello.web.engine_tasks import AnalyseTask, Answer, ChooseTask, ReviewTask, Task
 
@@ -308,14 +308,14 @@ START = Record(Position.start(Game.OTHELLO))
 @asynccontextmanager
 async def engines(address: str, count: int = 1, max_seconds: float = TIMEOUT) -> AsyncIterator[EnginePool]:
     """A pool of engine processes on a cluster."""
-    slots = ClusterSlots(address)
-    pool = EnginePool(count, max_seconds, partial(ClusterSlot, slots))
+    workers = ClusterWorkers(address)
+    pool = EnginePool(count, max_seconds, partial(ClusterSlot, workers))
     await pool.start()
     try:
         yield pool
     finally:
         await pool.close()
-        await slots.close()
+        await workers.close()
 
 
 async def collect_answers(pool: EnginePool, task: Task) -> list[Answer]:
@@ -383,7 +383,7 @@ def test_a_worker_that_dies_loses_one_answer(address: str) -> None:
 def test_a_dead_worker_that_the_scheduler_still_lists_is_skipped() -> None:
     called: list[str] = []
 
-    class Workers(ClusterSlots):
+    class Workers(ClusterWorkers):
         async def list_workers(self) -> list[str]:
             return ["dead", "alive"]
 
@@ -422,8 +422,8 @@ def test_a_pool_recovers_when_its_scheduler_returns(monkeypatch: pytest.MonkeyPa
     async def use() -> None:
         monkeypatch.setattr(cluster, "CONNECT_TIMEOUT", TIMEOUT)
         with cluster_of_one():
-            slots = ClusterSlots(address)
-            pool = EnginePool(1, TIMEOUT, partial(ClusterSlot, slots))
+            workers = ClusterWorkers(address)
+            pool = EnginePool(1, TIMEOUT, partial(ClusterSlot, workers))
             await pool.start()
             assert (await collect_answers(pool, ChooseTask(START, "greedy")))[0]["type"] == "choice"
         monkeypatch.setattr(cluster, "CONNECT_TIMEOUT", 0.5)
@@ -437,7 +437,7 @@ def test_a_pool_recovers_when_its_scheduler_returns(monkeypatch: pytest.MonkeyPa
             while (await collect_answers(pool, ChooseTask(START, "greedy")))[0]["type"] != "choice":
                 pass
             await pool.close()
-            await slots.close()
+            await workers.close()
 
     asyncio.run(asyncio.wait_for(use(), TIMEOUT))
 

@@ -19,7 +19,7 @@ from awello.web import api, archive_api, contests_api, files_api
 from awello.web.archive_service import ArchiveService
 from awello.web.child_processes import ENGINE_KERNEL_MODULES
 from awello.web.club_service import EXTRA_MISSING, NO_CLUB, ClubService
-from awello.web.cluster_slots import ClusterSlot, ClusterSlots
+from awello.web.cluster_slots import ClusterSlot, ClusterWorkers
 from awello.web.connection import POLICY_VIOLATION
 from awello.web.contests import ContestRunner
 from awello.web.engine_connection import serve_engine
@@ -57,10 +57,10 @@ def create_app(
 
     @asynccontextmanager
     async def lifespan(app: FastAPI) -> AsyncIterator[None]:
-        slots = ClusterSlots(cluster) if cluster else None
+        cluster_workers = ClusterWorkers(cluster) if cluster else None
         compiled = asyncio.ensure_future(asyncio.to_thread(kernels.wait, ENGINE_KERNEL_MODULES)) if kernels else None
         app.state.engines = EnginePool(
-            engines, new_slot=partial(ClusterSlot, slots) if slots else LocalSlot, compiled=compiled
+            engines, new_slot=partial(ClusterSlot, cluster_workers) if cluster_workers else LocalSlot, compiled=compiled
         )
         app.state.contests = ContestRunner(public=public)
         app.state.workers = EnginePool(1, PAGE_TASK_TIMEOUT, partial(LocalSlot, engines=False), compiled)
@@ -68,8 +68,8 @@ def create_app(
         app.state.club_service = ClubService(club, app.state.archive_service)
         try:
             await app.state.club_service.open()
-            if slots:
-                app.state.engines.count = engines or len(await slots.list_workers())
+            if cluster_workers:
+                app.state.engines.count = engines or len(await cluster_workers.list_workers())
             await app.state.engines.start()
             if app.state.engines.count:  # without engine processes, the worker starts when it is needed
                 await app.state.workers.start()
@@ -86,8 +86,8 @@ def create_app(
             app.state.archive_service.close()
             await app.state.engines.close()
             await app.state.workers.close()
-            if slots:
-                await slots.close()
+            if cluster_workers:
+                await cluster_workers.close()
 
     app = FastAPI(
         title="Awello",
