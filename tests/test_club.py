@@ -18,7 +18,7 @@ from awello.club import accounts as people
 from awello.club.accounts import Account, log_event
 from awello.club.game_state import ABORTED, DRAW_AGREED, RESIGNED, TIMED_OUT, ClubError, GameState, create_game_state
 from awello.club.lag import MAX_LAG_COMPENSATION
-from awello.club.rating import INITIAL_DEVIATION, INITIAL_RATING, Rating, pool_of, rate
+from awello.club.rating import INITIAL_DEVIATION, INITIAL_RATING, Rating, compute_ratings_after, pool_of
 from awello.club.schema import audit, games, rating_changes, sessions, tokens
 from awello.club.store import ClubStore
 from awello.club.stored_games import (
@@ -164,14 +164,14 @@ def test_downtime_is_not_charged() -> None:
 
 # ---- ratings --------------------------------------------------------------------------------------------------------
 def test_ratings_follow_results() -> None:
-    won, lost = rate(Rating(), Rating(), 0)
+    won, lost = compute_ratings_after(Rating(), Rating(), 0)
     assert (
         won.mean > INITIAL_RATING > lost.mean
         and won.deviation < INITIAL_DEVIATION
         and won.mean - INITIAL_RATING == pytest.approx(INITIAL_RATING - lost.mean)
     )
-    assert rate(Rating(), Rating(), 1) == (lost, won)
-    even = rate(Rating(1700, 60), Rating(1500, 60), None)
+    assert compute_ratings_after(Rating(), Rating(), 1) == (lost, won)
+    even = compute_ratings_after(Rating(1700, 60), Rating(1500, 60), None)
     assert even[0].mean < 1700 and even[1].mean > 1500
     assert Rating().to_json() == {"rating": 1500, "established": False}
     assert Rating(1612.4, 50).to_json() == {"rating": 1612, "established": True}
@@ -182,7 +182,7 @@ def test_a_rating_converges() -> None:
     rng, rating = random.Random(3), Rating()
     means = []
     for number in range(1500):
-        rating, _ = rate(rating, Rating(1500, 30), 0 if rng.random() < 10 / 11 else 1)
+        rating, _ = compute_ratings_after(rating, Rating(1500, 30), 0 if rng.random() < 10 / 11 else 1)
         means += [rating.mean] if number > 500 else []
     assert sum(means) / len(means) == pytest.approx(1900, abs=60)
 

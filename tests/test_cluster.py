@@ -23,7 +23,7 @@ from waiting import TIMEOUT, wait_until
 from awello import Game, Match, Position, Record, play_match
 from awello.archive.archive import Archive, GameFilter
 from awello.arena import cluster
-from awello.arena.cluster import ClusterRun, _load_players, execute_task, fingerprint
+from awello.arena.cluster import ClusterRun, _load_players, compute_fingerprint, execute_task
 from awello.arena.duel import Duel, play_duel
 from awello.arena.runner import Runner, _init_worker, _run_batch
 from awello.arena.tournament import Tournament, play_tournament
@@ -260,7 +260,7 @@ def test_ctrl_c_keeps_results_and_cancels_pending_items(address: str) -> None:
 
 def test_another_version_is_refused(address: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(cluster, "__version__", "0.0.1")
-    fingerprint.cache_clear()
+    compute_fingerprint.cache_clear()
     try:
         with pytest.raises(
             ConfigError, match=r"the scheduler and the client have different versions of Awello \(.*, 0.0.1"
@@ -272,7 +272,7 @@ def test_another_version_is_refused(address: str, monkeypatch: pytest.MonkeyPatc
         ):
             play_match(MATCH, address)
     finally:
-        fingerprint.cache_clear()
+        compute_fingerprint.cache_clear()
 
 
 def test_workers_lack_players_without_a_file(address: str) -> None:
@@ -298,7 +298,7 @@ def test_a_worker_has_one_thread(monkeypatch: pytest.MonkeyPatch) -> None:
     worker = SimpleNamespace(address="tcp://somewhere", state=SimpleNamespace(nthreads=4))
     monkeypatch.setattr(distributed, "get_worker", lambda: worker)
     with pytest.raises(ConfigError, match="tcp://somewhere has 4 threads: start it with 'dask worker ADDRESS --nthr"):
-        execute_task(ClusterRun("new", fingerprint(), None, b""), b"")
+        execute_task(ClusterRun("new", compute_fingerprint(), None, b""), b"")
 
 
 # --- engine processes of the page -------------------------------------------------------------------------------------

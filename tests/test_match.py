@@ -24,7 +24,7 @@ from awello.arena import game
 from awello.arena.game import _find_last_turn, play_game
 from awello.arena.match import MatchResult
 from awello.arena.openings import load_openings
-from awello.arena.workers import ignore_interrupts
+from awello.arena.workers import block_interrupts
 from awello.errors import ConfigError, IllegalMoveError, SpecError
 from awello.limits import Clock
 from awello.players.player import Resignation, TakeBack, make_player
@@ -150,7 +150,7 @@ def test_ctrl_c_while_a_process_starts_is_delivered_afterwards() -> None:
     received: list[int] = []
     before = signal.signal(signal.SIGINT, lambda number, frame: received.append(number))
     try:
-        with ignore_interrupts():
+        with block_interrupts():
             os.kill(os.getpid(), signal.SIGINT)
         assert received == [signal.SIGINT]
     finally:

@@ -51,7 +51,7 @@ class ClusterRun:
 
 
 @cache
-def fingerprint() -> str:
+def compute_fingerprint() -> str:
     """Return the version, and a hash of the code and data files, which determine the games."""
     digest, package = hashlib.sha256(), Path(__file__).parent.parent
     for file in sorted([*package.rglob("*.py"), *package.glob("data/*")]):
@@ -63,7 +63,7 @@ def fingerprint() -> str:
 @contextmanager
 def cluster_pool(address: str, prepare: Prepare | None = None, *args: Any) -> Iterator[OrderedMap]:
     """Open the workers of a scheduler as a pool; cancel pending tasks on exit."""
-    run = ClusterRun(uuid4().hex, fingerprint(), read_user_players(), pickle.dumps((prepare, args)))
+    run = ClusterRun(uuid4().hex, compute_fingerprint(), read_user_players(), pickle.dumps((prepare, args)))
     client = connect_client(address)
     pool = client.get_executor(pure=False)
     workers, counted_at = 1, -math.inf
@@ -126,13 +126,13 @@ def _wait_for_workers(client: "Client", address: str, seconds: float) -> None:
 def _check_fingerprints(client: "Client") -> None:
     """Reject a cluster whose results might differ from local results."""
     try:
-        fingerprints = {"the scheduler": client.run_on_scheduler(fingerprint)}
+        fingerprints = {"the scheduler": client.run_on_scheduler(compute_fingerprint)}
     except Exception as error:  # Awello is not installed there
         fingerprints = {"the scheduler": error}
-    for address, actual in client.run(fingerprint, on_error="return").items():
+    for address, actual in client.run(compute_fingerprint, on_error="return").items():
         fingerprints[f"the worker {address}"] = actual
     for machine, actual in fingerprints.items():
-        check_fingerprint(machine, actual, fingerprint())
+        check_fingerprint(machine, actual, compute_fingerprint())
 
 
 def check_fingerprint(machine: str, actual: object, expected: str) -> None:
@@ -201,7 +201,7 @@ def _switch_run(run: ClusterRun) -> None:
     worker = get_worker()
     if run.id in _WorkerState.ended_runs:
         raise ConfigError("the run has ended")
-    check_fingerprint(f"the worker {worker.address}", fingerprint(), run.fingerprint)
+    check_fingerprint(f"the worker {worker.address}", compute_fingerprint(), run.fingerprint)
     if worker.state.nthreads > 1:
         start = WORKER_COMMAND.format("ADDRESS")
         raise ConfigError(f"the worker {worker.address} has {worker.state.nthreads} threads: start it with '{start}'")

@@ -21,7 +21,7 @@ from awello import __version__
 from awello.arena.game import learn_from_game, play_game
 from awello.arena.journal import Journal
 from awello.arena.sandbox import ResourceLimits, SandboxedPlayer, Usage
-from awello.arena.workers import Jobs, OrderedMap, uninterrupted, worker_pool
+from awello.arena.workers import Jobs, OrderedMap, ignore_interrupts, worker_pool
 from awello.errors import ConfigError
 from awello.formats.jsonl import build_record
 from awello.formats.transcript import format_transcript
@@ -286,7 +286,7 @@ def _run_in_process(plan: RunPlan[Result], numbers: range) -> Iterator[Result]:
         for number in numbers:
             yield plan.run_job(number, cache)
     finally:
-        with uninterrupted():
+        with ignore_interrupts():
             cache.close()
 
 

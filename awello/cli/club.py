@@ -25,7 +25,7 @@ from awello.club.accounts import (
     log_event,
 )
 from awello.club.offers import GameTerms
-from awello.club.store import transaction
+from awello.club.store import open_transaction
 from awello.club.tournament import CANCELLED, OPEN, PLAYING, SWISS
 from awello.club.tournament_store import create_tournament, end_tournament, find_tournament, load_tournaments
 from awello.errors import ConfigError, SpecError
@@ -49,7 +49,7 @@ def open_club(database: str, write: bool = False, new: bool = False) -> Abstract
 
     if not new and not may_exist(database):
         raise ConfigError(f"club {database!r} does not exist: create it with 'awello serve --club {database}'")
-    return transaction(database, write)
+    return open_transaction(database, write)
 
 
 @contextmanager

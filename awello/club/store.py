@@ -205,7 +205,7 @@ class ClubStore:
 
 
 @contextmanager
-def transaction(database: str | Path, write: bool) -> Iterator[Connection]:
+def open_transaction(database: str | Path, write: bool) -> Iterator[Connection]:
     """A transaction for a command, which can write while a server has the club open."""
     engine = open_database(database, CLUB)
     try:

@@ -10,7 +10,7 @@ from sqlalchemy import Connection, bindparam, func, insert, select, update
 
 from awello.club.fair_play import affects_ratings
 from awello.club.game_state import DRAW_AGREED, DRAW_AT_LIMIT, DRAW_CLAIMED, GameState
-from awello.club.rating import MAX_ESTABLISHED_DEVIATION, Rating, pool_of, rate
+from awello.club.rating import MAX_ESTABLISHED_DEVIATION, Rating, compute_ratings_after, pool_of
 from awello.club.schema import accounts, games, heartbeat, rating_changes, ratings, tournaments
 from awello.errors import StorageError
 from awello.limits import Clock
@@ -118,7 +118,7 @@ def _rate_game(connection: Connection, state: GameState) -> tuple[Rating, Rating
         return None
     pool = pool_of(state.game, state.control)
     before = [load_rating(connection, account, pool) for account in state.players]
-    after = rate(before[0], before[1], state.winner)
+    after = compute_ratings_after(before[0], before[1], state.winner)
     for side, account in enumerate(state.players):
         result = "draws" if state.winner is None else "wins" if state.winner == side else "losses"
         values = {"mean": after[side].mean, "deviation": after[side].deviation}

@@ -14,7 +14,7 @@ from contextlib import suppress
 from typing import Any
 from uuid import uuid4
 
-from awello.arena.cluster import check_fingerprint, connect_client, fingerprint, install_players_file
+from awello.arena.cluster import check_fingerprint, compute_fingerprint, connect_client, install_players_file
 from awello.errors import ConfigError
 from awello.players.player import read_user_players
 from awello.web.engine_slots import LocalSlot
@@ -100,7 +100,7 @@ class ClusterSlot:
             self._worker = worker
             slot_counts[worker] += 1  # before the call, so that slots started together choose different workers
             try:
-                await self._call(open_slot, fingerprint(), read_user_players())
+                await self._call(open_slot, compute_fingerprint(), read_user_players())
                 break
             except OSError:  # the scheduler can still list a lost worker
                 slot_counts[worker] -= 1
@@ -175,7 +175,7 @@ _worker_slots: dict[str, WorkerSlot] = {}
 
 async def open_slot(slot_id: str, client_fingerprint: str, players: tuple[str, bytes] | None) -> None:
     """Start an engine process for a server with the same version of Awello."""
-    check_fingerprint("a worker", fingerprint(), client_fingerprint)
+    check_fingerprint("a worker", compute_fingerprint(), client_fingerprint)
     multiprocessing.current_process().daemon = False  # daemonic processes cannot start others
     _worker_slots[slot_id] = WorkerSlot(players)
     _renew_lease(slot_id)

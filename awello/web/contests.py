@@ -27,7 +27,7 @@ from awello.arena.journal import JOURNAL_FILE
 from awello.arena.runner import GameResult, Runner
 from awello.arena.sandbox import ResourceLimits
 from awello.arena.tournament import Tournament, TournamentResult, play_tournament
-from awello.arena.workers import ignore_interrupts
+from awello.arena.workers import block_interrupts
 from awello.errors import AwelloError, ConfigError
 from awello.folders import user_data_folder, write_atomically
 from awello.limits import format_duration
@@ -183,7 +183,7 @@ class Contest:
             raise AwelloError(f"this contest {cause}: start a new one", "contest_outdated") from None
         self._started, self._before = monotonic(), self.rounds_played
         self._process = SpawnProcess(target=run_contest, args=(self.folder, seconds), name="contest")
-        with ignore_interrupts():
+        with block_interrupts():
             self._process.start()
 
     def stop(self) -> None:
