@@ -33,8 +33,8 @@ class Lobby:
 
     def __init__(self, server: "ClubServer") -> None:
         self.server = server
-        self.seeks: IndexedCollection[Offer] = IndexedCollection(lambda offer: offer.keys)
-        self.challenges: IndexedCollection[Offer] = IndexedCollection(lambda offer: offer.keys)
+        self.seeks: IndexedCollection[Offer] = IndexedCollection(lambda offer: offer.index_keys)
+        self.challenges: IndexedCollection[Offer] = IndexedCollection(lambda offer: offer.index_keys)
         self._changed = False  # since the last broadcast
         self._cached: Message | None = None  # the last JSON, until something changes
         self._numbers = count(1)
@@ -42,7 +42,7 @@ class Lobby:
     async def seek(self, client: ClientConnection, terms: GameTerms) -> Message:
         """Start a game if there is a matching seek, else create a seek."""
         account = client.require_account()
-        terms.check()
+        terms.validate()
         rating = await self._load_rating(account, terms)
         self._require_online(account)
         self.server.check_can_play(account, terms)
@@ -81,7 +81,7 @@ class Lobby:
     async def challenge(self, client: ClientConnection, name: str, terms: GameTerms) -> Message:
         """Challenge a player who is online."""
         account = client.require_account()
-        terms.check()
+        terms.validate()
         other = await self.server.store.read(partial(find_account, name=name))
         rating = await self._load_rating(account, terms)
         self._require_online(account)

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from awello.club.server import ClubServer
 
 CHECK_SECONDS = 1.0  # between two checks without events
-MAX_LISTED = 50  # tournaments in a list
+MAX_LISTED_TOURNAMENTS = 50
 
 
 class TournamentOrganiser:
@@ -62,7 +62,7 @@ class TournamentOrganiser:
     async def list(self, client: ClientConnection) -> Message:
         """The latest tournaments, the numbers of those that the account has entered, and the club's time."""
         loaded: list[ClubTournament] = await self.server.store.read(
-            partial(tournament_store.load_tournaments, last=MAX_LISTED)
+            partial(tournament_store.load_tournaments, last=MAX_LISTED_TOURNAMENTS)
         )
         entered = [tournament.number for tournament in loaded if client.account in tournament.entrants]
         return {

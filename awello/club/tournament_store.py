@@ -111,7 +111,7 @@ def create_tournament(
         minutes = round(MAX_GRACE_SECONDS / 60)
         message = f"the grace period of a round is at most {minutes} minutes: choose a shorter one"
         raise ClubError("invalid_grace", message, minutes=minutes)
-    terms.check()
+    terms.validate()
     if any(tournament.name.lower() == name.lower() for tournament in load_unfinished(connection)):
         message = f"there is already a tournament named {name}: choose another name"
         raise ClubError("tournament_name_taken", message, name=name)

@@ -60,11 +60,11 @@ def write_record(record: Record, format: str) -> dict[str, bytes]:
     return find_format(format).write([record])
 
 
-def draw_search_tree(spec: PlayerSpec, position: Position, most_plies: int) -> bytes:
+def draw_search_tree(spec: PlayerSpec, position: Position, max_plies: int) -> bytes:
     """The tree of a search as JSON, with as many plies as fit into a picture of reasonable size."""
     tree = build_search_tree(spec, position)
     plies = next(
-        plies for plies in range(most_plies, -1, -1) if _count_nodes(tree.root, plies) <= MAX_DRAWN_NODES or not plies
+        plies for plies in range(max_plies, -1, -1) if _count_nodes(tree.root, plies) <= MAX_DRAWN_NODES or not plies
     )
     summary = {
         "search": tree.label,

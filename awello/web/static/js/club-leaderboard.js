@@ -34,7 +34,7 @@ export class ClubLeaderboard {
     }
   }
 
-  /** @param {Ranked[]} players */
+  /** @param {LeaderboardRow[]} players */
   show(players) {
     this.table.hidden = !players.length;
     this.status.textContent = t(players.length ? "club.leaderboard.about" : "club.leaderboard.none");

@@ -107,10 +107,10 @@ function formatScore({ score, side }) {
   return score ? `${score[side]}–${score[1 - side]}` : "";
 }
 
-/** @param {Pool[]} ratings */
+/** @param {PoolRating[]} ratings */
 function ratingTable(ratings) {
   const heads = ["game", "rating", "results"].map((name) => h("th", { scope: "col" }, t(`club.leaderboard.${name}`)));
-  /** @param {Pool} pool */
+  /** @param {PoolRating} pool */
   const row = (pool) => h("tr", {},
     h("th", { scope: "row" }, `${t(`game.${pool.variant}`)} · ${t(`club.speed.${pool.speed}`)}`),
     h("td", {}, formatRating(pool)), h("td", {}, `${pool.wins}–${pool.draws}–${pool.losses}`));
