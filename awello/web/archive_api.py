@@ -16,7 +16,7 @@ from awello.rules.game import Game
 from awello.schemas import REASON_TEXTS, ExplorationJson, GameJson, GameListJson, GameName, GameRowJson, LossJson
 from awello.web.archive_service import ArchiveService
 from awello.web.errors import ApiError
-from awello.web.messages import MAX_GAME_MOVES, Message, MovesRequest
+from awello.web.messages import MAX_GAME_MOVES, MovesRequest, RequestModel
 from awello.web.page_tasks import find_learners, train_players
 from awello.web.rate_limits import network_of
 from awello.web.request_guard import address_of
@@ -86,7 +86,7 @@ class SavedGameJson(BaseModel):
     number: int
 
 
-class GameFilterRequest(Message):
+class GameFilterRequest(RequestModel):
     """Filters for games; a filter that is left out matches every game."""
 
     game: GameName | None = None

@@ -11,14 +11,14 @@ from awello.club.offers import GameTerms
 from awello.club.server import ClubServer
 from awello.limits import Clock
 from awello.rules.game import Game
-from awello.web.messages import GameName, Message, MoveName
+from awello.web.messages import GameName, MoveName, RequestModel
 
 Number = Annotated[int, Field(ge=1, lt=1 << 31)]
 PlayerName = Annotated[str, Field(min_length=1, max_length=20)]
 Action = Callable[[ClubServer, ClientConnection, Any], Awaitable[Any]]
 
 
-class SeekRequest(Message):
+class SeekRequest(RequestModel):
     """A seek: a game against any player."""
 
     variant: GameName = "othello"
@@ -38,13 +38,13 @@ class ChallengeRequest(SeekRequest):
     name: PlayerName
 
 
-class OfferRequest(Message):
+class OfferRequest(RequestModel):
     """A request about a seek or challenge."""
 
     number: Number
 
 
-class GameRequest(Message):
+class GameRequest(RequestModel):
     """A request about a game."""
 
     game: Number
@@ -75,31 +75,31 @@ class ChatRequest(GameRequest):
     text: str
 
 
-class PlayerRequest(Message):
+class PlayerRequest(RequestModel):
     """A request about a player."""
 
     name: PlayerName
 
 
-class TournamentRequest(Message):
+class TournamentRequest(RequestModel):
     """A request about a tournament."""
 
     tournament: Number | Annotated[str, Field(min_length=1, max_length=40)] = Field(description="Its number or name")
 
 
-class SetChatRequest(Message):
+class SetChatRequest(RequestModel):
     """Turn chat on or off for this connection."""
 
     enabled: bool = True
 
 
-class SubscribeRequest(Message):
+class SubscribeRequest(RequestModel):
     """Subscribe to changes of the lobby, or unsubscribe."""
 
     subscribe: bool = True
 
 
-class Pong(Message):
+class Pong(RequestModel):
     """The answer to a ping."""
 
     number: int
@@ -110,7 +110,7 @@ async def _lobby(server: ClubServer, client: ClientConnection, request: Subscrib
     return server.lobby.to_json()
 
 
-REQUESTS: dict[str, tuple[type[Message], Action]] = {
+REQUESTS: dict[str, tuple[type[RequestModel], Action]] = {
     "seek": (SeekRequest, lambda server, client, request: server.lobby.seek(client, request.to_terms())),
     "challenge": (
         ChallengeRequest,
@@ -136,6 +136,6 @@ REQUESTS: dict[str, tuple[type[Message], Action]] = {
         lambda server, client, request: server.tournaments.withdraw(client, request.tournament),
     ),
     "tournament": (TournamentRequest, lambda server, client, request: server.tournaments.show(request.tournament)),
-    "tournaments": (Message, lambda server, client, request: server.tournaments.list(client)),
+    "tournaments": (RequestModel, lambda server, client, request: server.tournaments.list(client)),
     "lobby": (SubscribeRequest, _lobby),
 }

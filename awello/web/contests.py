@@ -36,7 +36,7 @@ from awello.schemas import RoundsJson, StandingJson
 from awello.web.child_processes import run_contest
 from awello.web.client_players import make_client_player
 from awello.web.errors import MAX_QUOTED_CHARS, ApiError
-from awello.web.messages import GameName, Message, SpecText
+from awello.web.messages import GameName, RequestModel, SpecText
 
 MAX_STORED_CONTESTS = 200  # of the owner
 MAX_VISITOR_CONTESTS, MAX_CONTESTS_PER_NETWORK = 40, 5  # stored contests of all visitors, and of one network
@@ -49,7 +49,7 @@ ID_PATTERN = re.compile("[0-9a-f]{8}")
 State = Literal["running", "finished", "stopped", "failed"]
 
 
-class ContestConfig(Message):
+class ContestConfig(RequestModel):
     """The configuration of a contest: two bots play a match, more play a round robin."""
 
     game: GameName = "othello"

@@ -17,7 +17,7 @@ from awello.web.connection import DISCONNECTED, TRY_AGAIN, MessageConnection, Re
 from awello.web.engine_pool import EnginePool
 from awello.web.engine_tasks import ChooseTask, EngineTask, ReviewTask
 from awello.web.errors import ApiError
-from awello.web.messages import AnalyseRequest, ChooseRequest, Message, ReviewRequest
+from awello.web.messages import AnalyseRequest, ChooseRequest, RequestModel, ReviewRequest
 from awello.web.rate_limits import ConcurrencyLimit, RateLimit, RateLimits
 from awello.web.request_guard import LOCAL_HOSTS, network_of_client
 
@@ -26,7 +26,7 @@ MESSAGE_RATE = (400, 100)  # per connection: burst, and per second
 MAX_ENGINE_CONNECTIONS, MAX_ENGINE_CONNECTIONS_PER_NETWORK = 2000, 96
 
 
-class StopRequest(Message):
+class StopRequest(RequestModel):
     """End the request with the same id."""
 
 
