@@ -240,7 +240,7 @@ def create_bots(database: str, pause: float, count: int = MIN_BOTS) -> list[Benc
     for number in range(count):
         owner = store.submit(partial(create_account, name=f"owner{number}", hashed="none")).result()
         name = f"bot{number}"
-        account = store.submit(partial(create_account, name=name, hashed=None, owner=owner.number)).result()
+        account = store.submit(partial(create_account, name=name, hashed=None, owner=owner.id)).result()
         token = store.submit(partial(create_token, account=account, label="benchmark")).result()
         bots.append(BenchmarkBot(name, token, pause, number))
     store.close()

@@ -236,8 +236,8 @@ def test_a_session_expires(store: ClubStore, monkeypatch: pytest.MonkeyPatch) ->
 
 def test_tokens_of_bots_can_be_revoked(store: ClubStore) -> None:
     ann = create_user(store, "Ann")
-    bot = store.submit(lambda connection: people.create_account(connection, "Ann-bot", None, ann.number)).result()
-    assert bot.bot and bot.owner == ann.number
+    bot = store.submit(lambda connection: people.create_account(connection, "Ann-bot", None, ann.id)).result()
+    assert bot.bot and bot.owner == ann.id
     secret = store.submit(lambda connection: people.create_token(connection, bot, "laptop")).result()
     assert store.read_blocking(lambda connection: people.find_by_token(connection, secret)) == bot
     (token,) = store.read_blocking(lambda connection: people.list_tokens(connection, bot))
@@ -261,7 +261,7 @@ def store_game(store: ClubStore, game: Game = Game.OTHELLO, control: Clock = BLI
     players = []
     for name in ("Ann", "Bob"):
         found = store.read_blocking(partial(people.find_account, name=name))
-        players.append((found or create_user(store, name)).number)
+        players.append((found or create_user(store, name)).id)
 
     def make(number: int) -> GameState:
         return create_game_state(number, game, (players[0], players[1]), control, rated, 100.0)
@@ -276,7 +276,7 @@ def save(store: ClubStore, state: GameState) -> None:
 def test_bots_are_closed_with_their_owner(store: ClubStore) -> None:
     def operation(connection: Connection) -> tuple[str, str]:
         eve, ann = (people.create_account(connection, name, "hash") for name in ("Eve", "Ann"))
-        mine, other = (people.create_account(connection, f"{who.name}Bot", None, who.number) for who in (eve, ann))
+        mine, other = (people.create_account(connection, f"{who.name}Bot", None, who.id) for who in (eve, ann))
         secrets = people.create_token(connection, mine, "one"), people.create_token(connection, other, "one")
         people.close_account(connection, eve)
         return secrets

@@ -191,9 +191,7 @@ def test_known_devices_are_bounded_hashed_and_forgotten(store: ClubStore, monkey
         ).result()
 
     def known(device: str, network: str) -> str | None:
-        return store.read_blocking(
-            lambda connection: accounts.find_known_origin(connection, ann.number, device, network)
-        )
+        return store.read_blocking(lambda connection: accounts.find_known_origin(connection, ann.id, device, network))
 
     for number in range(accounts.MAX_KNOWN_DEVICES_PER_ACCOUNT):
         use(number)

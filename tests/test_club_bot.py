@@ -65,7 +65,7 @@ def create_bots(file: Path, *names: str) -> list[str]:
     ann = store.submit(partial(create_account, name="Ann", hashed="none")).result()
     found = []
     for name in names:
-        bot = store.submit(partial(create_account, name=name, hashed=None, owner=ann.number)).result()
+        bot = store.submit(partial(create_account, name=name, hashed=None, owner=ann.id)).result()
         found.append(store.submit(partial(create_token, account=bot, label="test")).result())
     store.close()
     return found

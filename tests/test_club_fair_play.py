@@ -36,7 +36,7 @@ def advance_clock(club: ClubHarness, seconds: float) -> None:
 
 
 def mean_rating(club: ClubHarness, client: ClientConnection, pool: str = "othello blitz") -> float:
-    return club.store.read_blocking(partial(load_rating, account=client.require_account().number, pool=pool)).mean
+    return club.store.read_blocking(partial(load_rating, account=client.require_account().id, pool=pool)).mean
 
 
 def events(club: ClubHarness, name: str, event: str) -> list[dict[str, Any]]:
@@ -144,7 +144,7 @@ def test_loopback_addresses() -> None:
 def test_provisional_ratings_are_not_on_the_leaderboard(tmp_path: Path) -> None:
     store = ClubStore(tmp_path / "club.sqlite")
     for name, deviation in (("Ann", 90.0), ("Eve", 111.0), ("Bob", 110.0)):
-        number = store.submit(partial(create_account, name=name, hashed="none")).result().number
+        number = store.submit(partial(create_account, name=name, hashed="none")).result().id
         row = {"account": number, "pool": "othello blitz", "mean": 1600.0 + number, "deviation": deviation}
         store.submit(partial(add_rating, row=row)).result()
     assert [row["name"] for row in store.read_blocking(partial(load_leaderboard, pool="othello blitz", count=10))] == [
@@ -182,7 +182,7 @@ async def test_a_seek_of_a_suspended_player_is_skipped(club: ClubHarness) -> Non
     ann, eve, bob = club.connect("Ann"), club.connect("Eve"), club.connect("Bob")
     await club.server.lobby.seek(eve, RATED)
     for _ in range(fair_play.MAX_FREE_EXITS_PER_HOUR + 1):
-        club.server.fair_play.record_exit(eve.require_account().number)
+        club.server.fair_play.record_exit(eve.require_account().id)
     assert "seek" in await club.server.lobby.seek(ann, RATED)
     number = (await club.server.lobby.seek(bob, RATED))["game"]
     assert {person.name for person in club.server.live_games[number].accounts} == {"Ann", "Bob"}
@@ -420,7 +420,7 @@ async def test_games_are_indexed_by_account(club: ClubHarness) -> None:
     for number in list(club.server.live_games)[::2]:
         await club.server.resign(club.connect(club.server.live_games[number].accounts[0].name), number)
     for each in people:
-        account = each.require_account().number
+        account = each.require_account().id
         mine = [
             live_game.state.number
             for live_game in club.server.live_games.values()

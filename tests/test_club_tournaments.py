@@ -222,12 +222,12 @@ async def test_absent_players_forfeit_and_are_not_paired_until_they_return(club:
     club.server.tournaments.wake()
     first = await wait_for_state(club, number, number_of_round=2)
     (missed,) = [pairing for pairing in first.pairings if pairing.forfeit]
-    assert dan.account and missed.was_missed_by(dan.account.number) and missed.game is None and sum(missed.points) == 1
+    assert dan.account and missed.was_missed_by(dan.account.id) and missed.game is None and sum(missed.points) == 1
     tournament = await wait_for_state(club, number)
     check_results(club, tournament)
     later = [pairing for pairing in tournament.pairings if pairing.round > 1]
-    assert all(dan.account.number not in pairing.players for pairing in later) and len(later) == 4
-    assert tournament.standings[-1].player == dan.account.number and tournament.standings[-1].points == 0
+    assert all(dan.account.id not in pairing.players for pairing in later) and len(later) == 4
+    assert tournament.standings[-1].player == dan.account.id and tournament.standings[-1].points == 0
 
 
 @with_club
@@ -538,7 +538,7 @@ def test_a_server_that_is_killed_resumes_in_the_middle_of_a_round(tmp_path: Path
 def token_of(store: ClubStore, name: str) -> str:
     """The token of a new bot with an owner of its own."""
     owner = store.submit(partial(create_account, name=f"{name}-owner", hashed="none")).result()
-    bot = store.submit(partial(create_account, name=name, hashed=None, owner=owner.number)).result()
+    bot = store.submit(partial(create_account, name=name, hashed=None, owner=owner.id)).result()
     return store.submit(partial(create_token, account=bot, label="test")).result()
 
 

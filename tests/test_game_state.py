@@ -221,7 +221,7 @@ def test_a_claim_wins_or_draws_the_game() -> None:
 def test_a_long_game_is_continued_by_websocket(tmp_path: Path) -> None:
     """Moves beyond ply 1000 are accepted."""
     store, tokens = ClubStore(tmp_path / "club.sqlite"), []
-    owner = store.submit(partial(create_account, name="Ann", hashed="none")).result().number
+    owner = store.submit(partial(create_account, name="Ann", hashed="none")).result().id
     for name in ("rex", "max"):
         bot = store.submit(partial(create_account, name=name, hashed=None, owner=owner)).result()
         tokens.append(store.submit(partial(create_token, account=bot, label="test")).result())

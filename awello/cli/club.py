@@ -59,7 +59,7 @@ def change_account(database: str, name: str, event: str) -> Iterator[tuple[Conne
     with open_club(database, write=True) as connection:
         account = require_account(connection, name)
         yield connection, account
-        log_event(connection, event, "console", account.number)
+        log_event(connection, event, "console", account.id)
 
 
 def require_account(connection: Connection, name: str) -> Account:
@@ -95,7 +95,7 @@ def create_account_command(database: Database, name: Name) -> None:
     hashed = ask_password()
     with open_club(database, write=True, new=True) as connection:
         account = create_account(connection, name, hashed)
-        log_event(connection, "account created", "console", account.number)
+        log_event(connection, "account created", "console", account.id)
     print(f"{account.name} can log in now")
 
 
@@ -131,7 +131,7 @@ def create_bot(database: Database, owner: Owner, name: Name) -> None:
     """Create a bot account for an owner and print its token."""
 
     with change_account(database, owner, f"bot {name} created") as (connection, account):
-        token = create_token(connection, create_account(connection, name, None, account.number), "console")
+        token = create_token(connection, create_account(connection, name, None, account.id), "console")
     print(token)
 
 

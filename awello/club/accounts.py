@@ -41,7 +41,7 @@ _dummy_hash = _hasher.hash(secrets.token_urlsafe())  # verified for unknown name
 class Account:
     """An account of a user or a bot."""
 
-    number: int
+    id: int
     name: str
     bot: bool = False
     owner: int | None = None
@@ -106,7 +106,7 @@ def find_account(connection: Connection, name: str) -> Account | None:
 
 def list_bots(connection: Connection, owner: Account) -> list[Account]:
     """The bots of a user."""
-    query = select(accounts).where(accounts.c.owner == owner.number, ~accounts.c.closed).order_by(accounts.c.id)
+    query = select(accounts).where(accounts.c.owner == owner.id, ~accounts.c.closed).order_by(accounts.c.id)
     return [account_of(row) for row in connection.execute(query)]
 
 
@@ -119,7 +119,7 @@ def get_account(connection: Connection, name: str) -> Account:
 
 def close_account(connection: Connection, account: Account) -> None:
     """Close an account and its bots; their games are kept."""
-    numbers = [account.number, *(bot.number for bot in list_bots(connection, account))]
+    numbers = [account.id, *(bot.id for bot in list_bots(connection, account))]
     connection.execute(update(accounts).where(accounts.c.id.in_(numbers)).values(closed=True))
     for table in (sessions, tokens, known_devices):
         connection.execute(delete(table).where(table.c.account.in_(numbers)))
@@ -138,13 +138,13 @@ def password_changed_error() -> ClubError:
 
 def change_password(connection: Connection, account: Account, hashed: str, old: str | None = None) -> None:
     """Store a new password, end all sessions and delete known devices; refused if the stored hash is not `old`."""
-    own_rows = [accounts.c.id == account.number, ~accounts.c.closed]
+    own_rows = [accounts.c.id == account.id, ~accounts.c.closed]
     if old is not None:
         own_rows.append(accounts.c.password == old)
     if not connection.execute(update(accounts).where(*own_rows).values(password=hashed)).rowcount:
         raise password_changed_error()
     for table in (sessions, known_devices):
-        connection.execute(delete(table).where(table.c.account == account.number))
+        connection.execute(delete(table).where(table.c.account == account.id))
 
 
 def verify_password(hashed: str | None, password: str) -> bool:
@@ -181,9 +181,9 @@ def _store_digests(
     connection: Connection, table: Table, account: Account, digests: Sequence[bytes], seconds: float, max_digests: int
 ) -> None:
     """Store digests with an expiry date; delete expired ones, and the oldest above the limit."""
-    now, own_rows = time.time(), table.c.account == account.number
+    now, own_rows = time.time(), table.c.account == account.id
     connection.execute(delete(table).where(table.c.digest.in_(digests) & own_rows | (table.c.expires < now)))
-    rows = [{"account": account.number, "digest": digest, "expires": now + seconds} for digest in digests]
+    rows = [{"account": account.id, "digest": digest, "expires": now + seconds} for digest in digests]
     connection.execute(insert(table), rows)
     newest = select(table.c.digest).where(own_rows).order_by(table.c.expires.desc()).limit(max_digests)
     connection.execute(delete(table).where(own_rows, table.c.digest.not_in(newest)))
@@ -219,24 +219,24 @@ def find_by_session(connection: Connection, secret: str) -> Account | None:
 
 def create_token(connection: Connection, account: Account, label: str) -> str:
     """Create a token for a bot and return its secret, which is not stored."""
-    if _count(connection, tokens.c.account == account.number) >= MAX_TOKENS_PER_BOT:
+    if _count(connection, tokens.c.account == account.id) >= MAX_TOKENS_PER_BOT:
         message = f"{account.name} already has {MAX_TOKENS_PER_BOT} tokens: revoke one"
         raise ClubError("too_many_tokens", message, name=account.name, limit=MAX_TOKENS_PER_BOT)
     secret = f"awello_{secrets.token_urlsafe(32)}"
-    values = {"digest": digest_of(secret), "account": account.number, "label": label[:60], "created": time.time()}
+    values = {"digest": digest_of(secret), "account": account.id, "label": label[:60], "created": time.time()}
     connection.execute(insert(tokens).values(**values))
     return secret
 
 
 def list_tokens(connection: Connection, account: Account) -> list[dict[str, Any]]:
     """The tokens of an account, without their secrets."""
-    query = select(tokens.c.id, tokens.c.label, tokens.c.created).where(tokens.c.account == account.number)
+    query = select(tokens.c.id, tokens.c.label, tokens.c.created).where(tokens.c.account == account.id)
     return [dict(row) for row in connection.execute(query.order_by(tokens.c.id)).mappings()]
 
 
 def revoke_token(connection: Connection, account: Account, number: int) -> bool:
     """Revoke a token; False if there is none."""
-    found = delete(tokens).where(tokens.c.account == account.number, tokens.c.id == number)
+    found = delete(tokens).where(tokens.c.account == account.id, tokens.c.id == number)
     return connection.execute(found).rowcount > 0
 
 

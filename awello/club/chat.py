@@ -51,7 +51,7 @@ class Chat:
                 f"game {number} has no chat: it is not in progress and has not just ended",
                 game=number,
             )
-        other = live_game.opponent(account.number)
+        other = live_game.opponent(account.id)
         if not client.chat_enabled:
             raise ClubError("chat_off", "your chat is off: turn it on first")
         listening = [] if self.server.blocks.has_blocked(other, account) else self._chat_connections(other)
@@ -67,12 +67,12 @@ class Chat:
         return {}
 
     def _chat_connections(self, account: Account) -> list[ClientConnection]:
-        return [client for client in self.server.online.get(account.number, ()) if client.chat_enabled]
+        return [client for client in self.server.online.get(account.id, ()) if client.chat_enabled]
 
     def _count_message(self, account: Account) -> None:
         """Count a message; raises `ClubError` above the rate limit."""
         now = self.server.now()
-        free = max(now, self._free_at.get(account.number, now))
+        free = max(now, self._free_at.get(account.id, now))
         if free - now > (MESSAGE_BURST - 1) * SECONDS_PER_MESSAGE:
             raise ClubError(
                 "chat_rate_limit",
@@ -81,7 +81,7 @@ class Chat:
             )
         if len(self._free_at) >= MAX_TRACKED_ACCOUNTS:
             self._free_at = {number: time for number, time in self._free_at.items() if time > now}
-        self._free_at[account.number] = free + SECONDS_PER_MESSAGE
+        self._free_at[account.id] = free + SECONDS_PER_MESSAGE
 
 
 def _clean_text(text: str) -> str:

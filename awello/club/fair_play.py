@@ -46,7 +46,7 @@ def affects_ratings(state: GameState) -> bool:
 
 def is_same_person(one: Account, other: Account) -> bool:
     """Whether two accounts belong to one person: bots of one owner, or a bot and its owner."""
-    return (one.owner or one.number) == (other.owner or other.number)
+    return (one.owner or one.id) == (other.owner or other.id)
 
 
 def count_recent_rated_games(connection: Connection, pair: tuple[int, int], now: float) -> int:
@@ -74,7 +74,7 @@ class FairPlayMonitor:
 
     def check_terms(self, account: Account, terms: GameTerms) -> None:
         """Refuse a rated game to an account whose rated games are suspended."""
-        _, minutes = self.count_recent_exits(account.number)
+        _, minutes = self.count_recent_exits(account.id)
         if terms.rated and minutes:
             message = (
                 f"{account.name} left more than {MAX_FREE_EXITS_PER_HOUR} rated games early within an hour: "
@@ -106,7 +106,7 @@ class FairPlayMonitor:
         return SAME_NETWORK if self._networks(one) & self._networks(other) else None
 
     def _networks(self, account: Account) -> set[str]:
-        clients = self.server.online.get(account.number, ())
+        clients = self.server.online.get(account.id, ())
         return {client.network for client in clients if client.network is not None}
 
     def record_end(self, state: GameState) -> None:

@@ -38,7 +38,7 @@ class GameState:
     number: int
     game: Game
     players: tuple[int, int]
-    """The account numbers."""
+    """The account ids."""
     control: Clock
     rated: bool
     turn_started: float

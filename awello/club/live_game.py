@@ -130,7 +130,7 @@ def create_game(
     unrated_reason: str | None = None,
 ) -> LiveGame:
     """Create and store a game; `extra_write` runs in the same transaction."""
-    players = accounts[0].number, accounts[1].number
+    players = accounts[0].id, accounts[1].id
     if terms.rated and not unrated_reason and terms.tournament is None:
         repeated = count_recent_rated_games(connection, players, now()) >= MAX_DAILY_RATED_GAMES_PER_PAIR
         unrated_reason = REPEATED_PAIRING if repeated else None

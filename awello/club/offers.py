@@ -67,7 +67,7 @@ class Offer:
     @property
     def index_keys(self) -> tuple[Hashable, ...]:
         """The keys of the offer in an index: its author, its recipient and its pairing key."""
-        return ("by", self.account.number), ("to", self.recipient and self.recipient.number), self.terms.pairing_key
+        return ("by", self.account.id), ("to", self.recipient and self.recipient.id), self.terms.pairing_key
 
     def to_json(self) -> Message:
         """The offer as clients receive it."""

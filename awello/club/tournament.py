@@ -66,11 +66,11 @@ class ClubTournament:
     def standings(self) -> list[Standing]:
         """The standings after all decided pairings."""
         decided = [pairing for pairing in self.pairings if pairing.decided]
-        return compute_standings(list(self.entrants_by_number), decided)
+        return compute_standings(list(self.entrants_by_id), decided)
 
     def pair_next_round(self, online: Iterable[int]) -> list[PlayerPair]:
         """The pairings of the next round; empty after the last one."""
-        players = list(self.entrants_by_number)
+        players = list(self.entrants_by_id)
         if self.round >= self.rounds:
             return []
         if self.system != SWISS:
@@ -83,9 +83,9 @@ class ClubTournament:
 
     # ---- for clients -------------------------------------------------------------------------------------------------
     @cached_property
-    def entrants_by_number(self) -> dict[int, Account]:
-        """The entrants by account number."""
-        return {person.number: person for person in self.entrants}
+    def entrants_by_id(self) -> dict[int, Account]:
+        """The entrants by account id."""
+        return {person.id: person for person in self.entrants}
 
     def to_json(self) -> Message:
         """A summary."""
@@ -97,17 +97,17 @@ class ClubTournament:
     def standings_json(self) -> list[Message]:
         """The standings with names."""
         rows = [asdict(standing) for standing in self.standings]
-        people = [self.entrants_by_number[row.pop("player")] for row in rows]
+        people = [self.entrants_by_id[row.pop("player")] for row in rows]
         return [{"name": one.name, "bot": one.bot, **row} for one, row in zip(people, rows, strict=True)]
 
     def pairing_json(self, pairing: TournamentPairing) -> Message:
         """A pairing with names."""
-        second = None if pairing.second is None else self.entrants_by_number[pairing.second].name
+        second = None if pairing.second is None else self.entrants_by_id[pairing.second].name
         points = list(pairing.points[: len(pairing.players)]) if pairing.decided else None
         json: Message = {
             "round": pairing.round,
             "board": pairing.board,
-            "first": self.entrants_by_number[pairing.first].name,
+            "first": self.entrants_by_id[pairing.first].name,
         }
         return json | {"second": second, "game": pairing.game, "points": points, "forfeit": pairing.forfeit}
 

@@ -75,7 +75,7 @@ class TournamentOrganiser:
         """Send a new connection its tournaments, and check those that may be waiting for its account."""
         for tournament in self.tournaments.values():
             if client.account and client.account in tournament.entrants:
-                client.send(tournament.event_for(client.account.number))
+                client.send(tournament.event_for(client.account.id))
                 self.wake()
 
     # ---- progress ----------------------------------------------------------------------------------------------------
@@ -157,7 +157,7 @@ class TournamentOrganiser:
 
     async def _start_game(self, tournament: ClubTournament, pairing: TournamentPairing) -> None:
         """Start a game; it is stored together with its pairing, or not at all."""
-        first, second = (tournament.entrants_by_number[player] for player in pairing.players)
+        first, second = (tournament.entrants_by_id[player] for player in pairing.players)
         bind = partial(tournament_store.assign_game, tournament=tournament, pairing=pairing)
         await self.server.start_game((first, second), tournament.terms, bind)
 
@@ -169,12 +169,12 @@ class TournamentOrganiser:
         self.tournaments[tournament.number] = tournament
         for person in tournament.entrants:
             key, news = (
-                (tournament.number, person.number),
-                (tournament.state, tournament.round, tournament.find_pairing(person.number)),
+                (tournament.number, person.id),
+                (tournament.state, tournament.round, tournament.find_pairing(person.id)),
             )
             if self._last_sent.get(key) != news:
                 self._last_sent[key] = news
-                self.server.send_to_account(person.number, tournament.event_for(person.number))
+                self.server.send_to_account(person.id, tournament.event_for(person.id))
         if tournament.state not in (OPEN, PLAYING):
             self._forget(tournament.number)
 

@@ -127,7 +127,7 @@ def enter_tournament(
 ) -> ClubTournament:
     """Enter a tournament; entering again has no effect.  `network` is None on the server's own machine."""
     tournament = find_tournament(connection, key)
-    if account.number in tournament.entrants_by_number:
+    if account.id in tournament.entrants_by_id:
         return tournament
     _require_open(tournament)
     _check_person(connection, tournament, account, network)
@@ -135,11 +135,11 @@ def enter_tournament(
         message = f"tournament {tournament.name} already has {MAX_ENTRANTS} players: it is full"
         raise ClubError("tournament_full", message, name=tournament.name, limit=MAX_ENTRANTS)
     mine = select(entrant_table.c.tournament).join(tournaments, tournaments.c.id == entrant_table.c.tournament)
-    unfinished = mine.where(entrant_table.c.account == account.number, tournaments.c.state.in_((OPEN, PLAYING)))
+    unfinished = mine.where(entrant_table.c.account == account.id, tournaments.c.state.in_((OPEN, PLAYING)))
     if len(connection.execute(unfinished).all()) >= MAX_TOURNAMENTS_ENTERED:
         message = f"{account.name} has already entered {MAX_TOURNAMENTS_ENTERED} tournaments: withdraw from one"
         raise ClubError("too_many_tournaments", message, name=account.name, limit=MAX_TOURNAMENTS_ENTERED)
-    values = {"tournament": tournament.number, "account": account.number, "entered": time.time(), "network": network}
+    values = {"tournament": tournament.number, "account": account.id, "entered": time.time(), "network": network}
     connection.execute(insert(entrant_table).values(**values))
     return find_tournament(connection, tournament.number)
 
@@ -165,7 +165,7 @@ def withdraw_from_tournament(connection: Connection, key: int | str, account: Ac
     """Withdraw from a tournament that has not started."""
     tournament = find_tournament(connection, key)
     _require_open(tournament)
-    mine = entrant_table.c.tournament == tournament.number, entrant_table.c.account == account.number
+    mine = entrant_table.c.tournament == tournament.number, entrant_table.c.account == account.id
     connection.execute(delete(entrant_table).where(*mine))
     return find_tournament(connection, tournament.number)
 
@@ -195,9 +195,9 @@ def begin_tournament(connection: Connection, number: int) -> None:
         find_tournament(connection, number).entrants,
         pool_of(tournament.terms.game, tournament.terms.control),
     )
-    order = sorted(entrants, key=lambda person: -load_rating(connection, person.number, pool).mean)
+    order = sorted(entrants, key=lambda person: -load_rating(connection, person.id, pool).mean)
     for seed, person in enumerate(order, 1):
-        mine = entered, entrant_table.c.account == person.number
+        mine = entered, entrant_table.c.account == person.id
         connection.execute(update(entrant_table).where(*mine).values(seed=seed))
     max_rounds = count_rounds_without_repeats(len(order))
     rounds = (

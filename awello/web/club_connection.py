@@ -123,13 +123,13 @@ async def serve_club(socket: WebSocket, club: ClubService, network_limits: RateL
         await _refuse(socket, refusal)
         return
     keys = {"": MAX_CONNECTIONS, f"from {network}": MAX_CONNECTIONS_PER_NETWORK}
-    keys |= {f"of {account.number}": MAX_CONNECTIONS_PER_ACCOUNT} if account else {"watch": MAX_VISITOR_CONNECTIONS}
+    keys |= {f"of {account.id}": MAX_CONNECTIONS_PER_ACCOUNT} if account else {"watch": MAX_VISITOR_CONNECTIONS}
     if not club.open_connections.acquire(keys):
         await _refuse(
             socket, ApiError(503, "too_many_connections", "too many connections: close some, or try again later")
         )
         return
-    message_limit = club.message_limits.get(f"of {account.number}") if account else RateLimit(*VISITOR_RATE)
+    message_limit = club.message_limits.get(f"of {account.id}") if account else RateLimit(*VISITOR_RATE)
     network_limit = None if account or is_loopback(network) else network_limits.get(network)
     connection = ClubConnection(socket, server, account, message_limit, network_limit)
     digest = digest_of(read_secret(socket.headers, socket.cookies)[0])
