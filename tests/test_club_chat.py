@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 from clubs import ClubHttpClient, serving, sign_up
-from test_club_server import ClubHarness, refused, with_club
+from test_club_server import ClubHarness, raises_club_error, with_club
 
 from awello.web import club_service
 
@@ -22,20 +22,20 @@ async def test_chat_is_off_until_both_players_turn_it_on(club: ClubHarness) -> N
     ann, bob = club.connect("Ann"), club.connect("Bob")
     number = await club.start_game(ann, bob)
     send = club.server.chat.send
-    with refused("chat_off"):
+    with raises_club_error("chat_off"):
         await send(ann, number, "hello")
     await club.server.chat.set_enabled(ann, True)
-    with refused("opponent_chat_off"):
+    with raises_club_error("opponent_chat_off"):
         await send(ann, number, "hello")
     await club.server.chat.set_enabled(bob, True)
     assert await send(ann, number, "  good luck  ") == {}
     assert club.last_event("Bob", CHAT) == {"type": CHAT, "game": number, "by": "Ann", "text": "good luck"}
     assert chat_lines(club, "Ann") == [], "the sender does not receive it"
     await club.server.chat.set_enabled(bob, False)
-    with refused("opponent_chat_off"):
+    with raises_club_error("opponent_chat_off"):
         await send(ann, number, "hello?")
     club.server.disconnect(bob)
-    with refused("opponent_chat_off"):
+    with raises_club_error("opponent_chat_off"):
         await send(ann, number, "hello?")
     assert chat_lines(club, "Bob") == ["good luck"]
 
@@ -61,11 +61,11 @@ async def test_each_connection_has_its_own_switch_and_spectators_receive_nothing
     ]
     assert words == [["one", "two"], []], "chat was off on the phone, which then sent the second line"
     assert chat_lines(club, "Bob") == ["two"] and chat_lines(club, "Carl") == chat_lines(club, "spectator") == []
-    with refused("not_your_game"):
+    with raises_club_error("not_your_game"):
         await club.server.chat.send(carl, number, "may I?")
-    with refused("not_logged_in"):
+    with raises_club_error("not_logged_in"):
         await club.server.chat.set_enabled(spectator, True)
-    with refused("not_logged_in"):
+    with raises_club_error("not_logged_in"):
         await club.server.chat.send(spectator, number, "may I?")
 
 
@@ -78,26 +78,26 @@ async def test_length_and_rate_are_limited(club: ClubHarness) -> None:
     moment = club.server.now()
     club.server.now = lambda: moment  # type: ignore[method-assign]
     for wrong in ("", "   ", "x" * 201):
-        with refused("chat_length"):
+        with raises_club_error("chat_length"):
             await club.server.chat.send(ann, number, wrong)
     for wrong in ("a\nb", "a\x00b", "a\x1b[31m", "a\u2028b", "a\u202eb", "\ud800"):
-        with refused("chat_characters"):
+        with raises_club_error("chat_characters"):
             await club.server.chat.send(ann, number, wrong)
     right = ["x" * 200, "<b>ça va ?</b>", "שלום", "👩‍🚀", "a\u00a0!"]
     for text in right:
         await club.server.chat.send(ann, number, text)
     assert chat_lines(club, "Bob") == right
-    with refused("chat_rate_limit"):
+    with raises_club_error("chat_rate_limit"):
         await club.server.chat.send(ann, number, "six")
     await club.server.chat.send(bob, number, "each has their own")
     moment += 2.1
     await club.server.chat.send(ann, number, "six")
-    with refused("chat_rate_limit"):
+    with raises_club_error("chat_rate_limit"):
         await club.server.chat.send(ann, number, "seven")
     moment += 100
     for _ in range(5):
         await club.server.chat.send(ann, number, "again")
-    with refused("chat_rate_limit"):
+    with raises_club_error("chat_rate_limit"):
         await club.server.chat.send(ann, number, "a rest does not add up")
 
 
@@ -111,7 +111,7 @@ async def test_chat_ends_when_the_game_is_no_longer_in_memory(club: ClubHarness)
     await club.server.chat.send(bob, number, "a pity")
     assert chat_lines(club, "Ann") == ["a pity"]
     club.server.ended.clear()
-    with refused("chat_unavailable"):
+    with raises_club_error("chat_unavailable"):
         await club.server.chat.send(bob, number, "a pity")
 
 

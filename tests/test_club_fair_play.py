@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 from clubs import ClubHttpClient, serving, sign_up
 from sqlalchemy import Connection, insert, select, update
-from test_club_server import ClubHarness, play_random_moves, refused, with_club
+from test_club_server import ClubHarness, play_random_moves, raises_club_error, with_club
 
 from awello import Game
 from awello.club import disconnects, fair_play
@@ -164,12 +164,12 @@ async def test_repeated_early_exits_suspend_rated_games(club: ClubHarness) -> No
         await club.wait_until(lambda: events(club, "Eve", "warning"))
         assert club.last_event("Eve", "warning")["exits"] == left
         assert bool(club.last_event("Eve", "warning")["minutes"]) == (left > fair_play.MAX_FREE_EXITS_PER_HOUR)
-    with refused("rated_games_suspended"):
+    with raises_club_error("rated_games_suspended"):
         await club.server.lobby.seek(eve, RATED)
-    with refused("rated_games_suspended"):
+    with raises_club_error("rated_games_suspended"):
         await club.server.lobby.challenge(eve, "Ann", RATED)
     seek = (await club.server.lobby.seek(ann, RATED))["seek"]
-    with refused("rated_games_suspended"):
+    with raises_club_error("rated_games_suspended"):
         await club.server.lobby.accept(eve, seek)
     assert "seek" in await club.server.lobby.seek(eve, replace(RATED, rated=False)), "unrated games are possible"
     assert not events(club, "Ann", "warning")
@@ -255,10 +255,10 @@ def test_the_win_can_be_claimed_after_the_grace_period(tmp_path: Path, plies: in
     async def play(club: ClubHarness) -> None:
         ann, bob = club.connect("Ann"), club.connect("Bob")
         number = await club.start_game(ann, bob, RATED)
-        with refused("claim_before_start"):
+        with raises_club_error("claim_before_start"):
             await club.server.claim(ann, number)
         await play_random_moves(club, number, [ann, bob], max_moves=plies)
-        with refused("opponent_online"):
+        with raises_club_error("opponent_online"):
             await club.server.claim(ann, number)
         club.server.disconnect(bob)
         news = club.last_event("Ann", "opponent")
@@ -266,12 +266,12 @@ def test_the_win_can_be_claimed_after_the_grace_period(tmp_path: Path, plies: in
             "claim_in_seconds"
         ] <= 30.0
         advance_clock(club, 20.0)
-        with refused("claim_too_early"):
+        with raises_club_error("claim_too_early"):
             await club.server.claim(ann, number)
-        with refused("not_your_game"):
+        with raises_club_error("not_your_game"):
             await club.server.claim(club.connect("Eve"), number)
         advance_clock(club, 10.1)
-        with refused("no_draw_claims"):
+        with raises_club_error("no_draw_claims"):
             await club.server.claim(ann, number, draw=True)
         await club.server.claim(ann, number)
         end = club.last_event("Ann")
@@ -296,7 +296,7 @@ async def test_the_grace_period_grows_with_reconnects(club: ClubHarness) -> None
     assert (
         club.last_event("Ann", "opponent")["online"] and club.last_event("Ann", "opponent")["claim_in_seconds"] is None
     )
-    with refused("opponent_online"):
+    with raises_club_error("opponent_online"):
         await club.server.claim(ann, number)
     other = club.connect("Bob")
     club.server.disconnect(bob)
@@ -320,7 +320,7 @@ async def test_a_restart_extends_the_grace_period(club: ClubHarness) -> None:
     await club.open()
     ann = club.connect("Ann")
     assert club.last_event("Ann", "opponent")["claim_in_seconds"] > 55.0
-    with refused("claim_too_early"):
+    with raises_club_error("claim_too_early"):
         await club.server.claim(ann, number)
     advance_clock(club, 61.0)
     assert (await club.server.claim(ann, number))["over"]
@@ -335,12 +335,12 @@ async def test_a_blocked_player_does_not_reach_you(club: ClubHarness) -> None:
         await club.server.blocks.block(ann, "eve") == {"blocked": ["Eve"]} == await club.server.blocks.block(ann, "Eve")
     )
     assert club.last_event("Eve", "declined")["number"] == waiting and not club.server.lobby.challenges
-    with refused("challenges_declined"):
+    with raises_club_error("challenges_declined"):
         await club.server.lobby.challenge(eve, "Ann", RATED)
     assert len(events(club, "Ann", "challenge")) == 1
     seek = (await club.server.lobby.seek(ann, RATED))["seek"]
     assert "seek" in await club.server.lobby.seek(eve, RATED), "they are not paired"
-    with refused("offer_gone"):
+    with raises_club_error("offer_gone"):
         await club.server.lobby.accept(eve, seek)
     assert "seek" in await club.server.lobby.seek(ann, replace(RATED, side=0)), "nor in the reverse direction"
     await club.close()
@@ -349,7 +349,7 @@ async def test_a_blocked_player_does_not_reach_you(club: ClubHarness) -> None:
     assert (
         club.last_event("Ann", "welcome")["blocked"] == ["Eve"] and club.last_event("Eve", "welcome")["blocked"] == []
     )
-    with refused("challenges_declined"):
+    with raises_club_error("challenges_declined"):
         await club.server.lobby.challenge(eve, "Ann", RATED)
     number_of_challenge = (await club.server.lobby.challenge(ann, "Eve", RATED))[
         "challenge"
@@ -365,16 +365,16 @@ async def test_a_blocked_player_gets_no_rematch_and_no_chat(club: ClubHarness) -
     number = await club.start_game(ann, eve, RATED)
     ann.chat_enabled = eve.chat_enabled = True
     await club.server.blocks.block(ann, "Eve")
-    with refused("opponent_chat_off"):
+    with raises_club_error("opponent_chat_off"):
         await club.server.chat.send(eve, number, "hello")
     await club.server.resign(eve, number)
-    with refused("challenges_declined"):
+    with raises_club_error("challenges_declined"):
         await club.server.rematch(eve, number)
-    with refused("block_self"):
+    with raises_club_error("block_self"):
         await club.server.blocks.block(ann, "ann")
-    with refused("unknown_player"):
+    with raises_club_error("unknown_player"):
         await club.server.blocks.block(ann, "nobody")
-    with refused("not_logged_in"):
+    with raises_club_error("not_logged_in"):
         await club.server.blocks.block(club.connect("spectator"), "Ann")
 
 
@@ -387,12 +387,12 @@ async def test_one_entry_per_person(club: ClubHarness) -> None:
     number = club.store.submit(partial(plan, starts=club.server.now() + 1000)).result().number
     await club.server.tournaments.enter(rex, number)
     for twin in (ann, max_):
-        with refused("same_person_entered"):
+        with raises_club_error("same_person_entered"):
             await club.server.tournaments.enter(twin, number)
     await club.server.tournaments.enter(rex, number)
     bob.network = eve.network = "192.0.2.7"
     await club.server.tournaments.enter(bob, number)
-    with refused("same_network_entered"):
+    with raises_club_error("same_network_entered"):
         await club.server.tournaments.enter(eve, number)
     await club.server.tournaments.withdraw(rex, number)
     await club.server.tournaments.enter(ann, number)
@@ -444,7 +444,7 @@ async def test_a_repeated_draw_offer_is_not_stored_or_sent_again(club: ClubHarne
     assert not [act for act in writes if isinstance(act, SaveGame)]
     await club.server.draw(bob, number, accept=False)
     for _ in range(20):
-        with refused("draw_already_offered"):
+        with raises_club_error("draw_already_offered"):
             await club.server.draw(ann, number)
         await club.server.draw(bob, number, accept=False)
     assert len(events(club, "Bob", "game")) == heard + 1

@@ -14,7 +14,7 @@ import pytest
 from database import find_programs, new_database, postgres
 from postgres_proxy import AFTER, BEFORE, DURING, FORGET, PostgresProxy, postgres_proxy
 from sqlalchemy import Connection, event, func, select, update
-from test_club_server import ClubHarness, refused
+from test_club_server import ClubHarness, raises_club_error
 from waiting import wait_until
 
 from awello import Game
@@ -236,14 +236,14 @@ def test_a_displaced_server_suspends_its_games_and_logs_once(database: str, capl
         await asyncio.to_thread(cut_claim, database)
         second = await ClubHarness(database).open()
         second.accounts = first.accounts
-        with refused("storage"):
+        with raises_club_error("storage"):
             await first.server.move(ann, number, 0, state["legal"][0])
         other = second.connect("Ann")
         assert (await second.server.move(other, number, 0, state["legal"][0]))["ply"] == 1
         tries = first.server.store.failures
         await first.wait_until(lambda: first.store._lock is None)  # it has tried to acquire the club again
         assert first.server.store.failing and tries == 1
-        with refused("storage"):
+        with raises_club_error("storage"):
             await first.server.resign(bob, number)
         await second.close()
         await first.wait_until(lambda: not first.server.store.failing)
@@ -275,7 +275,7 @@ def test_a_refused_operation_needs_no_further_commit(kind: str, request: pytest.
     futures = write_together(store, *fine, refuse, *fine)
     for at, future in enumerate(futures):
         if at == 50:
-            with refused("no"):
+            with raises_club_error("no"):
                 future.result()
         else:
             future.result()
@@ -315,7 +315,7 @@ def test_clocks_stop_at_the_write_that_failed(tmp_path: Path) -> None:
             save_heartbeat(connection, since)
 
         await club.server.store.write(move_back)
-        with refused("storage"):
+        with raises_club_error("storage"):
             await club.server.store.write(fail)
         assert club.server.store.failed_at is not None
         club.server.store.failed_at -= 40  # suspended for 40 seconds

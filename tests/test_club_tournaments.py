@@ -16,7 +16,7 @@ import pytest
 from clubs import ClubHttpClient, serving, sign_up
 from conftest import ROOT, awello
 from sqlalchemy import select, update
-from test_club_server import ClubHarness, refused, with_club
+from test_club_server import ClubHarness, raises_club_error, with_club
 from waiting import TIMEOUT, ManualClock, wait_until_async
 
 from awello import Game
@@ -77,11 +77,11 @@ class RandomClient(ClientConnection):
 def create_test_tournament(
     club: ClubHarness, name: str = "Friday", system: str = SWISS, rounds: int = 0, grace: float = 30.0
 ) -> int:
-    """Create a tournament whose start `begin` brings forward; return its number."""
-    return make(club, name, system, SMALL, rounds, time.time() + 1000, grace).number
+    """Create a tournament that `start_tournament` starts early; return its number."""
+    return create_tournament_in(club, name, system, SMALL, rounds, time.time() + 1000, grace).number
 
 
-def make(club: ClubHarness, *terms: Any) -> ClubTournament:
+def create_tournament_in(club: ClubHarness, *terms: Any) -> ClubTournament:
     return club.store.submit(lambda connection: tournament_store.create_tournament(connection, *terms)).result()
 
 
@@ -272,16 +272,16 @@ async def test_entering_and_withdrawing(club: ClubHarness) -> None:
     assert (await organiser.show(number))["entrants"] == 3
     assert (await organiser.withdraw(eve, "Friday"))["entrants"] == 2
     assert (await organiser.withdraw(eve, "Friday"))["entrants"] == 2
-    with refused("not_logged_in"):
+    with raises_club_error("not_logged_in"):
         await organiser.enter(spectator, number)
     for which in (99, "Monday", "1"):
-        with refused("unknown_tournament"):
+        with raises_club_error("unknown_tournament"):
             await organiser.enter(eve, which)
     start_tournament(club, number)
     await wait_for_state(club, number, number_of_round=1)
-    with refused("tournament_started"):
+    with raises_club_error("tournament_started"):
         await organiser.enter(eve, number)
-    with refused("tournament_started"):
+    with raises_club_error("tournament_started"):
         await organiser.withdraw(ann, number)
     assert (await organiser.enter(ann, number))["state"] == "playing", "entering again has no effect"
     found = await organiser.list(ann)
@@ -329,7 +329,7 @@ async def test_a_tournament_with_too_few_players_is_cancelled(club: ClubHarness)
     tournament = await wait_for_state(club, number, state="cancelled")
     await club.wait_until(lambda: not club.server.tournaments.tournaments)
     assert not tournament.pairings and ann.last_tournament_event()["state"] == "cancelled"
-    with refused("tournament_cancelled"):
+    with raises_club_error("tournament_cancelled"):
         await club.server.tournaments.enter(club.connect("Eve"), number)
 
 
@@ -363,16 +363,16 @@ async def test_there_are_limits(club: ClubHarness) -> None:
         ("invalid_grace", ("Friday", SWISS, SMALL, 3, soon, 4000.0)),
         ("invalid_time_control", ("Friday", SWISS, GameTerms(Game.OTHELLO, Clock(1.0)), 3, soon, 60.0)),
     ):
-        with refused(code):
-            make(club, *terms)
+        with raises_club_error(code):
+            create_tournament_in(club, *terms)
     ann = club.connect("Ann")
     for each in range(tournament_store.MAX_TOURNAMENTS_ENTERED + 1):
         number = create_test_tournament(club, f"cup {each}", rounds=3)
-        with refused("tournament_name_taken"):
+        with raises_club_error("tournament_name_taken"):
             create_test_tournament(club, f"CUP {each}", rounds=3)
         if each < tournament_store.MAX_TOURNAMENTS_ENTERED:
             await club.server.tournaments.enter(ann, number)
-    with refused("too_many_tournaments"):
+    with raises_club_error("too_many_tournaments"):
         await club.server.tournaments.enter(ann, number)
 
 
@@ -388,10 +388,10 @@ async def test_tournament_games_ignore_the_game_limit_and_cannot_be_aborted(club
     await wait_for_state(club, number, number_of_round=1)
     await club.wait_until(lambda: len(club.server.live_games) > server.MAX_LIVE_GAMES_PER_USER)
     (game,) = (state.number for state in load_games(club) if state.tournament)
-    with refused("tournament_game"):
+    with raises_club_error("tournament_game"):
         await club.server.abort(ann, game)
     await club.server.abort(ann, game - 1)
-    with refused("too_many_games"):
+    with raises_club_error("too_many_games"):
         await club.server.lobby.seek(ann, SMALL)
     await club.server.resign(bob, game)
     check_results(club, await wait_for_state(club, number))
@@ -472,7 +472,7 @@ async def test_a_pairing_is_played_and_decided_once(club: ClubHarness) -> None:
     club.server.connect(bob)
     await club.wait_until(lambda: club.server.live_games)
     for _ in range(2):  # as if the organiser had not noticed the start
-        with refused("pairing_closed"):
+        with raises_club_error("pairing_closed"):
             await club.server.tournaments._start_game(tournament, pairing)
         await club.server.store.write(
             partial(tournament_store.record_forfeit, tournament=tournament, pairing=pairing, online=set())
@@ -490,7 +490,7 @@ async def test_a_pairing_is_played_and_decided_once(club: ClubHarness) -> None:
 def test_a_server_that_is_killed_resumes_in_the_middle_of_a_round(tmp_path: Path) -> None:
     file = tmp_path / "club.sqlite"
     store, rng = ClubStore(file), random.Random(2)
-    tokens = [token_of(store, f"bot{number}") for number in range(6)]
+    tokens = [create_bot_token(store, f"bot{number}") for number in range(6)]
     words = ("Cup", SWISS, GameTerms(Game.OTHELLO6, Clock(60.0)), 3, time.time() + 1000, 60.0)
     store.submit(lambda connection: tournament_store.create_tournament(connection, *words)).result()
 
@@ -535,7 +535,7 @@ def test_a_server_that_is_killed_resumes_in_the_middle_of_a_round(tmp_path: Path
     store.close()
 
 
-def token_of(store: ClubStore, name: str) -> str:
+def create_bot_token(store: ClubStore, name: str) -> str:
     """The token of a new bot with an owner of its own."""
     owner = store.submit(partial(create_account, name=f"{name}-owner", hashed="none")).result()
     bot = store.submit(partial(create_account, name=name, hashed=None, owner=owner.id)).result()
@@ -547,7 +547,7 @@ def test_bots_play_a_tournament_on_a_server(tmp_path: Path) -> None:
     file, log = tmp_path / "club.sqlite", list[str]()
     names = ("rex", "max", "zoe")
     store = ClubStore(file)
-    tokens = [token_of(store, name) for name in names]
+    tokens = [create_bot_token(store, name) for name in names]
     store.close()
     words = ("--start", "1h", "--system", "swiss", "--game", "othello4", "--clock", "1m", "--rounds", "3")
     made = awello("club", "create-tournament", str(file), "Friday", *words)
